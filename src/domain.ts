@@ -1,0 +1,141 @@
+/**
+ * The vocabulary of Volley: the words every room, table, command and document uses.
+ * This file imports nothing; every file may import it.
+ */
+
+/** The channels of interface.md, section 1. `voice` and `tts` exist only in the earlier interfaces. */
+export const channels = ['email', 'sms', 'fax', 'voice', 'tts'] as const;
+export type Channel = (typeof channels)[number];
+
+/** The interfaces an account can be spoken to in (interface.md, sections 4.1–4.3). */
+export const interfaceNames = ['rest-2.02', 'rest-1.04', 'rest-1.02', 'soap-tts'] as const;
+export type InterfaceName = (typeof interfaceNames)[number];
+
+export const formats = ['json', 'xml'] as const;
+export type Format = (typeof formats)[number];
+
+/** Destination fields in the interface's own spelling (interface.md, 2.2). */
+export const destinationFields = [
+  'Recipient',
+  'Attention',
+  'First Name',
+  'Last Name',
+  'Company',
+  'Custom1',
+  'Custom2',
+] as const;
+export type DestinationField = (typeof destinationFields)[number];
+
+/** One entry of `Destinations`: the address, and the fields the service tracks or merges. Absent means not sent. */
+export type Destination = { readonly Recipient: string } & {
+  readonly [Field in Exclude<DestinationField, 'Recipient'>]?: string;
+};
+
+/** One entry of `Files` (interface.md, 2.3). `Data` is base64. */
+export type AttachedFile = { readonly Name: string; readonly Data: string };
+
+/**
+ * Request-level fields of a message under the interface's own names (`Message`, `EmailSubject`, `SubAccount`, …),
+ * without `MessageID`, `Destinations` and `Files`. Every value is text, exactly as it is to be sent.
+ */
+export type MessageFields = Readonly<Record<string, string>>;
+
+/** One send request: what `wire` turns into bytes and back. */
+export type SendRequest = {
+  readonly channel: Channel;
+  /** Absent only on the sandbox's side, where a sender may leave it to the service (interface.md, 2.1). */
+  readonly messageId?: string;
+  readonly fields: MessageFields;
+  readonly destinations: readonly Destination[];
+  readonly files: readonly AttachedFile[];
+};
+
+/** Request: `planned → sending → accepted | rejected | failed | in_doubt`, `cancelled`, `abandoned`. */
+export const requestStates = [
+  'planned',
+  'sending',
+  'accepted',
+  'rejected',
+  'failed',
+  'in_doubt',
+  'cancelled',
+  'abandoned',
+] as const;
+export type RequestState = (typeof requestStates)[number];
+
+/** Recipient: follows from its request's state until a delivery report says `delivered` or `undelivered`. */
+export const recipientStates = [
+  'pending',
+  'accepted',
+  'delivered',
+  'undelivered',
+  'rejected',
+  'failed',
+  'unknown',
+  'cancelled',
+] as const;
+export type RecipientState = (typeof recipientStates)[number];
+
+/** Run: `importing → planned → running → completed`, `paused`, `cancelled`, `failed`. */
+export const runStates = [
+  'importing',
+  'planned',
+  'running',
+  'completed',
+  'paused',
+  'cancelled',
+  'failed',
+] as const;
+export type RunState = (typeof runStates)[number];
+
+/** Why a contact was left out of a run. */
+export const rejectionReasons = ['invalid', 'duplicate', 'suppressed'] as const;
+export type RejectionReason = (typeof rejectionReasons)[number];
+
+/** A row left out of a run: where it stands in the contact file, and why. */
+export type RejectedContact = {
+  readonly line: number;
+  readonly column: string;
+  readonly reason: RejectionReason;
+  readonly detail: string;
+};
+
+/** What a delivery report says of a recipient, once its status words are understood. */
+export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
+export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
+
+export type RequestCounts = { readonly total: number } & Readonly<Record<RequestState, number>>;
+export type RecipientCounts = { readonly total: number } & Readonly<Record<RecipientState, number>>;
+export type ContactCounts = { readonly read: number } & Readonly<Record<RejectionReason, number>>;
+
+/** What `run`, `resume` and `status` print with `--json`; the counts always add up to their totals. */
+export type RunSummary = {
+  readonly run: string;
+  readonly campaign: string;
+  readonly state: RunState;
+  readonly contacts: ContactCounts;
+  readonly requests: RequestCounts;
+  readonly recipients: RecipientCounts;
+};
+
+/**
+ * A mistake in something a person wrote or set: a campaign, an account, a contact file, a flag, an environment
+ * variable. It is shown without a stack, ends the command with exit code 2, and nothing is sent after it.
+ */
+export type Problem = {
+  /** `file:line:column`, `file:line`, a field, or a setting's name. */
+  readonly where: string;
+  /** What is wrong, what was expected, and what to do: one or two sentences. */
+  readonly what: string;
+};
+
+/** Carries every problem found, so that all are shown at once. */
+export class InputError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[], options?: ErrorOptions) {
+    super(problems.map(({ where, what }) => `${where}: ${what}`).join('\n'), options);
+    this.name = 'InputError';
+    this.problems = problems;
+  }
+}
