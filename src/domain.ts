@@ -100,6 +100,21 @@ export type RejectedContact = {
   readonly detail: string;
 };
 
+/** A row of the contact file on its way into a run: mapped and normalised, or left out. Duplicates are found later. */
+export type Contact =
+  | {
+      readonly kind: 'contact';
+      readonly line: number;
+      readonly address: string;
+      /** The address as the file has it. */
+      readonly originalAddress: string;
+      /** Request-level values, rendered for this contact. */
+      readonly envelope: MessageFields;
+      /** Destination fields other than `Recipient`. */
+      readonly destination: MessageFields;
+    }
+  | ({ readonly kind: 'rejected' } & RejectedContact);
+
 /** What a delivery report says of a recipient, once its status words are understood. */
 export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];

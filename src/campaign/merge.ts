@@ -1,0 +1,63 @@
+import type { DestinationField, MessageFields } from '../domain.ts';
+import type { Segment, Template } from './placeholders.ts';
+
+/**
+ * Who fills the placeholders of a message is decided here, for the fewest requests: where the service merges and the
+ * message uses no more values than there are destination fields for, the values travel in those fields and a whole
+ * chunk shares one request; otherwise the engine renders, and only recipients with equal content share a request.
+ */
+
+/** A destination field, and the column (with its fallback) that fills it. */
+export type Slot = { readonly field: DestinationField; readonly column: string; readonly fallback: string };
+
+export type MergePlan =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'service'; readonly slots: readonly Slot[]; readonly template: Template }
+  | { readonly kind: 'engine'; readonly why: string };
+
+/** Destination fields that may be given to a column the campaign did not map itself: they have no meaning of their own. */
+const freeFields: readonly DestinationField[] = ['Custom1', 'Custom2'];
+
+/**
+ * @param template the one field that the service merges (interface.md 2.5: the SMS text), or undefined
+ * @param mergeable the destination fields the service can merge into it
+ * @param mapped the campaign's own mapping of destination fields to columns
+ */
+export function planMerge(
+  template: Template | undefined,
+  mergeable: readonly DestinationField[],
+  mapped: MessageFields,
+): MergePlan {
+  const needed = distinctColumns(template ?? []);
+  if (needed.length === 0) return { kind: 'none' };
+  if (mergeable.length === 0) return { kind: 'engine', why: 'the service does not merge into this channel' };
+
+  const slots: Slot[] = [];
+  for (const { column, fallback } of needed) {
+    const field = mergeable.find((candidate) => {
+      const taken = slots.some((slot) => slot.field === candidate);
+      const own = mapped[candidate];
+      return !taken && (own === undefined ? freeFields.includes(candidate) : own === column);
+    });
+    if (!field) return { kind: 'engine', why: `no destination field is left for [[${column}]]` };
+    slots.push({ field, column, fallback });
+  }
+  return { kind: 'service', slots, template: (template ?? []).map((segment) => inSlots(segment, slots)) };
+}
+
+/** The same column with two fallbacks needs two fields, so the pair is what counts. */
+function distinctColumns(template: Template): { column: string; fallback: string }[] {
+  const distinct = new Map<string, { column: string; fallback: string }>();
+  for (const segment of template) {
+    if (segment.kind === 'column') {
+      distinct.set(JSON.stringify([segment.column, segment.fallback]), segment);
+    }
+  }
+  return [...distinct.values()];
+}
+
+function inSlots(segment: Segment, slots: readonly Slot[]): Segment {
+  if (segment.kind !== 'column') return segment;
+  const slot = slots.find(({ column, fallback }) => column === segment.column && fallback === segment.fallback);
+  return slot ? { kind: 'service', text: `[[${slot.field}]]` } : segment;
+}

@@ -1,0 +1,37 @@
+import { type Composition, personalise } from '../campaign/composition.ts';
+import type { Contact } from '../domain.ts';
+import type { AddressReader } from './address.ts';
+import type { ContactFile } from './read.ts';
+
+/** Maps, normalises and validates each row of a contact file, in order. */
+export async function* readContacts(
+  { header, rows }: ContactFile,
+  composition: Composition,
+  readAddress: AddressReader,
+): AsyncGenerator<Contact, void, undefined> {
+  const position = new Map(header.map((column, index) => [column, index]));
+  const { recipientColumn } = composition;
+
+  for await (const { line, values } of rows) {
+    if (values.length !== header.length) {
+      const detail = `${values.length} values, where the header has ${header.length} columns`;
+      yield { kind: 'rejected', line, column: '', reason: 'invalid', detail };
+      continue;
+    }
+    const valueOf = (column: string): string => values[position.get(column) ?? -1] ?? '';
+
+    const originalAddress = valueOf(recipientColumn);
+    const address = readAddress(originalAddress);
+    if (address.kind === 'invalid') {
+      yield { kind: 'rejected', line, column: recipientColumn, reason: 'invalid', detail: address.detail };
+      continue;
+    }
+    const personalised = personalise(composition, valueOf);
+    if (personalised.kind === 'invalid') {
+      yield { kind: 'rejected', line, column: personalised.column, reason: 'invalid', detail: personalised.detail };
+      continue;
+    }
+    const { envelope, destination } = personalised;
+    yield { kind: 'contact', line, address: address.address, originalAddress, envelope, destination };
+  }
+}

@@ -1,0 +1,9 @@
+import type { Ledger } from '../ledger/connection.ts';
+
+/** What every use case that touches the ledger needs; time and randomness are passed in. */
+export type EngineContext = {
+  readonly ledger: Ledger;
+  readonly now: () => Date;
+  readonly randomBytes: (size: number) => Buffer;
+  readonly randomUuid: () => string;
+};

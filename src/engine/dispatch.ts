@@ -1,0 +1,65 @@
+import pLimit from 'p-limit';
+import type { RequestState } from '../domain.ts';
+import { type ClaimedRequest, claimRequests } from '../ledger/requests/claim.ts';
+import type { Settlement } from '../ledger/requests/settle.ts';
+import { openRecorder, type Recorder } from './recorder.ts';
+import { type Sender, sendRequest } from './send-request.ts';
+
+/** How a dispatch ended. `drained`: it was asked to stop, and every request that had begun is recorded. */
+export type DispatchEnd =
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'refused'; readonly words: string };
+
+export type OnSettled = (state: RequestState, recipients: number) => void;
+
+/**
+ * Sends every planned request of a run: claims a batch, sends it, records the outcomes; the next batch is claimed while
+ * this one is in flight. Stops by itself when the service refuses the credential.
+ *
+ * A batch is no larger than the number of requests in flight: after a kill, every claimed request is in doubt, so no
+ * more are claimed than can be sent at once.
+ */
+export async function dispatch(sender: Omit<Sender, 'stop'>, concurrency: number, stop: AbortSignal, onSettled: OnSettled): Promise<DispatchEnd> {
+  const { context, run, owner } = sender;
+  const refused = new AbortController();
+  let words = '';
+  const halt = AbortSignal.any([stop, refused.signal]);
+  const inFlight = pLimit(concurrency);
+  const recorder = openRecorder(context.ledger.pool, run, owner);
+
+  const handle = async (claimed: ClaimedRequest): Promise<void> => {
+    const settlement = await inFlight(() => sendRequest({ ...sender, stop: halt }, claimed));
+    if (!settlement) return;
+    if (settlement.state === 'planned' && settlement.verdict === 'unauthorized') {
+      words = settlement.detail ?? '';
+      refused.abort();
+    }
+    await report(recorder, settlement, claimed, onSettled);
+  };
+
+  const batches: Promise<void>[] = [];
+  try {
+    while (!halt.aborted) {
+      const claimed = await claimRequests(context.ledger.pool, { run, owner, limit: concurrency, now: context.now() });
+      if (claimed.length === 0) break;
+      const batch = Promise.all(claimed.map(handle)).then(() => undefined);
+      // A failed batch is met where it is awaited; until then it must not count as unhandled.
+      batch.catch(() => undefined);
+      batches.push(batch);
+      if (batches.length === 2) await batches.shift();
+    }
+    await Promise.all(batches);
+  } catch (error) {
+    refused.abort();
+    await Promise.allSettled(batches);
+    throw error;
+  }
+  if (refused.signal.aborted) return { kind: 'refused', words };
+  return stop.aborted ? { kind: 'drained' } : { kind: 'finished' };
+}
+
+async function report(recorder: Recorder, settlement: Settlement, claimed: ClaimedRequest, onSettled: OnSettled): Promise<void> {
+  const settled = await recorder.record(settlement);
+  if (settled) onSettled(settlement.state, claimed.destinations.length);
+}

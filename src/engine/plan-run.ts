@@ -1,0 +1,50 @@
+import { expandRun } from '../ledger/contacts/expand.ts';
+import { stageContacts } from '../ledger/contacts/stage.ts';
+import type { Contact } from '../domain.ts';
+import type { EngineContext } from './context.ts';
+import type { PreparedCampaign } from './prepare.ts';
+import { newRunId } from './run-id.ts';
+
+/**
+ * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
+ * leaves nothing behind.
+ *
+ * @param onRow called for each row read, for progress
+ * @returns the run's id
+ */
+export async function planRun(
+  context: EngineContext,
+  { campaign, composition, files, contacts }: PreparedCampaign,
+  onRow: () => void,
+): Promise<string> {
+  const definition = campaign.value;
+  const now = context.now();
+  const run = newRunId(now, context.randomBytes(5));
+  const client = await context.ledger.pool.connect();
+  try {
+    await stageContacts(client, counted(contacts, onRow));
+    await expandRun(client, {
+      run,
+      campaign: definition.campaign,
+      account: definition.account,
+      channel: definition.channel,
+      definition,
+      messageKey: context.randomBytes(32),
+      chunkSize: definition.dispatch.chunkSize,
+      recipientColumn: composition.recipientColumn,
+      files,
+      createdAt: now,
+    });
+    return run;
+  } finally {
+    // Closing the session drops its staging table.
+    client.release(true);
+  }
+}
+
+async function* counted(contacts: AsyncIterable<Contact>, onRow: () => void): AsyncGenerator<Contact> {
+  for await (const contact of contacts) {
+    onRow();
+    yield contact;
+  }
+}

@@ -1,0 +1,87 @@
+import type { MergePlan } from '../campaign/merge.ts';
+import type { Channel, Destination, MessageFields, RejectedContact } from '../domain.ts';
+import type { PreparedCampaign } from './prepare.ts';
+import { countSmsParts, mergedText } from './sms-parts.ts';
+
+/** What a run of this campaign would be; nothing is sent or written. */
+export type Preview = {
+  readonly campaign: string;
+  readonly account: string;
+  readonly channel: Channel;
+  readonly contacts: { readonly read: number; readonly invalid: number; readonly duplicate: number; readonly suppressed: number };
+  readonly recipients: number;
+  readonly requests: number;
+  readonly envelopes: number;
+  readonly merge: MergePlan;
+  /** SMS parts of all messages, as far as they can be told before the service fills its own placeholders. */
+  readonly smsParts: number | null;
+  readonly rejected: readonly RejectedContact[];
+  readonly messages: readonly PreviewedMessage[];
+};
+
+export type PreviewedMessage = {
+  readonly line: number;
+  readonly destination: Destination;
+  readonly fields: MessageFields;
+  /** The SMS text as the recipient will read it; null in other channels. */
+  readonly text: string | null;
+};
+
+/** Rejected contacts and messages that are shown; all are counted. */
+const shownRejected = 20;
+const shownMessages = 3;
+
+/** Counts what a run would count. Memory grows with the number of addresses, not with the size of the rows. */
+export async function previewCampaign({ campaign, composition, contacts }: PreparedCampaign): Promise<Preview> {
+  const { channel, dispatch, ...definition } = campaign.value;
+  const lineOfAddress = new Map<string, number>();
+  const sizeOfEnvelope = new Map<string, number>();
+  const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
+  const rejected: RejectedContact[] = [];
+  const messages: PreviewedMessage[] = [];
+  let smsParts = 0;
+
+  const reject = (contact: RejectedContact): void => {
+    counts[contact.reason]++;
+    if (rejected.length < shownRejected) rejected.push(contact);
+  };
+
+  for await (const contact of contacts) {
+    counts.read++;
+    if (contact.kind === 'rejected') {
+      reject(contact);
+      continue;
+    }
+    const { line, address, envelope } = contact;
+    const first = lineOfAddress.get(address);
+    if (first !== undefined) {
+      const column = composition.recipientColumn;
+      reject({ line, column, reason: 'duplicate', detail: `same address as line ${first}` });
+      continue;
+    }
+    lineOfAddress.set(address, line);
+    const key = JSON.stringify(envelope);
+    sizeOfEnvelope.set(key, (sizeOfEnvelope.get(key) ?? 0) + 1);
+
+    const destination: Destination = { Recipient: address, ...contact.destination };
+    const text = channel === 'sms' ? mergedText(envelope['Message'] ?? '', destination) : null;
+    if (text !== null) smsParts += countSmsParts(text);
+    if (messages.length < shownMessages) messages.push({ line, destination, fields: envelope, text });
+  }
+
+  let requests = 0;
+  for (const size of sizeOfEnvelope.values()) requests += Math.ceil(size / dispatch.chunkSize);
+  return {
+    campaign: definition.campaign,
+    account: definition.account,
+    channel,
+    contacts: counts,
+    recipients: lineOfAddress.size,
+    requests,
+    envelopes: sizeOfEnvelope.size,
+    merge: composition.merge,
+    smsParts: channel === 'sms' ? smsParts : null,
+    rejected,
+    messages,
+  };
+}

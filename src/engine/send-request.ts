@@ -1,0 +1,168 @@
+import pRetry from 'p-retry';
+import type { AttachedFile, Channel, SendRequest } from '../domain.ts';
+import type { Evidence } from '../gateway/evidence.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { retryAfterMilliseconds } from '../gateway/retry-after.ts';
+import { classify, type Verdict } from '../gateway/verdict.ts';
+import type { ClaimedRequest } from '../ledger/requests/claim.ts';
+import { startNextAttempt } from '../ledger/requests/retry.ts';
+import type { Settlement } from '../ledger/requests/settle.ts';
+import type { EngineContext } from './context.ts';
+
+/** Everything that is the same for all requests of a run. */
+export type Sender = {
+  readonly context: EngineContext;
+  readonly gateway: Gateway;
+  readonly run: string;
+  readonly owner: string;
+  readonly channel: Channel;
+  readonly files: readonly AttachedFile[];
+  readonly retries: number;
+  /** Ends waits between attempts; a request that is on its way is never cut off. */
+  readonly stop: AbortSignal;
+};
+
+/** Waits between attempts (milliseconds): exponential from the first to the second; Retry-After is granted up to the third. */
+const shortestWait = 250;
+const longestWait = 10_000;
+const longestRetryAfter = 60_000;
+
+/** A verdict, or that the interface cannot express the request, so that no byte of it left. */
+type Outcome = Verdict | { readonly kind: 'unsendable'; readonly reason: string };
+
+type Attempt = {
+  readonly number: number;
+  readonly outcome: Outcome;
+  readonly httpStatus: number | null;
+  readonly finishedAt: Date;
+};
+
+/**
+ * Sends a claimed request until it is settled: again with the same MessageID where the service provably did not take
+ * it, never otherwise.
+ *
+ * @returns undefined when another owner has settled the request meanwhile
+ */
+export async function sendRequest(sender: Sender, claimed: ClaimedRequest): Promise<Settlement | undefined> {
+  const { context, stop, retries } = sender;
+  // Kept outside p-retry, which drops an answer that comes after its signal was aborted.
+  let last: Attempt | undefined;
+  let held = true;
+
+  const tryOnce = async (): Promise<void> => {
+    if (last) {
+      held = await startNextAttempt(context.ledger.pool, {
+        run: sender.run,
+        owner: sender.owner,
+        request: claimed.request,
+        attempt: last.number,
+        httpStatus: last.httpStatus,
+        detail: describe(last.outcome) ?? '',
+        finishedAt: last.finishedAt,
+        now: context.now(),
+      });
+      if (!held) return;
+    }
+    last = await attempt(sender, claimed, last ? last.number + 1 : claimed.attempt);
+    if (last.outcome.kind === 'retry') throw new RetryNeeded();
+  };
+
+  try {
+    await pRetry(tryOnce, {
+      retries,
+      minTimeout: shortestWait,
+      maxTimeout: longestWait,
+      randomize: true,
+      signal: stop,
+      onFailedAttempt: async ({ error, retriesLeft }) => {
+        if (error instanceof RetryNeeded && retriesLeft > 0) await waitAsAsked(last?.outcome, context.now(), stop);
+      },
+      shouldRetry: ({ error }) => error instanceof RetryNeeded,
+    });
+  } catch (error) {
+    const expected = error instanceof RetryNeeded || stop.aborted;
+    if (!expected) throw error;
+  }
+  if (!held) return undefined;
+  return settlementOf(claimed, last, stop.aborted, context.now());
+}
+
+class RetryNeeded extends Error {}
+
+async function attempt(sender: Sender, claimed: ClaimedRequest, number: number): Promise<Attempt> {
+  const { channel, files, gateway, context } = sender;
+  const { messageId, fields, destinations } = claimed;
+  const exchange = startExchange(gateway, { channel, messageId, fields, destinations, files });
+  if (exchange.kind === 'unsendable') {
+    return { number, outcome: exchange, httpStatus: null, finishedAt: context.now() };
+  }
+  const evidence = await exchange.evidence;
+  return {
+    number,
+    outcome: classify(evidence, messageId),
+    httpStatus: evidence.kind === 'answer' ? evidence.status : null,
+    finishedAt: context.now(),
+  };
+}
+
+type Exchange =
+  | { readonly kind: 'started'; readonly evidence: Promise<Evidence> }
+  | { readonly kind: 'unsendable'; readonly reason: string };
+
+/** `send` throws, before any byte leaves, only for a request that the interface cannot express. */
+function startExchange(gateway: Gateway, request: SendRequest): Exchange {
+  try {
+    return { kind: 'started', evidence: gateway.send(request) };
+  } catch (error) {
+    return { kind: 'unsendable', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function waitAsAsked(outcome: Outcome | undefined, now: Date, stop: AbortSignal): Promise<void> {
+  const wait = outcome?.kind === 'retry' ? retryAfterMilliseconds(outcome.wait, now, longestRetryAfter) : undefined;
+  if (wait === undefined || stop.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, wait);
+  stop.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+}
+
+/** What the request becomes after its last attempt. */
+function settlementOf(claimed: ClaimedRequest, last: Attempt | undefined, stopped: boolean, now: Date): Settlement {
+  const { request } = claimed;
+  if (!last) {
+    // Stopped before its first attempt: no byte has left.
+    const detail = 'stopped before it was sent';
+    return { request, attempt: claimed.attempt, finishedAt: now, httpStatus: null, detail, state: 'planned', verdict: 'released' };
+  }
+  const { outcome, number, httpStatus, finishedAt } = last;
+  const settlement = { request, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
+  switch (outcome.kind) {
+    case 'accepted':
+    case 'rejected':
+    case 'in_doubt':
+      return { ...settlement, state: outcome.kind };
+    case 'unauthorized':
+      return { ...settlement, state: 'planned', verdict: 'unauthorized' };
+    case 'unsendable':
+      return { ...settlement, state: 'failed' };
+    case 'retry':
+      return stopped ? { ...settlement, state: 'planned', verdict: 'released' } : { ...settlement, state: 'failed' };
+  }
+}
+
+/** What is kept of an outcome: the service's own words, or what went wrong. */
+function describe(outcome: Outcome): string | null {
+  switch (outcome.kind) {
+    case 'accepted':
+      return null;
+    case 'rejected':
+    case 'unauthorized':
+      return outcome.words.join('; ');
+    case 'unsendable':
+    case 'retry':
+    case 'in_doubt':
+      return outcome.reason;
+  }
+}

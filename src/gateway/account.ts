@@ -1,0 +1,22 @@
+import type { Format, InterfaceName } from '../domain.ts';
+
+/** How an interface recognises its caller (interface.md, section 5). */
+export type Credentials =
+  | { readonly kind: 'authToken'; readonly authToken: string }
+  | { readonly kind: 'apiKey'; readonly sender: string; readonly apiKey: string }
+  | { readonly kind: 'senderToken'; readonly sender: string; readonly token: string };
+
+/** Where and how the service is spoken to. Times are milliseconds. */
+export type Account = {
+  readonly name: string;
+  readonly interface: InterfaceName;
+  readonly format: Format;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly credentials: Credentials;
+  readonly timeouts: { readonly connect: number; readonly headers: number; readonly body: number };
+  /** Most requests in flight at once. */
+  readonly concurrency: number;
+  /** Secret last part of the receiver's path for this account; without it the account has no receiver. */
+  readonly webhookToken?: string;
+};

@@ -1,0 +1,86 @@
+import { fileURLToPath } from 'node:url';
+import createKnex, { type Knex } from 'knex';
+import pg from 'pg';
+import { InputError } from '../domain.ts';
+import type { DatabaseConnection } from '../platform/database.ts';
+
+/** The ledger's two doors: `pool` for hot paths and COPY, `knex` for migrations and queries that are not hot. */
+export type Ledger = {
+  readonly pool: pg.Pool;
+  readonly knex: Knex;
+  close(): Promise<void>;
+};
+
+/** Any number: two engines must not migrate one database at once. */
+const migrationLock = 7_306_915_042;
+
+export function connectLedger(connection: DatabaseConnection): Knex {
+  return createKnex({ ...knexConfiguration(connection) });
+}
+
+/** Shared with `knexfile.ts`, so that `volley db migrate` and `npx knex migrate:latest` do the same. */
+export function knexConfiguration(connection: DatabaseConnection): Knex.Config {
+  return {
+    client: 'pg',
+    connection: { ...connection },
+    pool: { min: 0, max: 4 },
+    migrations: {
+      directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
+      loadExtensions: ['.ts'],
+      extension: 'ts',
+    },
+  };
+}
+
+/**
+ * Brings the schema up to date; does nothing when it is.
+ *
+ * @returns the names of the migrations that were run
+ */
+export async function migrateLedger(knex: Knex): Promise<string[]> {
+  const [, pending]: [unknown[], unknown[]] = await knex.migrate.list();
+  if (pending.length === 0) return [];
+
+  return knex.transaction(async (lock) => {
+    await lock.raw('SELECT pg_advisory_xact_lock(?)', [migrationLock]);
+    // Whoever held knex's own lock is gone, or it would hold ours: a killed migration must not block the next one.
+    await knex.migrate.forceFreeMigrationsLock();
+    const [, names]: [number, string[]] = await knex.migrate.latest();
+    return names;
+  });
+}
+
+/**
+ * Opens the ledger and migrates it.
+ *
+ * @throws InputError when the database cannot be reached
+ */
+export async function openLedger(connection: DatabaseConnection, description: string): Promise<Ledger> {
+  const knex = connectLedger(connection);
+  const pool = new pg.Pool({ ...connection, max: 8 });
+  // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
+  pool.on('error', () => undefined);
+  const close = async (): Promise<void> => {
+    await Promise.all([knex.destroy(), pool.end()]);
+  };
+  try {
+    await pool.query('SELECT 1');
+    await migrateLedger(knex);
+  } catch (error) {
+    await close();
+    throw isUnreachable(error) ? unreachable(error, description) : error;
+  }
+  return { pool, knex, close };
+}
+
+function unreachable(error: Error, description: string): InputError {
+  const what = `Cannot use the database (${error.message || 'no answer'}). Is the server up, and are name and password right? Without DATABASE_URL, Volley starts its own.`;
+  return new InputError([{ where: description, what }], { cause: error });
+}
+
+/** Connection failures, and Postgres's refusals at log-in (classes 08, 28, 3D, 57P). */
+function isUnreachable(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return /^(E[A-Z]+|08...|28...|3D...|57P..)$/.test(code) || error instanceof AggregateError;
+}

@@ -1,0 +1,51 @@
+import type pg from 'pg';
+
+/**
+ * Ends an attempt that may be repeated and writes the next one, before its first byte leaves (rule 1).
+ * The request stays `sending`, with the same MessageID and the same bytes (rule 3).
+ *
+ * @returns false when this owner no longer holds the request: it must not be sent
+ */
+export async function startNextAttempt(
+  pool: pg.Pool,
+  retry: {
+    readonly run: string;
+    readonly owner: string;
+    readonly request: number;
+    /** The attempt that ended. */
+    readonly attempt: number;
+    readonly httpStatus: number | null;
+    readonly detail: string;
+    readonly finishedAt: Date;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `
+    WITH finished AS (
+      UPDATE attempts
+      SET finished_at = $5, verdict = 'retry', http_status = $6, detail = $7
+      WHERE run_id = $1 AND request = $3 AND attempt = $4 AND finished_at IS NULL
+    ), held AS (
+      UPDATE requests
+      SET attempts = $4 + 1, updated_at = $8
+      WHERE run_id = $1 AND request = $3 AND state = 'sending' AND owner = $2 AND attempts = $4
+      RETURNING request
+    )
+    INSERT INTO attempts (run_id, request, attempt, owner, started_at)
+    SELECT $1, request, $4 + 1, $2, $8
+    FROM held
+    `,
+    [
+      retry.run,
+      retry.owner,
+      retry.request,
+      retry.attempt,
+      retry.finishedAt,
+      retry.httpStatus,
+      retry.detail,
+      retry.now,
+    ],
+  );
+  return rowCount === 1;
+}

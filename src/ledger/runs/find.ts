@@ -1,0 +1,65 @@
+import type { Knex } from 'knex';
+import type { Channel, RunState } from '../../domain.ts';
+
+/** A run without its counts. */
+export type Run = {
+  readonly run: string;
+  readonly campaign: string;
+  readonly account: string;
+  readonly channel: Channel;
+  readonly state: RunState;
+  readonly stateReason: string | null;
+  /** As it was planned; `engine` wrote it and parses it. */
+  readonly definition: unknown;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+};
+
+type DbRunRow = {
+  readonly run_id: string;
+  readonly campaign: string;
+  readonly account: string;
+  readonly channel: Channel;
+  readonly state: RunState;
+  readonly state_reason: string | null;
+  readonly definition: unknown;
+  readonly created_at: Date;
+  readonly finished_at: Date | null;
+};
+
+const columns = [
+  'run_id',
+  'campaign',
+  'account',
+  'channel',
+  'state',
+  'state_reason',
+  'definition',
+  'created_at',
+  'finished_at',
+] as const;
+
+export async function findRun(knex: Knex, run: string): Promise<Run | undefined> {
+  const row: DbRunRow | undefined = await knex('runs').where({ run_id: run }).first(columns);
+  return row && fromRow(row);
+}
+
+/** The newest runs first. */
+export async function listRuns(knex: Knex, limit: number): Promise<Run[]> {
+  const rows: DbRunRow[] = await knex('runs').select(columns).orderBy('created_at', 'desc').limit(limit);
+  return rows.map(fromRow);
+}
+
+function fromRow(row: DbRunRow): Run {
+  return {
+    run: row.run_id,
+    campaign: row.campaign,
+    account: row.account,
+    channel: row.channel,
+    state: row.state,
+    stateReason: row.state_reason,
+    definition: row.definition,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  };
+}

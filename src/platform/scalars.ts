@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A duration as people write it (`500ms`, `5s`, `2m`, `2h`, `7d`), read into milliseconds. */
+export const duration = z
+  .string()
+  .regex(/^\d{1,6}(ms|s|m|h|d)$/, 'expected a duration such as 500ms, 5s, 2m, 2h or 7d')
+  .transform(readDuration);
+
+/** Milliseconds of a duration that matches the pattern above. */
+function readDuration(text: string): number {
+  const unit = text.replace(/^\d+/, '');
+  const factor = Object.entries(units).find(([name]) => name === unit)?.[1] ?? 0;
+  return Number.parseInt(text, 10) * factor;
+}
+
+/** A whole number within bounds. It is read from text, because YAML scalars stay text here. */
+export function wholeNumber(minimum: number, maximum: number) {
+  const expected = `expected a whole number from ${minimum} to ${maximum}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, expected)
+    .refine((text) => Number(text) >= minimum && Number(text) <= maximum, expected)
+    .meta({ type: 'integer', minimum, maximum })
+    .transform(Number);
+}
