@@ -1,7 +1,18 @@
 import { htmlEscape } from 'escape-goat';
-import { destinationFields, InputError, type InterfaceName, type MessageFields, type Problem } from '../domain.ts';
+import {
+  destinationFields,
+  InputError,
+  type InterfaceName,
+  type MessageFields,
+  type Problem,
+} from '../domain.ts';
 import { nearest } from '../platform/yaml.ts';
-import { type FieldDefinition, isServicePlaceholder, mergedByService, messageFields } from '../wire/fields.ts';
+import {
+  type FieldDefinition,
+  isServicePlaceholder,
+  mergedByService,
+  messageFields,
+} from '../wire/fields.ts';
 import { type Campaign, messageOf, wrongValue } from './campaign.ts';
 import { type MergePlan, planMerge, type Slot } from './merge.ts';
 import { parseTemplate, type Resolution, render, type Template } from './placeholders.ts';
@@ -30,7 +41,11 @@ const multiLineFields: readonly string[] = ['Message', 'MessagePlain', 'MessageH
  * @param header the contact file's column names
  * @throws InputError for a mapped column the file does not have and for an unknown placeholder, with its place.
  */
-export function compose(campaign: Campaign, interfaceName: InterfaceName, header: readonly string[]): Composition {
+export function compose(
+  campaign: Campaign,
+  interfaceName: InterfaceName,
+  header: readonly string[],
+): Composition {
   const { value: definition, locate } = campaign;
   const mapped = mappedColumns(definition.contacts.columns);
   const problems: Problem[] = [];
@@ -77,22 +92,27 @@ export function compose(campaign: Campaign, interfaceName: InterfaceName, header
     fields,
     slots,
     recipientColumn,
-    usedColumns: [...new Set([...slots.map(({ column }) => column), ...fields.flatMap((field) => columnsOf(field.template))])],
+    usedColumns: [
+      ...new Set([
+        ...slots.map(({ column }) => column),
+        ...fields.flatMap((field) => columnsOf(field.template)),
+      ]),
+    ],
     serviceReadsPlaceholders: merged !== undefined,
   };
 }
 
 /** Renders one contact's envelope and destination, or says which of its values cannot be sent. */
-export function personalise(composition: Composition, valueOf: (column: string) => string): Personalised {
+export function personalise(composition: Composition, valueIn: (column: string) => string): Personalised {
   for (const column of composition.usedColumns) {
-    const detail = unsafeValue(valueOf(column), composition.serviceReadsPlaceholders);
+    const detail = unsafeValue(valueIn(column), composition.serviceReadsPlaceholders);
     if (detail) return { kind: 'invalid', column, detail };
   }
 
   const envelope: Record<string, string> = {};
   for (const { definition, template } of composition.fields) {
-    const escape = definition.name === 'MessageHTML' ? (value: string) => htmlEscape(value) : undefined;
-    const value = render(template, valueOf, escape);
+    const escapeValue = definition.name === 'MessageHTML' ? (value: string) => htmlEscape(value) : undefined;
+    const value = render(template, valueIn, escapeValue);
     const detail = unsendable(definition, value);
     if (detail) return { kind: 'invalid', column: definition.name, detail };
     if (value !== '') envelope[definition.name] = value;
@@ -100,7 +120,7 @@ export function personalise(composition: Composition, valueOf: (column: string) 
 
   const destination: Record<string, string> = {};
   for (const { field, column, fallback } of composition.slots) {
-    const value = valueOf(column) || fallback;
+    const value = valueIn(column) || fallback;
     if (value !== '') destination[field] = value;
   }
   return { kind: 'personalised', envelope, destination };

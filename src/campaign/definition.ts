@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { channels, destinationFields } from '../domain.ts';
-import { messageFieldNames } from '../wire/fields.ts';
 import { wholeNumber } from '../platform/scalars.ts';
+import { messageFieldNames } from '../wire/fields.ts';
 
 /**
  * The one source of a campaign's shape: the TypeScript type, the check at load and the JSON Schema for editors
@@ -42,11 +42,13 @@ const message = z
       messageFieldNames.map((field) => [field, text.describe(`Interface field ${field}.`).optional()]),
     ),
   )
-  .describe('Fields of the message under the interface\'s own names; values may contain [[Column]] placeholders.');
+  .describe(
+    "Fields of the message under the interface's own names; values may contain [[Column]] placeholders.",
+  );
 
 const file = z.strictObject({
   file: text.describe("A file to send along, relative to the campaign's folder."),
-  name: text.optional().describe('The name the recipient sees; the file\'s own name by default.'),
+  name: text.optional().describe("The name the recipient sees; the file's own name by default."),
 });
 
 const dispatch = z
@@ -55,7 +57,9 @@ const dispatch = z
     concurrency: wholeNumber(1, 256).default(8).describe('Most requests in flight at once.'),
     retries: wholeNumber(0, 20)
       .default(5)
-      .describe('Most repeats of a request that provably never reached the service, or that it asked to repeat.'),
+      .describe(
+        'Most repeats of a request that provably never reached the service, or that it asked to repeat.',
+      ),
   })
   .prefault({});
 

@@ -58,6 +58,8 @@ function distinctColumns(template: Template): { column: string; fallback: string
 
 function inSlots(segment: Segment, slots: readonly Slot[]): Segment {
   if (segment.kind !== 'column') return segment;
-  const slot = slots.find(({ column, fallback }) => column === segment.column && fallback === segment.fallback);
+  const slot = slots.find(
+    ({ column, fallback }) => column === segment.column && fallback === segment.fallback,
+  );
   return slot ? { kind: 'service', text: `[[${slot.field}]]` } : segment;
 }

@@ -54,15 +54,16 @@ export function isConstant(template: Template): boolean {
   return template.every(({ kind }) => kind !== 'column');
 }
 
-/** Fills a template for one contact. `escape` is applied to values, not to the text around them. */
+/** Fills a template for one contact. `escapeValue` is applied to values, not to the text around them. */
 export function render(
   template: Template,
-  valueOf: (column: string) => string,
-  escape: (value: string) => string = (value) => value,
+  valueIn: (column: string) => string,
+  escapeValue: (value: string) => string = (value) => value,
 ): string {
   let rendered = '';
   for (const segment of template) {
-    rendered += segment.kind === 'column' ? escape(valueOf(segment.column) || segment.fallback) : segment.text;
+    rendered +=
+      segment.kind === 'column' ? escapeValue(valueIn(segment.column) || segment.fallback) : segment.text;
   }
   return rendered;
 }

@@ -25,11 +25,17 @@ function readPhoneNumber(text: string, country: CountryCode | undefined): Addres
   if (trimmed === '') return { kind: 'invalid', detail: 'no phone number' };
   const number = parsePhoneNumberFromString(trimmed, country);
   if (!number) {
-    const hint = country === undefined && !trimmed.startsWith('+') ? ' (no country code, and the campaign sets no "contacts.country")' : '';
+    const hint =
+      country === undefined && !trimmed.startsWith('+')
+        ? ' (no country code, and the campaign sets no "contacts.country")'
+        : '';
     return { kind: 'invalid', detail: `"${trimmed}" is not a phone number${hint}` };
   }
   if (!number.isValid()) {
-    return { kind: 'invalid', detail: `"${trimmed}" is not a number in use in ${number.country ?? country ?? 'its country'}` };
+    return {
+      kind: 'invalid',
+      detail: `"${trimmed}" is not a number in use in ${number.country ?? country ?? 'its country'}`,
+    };
   }
   return { kind: 'valid', address: number.number };
 }

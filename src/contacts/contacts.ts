@@ -18,17 +18,23 @@ export async function* readContacts(
       yield { kind: 'rejected', line, column: '', reason: 'invalid', detail };
       continue;
     }
-    const valueOf = (column: string): string => values[position.get(column) ?? -1] ?? '';
+    const valueIn = (column: string): string => values[position.get(column) ?? -1] ?? '';
 
-    const originalAddress = valueOf(recipientColumn);
+    const originalAddress = valueIn(recipientColumn);
     const address = readAddress(originalAddress);
     if (address.kind === 'invalid') {
       yield { kind: 'rejected', line, column: recipientColumn, reason: 'invalid', detail: address.detail };
       continue;
     }
-    const personalised = personalise(composition, valueOf);
+    const personalised = personalise(composition, valueIn);
     if (personalised.kind === 'invalid') {
-      yield { kind: 'rejected', line, column: personalised.column, reason: 'invalid', detail: personalised.detail };
+      yield {
+        kind: 'rejected',
+        line,
+        column: personalised.column,
+        reason: 'invalid',
+        detail: personalised.detail,
+      };
       continue;
     }
     const { envelope, destination } = personalised;

@@ -52,11 +52,18 @@ async function* readRecords(source: Readable, name: string): AsyncGenerator<Row,
 function checkHeader(header: readonly string[], where: string): void {
   const problems = header.flatMap((column, index) => {
     if (column.trim() === '') {
-      return [{ where: `${where}:${index + 1}`, what: `Column ${index + 1} has no name in the header line.` }];
+      return [
+        { where: `${where}:${index + 1}`, what: `Column ${index + 1} has no name in the header line.` },
+      ];
     }
     const first = header.indexOf(column);
     return first < index
-      ? [{ where: `${where}:${index + 1}`, what: `Columns ${first + 1} and ${index + 1} are both named "${column}"; give each its own name.` }]
+      ? [
+          {
+            where: `${where}:${index + 1}`,
+            what: `Columns ${first + 1} and ${index + 1} are both named "${column}"; give each its own name.`,
+          },
+        ]
       : [];
   });
   if (problems.length > 0) throw new InputError(problems);

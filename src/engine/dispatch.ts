@@ -20,7 +20,12 @@ export type OnSettled = (state: RequestState, recipients: number) => void;
  * A batch is no larger than the number of requests in flight: after a kill, every claimed request is in doubt, so no
  * more are claimed than can be sent at once.
  */
-export async function dispatch(sender: Omit<Sender, 'stop'>, concurrency: number, stop: AbortSignal, onSettled: OnSettled): Promise<DispatchEnd> {
+export async function dispatch(
+  sender: Omit<Sender, 'stop'>,
+  concurrency: number,
+  stop: AbortSignal,
+  onSettled: OnSettled,
+): Promise<DispatchEnd> {
   const { context, run, owner } = sender;
   const refused = new AbortController();
   let words = '';
@@ -41,7 +46,12 @@ export async function dispatch(sender: Omit<Sender, 'stop'>, concurrency: number
   const batches: Promise<void>[] = [];
   try {
     while (!halt.aborted) {
-      const claimed = await claimRequests(context.ledger.pool, { run, owner, limit: concurrency, now: context.now() });
+      const claimed = await claimRequests(context.ledger.pool, {
+        run,
+        owner,
+        limit: concurrency,
+        now: context.now(),
+      });
       if (claimed.length === 0) break;
       const batch = Promise.all(claimed.map(handle)).then(() => undefined);
       // A failed batch is met where it is awaited; until then it must not count as unhandled.
@@ -59,7 +69,12 @@ export async function dispatch(sender: Omit<Sender, 'stop'>, concurrency: number
   return stop.aborted ? { kind: 'drained' } : { kind: 'finished' };
 }
 
-async function report(recorder: Recorder, settlement: Settlement, claimed: ClaimedRequest, onSettled: OnSettled): Promise<void> {
+async function report(
+  recorder: Recorder,
+  settlement: Settlement,
+  claimed: ClaimedRequest,
+  onSettled: OnSettled,
+): Promise<void> {
   const settled = await recorder.record(settlement);
   if (settled) onSettled(settlement.state, claimed.destinations.length);
 }

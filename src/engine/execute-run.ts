@@ -38,14 +38,21 @@ export async function executeRun(
   const run = await requireRun(context, runId);
   const lock = await lockRunForDispatch(ledger.pool, runId);
   if (!lock) {
-    throw new InputError([{ where: `run ${runId}`, what: 'Another process is dispatching this run; wait for it, or stop it first.' }]);
+    throw new InputError([
+      {
+        where: `run ${runId}`,
+        what: 'Another process is dispatching this run; wait for it, or stop it first.',
+      },
+    ]);
   }
   const gateway = openGateway(account);
   try {
     await doubtOrphanedRequests(ledger.pool, runId, now());
     const begun = await moveRun(ledger.knex, runId, 'running', null, now());
     if (begun === 'unchanged') {
-      throw new InputError([{ where: `run ${runId}`, what: `The run is ${run.state}; there is nothing left to send.` }]);
+      throw new InputError([
+        { where: `run ${runId}`, what: `The run is ${run.state}; there is nothing left to send.` },
+      ]);
     }
     progress.onStart(await requireSummary(context, runId));
 
@@ -83,7 +90,11 @@ function noSuchRun(runId: string): never {
   throw new InputError([{ where: `run ${runId}`, what: 'There is no such run; `volley runs` lists them.' }]);
 }
 
-async function recordEnd({ ledger, now }: EngineContext, { run, account }: Run, end: DispatchEnd): Promise<void> {
+async function recordEnd(
+  { ledger, now }: EngineContext,
+  { run, account }: Run,
+  end: DispatchEnd,
+): Promise<void> {
   switch (end.kind) {
     case 'finished':
       await moveRun(ledger.knex, run, 'completed', null, now());
@@ -92,6 +103,12 @@ async function recordEnd({ ledger, now }: EngineContext, { run, account }: Run, 
       await moveRun(ledger.knex, run, 'paused', 'interrupted', now());
       return;
     case 'refused':
-      await moveRun(ledger.knex, run, 'paused', `the service refused the credential of account "${account}": ${end.words}`, now());
+      await moveRun(
+        ledger.knex,
+        run,
+        'paused',
+        `the service refused the credential of account "${account}": ${end.words}`,
+        now(),
+      );
   }
 }

@@ -1,6 +1,6 @@
+import type { Contact } from '../domain.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
-import type { Contact } from '../domain.ts';
 import type { EngineContext } from './context.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { newRunId } from './run-id.ts';

@@ -44,13 +44,21 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
   const readAddress = addressReader(definition.channel, definition.contacts.country);
   if (!readAddress) {
     const where = campaign.locate(['contacts', 'country']);
-    throw new InputError([{ where, what: `"${definition.contacts.country}" is not a country with phone numbers.` }]);
+    throw new InputError([
+      { where, what: `"${definition.contacts.country}" is not a country with phone numbers.` },
+    ]);
   }
 
   const contactFile = await openContacts(campaign, path, settings);
   const composition = compose(campaign, account.interface, contactFile.header);
   const files = await readFiles(campaign, path, settings);
-  return { campaign, account, composition, files, contacts: contactsOf(contactFile, composition, readAddress) };
+  return {
+    campaign,
+    account,
+    composition,
+    files,
+    contacts: contactsOf(contactFile, composition, readAddress),
+  };
 }
 
 /** @throws InputError when the accounts file or the account is faulty */
@@ -65,18 +73,29 @@ export function accountsPath({ environment }: Settings): string {
 }
 
 /** @throws InputError when the file cannot be read */
-export async function readText(path: string, settings: Settings, kind: 'campaign' | 'accounts'): Promise<string> {
+export async function readText(
+  path: string,
+  settings: Settings,
+  kind: 'campaign' | 'accounts',
+): Promise<string> {
   try {
     return await readFile(resolve(settings.workingFolder, path), 'utf8');
   } catch (error) {
     const hint = kind === 'accounts' ? ' VOLLEY_ACCOUNTS names it.' : '';
-    throw new InputError([{ where: path, what: `The ${kind} file cannot be read (${reason(error)}).${hint}` }], {
-      cause: error,
-    });
+    throw new InputError(
+      [{ where: path, what: `The ${kind} file cannot be read (${reason(error)}).${hint}` }],
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-function contactsOf(file: ContactFile, composition: Composition, readAddress: AddressReader): AsyncIterable<Contact> {
+function contactsOf(
+  file: ContactFile,
+  composition: Composition,
+  readAddress: AddressReader,
+): AsyncIterable<Contact> {
   return readContacts(file, composition, readAddress);
 }
 
@@ -96,7 +115,11 @@ async function openContacts(campaign: Campaign, path: string, settings: Settings
 }
 
 /** Files stay inside the campaign's folder: a campaign from elsewhere must not send `/etc/passwd` along. */
-async function readFiles(campaign: Campaign, path: string, settings: Settings): Promise<{ name: string; data: Buffer }[]> {
+async function readFiles(
+  campaign: Campaign,
+  path: string,
+  settings: Settings,
+): Promise<{ name: string; data: Buffer }[]> {
   const folder = resolve(settings.workingFolder, dirname(path));
   const files: { name: string; data: Buffer }[] = [];
   let size = 0;
@@ -118,7 +141,9 @@ async function readInside(folder: string, file: string, where: string): Promise<
     const path = await realpath(resolve(folder, file));
     if (path.startsWith(join(await realpath(folder), sep))) return await readFile(path);
   } catch (error) {
-    throw new InputError([{ where, what: `The file "${file}" cannot be read (${reason(error)}).` }], { cause: error });
+    throw new InputError([{ where, what: `The file "${file}" cannot be read (${reason(error)}).` }], {
+      cause: error,
+    });
   }
   throw new InputError([{ where, what: `"${file}" leads out of the campaign's folder.` }]);
 }

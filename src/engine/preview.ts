@@ -8,7 +8,12 @@ export type Preview = {
   readonly campaign: string;
   readonly account: string;
   readonly channel: Channel;
-  readonly contacts: { readonly read: number; readonly invalid: number; readonly duplicate: number; readonly suppressed: number };
+  readonly contacts: {
+    readonly read: number;
+    readonly invalid: number;
+    readonly duplicate: number;
+    readonly suppressed: number;
+  };
   readonly recipients: number;
   readonly requests: number;
   readonly envelopes: number;
@@ -32,7 +37,11 @@ const shownRejected = 20;
 const shownMessages = 3;
 
 /** Counts what a run would count. Memory grows with the number of addresses, not with the size of the rows. */
-export async function previewCampaign({ campaign, composition, contacts }: PreparedCampaign): Promise<Preview> {
+export async function previewCampaign({
+  campaign,
+  composition,
+  contacts,
+}: PreparedCampaign): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const lineOfAddress = new Map<string, number>();
   const sizeOfEnvelope = new Map<string, number>();

@@ -1,5 +1,5 @@
-import { type Settlement, settleRequests } from '../ledger/requests/settle.ts';
 import type pg from 'pg';
+import { type Settlement, settleRequests } from '../ledger/requests/settle.ts';
 
 export type Recorder = {
   /** Resolves when the settlement is committed; false when the request was no longer this owner's. */

@@ -75,7 +75,8 @@ export async function sendRequest(sender: Sender, claimed: ClaimedRequest): Prom
       randomize: true,
       signal: stop,
       onFailedAttempt: async ({ error, retriesLeft }) => {
-        if (error instanceof RetryNeeded && retriesLeft > 0) await waitAsAsked(last?.outcome, context.now(), stop);
+        if (error instanceof RetryNeeded && retriesLeft > 0)
+          await waitAsAsked(last?.outcome, context.now(), stop);
       },
       shouldRetry: ({ error }) => error instanceof RetryNeeded,
     });
@@ -119,7 +120,8 @@ function startExchange(gateway: Gateway, request: SendRequest): Exchange {
 }
 
 async function waitAsAsked(outcome: Outcome | undefined, now: Date, stop: AbortSignal): Promise<void> {
-  const wait = outcome?.kind === 'retry' ? retryAfterMilliseconds(outcome.wait, now, longestRetryAfter) : undefined;
+  const wait =
+    outcome?.kind === 'retry' ? retryAfterMilliseconds(outcome.wait, now, longestRetryAfter) : undefined;
   if (wait === undefined || stop.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, wait);
@@ -129,12 +131,25 @@ async function waitAsAsked(outcome: Outcome | undefined, now: Date, stop: AbortS
 }
 
 /** What the request becomes after its last attempt. */
-function settlementOf(claimed: ClaimedRequest, last: Attempt | undefined, stopped: boolean, now: Date): Settlement {
+function settlementOf(
+  claimed: ClaimedRequest,
+  last: Attempt | undefined,
+  stopped: boolean,
+  now: Date,
+): Settlement {
   const { request } = claimed;
   if (!last) {
     // Stopped before its first attempt: no byte has left.
     const detail = 'stopped before it was sent';
-    return { request, attempt: claimed.attempt, finishedAt: now, httpStatus: null, detail, state: 'planned', verdict: 'released' };
+    return {
+      request,
+      attempt: claimed.attempt,
+      finishedAt: now,
+      httpStatus: null,
+      detail,
+      state: 'planned',
+      verdict: 'released',
+    };
   }
   const { outcome, number, httpStatus, finishedAt } = last;
   const settlement = { request, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
@@ -148,7 +163,9 @@ function settlementOf(claimed: ClaimedRequest, last: Attempt | undefined, stoppe
     case 'unsendable':
       return { ...settlement, state: 'failed' };
     case 'retry':
-      return stopped ? { ...settlement, state: 'planned', verdict: 'released' } : { ...settlement, state: 'failed' };
+      return stopped
+        ? { ...settlement, state: 'planned', verdict: 'released' }
+        : { ...settlement, state: 'failed' };
   }
 }
 

@@ -4,7 +4,8 @@ import { type Destination, destinationFields } from '../domain.ts';
 /** An SMS text with the destination's fields merged in, as the service does it (interface.md, 2.5). */
 export function mergedText(text: string, destination: Destination): string {
   let merged = text;
-  for (const field of destinationFields) merged = merged.replaceAll(`[[${field}]]`, () => destination[field] ?? '');
+  for (const field of destinationFields)
+    merged = merged.replaceAll(`[[${field}]]`, () => destination[field] ?? '');
   return merged;
 }
 

@@ -17,6 +17,4 @@ export type Account = {
   readonly timeouts: { readonly connect: number; readonly headers: number; readonly body: number };
   /** Most requests in flight at once. */
   readonly concurrency: number;
-  /** Secret last part of the receiver's path for this account; without it the account has no receiver. */
-  readonly webhookToken?: string;
 };

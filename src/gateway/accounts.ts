@@ -1,13 +1,16 @@
 import { z } from 'zod';
-import { duration, wholeNumber } from '../platform/scalars.ts';
 import { formats, InputError, interfaceNames, type Problem } from '../domain.ts';
+import { duration, wholeNumber } from '../platform/scalars.ts';
 import { nearest, readYaml } from '../platform/yaml.ts';
 import type { Account, Credentials } from './account.ts';
 
 /** A secret stands in the environment, never in the file. */
 const secret = z
   .string()
-  .regex(/^\$\{[A-Z_][A-Z0-9_]*\}$/i, 'a secret must not stand in the file; write ${NAME} and set NAME in the environment');
+  .regex(
+    /^\$\{[A-Z_][A-Z0-9_]*\}$/i,
+    'a secret must not stand in the file; write ${NAME} and set NAME in the environment',
+  );
 
 const timeouts = z
   .strictObject({
@@ -25,7 +28,9 @@ const account = z.strictObject({
   sender: z.string().optional().describe('rest-1.x and soap-tts: the user the credential belongs to.'),
   apiKey: secret.optional().describe('rest-1.x.'),
   token: secret.optional().describe('soap-tts.'),
-  webhookToken: secret.optional().describe("Secret last part of the receiver's path; at least 22 characters."),
+  webhookToken: secret
+    .optional()
+    .describe("Secret last part of the receiver's path; at least 22 characters."),
   timeouts,
   limits: z.strictObject({ concurrency: wholeNumber(1, 256).default(16) }).prefault({}),
 });
@@ -51,44 +56,30 @@ export function readAccount(source: string, file: string, name: string, environm
   const written = value.accounts[name];
   if (!written) {
     const known = Object.keys(value.accounts);
-    throw new InputError([
-      {
-        where: file,
-        what: `There is no account "${name}".${nearest(name, known)} Accounts here: ${known.join(', ') || 'none'}.`,
-      },
-    ]);
+    const what = `There is no account "${name}".${nearest(name, known)} Accounts here: ${known.join(', ') || 'none'}.`;
+    throw new InputError([{ where: file, what }]);
   }
 
   const problems: Problem[] = [];
-  const problem = (key: string, what: string): void => {
-    problems.push({ where: locate(['accounts', name, key]), what });
-  };
-  const resolve = (key: string, text: string): string =>
-    text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, fallback: string | undefined) => {
-      const found = environment[variable] || fallback;
-      if (!found) problem(key, `Environment variable ${variable} is not set; "${key}" of account "${name}" needs it.`);
-      return found ?? '';
-    });
+  const where = (key: string): string => locate(['accounts', name, key]);
   const required = (key: 'authToken' | 'sender' | 'apiKey' | 'token'): string => {
     const text = written[key];
-    if (text === undefined) problem(key, `Account "${name}" needs "${key}" for ${written.interface}.`);
-    return text === undefined ? '' : resolve(key, text);
+    if (text !== undefined) return resolveNames(text, where(key), environment, problems);
+    problems.push({ where: where(key), what: `Account "${name}" needs "${key}" for ${written.interface}.` });
+    return '';
   };
 
-  const baseUrl = resolve('baseUrl', written.baseUrl).replace(/\/+$/, '');
-  if (!isHttpUrl(baseUrl)) problem('baseUrl', `"baseUrl" must be an http:// or https:// address, got "${baseUrl}".`);
-
+  const baseUrl = resolveNames(written.baseUrl, where('baseUrl'), environment, problems).replace(/\/+$/, '');
+  if (!isHttpUrl(baseUrl)) {
+    const what = `"baseUrl" must be an http:// or https:// address without user, password and query, got "${baseUrl}".`;
+    problems.push({ where: where('baseUrl'), what });
+  }
   const credentials: Credentials =
     written.interface === 'rest-2.02'
       ? { kind: 'authToken', authToken: required('authToken') }
       : written.interface === 'soap-tts'
         ? { kind: 'senderToken', sender: required('sender'), token: required('token') }
         : { kind: 'apiKey', sender: required('sender'), apiKey: required('apiKey') };
-
-  const webhookToken = written.webhookToken && resolve('webhookToken', written.webhookToken);
-  if (webhookToken && !/^[\w-]{22,256}$/.test(webhookToken)) {
-    problem('webhookToken', 'The webhook token must be 22 to 256 letters, digits, "-" or "_" (128 random bits or more).');
-  }
   if (problems.length > 0) throw new InputError(problems);
 
   return {
@@ -99,17 +90,48 @@ export function readAccount(source: string, file: string, name: string, environm
     credentials,
     timeouts: written.timeouts,
     concurrency: written.limits.concurrency,
-    ...(webhookToken ? { webhookToken } : {}),
   };
 }
 
-/** The accounts of a file that have a receiver, by their written names. */
-export function accountsWithReceiver(source: string, file: string): string[] {
-  const { value } = readYaml(source, file, accountsSchema);
-  return Object.entries(value.accounts).flatMap(([name, { webhookToken }]) => (webhookToken ? [name] : []));
+/**
+ * The secret last part of the receiver's path, for each account that has one.
+ *
+ * @throws InputError for a faulty file, an unset name, or a token that could be guessed
+ */
+export function readWebhookTokens(
+  source: string,
+  file: string,
+  environment: Environment,
+): ReadonlyMap<string, string> {
+  const { value, locate } = readYaml(source, file, accountsSchema);
+  const problems: Problem[] = [];
+  const tokens = new Map<string, string>();
+  for (const [name, { webhookToken }] of Object.entries(value.accounts)) {
+    if (webhookToken === undefined) continue;
+    const where = locate(['accounts', name, 'webhookToken']);
+    const token = resolveNames(webhookToken, where, environment, problems);
+    if (token !== '' && !/^[\w-]{22,256}$/.test(token)) {
+      const what =
+        'The webhook token must be 22 to 256 letters, digits, "-" or "_": 128 random bits or more.';
+      problems.push({ where, what });
+    }
+    tokens.set(name, token);
+  }
+  if (problems.length > 0) throw new InputError(problems);
+  return tokens;
+}
+
+/** Puts in the values of `${NAME}` and `${NAME:-default}`; a name that is not set is a problem. */
+function resolveNames(text: string, where: string, environment: Environment, problems: Problem[]): string {
+  return text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, fallback: string | undefined) => {
+    const value = environment[name] || fallback;
+    if (!value) problems.push({ where, what: `Environment variable ${name} is not set.` });
+    return value ?? '';
+  });
 }
 
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text);
-  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.search === '';
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
 }

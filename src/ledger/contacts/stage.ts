@@ -22,7 +22,10 @@ export async function stageContacts(client: pg.PoolClient, contacts: AsyncIterab
       detail           text
     );
   `);
-  await pipeline(Readable.from(copyLines(contacts)), client.query(copyFrom('COPY staged_contacts FROM STDIN')));
+  await pipeline(
+    Readable.from(copyLines(contacts)),
+    client.query(copyFrom('COPY staged_contacts FROM STDIN')),
+  );
   await client.query('ANALYZE staged_contacts');
 }
 
@@ -59,7 +62,9 @@ const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '
 /** One line of COPY's text format. NUL cannot be stored in Postgres and is dropped. */
 function copyLine(values: readonly (string | null)[]): string {
   const cells = values.map((value) =>
-    value === null ? '\\N' : value.replaceAll('\0', '').replace(/[\\\n\r\t]/g, (character) => escapes[character] ?? ''),
+    value === null
+      ? '\\N'
+      : value.replaceAll('\0', '').replace(/[\\\n\r\t]/g, (character) => escapes[character] ?? ''),
   );
   return `${cells.join('\t')}\n`;
 }

@@ -73,7 +73,11 @@ async function takeReports(client: pg.PoolClient, limit: number): Promise<InboxR
     `,
     [limit],
   );
-  return rows.map(({ report_id, content_type, body }) => ({ report: report_id, contentType: content_type, body }));
+  return rows.map(({ report_id, content_type, body }) => ({
+    report: report_id,
+    contentType: content_type,
+    body,
+  }));
 }
 
 /**

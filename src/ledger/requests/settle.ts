@@ -53,7 +53,9 @@ export async function settleRequests(
       settlements.map(({ httpStatus }) => httpStatus),
       settlements.map(({ detail }) => detail),
       settlements.map(({ state }) => state),
-      settlements.map((settlement) => (settlement.state === 'planned' ? settlement.verdict : settlement.state)),
+      settlements.map((settlement) =>
+        settlement.state === 'planned' ? settlement.verdict : settlement.state,
+      ),
     ],
   );
   return rows.map(({ request }) => request);

@@ -100,8 +100,8 @@ function countRecipients(rows: readonly DbSummaryRow[]): RecipientCounts {
   return { total: rows.reduce((sum, { recipients }) => sum + recipients, 0), ...counts };
 }
 
-function record<Key extends string>(keys: readonly Key[], valueOf: (key: Key) => number): Record<Key, number> {
+function record<Key extends string>(keys: readonly Key[], count: (key: Key) => number): Record<Key, number> {
   const result: Partial<Record<Key, number>> = {};
-  for (const key of keys) result[key] = valueOf(key);
+  for (const key of keys) result[key] = count(key);
   return result as Record<Key, number>;
 }

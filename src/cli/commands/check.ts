@@ -1,0 +1,21 @@
+import type { Command } from 'commander';
+import { prepareCampaign } from '../../engine/prepare.ts';
+import type { Shell } from '../shell.ts';
+
+export function define(command: Command, shell: Shell): void {
+  command
+    .description(
+      'Checks a campaign with its account, contact file header, placeholders and files. Sends and writes nothing.',
+    )
+    .argument('<campaign>', 'the campaign file (YAML)')
+    .option('--json', 'print the result as JSON')
+    .action(async (path: string, { json }: { json?: true }) => {
+      const { campaign, account } = await prepareCampaign(path, shell.settings);
+      const { campaign: name, channel } = campaign.value;
+      shell.print(
+        json
+          ? JSON.stringify({ campaign: name, account: account.name, channel, ok: true })
+          : `${path}: campaign ${name} is in order (${channel} through account ${account.name}).`,
+      );
+    });
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import type { RunSummary } from '../../domain.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { requireSummary } from '../../engine/execute-run.ts';
+import { prepareCampaign, type Settings } from '../../engine/prepare.ts';
+import { receiverTokens } from '../../engine/receivers.ts';
+import { reportBilling } from '../../ledger/billing/report.ts';
+import { volleyHome } from '../../platform/database.ts';
+import { openLogger } from '../../platform/logger.ts';
+import { billingText } from '../../report/billing.ts';
+import { runSummaryText } from '../../report/run-summary.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { startReceiver } from '../../server/receiver.ts';
+import { bar, startProgressLine } from '../progress.ts';
+import { dispatchWithProgress, planWithProgress } from '../run-steps.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+const campaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yaml'];
+
+/** Milliseconds until the demo gives up waiting for delivery reports. */
+const reportPatience = 60_000;
+
+export function define(command: Command, shell: Shell): void {
+  command
+    .description(
+      'Runs the example campaigns against the sandbox, waits for the delivery reports and prints what it cost.',
+    )
+    .action(async () => {
+      await withLedger(shell, (context) => runDemo(shell, context));
+    });
+}
+
+async function runDemo(shell: Shell, context: EngineContext): Promise<void> {
+  const secret = (): string => randomBytes(24).toString('base64url');
+  const sandboxToken = secret();
+  const environment = {
+    ...shell.settings.environment,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_TOKEN: sandboxToken,
+    VOLLEY_WEBHOOK_TOKEN: secret(),
+  };
+  const workingFolder = fileURLToPath(new URL('../../../campaigns', import.meta.url));
+  const tokens = await receiverTokens({ environment, workingFolder });
+  const home = volleyHome(shell.settings.environment, shell.settings.workingFolder);
+  await mkdir(home, { recursive: true });
+  const journal = join(home, 'sandbox-journal.jsonl');
+
+  const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
+  const receiver = await startReceiver(context, { host: '127.0.0.1', port: 0, tokens, logger });
+  const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };
+  const sandbox = await startSandbox({
+    token: sandboxToken,
+    journal,
+    webhook,
+    latency: 20,
+    undeliveredRate: 0.04,
+    deliveryDelay: 200,
+    webhookRetry: 1_000,
+  });
+  try {
+    const settings = { environment: { ...environment, VOLLEY_SANDBOX_URL: sandbox.url }, workingFolder };
+    shell.print(
+      `The sandbox listens on ${sandbox.url}, the receiver of delivery reports on ${receiver.url}.\n`,
+    );
+    const runs = await runCampaigns(shell, context, settings);
+    const summaries = await waitForReports(shell, context, runs);
+    for (const summary of summaries) shell.print(runSummaryText(summary));
+    shell.print(
+      `\nBilling by SubAccount and ChargeCode\n${billingText(await reportBilling(context.ledger.pool, runs))}`,
+    );
+    shell.print(`\nEvery request the sandbox received is in ${journal}.`);
+    shell.print('Look around: npx volley runs · npx volley report run <run> · npx volley --help');
+    if (!summaries.every(isSettled)) shell.exitWith(3);
+  } finally {
+    await sandbox.close();
+    await receiver.close();
+  }
+}
+
+async function runCampaigns(shell: Shell, context: EngineContext, settings: Settings): Promise<string[]> {
+  const runs: string[] = [];
+  for (const file of campaigns) {
+    const prepared = await prepareCampaign(file, settings);
+    const { campaign, channel } = prepared.campaign.value;
+    shell.note(`${campaign} (${channel}, campaigns/${file})`);
+    const run = await planWithProgress(shell, context, prepared);
+    const end = await dispatchWithProgress(shell, context, run, prepared.account);
+    runs.push(run);
+    if (end.kind !== 'finished') break;
+  }
+  return runs;
+}
+
+async function waitForReports(
+  shell: Shell,
+  context: EngineContext,
+  runs: readonly string[],
+): Promise<RunSummary[]> {
+  const line = startProgressLine(shell);
+  const givenUpAt = shell.now().getTime() + reportPatience;
+  for (;;) {
+    const summaries = await Promise.all(runs.map((run) => requireSummary(context, run)));
+    const total = summaries.reduce((sum, { recipients }) => sum + recipients.total, 0);
+    const reported = summaries.reduce(
+      (sum, { recipients }) => sum + recipients.delivered + recipients.undelivered,
+      0,
+    );
+    const text = (): string => `delivery reports ${bar(reported, total)} ${reported}/${total}`;
+    const over = summaries.every(isSettled) || shell.stop.aborted || shell.now().getTime() > givenUpAt;
+    if (over) {
+      line.done(`${text()}\n`);
+      return summaries;
+    }
+    line.show(text);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+/** Every request accepted, and every recipient delivered or undelivered. */
+function isSettled({ requests, recipients }: RunSummary): boolean {
+  return (
+    requests.accepted === requests.total && recipients.delivered + recipients.undelivered === recipients.total
+  );
+}

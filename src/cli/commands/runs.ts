@@ -1,0 +1,48 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { listRuns, type Run } from '../../ledger/runs/find.ts';
+import { table } from '../../report/table.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+export function define(command: Command, shell: Shell): void {
+  command
+    .description('Lists the runs, newest first.')
+    .option('--limit <number>', 'most runs to list', parseLimit, 20)
+    .option('--json', 'print one JSON object a line')
+    .action(async ({ json, limit }: { json?: true; limit: number }) => {
+      const runs = await withLedger(shell, ({ ledger }) => listRuns(ledger.knex, limit));
+      if (json) {
+        for (const run of runs) shell.print(JSON.stringify(listed(run)));
+      } else {
+        shell.print(runs.length === 0 ? 'No runs yet. `volley run <campaign>` makes one.' : runTable(runs));
+      }
+    });
+}
+
+function listed({ run, campaign, account, channel, state, stateReason, createdAt, finishedAt }: Run) {
+  return { run, campaign, account, channel, state, reason: stateReason, createdAt, finishedAt };
+}
+
+function runTable(runs: readonly Run[]): string {
+  return table(
+    [
+      { title: 'Run', value: ({ run }) => run },
+      { title: 'Campaign', value: ({ campaign }) => campaign },
+      { title: 'Channel', value: ({ channel }) => channel },
+      {
+        title: 'State',
+        value: ({ state, stateReason }) => (stateReason ? `${state} (${stateReason})` : state),
+      },
+      {
+        title: 'Planned (UTC)',
+        value: ({ createdAt }) => createdAt.toISOString().slice(0, 19).replace('T', ' '),
+      },
+    ],
+    runs,
+  );
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 10_000) return limit;
+  throw new InvalidArgumentError('expected a whole number from 1 to 10000.');
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { InputError } from '../domain.ts';
+import { type ExitCode, processShell, type Shell } from './shell.ts';
+
+/** A command's module: declares its arguments, options and action. */
+type CommandModule = { readonly define: (command: Command, shell: Shell) => void };
+
+/** Every command, with its line in `volley --help`; a module is loaded only when its command is called. */
+const commands: Readonly<
+  Record<string, { readonly summary: string; readonly load: () => Promise<CommandModule> }>
+> = {
+  check: { summary: 'check a campaign and all it names', load: () => import('./commands/check.ts') },
+  plan: { summary: 'show what a run would send, and send nothing', load: () => import('./commands/plan.ts') },
+  run: { summary: 'run a campaign', load: () => import('./commands/run.ts') },
+  resume: { summary: 'go on with an interrupted or paused run', load: () => import('./commands/resume.ts') },
+  runs: { summary: 'list the runs, newest first', load: () => import('./commands/runs.ts') },
+  status: { summary: 'show a run in numbers', load: () => import('./commands/status.ts') },
+  report: { summary: 'reports: a run, billing', load: () => import('./commands/report.ts') },
+  serve: { summary: 'receive delivery reports', load: () => import('./commands/serve.ts') },
+  sandbox: {
+    summary: 'the messaging service itself, to try things on',
+    load: () => import('./commands/sandbox.ts'),
+  },
+  db: { summary: 'the database: migrate, status, stop', load: () => import('./commands/db.ts') },
+  schema: {
+    summary: 'print the JSON Schema of campaigns or accounts',
+    load: () => import('./commands/schema.ts'),
+  },
+  demo: { summary: 'the whole way once, on this machine', load: () => import('./commands/demo.ts') },
+};
+
+const exitCodes = `
+Exit codes:
+  0    done, and every request accepted
+  1    internal error
+  2    bad input; nothing was sent
+  3    finished, with requests rejected, failed or unknown
+  4    stopped before the end (paused, credential refused)
+  130  interrupted; recorded, and resumable
+
+Environment:
+  DATABASE_URL     Postgres; without it an embedded server is started in VOLLEY_HOME
+  VOLLEY_HOME      state of the embedded server (default .volley)
+  VOLLEY_ACCOUNTS  the accounts file (default campaigns/accounts.yaml)
+  LOG_LEVEL        debug, info, warn, error, silent`;
+
+/** Runs the command line; sets the process's exit code. */
+export async function main(words: readonly string[]): Promise<void> {
+  // A reader such as `head` may leave early; that is not an error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  const shell = processShell();
+  try {
+    const program = await buildProgram(words, shell);
+    await program.parseAsync([...words], { from: 'user' });
+  } catch (error) {
+    shell.exitWith(explain(error, shell));
+  }
+}
+
+async function buildProgram(words: readonly string[], shell: Shell): Promise<Command> {
+  const program = new Command('volley')
+    .description(
+      'Bulk campaign batch engine: nothing lost, nothing silently duplicated, every unknown named.',
+    )
+    .version(version())
+    .addHelpText('after', exitCodes)
+    .exitOverride()
+    .showHelpAfterError('(volley --help lists the commands)');
+  for (const [name, { summary, load }] of Object.entries(commands)) {
+    const command = program.command(name).summary(summary).description(summary);
+    if (words.includes(name)) (await load()).define(command, shell);
+  }
+  return program;
+}
+
+/** The one place where a failure becomes an exit code. Mistakes in input are told without a stack. */
+function explain(error: unknown, shell: Shell): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof InputError) {
+    for (const { where, what } of error.problems) shell.note(`${where}: ${what}`);
+    return 2;
+  }
+  shell.note(
+    error instanceof Error ? `Internal error: ${error.stack ?? error.message}` : `Internal error: ${error}`,
+  );
+  return 1;
+}
+
+function version(): string {
+  const packageFile = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return /"version": "([^"]+)"/.exec(packageFile)?.[1] ?? 'unknown';
+}

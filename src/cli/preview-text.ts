@@ -1,0 +1,48 @@
+import type { MergePlan } from '../campaign/merge.ts';
+import type { Preview, PreviewedMessage } from '../engine/preview.ts';
+import { rejectedTable } from '../report/run-details.ts';
+import { printable } from '../report/table.ts';
+
+/** What `volley plan` prints. */
+export function previewText(preview: Preview): string {
+  const { contacts, rejected } = preview;
+  const leftOut = contacts.invalid + contacts.duplicate + contacts.suppressed;
+  const parts = [
+    `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
+    `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate`,
+    `  requests    ${preview.requests}, with ${preview.envelopes} different contents or billing codes`,
+    `  merging     ${mergeText(preview.merge)}`,
+  ];
+  if (preview.smsParts !== null) {
+    parts.push(`  SMS parts   ${preview.smsParts}, with the service's own placeholders counted as written`);
+  }
+  if (rejected.length > 0) {
+    parts.push('', `Contacts left out (${rejected.length} of ${leftOut} shown)`, rejectedTable(rejected));
+  }
+  for (const message of preview.messages) parts.push('', messageText(message));
+  return parts.join('\n');
+}
+
+function mergeText(merge: MergePlan): string {
+  switch (merge.kind) {
+    case 'none':
+      return 'nothing to merge, everybody gets the same text';
+    case 'engine':
+      return `by Volley (${merge.why})`;
+    case 'service': {
+      const slots = merge.slots.map(({ field, column }) => `${column} in ${field}`);
+      return `by the service: ${slots.join(', ')}`;
+    }
+  }
+}
+
+function messageText({ line, destination, fields, text }: PreviewedMessage): string {
+  const { Recipient, ...others } = destination;
+  const rows = [
+    `Line ${line} → ${printable(Recipient)}`,
+    ...Object.entries(others).map(([name, value]) => `    ${name}: ${printable(value)}`),
+    ...Object.entries(fields).map(([name, value]) => `  ${name}: ${printable(value)}`),
+  ];
+  if (text !== null && text !== fields['Message']) rows.push(`  reads: ${printable(text)}`);
+  return rows.join('\n');
+}

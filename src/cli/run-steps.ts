@@ -1,0 +1,66 @@
+import type { RunSummary } from '../domain.ts';
+import type { EngineContext } from '../engine/context.ts';
+import type { DispatchEnd } from '../engine/dispatch.ts';
+import { executeRun, requireRun, requireSummary } from '../engine/execute-run.ts';
+import { planRun } from '../engine/plan-run.ts';
+import type { PreparedCampaign } from '../engine/prepare.ts';
+import type { Account } from '../gateway/account.ts';
+import { runSummaryText } from '../report/run-summary.ts';
+import { printable } from '../report/table.ts';
+import { startProgressLine, startRunProgress } from './progress.ts';
+import type { ExitCode, Shell } from './shell.ts';
+
+/** Import and expand, with a line that counts the contacts. */
+export async function planWithProgress(
+  shell: Shell,
+  context: EngineContext,
+  prepared: PreparedCampaign,
+): Promise<string> {
+  const line = startProgressLine(shell);
+  let read = 0;
+  const run = await planRun(context, prepared, () => {
+    read++;
+    line.show(() => `  reading  ${read} contacts`);
+  });
+  line.done(`  planned  run ${run}: ${read} contacts read`);
+  return run;
+}
+
+/** Dispatch with a progress bar. From here on, Ctrl-C drains. */
+export async function dispatchWithProgress(
+  shell: Shell,
+  context: EngineContext,
+  run: string,
+  account: Account,
+): Promise<DispatchEnd> {
+  shell.drainable();
+  const progress = startRunProgress(shell);
+  try {
+    return await executeRun(context, run, account, shell.stop, progress);
+  } finally {
+    progress.done();
+  }
+}
+
+/** Dispatches a run, prints its summary and sets the exit code. */
+export async function dispatchAndPrint(
+  shell: Shell,
+  context: EngineContext,
+  run: string,
+  account: Account,
+  json: boolean,
+): Promise<void> {
+  const end = await dispatchWithProgress(shell, context, run, account);
+  const summary = await requireSummary(context, run);
+  shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
+  const { stateReason } = await requireRun(context, run);
+  if (stateReason)
+    shell.note(`The run is ${summary.state}: ${printable(stateReason)}. \`volley resume ${run}\` goes on.`);
+  shell.exitWith(exitCodeOf(end, summary));
+}
+
+function exitCodeOf(end: DispatchEnd, { requests }: RunSummary): ExitCode {
+  if (end.kind === 'refused') return 4;
+  if (end.kind === 'drained') return 130;
+  return requests.rejected + requests.failed + requests.in_doubt + requests.abandoned > 0 ? 3 : 0;
+}

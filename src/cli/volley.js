@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// Plain JavaScript that an old Node can read, so that it can say what is wrong in one line.
+var wanted = [22, 19];
+var have = process.versions.node.split('.').map(Number);
+
+if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
+  process.stderr.write(
+    'volley needs Node ' +
+      wanted.join('.') +
+      ' or later, and this is ' +
+      process.version +
+      ' (' +
+      process.execPath +
+      '). `npm ci` in the checkout brings the right one; then start it with `npx volley`.\n',
+  );
+  process.exitCode = 2;
+} else {
+  import('./main.ts').then((main) => main.main(process.argv.slice(2)));
+}

@@ -1,0 +1,48 @@
+/**
+ * What one HTTP exchange proved. Whether the request's header was written is the whole difference between "provably
+ * never reached the service" and "nobody knows".
+ */
+export type Evidence =
+  /** No byte of the request was written: no host, no connection, no TLS. */
+  | { readonly kind: 'not_sent'; readonly error: string }
+  /** A whole answer. */
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly contentType?: string;
+      /** The header as it came; `retryAfterMilliseconds` reads it. */
+      readonly retryAfter?: string;
+      readonly body: Buffer;
+    }
+  /** The header was written, and no whole answer came back: reset, timeout, truncated, too large. */
+  | { readonly kind: 'no_answer'; readonly error: string };
+
+const plainWords: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'host name not found',
+  EAI_AGAIN: 'host name could not be looked up',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection closed while sending',
+  ETIMEDOUT: 'connection timed out',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_SOCKET: 'connection closed before the answer was whole',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answer shorter or longer than announced',
+  UND_ERR_HEADERS_OVERFLOW: 'answer header too large',
+  HTTPParserError: 'answer is not HTTP',
+  UND_ERR_CLOSED: 'the gateway is closed',
+  UND_ERR_DESTROYED: 'the gateway is closed',
+};
+
+/**
+ * A transport error in a few plain words. Only its code or name is used, never its message: a message can carry what
+ * was sent.
+ */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const words = Object.hasOwn(plainWords, code) ? plainWords[code] : undefined;
+  if (words !== undefined) return words;
+  return /TLS|SSL|CERT|SIGNATURE|EPROTO/.test(code) ? `TLS failed (${code})` : code;
+}

@@ -1,0 +1,111 @@
+import type { Dispatcher } from 'undici';
+import type { EncodedSendRequest } from '../wire/wire.ts';
+import { describeError, type Evidence } from './evidence.ts';
+
+/** How long an exchange may take once its header is written (milliseconds), and how large its answer may be (bytes). */
+export type ExchangeLimits = {
+  readonly headers: number;
+  readonly body: number;
+  readonly answerBytes: number;
+};
+
+type Handler = Required<
+  Pick<
+    Dispatcher.DispatchHandler,
+    'onRequestStart' | 'onResponseStart' | 'onResponseData' | 'onResponseEnd' | 'onResponseError'
+  >
+>;
+
+type AnswerHead = Omit<Extract<Evidence, { kind: 'answer' }>, 'body'>;
+
+/**
+ * Sends one request and reports what happened; never rejects, never repeats, never follows a redirect.
+ *
+ * It stands on `dispatch`, the layer below `request`, for one reason: `onRequestStart`. undici calls it for this very
+ * request, in the same turn and right before it writes the header (`writeH1`, just above the diagnostics channel
+ * `undici:client:sendHeaders`), so nothing has to be told apart under concurrency. A lost association would be the
+ * dangerous kind of mistake: a request taken for unsent and sent again. And `onRequestStart` is called again before
+ * undici would write a request a second time, which is where that is stopped.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: EncodedSendRequest,
+  limits: ExchangeLimits,
+): Promise<Evidence> {
+  return new Promise((resolve) => {
+    dispatcher.dispatch(
+      {
+        method: request.method,
+        path: request.path,
+        headers: { ...request.headers },
+        body: request.body,
+        // Deadlines of our own are exact and cover the whole answer; undici's are reset by every byte that trickles in.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      evidenceHandler(limits, resolve),
+    );
+  });
+}
+
+function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) => void): Handler {
+  let headerWritten = false;
+  let head: AnswerHead | undefined;
+  let deadline: NodeJS.Timeout | undefined;
+  let received = 0;
+  const chunks: Buffer[] = [];
+
+  const stopAfter = (controller: Dispatcher.DispatchController, milliseconds: number, what: string): void => {
+    clearTimeout(deadline);
+    const stop = new Stopped(`${what} within ${milliseconds} ms`);
+    deadline = setTimeout(() => controller.abort(stop), milliseconds);
+  };
+
+  return {
+    onRequestStart(controller) {
+      if (headerWritten) {
+        controller.abort(new Stopped('connection lost; the request was about to be written a second time'));
+        return;
+      }
+      headerWritten = true;
+      stopAfter(controller, limits.headers, 'no answer');
+    },
+    onResponseStart(controller, status, headers) {
+      if (status < 200) return;
+      stopAfter(controller, limits.body, 'answer not whole');
+      const contentType = single(headers['content-type']);
+      const retryAfter = single(headers['retry-after']);
+      head = {
+        kind: 'answer',
+        status,
+        ...(contentType === undefined ? {} : { contentType }),
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+      };
+    },
+    onResponseData(controller, chunk) {
+      received += chunk.byteLength;
+      if (received > limits.answerBytes) {
+        controller.abort(new Stopped(`answer larger than ${limits.answerBytes} bytes`));
+      } else {
+        chunks.push(chunk);
+      }
+    },
+    onResponseEnd() {
+      clearTimeout(deadline);
+      if (head) resolve({ ...head, body: Buffer.concat(chunks) });
+      else resolve({ kind: 'no_answer', error: 'the answer had no header' });
+    },
+    onResponseError(_controller, error) {
+      clearTimeout(deadline);
+      const words = error instanceof Stopped ? error.message : describeError(error);
+      resolve({ kind: headerWritten ? 'no_answer' : 'not_sent', error: words });
+    },
+  };
+}
+
+/** An exchange that was ended from this side; its message is ours, so it can be shown. */
+class Stopped extends Error {}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

@@ -1,0 +1,52 @@
+import { Pool } from 'undici';
+import type { SendRequest } from '../domain.ts';
+import { wireInterface } from '../wire/interfaces.ts';
+import type { Account } from './account.ts';
+import type { Evidence } from './evidence.ts';
+import { exchange } from './exchange.ts';
+import { checkReachable, type Reachability } from './reachable.ts';
+
+/** The way to the service for one account. */
+export type Gateway = {
+  /**
+   * One HTTP exchange; its outcome, good or bad, is the evidence.
+   *
+   * @throws Error, before anything is sent, for a request the account's interface cannot express.
+   */
+  readonly send: (request: SendRequest) => Promise<Evidence>;
+  /** Opens and closes a connection, without any HTTP. */
+  readonly checkReachable: () => Promise<Reachability>;
+  /** Lets exchanges under way finish, then closes the connections. */
+  readonly close: () => Promise<void>;
+};
+
+/** The largest answer that is read (bytes); a real one has a few hundred. */
+const answerBytes = 1024 * 1024;
+
+/**
+ * @throws InputError when the account's interface and format are not available.
+ */
+export function openGateway(account: Account): Gateway {
+  const wire = wireInterface(account.interface, account.format);
+  const { timeouts, credentials } = account;
+  const url = new URL(account.baseUrl);
+  const prefix = url.pathname.replace(/\/+$/, '');
+  const pool = new Pool(url.origin, {
+    connections: account.concurrency,
+    // One request at a time on a connection: with more, undici moves requests from a lost connection to another.
+    pipelining: 1,
+    // undici speaks HTTP/2 by default and there sends a refused or unprocessed request again by itself, POST included.
+    allowH2: false,
+    connect: { timeout: timeouts.connect },
+  });
+
+  return {
+    async send(request) {
+      const encoded = wire.encodeSendRequest(request, credentials);
+      const limits = { headers: timeouts.headers, body: timeouts.body, answerBytes };
+      return exchange(pool, { ...encoded, path: prefix + encoded.path }, limits);
+    },
+    checkReachable: () => checkReachable(url, timeouts.connect),
+    close: () => pool.close(),
+  };
+}

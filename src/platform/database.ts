@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import { InputError } from '../domain.ts';
+import { leaseEmbeddedServer } from './embedded-postgres.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What `pg.Client`, `pg.Pool` and knex take as a connection. It holds a password: never log it. */
+export type DatabaseConnection =
+  | { readonly connectionString: string }
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly user: string;
+      readonly password: string;
+      readonly database: string;
+    };
+
+export type DatabaseLease = {
+  readonly connection: DatabaseConnection;
+  /** Which database it is, in words that may be shown: without user or password. */
+  readonly description: string;
+  /** To be called when the connections are closed; it stops an embedded server that nobody else uses. */
+  release(): Promise<void>;
+};
+
+/**
+ * The database a command works on: the one in DATABASE_URL, else that of the embedded server in VOLLEY_HOME.
+ * Throws InputError when DATABASE_URL is not the address of a Postgres database, or the server cannot be started.
+ */
+export async function leaseDatabase(environment: Environment, workingFolder: string): Promise<DatabaseLease> {
+  const url = environment['DATABASE_URL'];
+  if (url) {
+    return { connection: { connectionString: url }, description: describeUrl(url), release: async () => {} };
+  }
+  const { address, home, release } = await leaseEmbeddedServer(volleyHome(environment, workingFolder));
+  const description = `embedded Postgres in ${home} (${address.host}:${address.port}, database ${address.database})`;
+  return { connection: address, description, release };
+}
+
+/** The folder that holds the state of the embedded server. */
+export function volleyHome(environment: Environment, workingFolder: string): string {
+  return resolve(workingFolder, environment['VOLLEY_HOME'] || '.volley');
+}
+
+function describeUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    // The value itself is not repeated: it may hold a password.
+    const what =
+      'is not the address of a Postgres database. Write postgres://user:password@host:5432/database, with special characters in the password percent-encoded, or unset it to use the embedded server.';
+    throw new InputError([{ where: 'DATABASE_URL', what }]);
+  }
+  return `Postgres at ${url.host || 'the local socket'}${url.pathname}`;
+}

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/**
+ * One process, told apart from any later process with the same number: `pid.start`, with the start in clock ticks
+ * since boot, or only `pid` on systems without /proc. It is safe in a file name.
+ */
+export type ProcessToken = string;
+
+/** The token of the process that asks. */
+export function ownProcessToken(): ProcessToken {
+  return procEntry(process.pid)?.token ?? String(process.pid);
+}
+
+/** Whether the process is still there. A zombie counts as gone: a container without an init never buries them. */
+export function isAlive(token: ProcessToken): boolean {
+  const pid = processNumber(token);
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  const entry = procEntry(pid);
+  return entry === undefined ? answersSignals(pid) : entry.living && entry.token === token;
+}
+
+/** The process number in a token. */
+export function processNumber(token: ProcessToken): number {
+  return Number.parseInt(token, 10);
+}
+
+/** The command line of a process, its words parted by blanks; undefined when it is gone or not ours to see. */
+export function commandLine(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() || undefined;
+  } catch {
+    if (process.platform === 'linux') return undefined;
+    const listing = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    return listing.status === 0 ? listing.stdout.trim() || undefined : undefined;
+  }
+}
+
+/** Whether a process has ended and only waits to be buried by its parent; known only where there is /proc. */
+export function isZombie(pid: number): boolean {
+  return procEntry(pid)?.living === false;
+}
+
+/** Whether some process has this number, whoever owns it, and be it a zombie. */
+export function answersSignals(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+function procEntry(pid: number): { token: ProcessToken; living: boolean } | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // proc(5): `pid (name) state …`, and the name may hold blanks and brackets. The start is field 22.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return { token: `${pid}.${fields[19]}`, living: fields[0] !== 'Z' && fields[0] !== 'X' };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { InputError } from '../domain.ts';
+
+/** What stands in the home of an embedded server. All but the data always stays there. */
+export type ServerFiles = {
+  readonly home: string;
+  /** Held while a lease is taken or given up; see file-lock.ts. */
+  readonly lock: string;
+  /** A folder with an empty file for every lease; see server-lease.ts. */
+  readonly leases: string;
+  readonly password: string;
+  /** The port of the last start, kept so that it stays the same as long as it is free. */
+  readonly port: string;
+  readonly log: string;
+  /** Names the data folder where it could not be in the home; see server-user.ts. */
+  readonly dataRecord: string;
+};
+
+/** The files of a home, whether they exist or not. */
+export function serverFiles(home: string): ServerFiles {
+  return {
+    home,
+    lock: join(home, 'lock'),
+    leases: join(home, 'leases'),
+    password: join(home, 'password'),
+    port: join(home, 'port'),
+    log: join(home, 'server.log'),
+    dataRecord: join(home, 'data-folder'),
+  };
+}
+
+/** Makes the home where there is none, and returns its files under its real path. A home that exists keeps its mode. */
+export function createHome(home: string): ServerFiles {
+  try {
+    if (mkdirSync(home, { recursive: true }) !== undefined) {
+      // As root the server is another user, who must pass through the home to its data but needs to list nothing.
+      chmodSync(home, process.getuid?.() === 0 ? 0o711 : 0o700);
+      writeFileSync(join(home, '.gitignore'), '*\n');
+    }
+    const files = serverFiles(realpathSync(home));
+    mkdirSync(files.leases, { recursive: true, mode: 0o700 });
+    return files;
+  } catch (cause) {
+    const what = `cannot be written (${messageOf(cause)}). Set VOLLEY_HOME to a folder you may write, or set DATABASE_URL.`;
+    throw new InputError([{ where: home, what }], { cause });
+  }
+}
+
+/** Where the data is, or would be if the home can hold it. */
+export function dataFolderOf(files: ServerFiles): string {
+  return readText(files.dataRecord)?.trim() || join(files.home, 'data');
+}
+
+/** The text of a file, undefined when there is none. Another user's file is an InputError. */
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT')) return undefined;
+    throw explainForeignFile(path, cause);
+  }
+}
+
+/** An error of the system, turned into an InputError with a remedy if it says that a file is another user's. */
+export function explainForeignFile(path: string, cause: unknown): unknown {
+  if (!hasCode(cause, 'EACCES')) return cause;
+  const what =
+    'belongs to another user. Run volley as that user, set VOLLEY_HOME to a folder of your own, or set DATABASE_URL.';
+  return new InputError([{ where: path, what }], { cause });
+}
+
+/** Writes a file that only its owner may read; after a power failure it is there whole or not at all. */
+export function writeDurably(path: string, text: string): void {
+  const unfinished = `${path}.new`;
+  writeFileSync(unfinished, text, { mode: 0o600, flush: true });
+  moveDurably(unfinished, path);
+}
+
+/** Renames, and waits until the new name is on disk. */
+export function moveDurably(from: string, to: string): void {
+  renameSync(from, to);
+  const folder = openSync(dirname(to), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** Whether an error carries this code of the system (`ENOENT`, …) or of Postgres. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** What an error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,21 @@
+/**
+ * Ctrl-C and `kill` ask a process to stop: the first time the returned signal is aborted, so that work under way is
+ * recorded; the second time the process leaves at once, which is as safe as being killed.
+ */
+export function listenForStop(): { readonly signal: AbortSignal; readonly drainable: () => void } {
+  const controller = new AbortController();
+  let drains = false;
+  const onSignal = (): void => {
+    if (!drains || controller.signal.aborted) process.exit(130);
+    controller.abort();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return {
+    signal: controller.signal,
+    // Until a command says that it drains, a signal ends it at once; exit handlers still run.
+    drainable: () => {
+      drains = true;
+    },
+  };
+}

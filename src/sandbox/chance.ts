@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * A number from 0 up to, but not including, 1 that depends on its parts alone: neither on the order of calls nor on the
+ * number of them, so that a simulated delivery is the same in every repetition.
+ */
+export function chance(...parts: readonly (string | number)[]): number {
+  return digest(parts).readUIntBE(0, 6) / 2 ** 48;
+}
+
+/** 8 capital letters and digits that depend on the parts alone: the shape of the service's job numbers. */
+export function jobNumber(...parts: readonly (string | number)[]): string {
+  return digest(parts).toString('hex').slice(0, 8).toUpperCase();
+}
+
+function digest(parts: readonly (string | number)[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest();
+}

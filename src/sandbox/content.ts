@@ -1,0 +1,45 @@
+import { SegmentedMessage } from 'sms-segments-calculator';
+import type { Destination, SendRequest } from '../domain.ts';
+import { mergedByService } from '../wire/fields.ts';
+import type { Units } from '../wire/report-values.ts';
+
+/** What of a message decides its size: little enough to be kept until every recipient's report is out. */
+export type Content =
+  | { readonly kind: 'sms'; readonly text: string; readonly characterConversion: boolean }
+  | { readonly kind: 'measured'; readonly units: Units };
+
+/** Characters of a fax's text that are counted as a page. */
+const charactersPerPage = 3000;
+
+export function contentOf(request: SendRequest): Content {
+  const { channel, fields, files } = request;
+  if (channel === 'sms') {
+    const characterConversion = fields['CharacterConversion'] === 'true';
+    return { kind: 'sms', text: fields['Message'] ?? '', characterConversion };
+  }
+  if (channel === 'fax') {
+    const textPages = Math.ceil((fields['Message'] ?? '').length / charactersPerPage);
+    return { kind: 'measured', units: { FaxPages: files.length + textPages } };
+  }
+  const texts = ['EmailSubject', 'MessagePlain', 'MessageHTML'].map((name) => fields[name] ?? '');
+  const textBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const fileBytes = files.reduce((sum, { Data }) => sum + Buffer.byteLength(Data, 'base64'), 0);
+  return { kind: 'measured', units: { EmailSize: textBytes + fileBytes } };
+}
+
+/** The quantities one recipient's report carries. */
+export function unitsFor(content: Content, destination: Destination): Units {
+  if (content.kind === 'measured') return content.units;
+  const text = mergeDestination(content.text, destination);
+  return { SMSParts: new SegmentedMessage(text, 'auto', content.characterConversion).segmentsCount };
+}
+
+const mergeable: ReadonlySet<string> = new Set(mergedByService('rest-2.02', 'sms')?.destinationFields);
+
+/** Puts a destination's fields into the text of an SMS (interface.md, 2.2). Other placeholders stay as they are. */
+export function mergeDestination(text: string, destination: Destination): string {
+  const values = new Map<string, string>(Object.entries(destination));
+  return text.replaceAll(/\[\[([^[\]]*)\]\]/g, (placeholder, name: string) =>
+    mergeable.has(name) ? (values.get(name) ?? '') : placeholder,
+  );
+}

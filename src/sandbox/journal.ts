@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { InputError, type SendRequest } from '../domain.ts';
+import type { Receipt } from './receive.ts';
+
+/** Where every request received is written down, one JSON object a line. */
+export type Journal = {
+  /** Resolves when the line is with the operating system: from then on it survives the end of this process. */
+  readonly write: (line: JournalLine) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** One request received; what was not understood is null. Credentials are never among it. */
+export type JournalLine = {
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  readonly interface: string | null;
+  readonly format: string | null;
+  readonly channel: string | null;
+  readonly messageId: string | null;
+  readonly recipients: readonly string[];
+  /** The HTTP status that was answered. */
+  readonly status: number;
+  /** The MessageID has come before. */
+  readonly repeated: boolean;
+  /** Why the request was not accepted. */
+  readonly words: readonly string[];
+  readonly message: JournalledMessage | null;
+};
+
+export type JournalledMessage = {
+  readonly fields: Readonly<Record<string, string>>;
+  /** The destinations' other fields, in the order of `recipients`. */
+  readonly destinations: readonly Readonly<Record<string, string>>[];
+  /** `bytes` is the decoded size. */
+  readonly files: readonly { readonly name: string; readonly bytes: number }[];
+};
+
+export function journalLine(receipt: Receipt, at: Date, repeated: boolean): JournalLine {
+  const { request } = receipt;
+  return {
+    at: at.toISOString(),
+    interface: receipt.interface ?? null,
+    format: receipt.format ?? null,
+    channel: receipt.channel ?? null,
+    messageId: receipt.acceptedAs ?? request?.messageId ?? null,
+    recipients: request?.destinations.map(({ Recipient }) => Recipient) ?? [],
+    status: receipt.answer.status,
+    repeated,
+    words: receipt.words,
+    message: request ? journalledMessage(request) : null,
+  };
+}
+
+function journalledMessage({ fields, destinations, files }: SendRequest): JournalledMessage {
+  return {
+    fields,
+    destinations: destinations.map(({ Recipient: _, ...others }) => others),
+    files: files.map(({ Name, Data }) => ({ name: Name, bytes: Buffer.byteLength(Data, 'base64') })),
+  };
+}
+
+/**
+ * @param path undefined for a journal that keeps nothing
+ * @throws InputError when the file cannot be opened
+ */
+export async function openJournal(path: string | undefined): Promise<Journal> {
+  if (path === undefined) return { write: async () => {}, close: async () => {} };
+  const stream = createWriteStream(path, { flags: 'a' });
+  try {
+    await once(stream, 'open');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new InputError([{ where: `--journal ${path}`, what: `The file cannot be written: ${why}.` }], {
+      cause,
+    });
+  }
+  // A failed write is reported to whoever wrote; without a listener it would also end the process.
+  stream.on('error', () => {});
+  return {
+    write: (line) =>
+      new Promise((resolve, reject) => {
+        stream.write(`${JSON.stringify(line)}\n`, (error) => (error ? reject(error) : resolve()));
+      }),
+    async close() {
+      stream.end();
+      await finished(stream);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { EngineContext } from '../engine/context.ts';
+import { applyInbox } from '../engine/ingest.ts';
+import type { Logger } from '../platform/logger.ts';
+
+export type Applier = {
+  /** Says that there may be something in the inbox. */
+  wake(): void;
+  /** Resolves when what is being applied has been applied. */
+  stop(): Promise<void>;
+};
+
+/** Wait before the inbox is tried again when the database is away (milliseconds). */
+const waitAfterFailure = 1_000;
+
+/** Applies the inbox in the background, one pass at a time; what arrives during a pass gets another. */
+export function startApplier(context: EngineContext, logger: Logger): Applier {
+  let pass: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function run(): Promise<void> {
+    do {
+      again = false;
+      try {
+        const applied = await applyInbox(context);
+        if (applied > 0) logger.debug({ reports: applied }, 'reports applied');
+      } catch (error) {
+        logger.error(
+          { error: error instanceof Error ? error.message : String(error) },
+          'reports not applied; trying again',
+        );
+        timer = setTimeout(wake, waitAfterFailure);
+      }
+    } while (again && !stopped);
+    pass = undefined;
+  }
+
+  function wake(): void {
+    again = true;
+    if (!stopped) pass ??= run();
+  }
+
+  return {
+    wake,
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await pass;
+    },
+  };
+}

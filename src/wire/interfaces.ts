@@ -1,0 +1,23 @@
+import { type Format, InputError, type InterfaceName } from '../domain.ts';
+import { rest202Json } from './rest-2.02.ts';
+import type { WireInterface } from './wire.ts';
+
+/** The interfaces there are; the one place that knows. */
+export const wireInterfaces: readonly WireInterface[] = [rest202Json];
+
+/**
+ * The interface an account is spoken to in.
+ *
+ * @throws InputError naming the combinations there are, when this one is not among them.
+ */
+export function wireInterface(name: InterfaceName, format: Format): WireInterface {
+  const found = wireInterfaces.find((candidate) => candidate.name === name && candidate.format === format);
+  if (found) return found;
+  const available = wireInterfaces.map((candidate) => `${candidate.name} in ${candidate.format}`).join(', ');
+  throw new InputError([
+    {
+      where: `interface ${name}, format ${format}`,
+      what: `This combination is not available. Set the account's interface and format to one of: ${available}.`,
+    },
+  ]);
+}

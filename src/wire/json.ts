@@ -1,0 +1,50 @@
+/**
+ * JSON from outside: nothing throws, every value is looked at before it is used. `JSON.parse` makes `__proto__` an
+ * ordinary own key, and no function here copies a key it was not asked for into an existing object.
+ */
+
+export type JsonObject = { readonly [key: string]: unknown };
+
+/** @returns undefined when the bytes are not JSON. */
+export function parseJson(body: Uint8Array): unknown {
+  return parse(body, undefined);
+}
+
+/**
+ * As `parseJson`, but a number is returned as the text it was written in, for money must not pass through binary
+ * fractions: `1.10` stays `1.10`.
+ */
+export function parseJsonWithNumbersAsText(body: Uint8Array): unknown {
+  return parse(body, (_key, value, context) =>
+    typeof value === 'number' ? (context?.source ?? String(value)) : value,
+  );
+}
+
+type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
+
+function parse(body: Uint8Array, reviver: Reviver | undefined): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body), reviver);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The member's value, or undefined where the object does not have it as its own. */
+export function member(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** A text, number or boolean as text; anything else is undefined. */
+export function asText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+export function isBlank(value: string | undefined): boolean {
+  return value === undefined || value.trim() === '';
+}

@@ -1,0 +1,154 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Evidence } from '../../src/gateway/evidence.ts';
+import { httpPeer, open, sms, succeed } from './peer.ts';
+
+const ids = (count: number) => Array.from({ length: count }, (_, index) => `V${index}`);
+
+function countByKind(evidence: readonly Evidence[]): Record<Evidence['kind'], number> {
+  const count = { not_sent: 0, answer: 0, no_answer: 0 };
+  for (const { kind } of evidence) count[kind]++;
+  return count;
+}
+
+/** How many request headers undici says it wrote, by its own account. */
+function countHeaders(): Disposable & { readonly count: () => number } {
+  let count = 0;
+  const onSendHeaders = () => {
+    count++;
+  };
+  subscribe('undici:client:sendHeaders', onSendHeaders);
+  return {
+    count: () => count,
+    [Symbol.dispose]: () => unsubscribe('undici:client:sendHeaders', onSendHeaders),
+  };
+}
+
+describe('many requests at once', () => {
+  test('each get the evidence of their own exchange, and each is received exactly once', async () => {
+    const received: string[] = [];
+    await using peer = await httpPeer((messageId, response) => {
+      received.push(messageId);
+      const number = Number(messageId.slice(1));
+      if (number % 3 === 0) response.destroy();
+      else setTimeout(() => succeed(messageId, response), number % 7);
+    });
+    await using gateway = open(peer.url, { concurrency: 8 });
+    using headers = countHeaders();
+
+    const sent = ids(300);
+    const evidence = await Promise.all(sent.map((id) => gateway.send(sms(id))));
+
+    for (const [number, one] of evidence.entries()) {
+      expect(one).toMatchObject(
+        number % 3 === 0 ? { kind: 'no_answer' } : { kind: 'answer', body: expect.anything() },
+      );
+      if (one.kind === 'answer')
+        expect(JSON.parse(one.body.toString())).toMatchObject({ MessageID: `V${number}` });
+    }
+    expect(received.toSorted()).toEqual(sent.toSorted());
+    expect(headers.count()).toBe(300);
+  });
+
+  test('are split into sent and unsent without an error when the service goes away in between', async () => {
+    const received: string[] = [];
+    await using peer = await httpPeer((messageId, response) => {
+      received.push(messageId);
+      if (received.length <= 20) succeed(messageId, response);
+      else if (received.length === 24) peer.stop();
+    });
+    await using gateway = open(peer.url, { concurrency: 4 });
+    using headers = countHeaders();
+
+    const evidence = await Promise.all(ids(100).map((id) => gateway.send(sms(id))));
+
+    const { not_sent: unsent, answer, no_answer: unanswered } = countByKind(evidence);
+    expect(answer).toBe(20);
+    expect(unanswered + unsent).toBe(80);
+    expect(headers.count()).toBe(answer + unanswered);
+    expect(unanswered).toBe(4);
+    for (const [number, { kind }] of evidence.entries()) {
+      expect(received.includes(`V${number}`)).toBe(kind !== 'not_sent');
+    }
+  });
+});
+
+describe('a connection that is kept', () => {
+  test('is used for the next request', async () => {
+    const connections = new Set<Socket>();
+    await using peer = await httpPeer((messageId, response, { socket }) => {
+      connections.add(socket);
+      succeed(messageId, response);
+    });
+    await using gateway = open(peer.url);
+    for (const id of ids(5)) expect(await gateway.send(sms(id))).toMatchObject({ kind: 'answer' });
+    expect(connections.size).toBe(1);
+  });
+
+  test('and closed by the service between two requests is replaced, and nothing is sent twice', async () => {
+    const received: string[] = [];
+    await using peer = await httpPeer((messageId, response, { socket }) => {
+      received.push(messageId);
+      succeed(messageId, response);
+      response.once('finish', () => setTimeout(() => socket.end(), 20));
+    });
+    await using gateway = open(peer.url);
+    for (const id of ids(5)) {
+      expect(await gateway.send(sms(id))).toMatchObject({ kind: 'answer', status: 200 });
+      await sleep(60);
+    }
+    expect(received).toEqual(ids(5));
+  });
+
+  test('and lost just as the next request is on its way leaves that one in doubt, received once', async () => {
+    const received: string[] = [];
+    await using peer = await httpPeer((messageId, response, { socket }) => {
+      received.push(messageId);
+      if (received.length === 1) succeed(messageId, response);
+      else socket.resetAndDestroy();
+    });
+    await using gateway = open(peer.url);
+    expect(await gateway.send(sms('V0'))).toMatchObject({ kind: 'answer' });
+    expect(await gateway.send(sms('V1'))).toEqual({ kind: 'no_answer', error: 'connection reset' });
+    await sleep(50);
+    expect(received).toEqual(['V0', 'V1']);
+  });
+
+  test('is closed as early as the service announces', async () => {
+    const connections = new Set<Socket>();
+    await using peer = await httpPeer((messageId, response, { socket }) => {
+      connections.add(socket);
+      response.setHeader('Connection', 'close');
+      succeed(messageId, response);
+    });
+    await using gateway = open(peer.url);
+    for (const id of ids(3)) expect(await gateway.send(sms(id))).toMatchObject({ kind: 'answer' });
+    expect(connections.size).toBe(3);
+  });
+});
+
+test('closing waits for the exchange that is under way', async () => {
+  const arrived = Promise.withResolvers<void>();
+  await using peer = await httpPeer((messageId, response) => {
+    arrived.resolve();
+    setTimeout(() => succeed(messageId, response), 50);
+  });
+  const gateway = open(peer.url);
+  const exchange = gateway.send(sms('V1'));
+  await arrived.promise;
+  await gateway.close();
+  expect(await exchange).toMatchObject({ kind: 'answer', status: 200 });
+});
+
+test('a large request goes through whole', async () => {
+  let bytes = 0;
+  await using peer = await httpPeer((messageId, response, request) => {
+    bytes = Number(request.headers['content-length']);
+    succeed(messageId, response);
+  });
+  await using gateway = open(peer.url);
+  expect(await gateway.send(sms('V1', 'é'.repeat(2_000_000)))).toMatchObject({ kind: 'answer', status: 200 });
+  expect(bytes).toBeGreaterThan(4_000_000);
+});

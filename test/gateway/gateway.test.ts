@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import { classify } from '../../src/gateway/verdict.ts';
+import { answeringPeer, freePort, httpPeer, open, sms, succeed, tcpPeer } from './peer.ts';
+
+const ok = '{"Result":"Success","MessageID":"V1"}';
+const head = (length: number) =>
+  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+/** Sends one request and gives the evidence with its verdict. */
+async function sendTo(url: string, options: Parameters<typeof open>[1] = {}) {
+  await using gateway = open(url, options);
+  const evidence = await gateway.send(sms('V1'));
+  return { evidence, verdict: classify(evidence, 'V1') };
+}
+
+describe('a request that is answered', () => {
+  test('arrives as the interface wants it, below the path of the account', async () => {
+    const seen: unknown[] = [];
+    await using peer = await httpPeer((messageId, response, { method, url, headers }) => {
+      seen.push({ method, url, headers });
+      succeed(messageId, response);
+    });
+    const { evidence, verdict } = await sendTo(`${peer.url}/behind/proxy`);
+    expect(verdict).toEqual({ kind: 'accepted' });
+    expect(evidence).toMatchObject({ kind: 'answer', status: 200, contentType: 'application/json' });
+    expect(seen).toMatchObject([
+      {
+        method: 'POST',
+        url: '/behind/proxy/api/v2.02/send/sms',
+        headers: {
+          authorization: 'Basic token-for-tests',
+          'content-type': "application/json; encoding='utf-8'",
+        },
+      },
+    ]);
+    expect(seen).not.toMatchObject([{ headers: { 'accept-encoding': expect.anything() } }]);
+  });
+
+  test('with 429 is to be sent again after the wait that is asked for', async () => {
+    await using peer = await httpPeer((_id, response) =>
+      response.writeHead(429, { 'Retry-After': '3' }).end(),
+    );
+    expect((await sendTo(peer.url)).verdict).toEqual({ kind: 'retry', reason: 'HTTP 429', wait: '3' });
+  });
+
+  test('with a redirect is in doubt, and the redirect is not followed', async () => {
+    let requests = 0;
+    await using peer = await httpPeer((_id, response) => {
+      requests++;
+      response.writeHead(307, { Location: '/elsewhere' }).end();
+    });
+    expect((await sendTo(peer.url)).verdict).toMatchObject({ kind: 'in_doubt' });
+    expect(requests).toBe(1);
+  });
+
+  test('before its body was read is judged by that answer', async () => {
+    await using peer = await answeringPeer('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n');
+    expect((await sendTo(peer.url)).verdict).toMatchObject({ kind: 'unauthorized' });
+  });
+
+  test('after an informational answer is judged by the final one', async () => {
+    await using peer = await answeringPeer(`HTTP/1.1 102 Processing\r\n\r\n${head(ok.length)}${ok}`);
+    expect((await sendTo(peer.url)).verdict).toEqual({ kind: 'accepted' });
+  });
+});
+
+describe('a request that never left is to be sent again', () => {
+  const notSent = (error: unknown) => ({
+    evidence: { kind: 'not_sent', error },
+    verdict: { kind: 'retry', reason: error },
+  });
+
+  test('when nobody listens', async () => {
+    expect(await sendTo(`http://127.0.0.1:${await freePort()}`)).toEqual(notSent('connection refused'));
+  });
+
+  test('when the host has no address', async () => {
+    const result = await sendTo('http://no-such-host.invalid');
+    expect(result).toEqual(notSent(expect.stringMatching(/^(host name|no connection)/)));
+  });
+
+  test('when the peer does not speak TLS', async () => {
+    await using peer = await tcpPeer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const result = await sendTo(peer.url.replace('http:', 'https:'));
+    expect(result).toEqual(notSent(expect.stringMatching(/^(TLS failed|connection reset)/)));
+  });
+
+  test('when the connection is lost before TLS is there', async () => {
+    await using peer = await tcpPeer((socket) => socket.destroy());
+    const result = await sendTo(peer.url.replace('http:', 'https:'));
+    expect(result).toEqual(notSent('connection reset'));
+  });
+
+  test('when TLS does not come in time', async () => {
+    await using peer = await tcpPeer(() => {});
+    const result = await sendTo(peer.url.replace('http:', 'https:'), { timeouts: { connect: 100 } });
+    expect(result).toEqual(notSent('no connection in time'));
+  });
+
+  test('when the gateway is closed', async () => {
+    const gateway = open(`http://127.0.0.1:${await freePort()}`);
+    await gateway.close();
+    expect(await gateway.send(sms('V1'))).toEqual({ kind: 'not_sent', error: 'the gateway is closed' });
+  });
+});
+
+describe('a request that left and was not wholly answered is in doubt', () => {
+  const noAnswer = (error: unknown) => ({
+    evidence: { kind: 'no_answer', error },
+    verdict: { kind: 'in_doubt', reason: error },
+  });
+
+  test('when the connection is closed after the header', async () => {
+    await using peer = await answeringPeer('', (socket) => socket.end());
+    expect(await sendTo(peer.url)).toEqual(noAnswer('connection closed before the answer was whole'));
+  });
+
+  test('when the connection is reset after the header', async () => {
+    await using peer = await answeringPeer('', (socket) => socket.resetAndDestroy());
+    expect(await sendTo(peer.url)).toEqual(noAnswer('connection reset'));
+  });
+
+  test('when the connection is reset in the middle of the answer', async () => {
+    await using peer = await answeringPeer(head(ok.length) + ok.slice(0, 9), (socket) =>
+      socket.resetAndDestroy(),
+    );
+    expect(await sendTo(peer.url)).toEqual(noAnswer(expect.any(String)));
+  });
+
+  test('when the answer is cut off', async () => {
+    await using peer = await answeringPeer(head(ok.length) + ok.slice(0, 9), (socket) => socket.end());
+    expect(await sendTo(peer.url)).toEqual(noAnswer(expect.any(String)));
+  });
+
+  test('when a chunked answer is cut off', async () => {
+    const chunked = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${ok.length.toString(16)}\r\n${ok}\r\n`;
+    await using peer = await answeringPeer(chunked, (socket) => socket.end());
+    expect(await sendTo(peer.url)).toEqual(noAnswer(expect.any(String)));
+  });
+
+  test('when no answer comes in time', async () => {
+    await using peer = await answeringPeer('');
+    expect(await sendTo(peer.url, { timeouts: { headers: 100 } })).toEqual(
+      noAnswer('no answer within 100 ms'),
+    );
+  });
+
+  test('when informational answers keep coming, but no final one', async () => {
+    await using peer = await answeringPeer('', (socket) => {
+      const dripping = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20);
+      socket.once('close', () => clearInterval(dripping));
+    });
+    expect(await sendTo(peer.url, { timeouts: { headers: 150 } })).toEqual(
+      noAnswer('no answer within 150 ms'),
+    );
+  });
+
+  test('when the answer trickles in for longer than its time', async () => {
+    await using peer = await answeringPeer(head(1000), (socket) => {
+      const dripping = setInterval(() => socket.write(' '), 20);
+      socket.once('close', () => clearInterval(dripping));
+    });
+    expect(await sendTo(peer.url, { timeouts: { body: 150 } })).toEqual(
+      noAnswer('answer not whole within 150 ms'),
+    );
+  });
+
+  test('when the answer is larger than a mebibyte, and the connection is given up', async () => {
+    let closed = false;
+    await using peer = await answeringPeer(head(2 ** 30), (socket) => {
+      socket.once('close', () => {
+        closed = true;
+      });
+      for (let blocks = 0; blocks < 40; blocks++) socket.write(Buffer.alloc(65_536, ' '));
+    });
+    expect(await sendTo(peer.url)).toEqual(noAnswer('answer larger than 1048576 bytes'));
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  test('when what comes back is not HTTP', async () => {
+    await using peer = await answeringPeer('220 mail.example ESMTP\r\n');
+    expect(await sendTo(peer.url)).toEqual(noAnswer('answer is not HTTP'));
+  });
+
+  test('when a 200 holds nothing sensible', async () => {
+    await using peer = await httpPeer((_id, response) => response.end('<html>Sign in to the network</html>'));
+    expect(await sendTo(peer.url)).toMatchObject({
+      evidence: { kind: 'answer' },
+      verdict: { kind: 'in_doubt' },
+    });
+  });
+});
+
+test('a request the interface cannot express is thrown back before anything is sent', async () => {
+  await using gateway = open('http://127.0.0.1:1');
+  await expect(gateway.send({ ...sms('V1'), channel: 'voice' })).rejects.toThrow('has no channel voice');
+});
+
+describe('whether the service can be reached is found out without HTTP', () => {
+  test('when it listens, by a connection on which nothing is sent', async () => {
+    let bytes = 0;
+    let connections = 0;
+    await using peer = await tcpPeer((socket) => {
+      connections++;
+      socket.on('data', (chunk) => {
+        bytes += chunk.length;
+      });
+    });
+    await using gateway = open(peer.url);
+    expect(await gateway.checkReachable()).toEqual({ kind: 'reachable' });
+    expect({ bytes, connections }).toEqual({ bytes: 0, connections: 1 });
+  });
+
+  test('when it does not, with the reason', async () => {
+    await using gateway = open(`http://127.0.0.1:${await freePort()}`);
+    expect(await gateway.checkReachable()).toEqual({ kind: 'unreachable', why: 'connection refused' });
+  });
+
+  test('when TLS does not come in time', async () => {
+    await using peer = await tcpPeer(() => {});
+    await using gateway = open(peer.url.replace('http:', 'https:'), { timeouts: { connect: 100 } });
+    expect(await gateway.checkReachable()).toEqual({
+      kind: 'unreachable',
+      why: 'no connection within 100 ms',
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { SendRequest } from '../../src/domain.ts';
+import type { Account } from '../../src/gateway/account.ts';
+import { type Gateway, openGateway } from '../../src/gateway/gateway.ts';
+
+/** Real servers that behave badly, on free ports of this machine, closed at the end of a test. */
+
+export type Peer = AsyncDisposable & {
+  readonly url: string;
+  readonly port: number;
+  readonly stop: () => void;
+};
+
+/** A peer that is handed each connection and speaks no HTTP of its own. */
+export function tcpPeer(onConnection: (socket: Socket) => void): Promise<Peer> {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  return listening(server);
+}
+
+/** A peer that writes these bytes once it has seen a request's header, and then does what it is told. */
+export function answeringPeer(bytes: string, afterwards: (socket: Socket) => void = () => {}): Promise<Peer> {
+  return tcpPeer((socket) => {
+    socket.once('data', () => socket.write(bytes, () => afterwards(socket)));
+  });
+}
+
+/** An HTTP server; the listener gets each request with its MessageID, once the body is there. */
+export function httpPeer(
+  listener: (messageId: string, response: ServerResponse, request: IncomingMessage) => void,
+): Promise<Peer> {
+  const onRequest: RequestListener = async (request, response) => {
+    const body: unknown = JSON.parse(await text(request));
+    listener(messageIdOf(body), response, request);
+  };
+  return listening(createHttpServer({ keepAliveTimeout: 60_000 }, onRequest));
+}
+
+function messageIdOf(body: unknown): string {
+  const { MessageData } = body as { MessageData: { MessageID: string } };
+  return MessageData.MessageID;
+}
+
+async function listening(server: Server): Promise<Peer> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const port = portOf(server);
+  const stop = () => {
+    if (server.listening) server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    stop,
+    async [Symbol.asyncDispose]() {
+      stop();
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen');
+  return address.port;
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const peer = await tcpPeer(() => {});
+  peer.stop();
+  return peer.port;
+}
+
+export function succeed(messageId: string, response: ServerResponse): void {
+  response.setHeader('Content-Type', 'application/json');
+  response.end(JSON.stringify({ Result: 'Success', MessageID: messageId }));
+}
+
+type AccountChanges = Partial<Pick<Account, 'concurrency'>> & {
+  readonly timeouts?: Partial<Account['timeouts']>;
+};
+
+export function open(
+  baseUrl: string,
+  { concurrency = 1, timeouts }: AccountChanges = {},
+): Gateway & AsyncDisposable {
+  const gateway = openGateway({
+    name: 'test',
+    interface: 'rest-2.02',
+    format: 'json',
+    baseUrl,
+    credentials: { kind: 'authToken', authToken: 'token-for-tests' },
+    timeouts: { connect: 1000, headers: 5000, body: 5000, ...timeouts },
+    concurrency,
+  });
+  return { ...gateway, [Symbol.asyncDispose]: gateway.close };
+}
+
+export function sms(messageId: string, text = 'Hi'): SendRequest {
+  return {
+    channel: 'sms',
+    messageId,
+    fields: { Message: text },
+    destinations: [{ Recipient: '+64211234567' }],
+    files: [],
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import type { Evidence } from '../../src/gateway/evidence.ts';
+import { classify } from '../../src/gateway/verdict.ts';
+
+function answer(status: number, body: unknown, retryAfter?: string): Evidence {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const bytes = Buffer.from(text);
+  return { kind: 'answer', status, body: bytes, ...(retryAfter === undefined ? {} : { retryAfter }) };
+}
+
+const verdict = (evidence: Evidence) => classify(evidence, 'V1');
+const success = { Result: 'Success', MessageID: 'V1' };
+
+describe('accepted', () => {
+  test('is only a 200 with a well-formed success for our MessageID', () => {
+    expect(verdict(answer(200, success))).toEqual({ kind: 'accepted' });
+  });
+});
+
+describe('rejected', () => {
+  test('is a 400 of any shape, with the words or else the text of the answer', () => {
+    expect(verdict(answer(400, { Result: 'Failed', ErrorMessage: ['Missing Sender'] }))).toEqual({
+      kind: 'rejected',
+      words: ['Missing Sender'],
+    });
+    expect(verdict(answer(400, { Result: 'Failed', ErrorMessage: 'Missing Sender' }))).toMatchObject({
+      words: ['Missing Sender'],
+    });
+    const xml = '<root><Result>Failed</Result><ErrorMessage>Missing Sender</ErrorMessage></root>';
+    expect(verdict(answer(400, ` ${xml}\n`))).toEqual({ kind: 'rejected', words: [xml] });
+    expect(verdict(answer(400, ''))).toEqual({ kind: 'rejected', words: ['no text in the answer'] });
+    expect(verdict(answer(400, 'x'.repeat(9999)))).toEqual({ kind: 'rejected', words: ['x'.repeat(500)] });
+  });
+
+  test('is a readable failure with status 200 for our MessageID, or for none', () => {
+    expect(verdict(answer(200, { Result: 'Failed', ErrorMessage: ['No'] }))).toEqual({
+      kind: 'rejected',
+      words: ['No'],
+    });
+    expect(verdict(answer(200, { Result: 'Failed', MessageID: 'V1' }))).toEqual({
+      kind: 'rejected',
+      words: ['Failed'],
+    });
+  });
+});
+
+describe('unauthorized', () => {
+  test.each([401, 403])('is a %i', (status) => {
+    expect(verdict(answer(status, { Result: 'Unauthorized', ErrorMessage: ['Bad token'] }))).toEqual({
+      kind: 'unauthorized',
+      words: ['Bad token'],
+    });
+    expect(verdict(answer(status, ''))).toMatchObject({ kind: 'unauthorized' });
+  });
+});
+
+describe('retry', () => {
+  test('is what was never sent', () => {
+    expect(verdict({ kind: 'not_sent', error: 'connection refused' })).toEqual({
+      kind: 'retry',
+      reason: 'connection refused',
+    });
+  });
+
+  test.each([429, 503])('is a %i, with the wait it asks for', (status) => {
+    expect(verdict(answer(status, ''))).toEqual({ kind: 'retry', reason: `HTTP ${status}` });
+    expect(verdict(answer(status, '', '7'))).toEqual({ kind: 'retry', reason: `HTTP ${status}`, wait: '7' });
+  });
+});
+
+describe('in doubt', () => {
+  test('is what was sent and not answered', () => {
+    expect(verdict({ kind: 'no_answer', error: 'connection reset' })).toEqual({
+      kind: 'in_doubt',
+      reason: 'connection reset',
+    });
+  });
+
+  test.each([301, 302, 307, 308, 404, 413, 500, 502, 504, 201, 204])('is a %i', (status) => {
+    expect(verdict(answer(status, success))).toMatchObject({
+      kind: 'in_doubt',
+      reason: expect.stringContaining(`${status}`),
+    });
+  });
+
+  test.each([
+    ['is empty', ''],
+    ['is a page', '<html>Welcome</html>'],
+    ['is cut off', '{"Result":"Success","Mess'],
+    ['has no known Result', { Result: 'Queued', MessageID: 'V1' }],
+    ['is a success without MessageID', { Result: 'Success' }],
+    ['is a success for another MessageID', { Result: 'Success', MessageID: 'V2' }],
+    ['is a success for our MessageID in other letters', { Result: 'Success', MessageID: 'v1' }],
+    ['is a failure for another MessageID', { Result: 'Failed', MessageID: 'V2', ErrorMessage: ['No'] }],
+  ])('is a 200 that %s', (_what, body) => {
+    expect(verdict(answer(200, body))).toMatchObject({
+      kind: 'in_doubt',
+      reason: expect.stringContaining('HTTP 200'),
+    });
+  });
+});

@@ -1,0 +1,54 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { InputError } from '../../src/domain.ts';
+import { leaseDatabase } from '../../src/platform/database.ts';
+import { embeddedServerStatus } from '../../src/platform/embedded-postgres.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { makeHome, removeHome } from '../support/embedded-home.ts';
+import { runStatement } from '../support/statement.ts';
+
+test('DATABASE_URL wins over an embedded server, and its password is not in the description', async () => {
+  const home = makeHome('volley-test-home-');
+  onTestFinished(() => removeHome(home));
+  const url = 'postgres://volley:pass%40word@db.example:6432/ledger';
+
+  const lease = await leaseDatabase({ DATABASE_URL: url, VOLLEY_HOME: home }, '/');
+  await lease.release();
+
+  expect(lease.connection).toEqual({ connectionString: url });
+  expect(lease.description).toBe('Postgres at db.example:6432/ledger');
+  expect(embeddedServerStatus(home).state).toBe('stopped');
+});
+
+test.each(['mysql://volley:secret@db.example/ledger', 'secret', 'postgres//db.example', ' '])(
+  'DATABASE_URL %j is an InputError that does not repeat it',
+  async (url) => {
+    const failure = await leaseDatabase({ DATABASE_URL: url }, '/').catch((error: unknown) => error);
+
+    expect(failure).toBeInstanceOf(InputError);
+    expect(failure).toHaveProperty('problems.0.where', 'DATABASE_URL');
+    expect(String(failure)).not.toContain('secret');
+  },
+);
+
+test('Without DATABASE_URL the embedded server lives in VOLLEY_HOME, below the working folder if relative', async () => {
+  const folder = makeHome('volley-test-home-');
+  onTestFinished(() => removeHome(`${folder}/state`));
+
+  const lease = await leaseDatabase({ DATABASE_URL: '', VOLLEY_HOME: 'state' }, folder);
+  await lease.release();
+
+  expect(lease.connection).toMatchObject({ host: '127.0.0.1', user: 'volley', database: 'volley' });
+  expect(lease.description).toContain(`${folder}/state`);
+});
+
+test('Each test database is a migrated clone of its own', async () => {
+  const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  onTestFinished(() => Promise.all([one.drop(), other.drop()]).then(() => undefined));
+  await runStatement(one.url, 'CREATE TABLE only_here ()');
+
+  const seenInOther = await runStatement(other.url, `SELECT to_regclass('only_here') AS found`);
+  const migrations = await runStatement(other.url, 'SELECT name FROM knex_migrations');
+
+  expect(seenInOther).toEqual([{ found: null }]);
+  expect(migrations.length).toBeGreaterThan(0);
+});

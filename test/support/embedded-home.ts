@@ -1,0 +1,37 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { embeddedServerStatus, stopEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+
+/** A fresh folder for the state of one embedded server, which the server's user can pass through. */
+export function makeHome(prefix: string, mode = 0o711): string {
+  const home = mkdtempSync(join(tmpdir(), prefix));
+  chmodSync(home, mode);
+  return home;
+}
+
+/** Stops the server of a home, whoever uses it, and deletes all of it. */
+export async function removeHome(home: string): Promise<void> {
+  await stopEmbeddedServer(home, { evenIfInUse: true });
+  deleteHome(home);
+}
+
+/** Removes what killed test runs left: servers that run though nobody holds a lease. */
+export async function removeAbandonedHomes(prefix: string): Promise<void> {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+    const home = join(tmpdir(), name);
+    try {
+      const { outcome } = await stopEmbeddedServer(home);
+      if (outcome === 'stopped') deleteHome(home);
+    } catch {
+      // Another user's, or its own run is just removing it.
+    }
+  }
+}
+
+function deleteHome(path: string): void {
+  const { home, dataFolder } = embeddedServerStatus(path);
+  // Root has to keep the data elsewhere if the folder for temporary files is closed to the server's user.
+  if (dirname(dataFolder) !== home) rmSync(dirname(dataFolder), { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true });
+}

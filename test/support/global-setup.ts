@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import type { TestProject } from 'vitest/node';
+import { connectLedger, migrateLedger } from '../../src/ledger/connection.ts';
+import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
+import { runStatement, urlOfDatabase } from './statement.ts';
+
+const homePrefix = 'volley-test-run-';
+
+/**
+ * One server for the whole run: that of TEST_DATABASE_URL, where it may create databases, or else a throw-away one.
+ * Everything has a random name, so that runs can go side by side.
+ */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startServer(process.env['TEST_DATABASE_URL']);
+  const template = `volley_test_${randomBytes(6).toString('hex')}`;
+  const tearDown = async () => {
+    await dropDatabases(server.url, template);
+    await server.stop();
+  };
+  try {
+    await createTemplate(server.url, template);
+  } catch (error) {
+    await tearDown();
+    throw error;
+  }
+  project.provide('testServerUrl', server.url);
+  project.provide('testTemplate', template);
+  return tearDown;
+}
+
+async function startServer(url: string | undefined): Promise<{ url: string; stop(): Promise<void> }> {
+  if (url) return { url, stop: async () => {} };
+  await removeAbandonedHomes(homePrefix);
+  const home = makeHome(homePrefix);
+  const { address } = await leaseEmbeddedServer(home, { durable: false });
+  const { host, port, user, password } = address;
+  return {
+    url: `postgres://${user}:${password}@${host}:${port}/postgres`,
+    // Not released but removed: a lease that is still there at the exit stops the server even if this is never called.
+    stop: () => removeHome(home),
+  };
+}
+
+async function createTemplate(server: string, template: string): Promise<void> {
+  await runStatement(server, `CREATE DATABASE ${template}`);
+  const knex = connectLedger({ connectionString: urlOfDatabase(server, template) });
+  try {
+    await migrateLedger(knex);
+  } finally {
+    await knex.destroy();
+  }
+  // A template can be cloned only while nobody is connected to it.
+  await runStatement(server, `ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
+}
+
+async function dropDatabases(server: string, prefix: string): Promise<void> {
+  const rows = await runStatement(server, `SELECT datname FROM pg_database WHERE starts_with(datname, $1)`, [
+    prefix,
+  ]);
+  for (const { datname } of rows) await runStatement(server, `DROP DATABASE ${datname} WITH (FORCE)`);
+}

@@ -1,0 +1,17 @@
+/**
+ * A command that uses an embedded server, as a process: it takes a lease on the home it is given, prints the status as
+ * one line of JSON, and then does what it reads: `release`, `exit` (without releasing) or `throw`.
+ */
+import { createInterface } from 'node:readline';
+import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+
+const [home = '', systemFolder] = process.argv.slice(2);
+const lease = await leaseEmbeddedServer(home, systemFolder === undefined ? {} : { systemFolder });
+console.log(JSON.stringify({ ...embeddedServerStatus(home), address: lease.address }));
+
+for await (const word of createInterface(process.stdin)) {
+  if (word === 'exit') process.exit(0);
+  if (word === 'throw') throw new Error('on purpose');
+  await lease.release();
+  process.stdin.destroy();
+}

@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
+import { unitsOf, utcTime } from '../../src/wire/report-values.ts';
+
+const decode = (members: unknown) =>
+  decodeDeliveryReport(
+    'application/json',
+    Buffer.from(typeof members === 'string' ? members : JSON.stringify(members)),
+  );
+
+const seen = {
+  Version: 'v2.02',
+  Sender: 'a@b.example',
+  APIKey: 'secret',
+  Type: 'SMS',
+  Destination: '+64211234567',
+  ContactID: null,
+  ReceivedID: null,
+  MessageID: 'V1',
+  SubAccount: 'North',
+  Department: '',
+  JobNumber: '10C7B9A0',
+  SentTimeUTC: '2025-06-12 20:44:16',
+  Status: 'SUCCESS',
+  Result: 'delivered',
+  Message: null,
+  Price: '0.20',
+  Detail: 'SMSParts:2',
+};
+
+function report(changes: Record<string, unknown> = {}) {
+  const decoded = decode({ ...seen, ...changes });
+  if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
+  return decoded.report;
+}
+
+describe('a delivery report', () => {
+  test('is read with the members of observed.md', () => {
+    expect(report()).toMatchObject({
+      messageId: 'V1',
+      destination: '+64211234567',
+      type: 'SMS',
+      outcome: 'delivered',
+      status: 'SUCCESS',
+      result: 'delivered',
+      subAccount: 'North',
+      jobNumber: '10C7B9A0',
+      sentTimeUtc: '2025-06-12T20:44:16.000Z',
+      price: '0.20',
+      units: { SMSParts: 2 },
+    });
+    expect(report()).not.toHaveProperty('department');
+  });
+
+  test('keeps every member as text, without the key of the API user', () => {
+    expect(report().fields).toMatchObject({ Version: 'v2.02', Sender: 'a@b.example', Price: '0.20' });
+    expect(JSON.stringify(report())).not.toContain('secret');
+  });
+
+  test.each([
+    ['Success', 'delivered'],
+    ['failed', 'undelivered'],
+    ['PENDING', 'pending'],
+    ['Delayed', 'unrecognised'],
+    ['constructor', 'unrecognised'],
+  ])('with status %s is %s', (Status, outcome) => {
+    expect(report({ Status })).toMatchObject({ status: Status, outcome });
+  });
+
+  test('takes other status words when it is given them', () => {
+    const body = Buffer.from(JSON.stringify({ ...seen, Status: 'Bounced' }));
+    const decoded = decodeDeliveryReport('application/json', body, { bounced: 'undelivered' });
+    expect(decoded).toMatchObject({ kind: 'report', report: { outcome: 'undelivered' } });
+  });
+
+  test.each([
+    ['"1.10"', '1.10'],
+    ['1.10', '1.10'],
+    ['0.1000000000000000055', undefined],
+    ['-0.5', '-0.5'],
+    ['1e3', undefined],
+    ['"1,10"', undefined],
+    ['"NaN"', undefined],
+    ['true', undefined],
+    ['{"a":1}', undefined],
+    ['"99999999999999999999"', undefined],
+  ])('with price %s has price %s: decimal text or none', (Price, expected) => {
+    const body = JSON.stringify({ ...seen, Price: 'PRICE' }).replace('"PRICE"', Price);
+    const decoded = decode(body);
+    expect(decoded.kind === 'report' && decoded.report.price).toBe(expected ?? (undefined as unknown));
+  });
+
+  test.each([
+    ['SMSParts:3,VoiceSeconds: 40', { SMSParts: 3, VoiceSeconds: 40 }],
+    ['FaxPages:2;EmailSize:100\r\nVoiceRemoteID:abc:d', { FaxPages: 2, EmailSize: 100 }],
+    [
+      { SMSParts: 2, FaxPages: '3', Other: [] },
+      { SMSParts: 2, FaxPages: 3 },
+    ],
+    ['SMSParts:-1,FaxPages:99999999999,EmailSize:1.5', {}],
+    ['nothing', {}],
+    [null, {}],
+    [['SMSParts:1'], {}],
+  ])('with detail %j has units %j', (Detail, units) => {
+    expect(report({ Detail }).units).toEqual(units);
+  });
+
+  test('prefers the time with its zone, takes either name of the other, and drops what is no time', () => {
+    expect(report({ SentTimeUTC_RFC3339: '2025-06-12T20:44:16.123Z' }).sentTimeUtc).toBe(
+      '2025-06-12T20:44:16.123Z',
+    );
+    const { SentTimeUTC: _, ...without } = seen;
+    expect(decode({ ...without, SendTimeUTC: '2025-06-12 20:44:16' })).toMatchObject({
+      report: { sentTimeUtc: '2025-06-12T20:44:16.000Z' },
+    });
+    expect(report({ SentTimeUTC: '2025-13-45 99:00:00' })).not.toHaveProperty('sentTimeUtc');
+  });
+
+  test('has no NUL, which Postgres could not keep', () => {
+    expect(report({ Result: 'a\0b', SubAccount: '\0' })).toMatchObject({ result: 'ab', subAccount: '' });
+  });
+
+  test.each([
+    ['{', 'the body is not a JSON object'],
+    ['[]', 'the body is not a JSON object'],
+    ['', 'the body is not a JSON object'],
+    [{ ...seen, Type: null }, 'it has no Type'],
+    [{ ...seen, Destination: {} }, 'it has no Destination'],
+    [{ ...seen, MessageID: '' }, 'it has no MessageID'],
+    [{ ...seen, Status: [] }, 'it has no Status'],
+  ])('%j is unreadable: %s', (members, why) => {
+    expect(decode(members)).toEqual({ kind: 'unreadable', why });
+  });
+
+  test('never throws and never touches a prototype', () => {
+    const hostile = decode(
+      `{"__proto__":{"x":"1"},${JSON.stringify({ ...seen, Detail: '__proto__:1,constructor:2' }).slice(1)}`,
+    );
+    expect(hostile).toMatchObject({ kind: 'report', report: { units: {} } });
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+    const members = Object.keys(seen).map((name) => [name, fc.jsonValue()] as const);
+    fc.assert(
+      fc.property(fc.record(Object.fromEntries(members), { requiredKeys: [] }), (value) => {
+        expect(['report', 'inbound', 'unreadable']).toContain(decode(value).kind);
+      }),
+    );
+  });
+});
+
+test('a message that came in is told apart from a report, matched or not', () => {
+  const inbound = { ...seen, Status: 'RECEIVED', Message: 'STOP', ReceivedID: 'R1' };
+  expect(decode({ ...inbound, Type: 'SMSReply' })).toMatchObject({
+    kind: 'inbound',
+    message: {
+      type: 'SMSReply',
+      messageId: 'V1',
+      destination: '+64211234567',
+      text: 'STOP',
+      receivedId: 'R1',
+    },
+  });
+  const unmatched = decode({ ...inbound, Type: 'smsinbound', MessageID: null });
+  expect(unmatched).toMatchObject({ kind: 'inbound', message: { type: 'SMSInbound' } });
+});
+
+test('a written report is read back as it was', () => {
+  const text = fc.string({ unit: 'binary', minLength: 1 }).filter((value) => !value.includes('\0'));
+  const written = fc.record({
+    messageId: text,
+    destination: text,
+    type: fc.constantFrom('SMS', 'Email', 'Fax', 'Voice'),
+    status: fc.constantFrom('Success', 'Failed', 'Pending'),
+    result: text,
+    subAccount: text,
+    department: text,
+    jobNumber: text,
+    sentTimeUtc: fc
+      .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
+      .map((date) => date.toISOString()),
+    price: fc.nat().map((cents) => (cents / 100).toFixed(2)),
+    units: fc
+      .record({ SMSParts: fc.nat(), FaxPages: fc.nat() }, { requiredKeys: [] })
+      .map((units) => ({ ...units })),
+    url: text,
+  });
+  fc.assert(
+    fc.property(written, (one) => {
+      const { url, ...expected } = one;
+      const decoded = decodeDeliveryReport('application/json', encodeDeliveryReport(one).body);
+      expect(decoded).toMatchObject({ kind: 'report', report: { ...expected, fields: { URL: url } } });
+    }),
+  );
+});
+
+test('units are counts that a database can hold', () => {
+  expect(
+    unitsOf([
+      ['SMSParts', '2147483647'],
+      ['FaxPages', '2147483648'],
+    ]),
+  ).toEqual({ SMSParts: 2_147_483_647 });
+});
+
+test('a time with another zone is turned into UTC', () => {
+  expect(utcTime('2025-06-12T20:44:16+12:00')).toBe('2025-06-12T08:44:16.000Z');
+  expect(utcTime(undefined)).toBeUndefined();
+});
