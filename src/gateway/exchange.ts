@@ -64,7 +64,7 @@ function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) =
   return {
     onRequestStart(controller) {
       if (headerWritten) {
-        controller.abort(new Stopped('connection lost; the request was about to be written a second time'));
+        controller.abort(new Stopped('stopped as it was about to be written a second time'));
         return;
       }
       headerWritten = true;

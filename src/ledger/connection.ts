@@ -38,11 +38,11 @@ export function knexConfiguration(connection: DatabaseConnection): Knex.Config {
  * @returns the names of the migrations that were run
  */
 export async function migrateLedger(knex: Knex): Promise<string[]> {
-  const [, pending]: [unknown[], unknown[]] = await knex.migrate.list();
-  if (pending.length === 0) return [];
-
   return knex.transaction(async (lock) => {
+    // Before anything else: even asking knex what is pending creates its tables.
     await lock.raw('SELECT pg_advisory_xact_lock(?)', [migrationLock]);
+    const [, pending]: [unknown[], unknown[]] = await knex.migrate.list();
+    if (pending.length === 0) return [];
     // Whoever held knex's own lock is gone, or it would hold ours: a killed migration must not block the next one.
     await knex.migrate.forceFreeMigrationsLock();
     const [, names]: [number, string[]] = await knex.migrate.latest();

@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { interceptors, Pool } from 'undici';
+import { expect, test } from 'vitest';
+import { exchange } from '../../src/gateway/exchange.ts';
+import { rest202Json } from '../../src/wire/rest-2.02.ts';
+import { httpPeer, sms } from './peer.ts';
+
+test('a second writing of the same request is stopped before its header, whoever below asks for it', async () => {
+  const received: string[] = [];
+  await using peer = await httpPeer((_messageId, response, { url = '' }) => {
+    received.push(url);
+    response.writeHead(307, { Location: '/again' }).end();
+  });
+  const pool = new Pool(peer.url, { allowH2: false });
+  const repeating = pool.compose(interceptors.redirect({ maxRedirections: 3 }));
+  const request = rest202Json.encodeSendRequest(sms('V1'), { kind: 'authToken', authToken: 't' });
+
+  const evidence = await exchange(repeating, request, { headers: 1000, body: 1000, answerBytes: 1000 });
+
+  expect(evidence).toEqual({
+    kind: 'no_answer',
+    error: 'stopped as it was about to be written a second time',
+  });
+  await sleep(50);
+  expect(received).toEqual(['/api/v2.02/send/sms']);
+  await pool.close();
+});

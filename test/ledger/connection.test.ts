@@ -1,0 +1,59 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { InputError } from '../../src/domain.ts';
+import { connectLedger, migrateLedger, openLedger } from '../../src/ledger/connection.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await empty();
+});
+afterAll(() => database.drop());
+
+async function empty(): Promise<void> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  await client.end();
+}
+
+test('engines that open an empty database at once migrate it once', async () => {
+  const ledgers = await Promise.all(Array.from({ length: 4 }, () => openLedger(database.connection, 'test')));
+  const { rows } = await (ledgers[0]?.pool.query('SELECT count(*)::integer AS done FROM knex_migrations') ?? {
+    rows: [],
+  });
+  expect(rows).toEqual([{ done: 1 }]);
+  await Promise.all(ledgers.map((ledger) => ledger.close()));
+});
+
+test('a migration that was killed half way does not block the next one', async () => {
+  const knex = connectLedger(database.connection);
+  await knex.migrate.rollback();
+  await knex('knex_migrations_lock').update({ is_locked: 1 });
+  expect(await migrateLedger(knex)).toEqual(['20261121000000_ledger.ts']);
+  await knex.destroy();
+});
+
+test('a database that is up to date is left alone', async () => {
+  const knex = connectLedger(database.connection);
+  await migrateLedger(knex);
+  expect(await migrateLedger(knex)).toEqual([]);
+  await knex.destroy();
+});
+
+test('a database that does not answer is told by its name, without a password', async () => {
+  const connectionString = 'postgres://volley:hush@127.0.0.1:1/volley';
+  const failure = openLedger({ connectionString }, 'Postgres at 127.0.0.1:1/volley');
+  await expect(failure).rejects.toThrow(InputError);
+  await expect(failure).rejects.toThrow(/^Postgres at 127\.0\.0\.1:1\/volley: .*ECONNREFUSED/);
+  await expect(failure).rejects.not.toThrow(/hush/);
+});
+
+test('a database that does not exist is told as such', async () => {
+  const url = new URL(database.url);
+  url.pathname = '/no_such_database';
+  await expect(openLedger({ connectionString: url.href }, 'Postgres')).rejects.toThrow(
+    /database "no_such_database" does not exist/,
+  );
+});

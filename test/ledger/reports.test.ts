@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reportBilling } from '../../src/ledger/billing/report.ts';
+import { applyReports, type ReadReport } from '../../src/ledger/reports/apply.ts';
+import { receiveReport } from '../../src/ledger/reports/receive.ts';
+import { claimRequests } from '../../src/ledger/requests/claim.ts';
+import { doubtOrphanedRequests } from '../../src/ledger/requests/orphans.ts';
+import { settleRequests } from '../../src/ledger/requests/settle.ts';
+import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const owner = '00000000-0000-4000-8000-000000000001';
+
+type Delivery = Omit<Extract<ReadReport, { kind: 'delivery' }>, 'report' | 'kind'>;
+
+/** A run of one request with two recipients, whose request is `sending`. */
+async function sendingRun(fields: Record<string, string> = {}): Promise<{ run: string; messageId: string }> {
+  const envelope = { Message: 'Hello', ...fields };
+  const run = await planContacts(opened.ledger, aRun(), [
+    aContact(2, { envelope }),
+    aContact(3, { envelope }),
+  ]);
+  const [request] = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
+  return { run, messageId: request?.messageId ?? '' };
+}
+
+async function accept(run: string): Promise<void> {
+  const settlement = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: 200, detail: null };
+  await settleRequests(opened.ledger.pool, run, owner, [{ ...settlement, state: 'accepted' }]);
+}
+
+/** Puts reports into the inbox and applies them; returns what became of each. */
+async function apply(...deliveries: Delivery[]): Promise<string[]> {
+  const { pool } = opened.ledger;
+  for (const delivery of deliveries) {
+    const body = Buffer.from(JSON.stringify(delivery));
+    await receiveReport(pool, {
+      account: 'sandbox',
+      receivedAt: new Date(),
+      contentType: 'test',
+      headers: {},
+      body,
+    });
+  }
+  await applyReports(pool, 100, ({ report, body }) => ({
+    report,
+    kind: 'delivery',
+    ...JSON.parse(body.toString()),
+  }));
+  const { rows } = await pool.query<{ state: string }>(
+    'SELECT state FROM delivery_reports ORDER BY report_id DESC LIMIT $1',
+    [deliveries.length],
+  );
+  return rows.map(({ state }) => state).reverse();
+}
+
+function delivered(messageId: string, changes: Partial<Delivery> = {}): Delivery {
+  const address = '+61400000002';
+  return {
+    messageId,
+    address,
+    outcome: 'delivered',
+    result: 'delivered',
+    units: '1',
+    price: '0.08',
+    ...changes,
+  };
+}
+
+async function recipientsOf(run: string) {
+  return (await summariseRun(opened.ledger.pool, run))?.recipients;
+}
+
+test('a delivery report makes its recipient delivered, and no other', async () => {
+  const { run, messageId } = await sendingRun();
+  await accept(run);
+  expect(await apply(delivered(messageId))).toEqual(['applied']);
+  expect(await recipientsOf(run)).toMatchObject({ total: 2, accepted: 1, delivered: 1 });
+});
+
+test('a second identical report changes nothing', async () => {
+  const { run, messageId } = await sendingRun();
+  await accept(run);
+  await apply(delivered(messageId));
+  const before = await reportBilling(opened.ledger.pool, [run]);
+  expect(await apply(delivered(messageId))).toEqual(['unchanged']);
+  expect(await reportBilling(opened.ledger.pool, [run])).toEqual(before);
+});
+
+test('two identical reports that arrive together count once', async () => {
+  const { run, messageId } = await sendingRun();
+  await accept(run);
+  expect(await apply(delivered(messageId), delivered(messageId))).toEqual(['applied', 'unchanged']);
+  expect((await reportBilling(opened.ledger.pool, [run])).total).toMatchObject({
+    delivered: 1,
+    price: '0.08',
+  });
+});
+
+test('a different final outcome is kept as conflicting and does not overwrite the first', async () => {
+  const { run, messageId } = await sendingRun();
+  await accept(run);
+  const undelivered = delivered(messageId, { outcome: 'undelivered', result: 'Bad Number' });
+  expect(await apply(delivered(messageId), undelivered)).toEqual(['applied', 'conflicting']);
+  expect(await apply(undelivered)).toEqual(['conflicting']);
+  expect(await recipientsOf(run)).toMatchObject({ delivered: 1, undelivered: 0 });
+});
+
+test('a report that says pending decides nothing', async () => {
+  const { run, messageId } = await sendingRun();
+  await accept(run);
+  expect(await apply(delivered(messageId, { outcome: 'pending' }))).toEqual(['unchanged']);
+  expect(await apply(delivered(messageId))).toEqual(['applied']);
+  expect(await recipientsOf(run)).toMatchObject({ accepted: 1, delivered: 1 });
+});
+
+test('a report for a MessageID or an address that is not ours is kept as unmatched', async () => {
+  const { run, messageId } = await sendingRun();
+  expect(await apply(delivered('nobody'), delivered(messageId, { address: '+61499999999' }))).toEqual([
+    'unmatched',
+    'unmatched',
+  ]);
+  expect(await recipientsOf(run)).toMatchObject({ delivered: 0 });
+});
+
+test('an address is recognised without its plus sign and in other capitals', async () => {
+  const { run, messageId } = await sendingRun();
+  expect(await apply(delivered(messageId, { address: '61400000002' }))).toEqual(['applied']);
+  expect(await recipientsOf(run)).toMatchObject({ delivered: 1 });
+});
+
+test('a report that comes before our own 200 is recorded is not lost', async () => {
+  const { run, messageId } = await sendingRun();
+  expect(await apply(delivered(messageId))).toEqual(['applied']);
+  await accept(run);
+  expect(await recipientsOf(run)).toMatchObject({ accepted: 1, delivered: 1, pending: 0 });
+});
+
+test('a report for a request in doubt proves that the service accepted it', async () => {
+  const { run, messageId } = await sendingRun();
+  await doubtOrphanedRequests(opened.ledger.pool, run, new Date());
+  expect(await recipientsOf(run)).toMatchObject({ unknown: 2 });
+  await apply(delivered(messageId));
+  const summary = await summariseRun(opened.ledger.pool, run);
+  expect(summary?.requests).toMatchObject({ accepted: 1, in_doubt: 0 });
+  expect(summary?.recipients).toMatchObject({ accepted: 1, delivered: 1, unknown: 0 });
+});
+
+test('several appliers at once apply every report once', async () => {
+  const { run, messageId } = await sendingRun();
+  await accept(run);
+  const { pool } = opened.ledger;
+  for (let count = 0; count < 40; count++) {
+    const address = count % 2 ? '+61400000002' : '+61400000003';
+    const body = Buffer.from(JSON.stringify(delivered(messageId, { address })));
+    await receiveReport(pool, {
+      account: 'sandbox',
+      receivedAt: new Date(),
+      contentType: 'test',
+      headers: {},
+      body,
+    });
+  }
+  const read = ({ report, body }: { report: string; body: Buffer }): ReadReport => ({
+    report,
+    kind: 'delivery',
+    ...JSON.parse(body.toString()),
+  });
+  await Promise.all(Array.from({ length: 8 }, () => applyReports(pool, 5, read)));
+  expect((await reportBilling(pool, [run])).total).toMatchObject({ delivered: 2, price: '0.16' });
+});
+
+test('what cannot be read stays in the inbox with the reason', async () => {
+  const { pool } = opened.ledger;
+  await receiveReport(pool, {
+    account: 'sandbox',
+    receivedAt: new Date(),
+    contentType: '',
+    headers: {},
+    body: Buffer.from([0, 255]),
+  });
+  await applyReports(pool, 10, ({ report }) => ({
+    report,
+    kind: 'unreadable',
+    why: 'the body is not a JSON object',
+  }));
+  const { rows } = await pool.query(
+    'SELECT state, detail, body FROM delivery_reports ORDER BY report_id DESC LIMIT 1',
+  );
+  expect(rows).toEqual([
+    { state: 'unreadable', detail: 'the body is not a JSON object', body: Buffer.from([0, 255]) },
+  ]);
+});
+
+test('the billing report groups by SubAccount and ChargeCode, and its total is the sum of its lines', async () => {
+  const first = await sendingRun({ SubAccount: 'North', ChargeCode: 'A' });
+  const second = await sendingRun({ SubAccount: 'North', ChargeCode: 'A' });
+  const third = await sendingRun();
+  await accept(first.run);
+  await apply(
+    delivered(first.messageId, { price: '0.1' }),
+    delivered(first.messageId, { address: '+61400000003', price: '0.2', units: '3' }),
+  );
+  await doubtOrphanedRequests(opened.ledger.pool, third.run, new Date());
+
+  const report = await reportBilling(opened.ledger.pool, [first.run, second.run, third.run]);
+  expect(report.lines).toEqual([
+    {
+      subAccount: 'North',
+      chargeCode: 'A',
+      requests: 2,
+      recipients: 4,
+      accepted: 2,
+      delivered: 2,
+      undelivered: 0,
+      unknown: 0,
+      units: '4',
+      price: '0.3',
+    },
+    {
+      subAccount: null,
+      chargeCode: null,
+      requests: 1,
+      recipients: 2,
+      accepted: 0,
+      delivered: 0,
+      undelivered: 0,
+      unknown: 2,
+      units: '0',
+      price: '0',
+    },
+  ]);
+  expect(report.total).toEqual({
+    requests: 3,
+    recipients: 6,
+    accepted: 2,
+    delivered: 2,
+    undelivered: 0,
+    unknown: 2,
+    units: '4',
+    price: '0.3',
+  });
+});
+
+test('the billing report of no runs is one total of nothing', async () => {
+  const report = await reportBilling(opened.ledger.pool, []);
+  expect(report.lines).toEqual([]);
+  expect(report.total).toMatchObject({ requests: 0, recipients: 0, price: '0' });
+});

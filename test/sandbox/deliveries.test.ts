@@ -1,0 +1,254 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { SendRequest } from '../../src/domain.ts';
+import { openGateway } from '../../src/gateway/gateway.ts';
+import { mergeDestination, unitsFor } from '../../src/sandbox/content.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type DeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+
+type Receiver = AsyncDisposable & { readonly url: string; readonly reports: DeliveryReport[] };
+
+/** A webhook receiver; `answer` decides what each call gets, and reports are kept when it does not say otherwise. */
+async function receiver(
+  answer: (response: ServerResponse, report: DeliveryReport) => void = (response) => response.end(),
+): Promise<Receiver> {
+  const reports: DeliveryReport[] = [];
+  const server = createServer(async (request: IncomingMessage, response) => {
+    const decoded = decodeDeliveryReport(request.headers['content-type'], await buffer(request));
+    if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
+    reports.push(decoded.report);
+    answer(response, decoded.report);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    reports,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function start(url: string, options: SandboxOptions = {}): Promise<Sandbox & AsyncDisposable> {
+  const sandbox = await startSandbox({ webhook: { url }, ...options });
+  return { ...sandbox, [Symbol.asyncDispose]: sandbox.close };
+}
+
+const numbers = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ Recipient: `+6421${String(index).padStart(6, '0')}` }));
+
+function request(changes: Partial<SendRequest> = {}): SendRequest {
+  const fields = { Message: 'Hi', SubAccount: 'North', Department: 'Ops' };
+  return { channel: 'sms', messageId: 'V1', fields, destinations: numbers(1), files: [], ...changes };
+}
+
+async function send(sandbox: Sandbox, ...requests: SendRequest[]): Promise<void> {
+  const gateway = openGateway({
+    name: 'sandbox',
+    interface: 'rest-2.02',
+    format: 'json',
+    baseUrl: sandbox.url,
+    credentials: { kind: 'authToken', authToken: 't' },
+    timeouts: { connect: 1000, headers: 5000, body: 5000 },
+    concurrency: 4,
+  });
+  for (const one of requests) expect(await gateway.send(one)).toMatchObject({ kind: 'answer', status: 200 });
+  await gateway.close();
+}
+
+const allTaken = (sandbox: Sandbox) => expect.poll(sandbox.outstandingReports, { timeout: 5000 }).toBe(0);
+
+describe('an accepted request', () => {
+  test('is reported once for every recipient, with what was sent along', async () => {
+    await using hook = await receiver();
+    await using sandbox = await start(hook.url, { now: () => new Date('2026-01-02T03:04:05Z') });
+    await send(sandbox, request({ destinations: numbers(300) }));
+    await allTaken(sandbox);
+    expect(hook.reports.map(({ destination }) => destination).toSorted()).toEqual(
+      numbers(300).map(({ Recipient }) => Recipient),
+    );
+    expect(hook.reports[0]).toMatchObject({
+      messageId: 'V1',
+      type: 'SMS',
+      outcome: 'delivered',
+      subAccount: 'North',
+      department: 'Ops',
+      jobNumber: expect.stringMatching(/^[0-9A-F]{8}$/),
+      sentTimeUtc: '2026-01-02T03:04:05.000Z',
+      price: '0.080',
+      units: { SMSParts: 1 },
+    });
+  });
+
+  test('is reported for email and fax in their own units', async () => {
+    await using hook = await receiver();
+    await using sandbox = await start(hook.url);
+    const files = [{ Name: 'a.pdf', Data: Buffer.from('12345').toString('base64') }];
+    const email = request({ channel: 'email', fields: { EmailSubject: 'é', MessagePlain: 'abc' }, files });
+    const fax = request({ channel: 'fax', messageId: 'V2', fields: { Message: 'x' }, files });
+    await send(sandbox, email, fax);
+    await allTaken(sandbox);
+    expect(hook.reports.toSorted((a, b) => a.messageId.localeCompare(b.messageId))).toMatchObject([
+      { type: 'Email', units: { EmailSize: 10 }, price: '0.020' },
+      { type: 'Fax', units: { FaxPages: 2 }, price: '0.180' },
+    ]);
+  });
+
+  test('that is accepted twice is delivered twice', async () => {
+    await using hook = await receiver();
+    await using sandbox = await start(hook.url);
+    await send(sandbox, request(), request());
+    await allTaken(sandbox);
+    expect(hook.reports).toHaveLength(2);
+  });
+
+  test('is reported after the delay, and outstanding until then', async () => {
+    await using hook = await receiver();
+    await using sandbox = await start(hook.url, { deliveryDelay: 150 });
+    await send(sandbox, request());
+    expect({ outstanding: sandbox.outstandingReports(), reports: hook.reports }).toEqual({
+      outstanding: 1,
+      reports: [],
+    });
+    await allTaken(sandbox);
+    expect(hook.reports).toHaveLength(1);
+  });
+
+  test('is not reported where no webhook is configured, whatever the request says', async () => {
+    await using sandbox = await startSandbox().then((one) => ({ ...one, [Symbol.asyncDispose]: one.close }));
+    await send(sandbox, request({ fields: { Message: 'x', WebhookCallbackURL: 'https://127.0.0.1:1/' } }));
+    expect(sandbox.outstandingReports()).toBe(0);
+  });
+});
+
+describe('deliveries', () => {
+  const outcomes = async (options: SandboxOptions, ...requests: SendRequest[]) => {
+    await using hook = await receiver();
+    await using sandbox = await start(hook.url, options);
+    await send(sandbox, ...requests);
+    await allTaken(sandbox);
+    return new Map(
+      hook.reports.map(({ messageId, destination, outcome, result, price }) => [
+        `${messageId} ${destination}`,
+        { outcome, result, price },
+      ]),
+    );
+  };
+  const options = { undeliveredRate: 0.3, now: () => new Date(0) };
+  const one = request({ destinations: numbers(100) });
+  const other = request({ messageId: 'V2', destinations: numbers(100).toReversed() });
+
+  test('are the same for the same seed, in whatever order the requests come', async () => {
+    expect(await outcomes({ ...options, seed: 7 }, one, other)).toEqual(
+      await outcomes({ ...options, seed: 7 }, other, one),
+    );
+  });
+
+  test('are others for another seed', async () => {
+    const [first, second] = [
+      await outcomes({ ...options, seed: 7 }, one),
+      await outcomes({ ...options, seed: 8 }, one),
+    ];
+    expect(first).not.toEqual(second);
+  });
+
+  test('fail in the share that is asked for, some without being charged', async () => {
+    const failed = [...(await outcomes(options, one, other)).values()].filter(
+      ({ outcome }) => outcome === 'undelivered',
+    );
+    expect(failed.length).toBeGreaterThan(40);
+    expect(failed.length).toBeLessThan(80);
+    const charged = new Map(failed.map(({ result, price }) => [result, price]));
+    expect(charged.get('Bad Number')).toBe('0.080');
+    expect(charged.get('Destination is blacklisted')).toBe('0.000');
+  });
+});
+
+describe('the text of an SMS', () => {
+  const ana = { Recipient: '+64', 'First Name': 'Ana [[Company]]', Custom1: '5' };
+
+  test('is merged from the destination, once, and only with fields that exist', () => {
+    expect(mergeDestination('[[First Name]]: [[Custom1]]/[[Company]]/[[STOP]]/[[Recipient]]', ana)).toBe(
+      'Ana [[Company]]: 5//[[STOP]]/[[Recipient]]',
+    );
+  });
+
+  test('is counted in parts after merging, and after character conversion where that is asked for', () => {
+    const parts = (text: string, firstName: string, characterConversion = false) =>
+      unitsFor({ kind: 'sms', text, characterConversion }, { Recipient: '+64', 'First Name': firstName });
+    expect(parts(`${'x'.repeat(150)}[[First Name]]`, 'y'.repeat(10))).toEqual({ SMSParts: 1 });
+    expect(parts(`${'x'.repeat(150)}[[First Name]]`, 'y'.repeat(11))).toEqual({ SMSParts: 2 });
+    expect(parts(`${'x'.repeat(100)}[[First Name]]`, '’')).toEqual({ SMSParts: 2 });
+    expect(parts(`${'x'.repeat(100)}[[First Name]]`, '’', true)).toEqual({ SMSParts: 1 });
+  });
+});
+
+describe('a report the receiver does not take', () => {
+  test('is repeated until it does', async () => {
+    let calls = 0;
+    await using hook = await receiver((response) => {
+      calls++;
+      if (calls === 1) response.writeHead(500).end();
+      else if (calls === 2) response.destroy();
+      else if (calls === 3) response.writeHead(302, { Location: '/' }).end();
+      else response.writeHead(204).end();
+    });
+    await using sandbox = await start(hook.url, { webhookRetry: 10 });
+    await send(sandbox, request());
+    await allTaken(sandbox);
+    expect(calls).toBe(4);
+    expect(new Set(hook.reports.map((report) => JSON.stringify(report))).size).toBe(1);
+  });
+
+  test('is given up after as many calls as 24 hours hold', async () => {
+    let calls = 0;
+    await using hook = await receiver((response) => {
+      calls++;
+      response.writeHead(500).end();
+    });
+    await using sandbox = await start(hook.url, { webhookRetry: 1 });
+    await send(sandbox, request());
+    await allTaken(sandbox);
+    expect(calls).toBe(289);
+  });
+
+  test('does not keep the sandbox from closing', async () => {
+    let calls = 0;
+    await using hook = await receiver(() => {
+      calls++;
+    });
+    const sandbox = await start(hook.url);
+    await send(sandbox, request({ destinations: numbers(100) }));
+    await expect.poll(() => calls).toBeGreaterThan(0);
+    await sandbox.close();
+    const before = calls;
+    await sleep(50);
+    expect(calls).toBe(before);
+  });
+});
+
+test('webhook calls are bounded in number at any time', async () => {
+  let now = 0;
+  let most = 0;
+  await using hook = await receiver((response) => {
+    now++;
+    most = Math.max(most, now);
+    setTimeout(() => {
+      now--;
+      response.end();
+    }, 5);
+  });
+  await using sandbox = await start(hook.url);
+  await send(sandbox, request({ destinations: numbers(200) }));
+  await allTaken(sandbox);
+  expect(most).toBeLessThanOrEqual(16);
+  expect(hook.reports).toHaveLength(200);
+});

@@ -1,0 +1,262 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { InputError, type SendRequest } from '../../src/domain.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { rest202Json } from '../../src/wire/rest-2.02.ts';
+
+let folder: string;
+let journal: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  journal = join(folder, 'requests.jsonl');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function start(options: SandboxOptions = {}): Promise<Sandbox & AsyncDisposable> {
+  const sandbox = await startSandbox({ journal, ...options });
+  return { ...sandbox, [Symbol.asyncDispose]: sandbox.close };
+}
+
+const sms: SendRequest = {
+  channel: 'sms',
+  messageId: 'V1',
+  fields: { Message: 'Hi', SubAccount: 'North' },
+  destinations: [{ Recipient: '+64211234567', 'First Name': 'Ana' }, { Recipient: '+64211234568' }],
+  files: [],
+};
+
+async function send({ url }: Sandbox, request: SendRequest, authToken = 'any') {
+  const encoded = rest202Json.encodeSendRequest(request, { kind: 'authToken', authToken });
+  return post(url + encoded.path, encoded.body.toString(), { ...encoded.headers });
+}
+
+async function post(url: string, body: string | undefined, headers: Record<string, string>) {
+  const response = await fetch(url, { method: 'POST', headers, ...(body === undefined ? {} : { body }) });
+  const text = await response.text();
+  return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text };
+}
+
+async function lines(): Promise<Record<string, unknown>[]> {
+  const text = await readFile(journal, 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+describe('the sandbox answers', () => {
+  test('200 with the MessageID that was supplied', async () => {
+    await using sandbox = await start();
+    expect(await send(sandbox, sms)).toEqual({ status: 200, body: { Result: 'Success', MessageID: 'V1' } });
+  });
+
+  test('200 with a generated UUID where the MessageID is absent or blank', async () => {
+    await using sandbox = await start();
+    const { messageId: _, ...anonymous } = sms;
+    for (const request of [anonymous, { ...sms, messageId: ' ' }]) {
+      const { status, body } = await send(sandbox, request);
+      expect(status).toBe(200);
+      expect(body.MessageID).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    }
+  });
+
+  test('200 to data that makes no sense, for it checks that fields are there and nothing else', async () => {
+    await using sandbox = await start();
+    const nonsense = {
+      ...sms,
+      fields: { Message: 'x', SendTime: 'never' },
+      destinations: [{ Recipient: '?' }],
+    };
+    expect(await send(sandbox, nonsense)).toMatchObject({ status: 200 });
+    const unknown = '{"MessageData":{"Message":"x","Zebra":1,"Destinations":[{"Recipient":"1"}]}}';
+    expect(await post(`${sandbox.url}/api/v2.02/send/sms`, unknown, authorized)).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test('400 in the shape of the channel where a required field is missing', async () => {
+    await using sandbox = await start();
+    const missing = { fields: {}, destinations: sms.destinations, files: [], messageId: 'V1' };
+    expect(await send(sandbox, { ...missing, channel: 'email' })).toEqual({
+      status: 400,
+      body: {
+        Result: 'Failed',
+        ErrorMessage: ['Missing or empty message body. Please specify MessagePlain or MessageHTML'],
+      },
+    });
+    expect(await send(sandbox, { ...missing, channel: 'sms' })).toEqual({
+      status: 400,
+      body: { Result: 'Failed', MessageID: 'V1', ErrorMessage: 'Missing or empty message' },
+    });
+    expect(await post(`${sandbox.url}/api/v2.02/send/fax`, '{"Message":"x"}', authorized)).toEqual({
+      status: 400,
+      body: { Result: 'Failed', ErrorMessage: 'Missing message data' },
+    });
+  });
+
+  test('401 without a token, or with another than it was given, before it looks at anything else', async () => {
+    await using sandbox = await start({ token: 'right' });
+    expect(await send(sandbox, sms, 'right')).toMatchObject({ status: 200 });
+    const unauthorized = {
+      status: 401,
+      body: { Result: 'Unauthorized', ErrorMessage: [expect.any(String)] },
+    };
+    expect(await send(sandbox, sms, 'wrong')).toEqual(unauthorized);
+    expect(await post(`${sandbox.url}/api/v2.02/send/sms`, '{', {})).toEqual(unauthorized);
+  });
+
+  test('404 to another path or method', async () => {
+    await using sandbox = await start();
+    expect(await post(`${sandbox.url}/api/v2.02/send/voice`, '{}', authorized)).toMatchObject({
+      status: 404,
+    });
+    expect((await fetch(`${sandbox.url}/api/v2.02/send/sms`)).status).toBe(404);
+  });
+
+  test('415 to a body whose type is no media type', async () => {
+    await using sandbox = await start();
+    const headers = { ...authorized, 'Content-Type': 'json' };
+    expect(await post(`${sandbox.url}/api/v2.02/send/sms`, '{}', headers)).toMatchObject({ status: 415 });
+    expect(await lines()).toMatchObject([{ status: 415, words: ['Unsupported Media Type'] }]);
+  });
+
+  test('413 to more than 64 MiB', async () => {
+    await using sandbox = await start();
+    const large = Buffer.alloc(64 * 1024 * 1024 + 1).toString('latin1');
+    expect(await post(`${sandbox.url}/api/v2.02/send/sms`, large, authorized)).toMatchObject({ status: 413 });
+    expect(await lines()).toMatchObject([{ status: 413, messageId: null, recipients: [] }]);
+  });
+
+  test('500 without accepting, in the share that is asked for, and another time it may work', async () => {
+    await using sandbox = await start({ failRate: 0.3 });
+    const messageIds = Array.from({ length: 100 }, (_, index) => `V${index}`);
+    const statuses = await Promise.all(
+      messageIds.map(async (messageId) => (await send(sandbox, { ...sms, messageId })).status),
+    );
+    const failed = messageIds.filter((_, index) => statuses[index] === 500);
+    expect(statuses.every((status) => status === 200 || status === 500)).toBe(true);
+    expect(failed.length).toBeGreaterThan(15);
+    expect(failed.length).toBeLessThan(45);
+    const repeats = await Promise.all(failed.map((messageId) => send(sandbox, { ...sms, messageId })));
+    expect(repeats.some(({ status }) => status === 200)).toBe(true);
+  });
+
+  test('after the wait that is asked for', async () => {
+    await using sandbox = await start({ latency: 80 });
+    const before = performance.now();
+    await send(sandbox, sms);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(78);
+  });
+});
+
+const authorized = { 'Content-Type': "application/json; encoding='utf-8'", Authorization: 'Basic any' };
+
+describe('the journal', () => {
+  test('has a line for every request received, in order, also for those that were not understood', async () => {
+    await using sandbox = await start({ token: 'right', now: () => new Date('2026-01-02T03:04:05Z') });
+    const file = { Name: 'a.pdf', Data: Buffer.from('hello').toString('base64') };
+    await send(sandbox, { ...sms, files: [file] }, 'right');
+    await send(sandbox, sms, 'wrong');
+    await post(`${sandbox.url}/elsewhere`, '{', authorized);
+    await send(sandbox, { ...sms, destinations: [] }, 'right');
+    expect(await lines()).toEqual([
+      {
+        at: '2026-01-02T03:04:05.000Z',
+        interface: 'rest-2.02',
+        format: 'json',
+        channel: 'sms',
+        messageId: 'V1',
+        recipients: ['+64211234567', '+64211234568'],
+        status: 200,
+        repeated: false,
+        words: [],
+        message: {
+          fields: { Message: 'Hi', SubAccount: 'North' },
+          destinations: [{ 'First Name': 'Ana' }, {}],
+          files: [{ name: 'a.pdf', bytes: 5 }],
+        },
+      },
+      expect.objectContaining({ messageId: 'V1', status: 401, repeated: true }),
+      expect.objectContaining({
+        interface: null,
+        channel: null,
+        messageId: null,
+        recipients: [],
+        status: 404,
+      }),
+      expect.objectContaining({ status: 400, words: ['Missing or empty destinations'] }),
+    ]);
+  });
+
+  test('never holds a token', async () => {
+    await using sandbox = await start({ token: 'SECRET-1' });
+    await send(sandbox, sms, 'SECRET-1');
+    await send(sandbox, sms, 'SECRET-2');
+    const body = '{"Sender":"a","APIKey":"SECRET-3","MessageData":{"APIKey":"SECRET-4","Message":"x"}}';
+    await post(`${sandbox.url}/api/v2.02/send/sms?token=SECRET-5`, body, authorized);
+    expect(await lines()).toHaveLength(3);
+    expect(await readFile(journal, 'utf8')).not.toContain('SECRET');
+  });
+
+  test('has the line before the sender has the answer, even if the sender does not wait for it', async () => {
+    await using sandbox = await start({ latency: 10_000 });
+    const { method, path, headers, body } = rest202Json.encodeSendRequest(sms, {
+      kind: 'authToken',
+      authToken: 'any',
+    });
+    const header = Object.entries({ ...headers, Host: 'x', 'Content-Length': body.byteLength });
+    const socket = connect(sandbox.port, '127.0.0.1');
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\n${header.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+    );
+    socket.write(body);
+    await expect.poll(lines).toMatchObject([{ messageId: 'V1', status: 200 }]);
+    socket.destroy();
+  });
+
+  test('is continued, not overwritten, and has a repeated MessageID twice', async () => {
+    for (const repeated of [false, true]) {
+      await using sandbox = await start();
+      await send(sandbox, sms);
+      if (repeated) await send(sandbox, sms);
+    }
+    expect(await lines()).toMatchObject([{ repeated: false }, { repeated: false }, { repeated: true }]);
+  });
+});
+
+describe('the sandbox does not start, and says what to do,', () => {
+  test('when its port is in use', async () => {
+    await using first = await start();
+    const second = startSandbox({ port: first.port });
+    await expect(second).rejects.toThrow(InputError);
+    await expect(second).rejects.toMatchObject({
+      problems: [
+        { where: `--port ${first.port}`, what: expect.stringContaining('choose another port with --port') },
+      ],
+    });
+  });
+
+  test('when its journal cannot be written', async () => {
+    await expect(startSandbox({ journal: join(folder, 'no', 'such.jsonl') })).rejects.toThrow(InputError);
+  });
+
+  test('when a share or an address makes no sense, naming each', async () => {
+    const started = startSandbox({ failRate: 2, undeliveredRate: Number.NaN, webhook: { url: 'x' } });
+    await expect(started).rejects.toMatchObject({
+      problems: [{ where: '--fail-rate' }, { where: '--undelivered-rate' }, { where: '--webhook-url' }],
+    });
+  });
+});
+
+test('closing does not wait for answers that are held back', async () => {
+  const sandbox = await start({ latency: 60_000 });
+  const pending = send(sandbox, sms).catch(() => 'cut off');
+  await expect.poll(lines).toHaveLength(1);
+  await sandbox.close();
+  await pending;
+});

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { InputError } from '../../src/domain.ts';
+import { openLogger } from '../../src/platform/logger.ts';
+import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+
+let opened: TestLedger;
+let receiver: Receiver;
+const token = 'a-token-of-at-least-22-characters';
+const options = {
+  host: '127.0.0.1',
+  port: 0,
+  tokens: new Map([['main', token]]),
+  logger: openLogger('silent', 'info'),
+};
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+  receiver = await startReceiver(opened.context, options);
+});
+afterAll(async () => {
+  await receiver.close();
+  await opened.close();
+});
+beforeEach(async () => {
+  await opened.ledger.pool.query('DELETE FROM delivery_reports');
+});
+
+function post(
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(receiver.url + path, { method: 'POST', body, headers });
+}
+
+async function inbox() {
+  const { rows } = await opened.ledger.pool.query(
+    'SELECT account, content_type, headers, body FROM delivery_reports',
+  );
+  return rows;
+}
+
+test('a report is answered 200 once its raw bytes are committed', async () => {
+  const body = new Uint8Array([0, 1, 2, 255, 254, 10, 13]);
+  const answer = await post(`/webhook/main/${token}`, body, { 'Content-Type': 'application/json' });
+  expect(answer.status).toBe(200);
+  expect(await inbox()).toMatchObject([
+    { account: 'main', content_type: 'application/json', body: Buffer.from(body) },
+  ]);
+});
+
+test('a wrong token, another account and no token are answered 404, and nothing is stored', async () => {
+  for (const path of [
+    `/webhook/main/${token}x`,
+    `/webhook/other/${token}`,
+    '/webhook/main',
+    '/webhook/main/',
+    '/',
+  ]) {
+    expect((await post(path, '{}')).status).toBe(404);
+  }
+  expect(await inbox()).toEqual([]);
+});
+
+test('a body over a mebibyte is answered 413, and nothing is stored', async () => {
+  expect((await post(`/webhook/main/${token}`, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
+  expect(await inbox()).toEqual([]);
+});
+
+test('credentials in the headers of a report are not stored', async () => {
+  await post(`/webhook/main/${token}`, '{}', {
+    Authorization: 'Basic c2VjcmV0',
+    'X-Sender': 'a@example.com',
+  });
+  const [report] = await inbox();
+  expect(report.headers).toMatchObject({ 'x-sender': 'a@example.com' });
+  expect(JSON.stringify(report.headers)).not.toContain('c2VjcmV0');
+});
+
+test('while the database is away a report is answered 503, never 2xx', async () => {
+  const broken = await openTestLedger();
+  const second = await startReceiver(broken.context, options);
+  await broken.close();
+  const answer = await fetch(`${second.url}/webhook/main/${token}`, { method: 'POST', body: '{}' });
+  expect(answer.status).toBe(503);
+  await second.close();
+});
+
+test('a port in use is told with what to do', async () => {
+  const port = Number(new URL(receiver.url).port);
+  const failure = startReceiver(opened.context, { ...options, port });
+  await expect(failure).rejects.toThrow(InputError);
+  await expect(failure).rejects.toThrow(new RegExp(`--port ${port}: Port ${port} is in use`));
+});
+
+test('reports that were left in the inbox are applied when the receiver starts', async () => {
+  await opened.ledger.pool.query(
+    `INSERT INTO delivery_reports (account, received_at, content_type, headers, body) VALUES ('main', now(), '', '{}', 'senseless')`,
+  );
+  const second = await startReceiver(opened.context, options);
+  await second.close();
+  const { rows } = await opened.ledger.pool.query('SELECT state FROM delivery_reports');
+  expect(rows).toEqual([{ state: 'unreadable' }]);
+});

@@ -1,0 +1,81 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Contact } from '../../src/domain.ts';
+import type { EngineContext } from '../../src/engine/context.ts';
+import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
+import { expandRun, type PlannedRun } from '../../src/ledger/contacts/expand.ts';
+import { stageContacts } from '../../src/ledger/contacts/stage.ts';
+import { createTestDatabase } from './database.ts';
+
+export type TestLedger = {
+  readonly ledger: Ledger;
+  readonly context: EngineContext;
+  /** For processes that are to work on the same database. */
+  readonly url: string;
+  close(): Promise<void>;
+};
+
+/** A ledger of the test file's own, in real Postgres. */
+export async function openTestLedger(): Promise<TestLedger> {
+  const database = await createTestDatabase();
+  const ledger = await openLedger(database.connection, 'test database');
+  const context = { ledger, now: () => new Date(), randomBytes, randomUuid: randomUUID };
+  const close = async (): Promise<void> => {
+    await ledger.close();
+    await database.drop();
+  };
+  return { ledger, context, url: database.url, close };
+}
+
+let runs = 0;
+
+export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
+  runs++;
+  return {
+    run: `test-${runs}`,
+    campaign: 'test',
+    account: 'sandbox',
+    channel: 'sms',
+    definition: { dispatch: { concurrency: 4, retries: 2 } },
+    messageKey: randomBytes(32),
+    chunkSize: 2,
+    recipientColumn: 'phone',
+    files: [],
+    createdAt: new Date(),
+    ...changes,
+  };
+}
+
+export function aContact(
+  line: number,
+  changes: Partial<Extract<Contact, { kind: 'contact' }>> = {},
+): Contact {
+  return {
+    kind: 'contact',
+    line,
+    address: `+6140000${String(line).padStart(4, '0')}`,
+    originalAddress: `0400 00${line}`,
+    envelope: { Message: 'Hello' },
+    destination: {},
+    ...changes,
+  };
+}
+
+/** Stages and expands contacts; returns the run's id. */
+export async function planContacts(
+  ledger: Ledger,
+  run: PlannedRun,
+  contacts: readonly Contact[],
+): Promise<string> {
+  const client = await ledger.pool.connect();
+  try {
+    await stageContacts(client, toStream(contacts));
+    await expandRun(client, run);
+  } finally {
+    client.release(true);
+  }
+  return run.run;
+}
+
+async function* toStream(contacts: readonly Contact[]): AsyncGenerator<Contact> {
+  yield* contacts;
+}

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+export type Started = {
+  readonly process: ChildProcess;
+  /** Resolves when standard error holds the text. */
+  readonly says: (text: string) => Promise<void>;
+  readonly ended: Promise<Ended>;
+};
+
+export type Surroundings = {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Flags for Node itself. */
+  readonly nodeFlags?: readonly string[];
+};
+
+/** Starts the real command line in a process of its own. It inherits PATH and HOME, and nothing else. */
+export function startVolley(
+  words: readonly string[],
+  { cwd, env, nodeFlags = [] }: Surroundings = {},
+): Started {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [...nodeFlags, entry, ...words], {
+    cwd,
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (piece: Buffer) => {
+    stdout += piece.toString();
+  });
+  child.stderr.on('data', (piece: Buffer) => {
+    stderr += piece.toString();
+  });
+  const ended = once(child, 'close').then(
+    ([code]: (number | null)[]): Ended => ({ code: code ?? null, stdout, stderr }),
+  );
+  const says = async (text: string): Promise<void> => {
+    while (!stderr.includes(text)) {
+      if (child.exitCode !== null) throw new Error(`ended before it said "${text}": ${stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  return { process: child, says, ended };
+}
+
+export function volley(words: readonly string[], surroundings?: Surroundings): Promise<Ended> {
+  return startVolley(words, surroundings).ended;
+}

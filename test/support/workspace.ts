@@ -1,0 +1,59 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export type Workspace = AsyncDisposable & {
+  readonly folder: string;
+  readonly write: (path: string, content: string) => Promise<void>;
+  readonly read: (path: string) => Promise<string>;
+};
+
+/** A temporary folder with these files in it. */
+export async function makeWorkspace(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
+  const folder = await mkdtemp(join(tmpdir(), 'volley-test-'));
+  const write = async (path: string, content: string): Promise<void> => {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  };
+  for (const [path, content] of Object.entries(files)) await write(path, content);
+  return {
+    folder,
+    write,
+    read: (path) => readFile(join(folder, path), 'utf8'),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** An accounts file whose one account, `sandbox`, is at VOLLEY_SANDBOX_URL. */
+export const accountsYaml = `
+accounts:
+  sandbox:
+    interface: rest-2.02
+    baseUrl: \${VOLLEY_SANDBOX_URL}
+    authToken: \${VOLLEY_SANDBOX_TOKEN}
+    webhookToken: \${VOLLEY_WEBHOOK_TOKEN}
+    timeouts: { connect: 2s, headers: 5s, body: 5s }
+`;
+
+/** A contact file with this many Australian mobile numbers, ten to a ChargeCode. */
+export function contactsCsv(count: number): string {
+  const rows = Array.from({ length: count }, (_, index) => {
+    const number = `04120${String(index).padStart(5, '0')}`;
+    return `${number},Name ${index},C${Math.floor(index / 10)}`;
+  });
+  return ['mobile,name,code', ...rows, ''].join('\n');
+}
+
+export const smsCampaignYaml = `
+campaign: test
+account: sandbox
+channel: sms
+contacts:
+  file: contacts.csv
+  country: AU
+  columns: { Recipient: mobile }
+message:
+  Message: "Hello [[name]]"
+  ChargeCode: "[[code]]"
+dispatch: { chunkSize: 1, concurrency: 4, retries: 2 }
+`;
