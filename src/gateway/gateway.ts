@@ -41,7 +41,8 @@ export function openGateway(account: Account): Gateway {
   });
 
   return {
-    async send(request) {
+    // Not async: a request that cannot be encoded must throw before there is a promise, which only evidence fulfils.
+    send(request) {
       const encoded = wire.encodeSendRequest(request, credentials);
       const limits = { headers: timeouts.headers, body: timeouts.body, answerBytes };
       return exchange(pool, { ...encoded, path: prefix + encoded.path }, limits);

@@ -1,7 +1,7 @@
 import { readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, ownProcessToken, type ProcessToken, processNumber } from './process-identity.ts';
-import { hasCode } from './server-files.ts';
+import { explainForeignFile, hasCode } from './server-files.ts';
 
 /** Longer than the longest thing done under the lock: a start that first recovers from a crash. */
 const longestWait = 150_000;
@@ -83,7 +83,7 @@ function tryLink(target: string, path: string): boolean {
     return true;
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
-    throw error;
+    throw explainForeignFile(path, error);
   }
 }
 

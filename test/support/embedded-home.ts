@@ -29,7 +29,8 @@ export async function removeAbandonedHomes(prefix: string): Promise<void> {
   }
 }
 
-function deleteHome(path: string): void {
+/** Deletes a home whose server has been stopped. */
+export function deleteHome(path: string): void {
   const { home, dataFolder } = embeddedServerStatus(path);
   // Root has to keep the data elsewhere if the folder for temporary files is closed to the server's user.
   if (dirname(dataFolder) !== home) rmSync(dirname(dataFolder), { recursive: true, force: true });

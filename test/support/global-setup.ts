@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
 import { connectLedger, migrateLedger } from '../../src/ledger/connection.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
-import { makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
+import { deleteHome, makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
 import { runStatement, urlOfDatabase } from './statement.ts';
 
 const homePrefix = 'volley-test-run-';
@@ -34,10 +34,11 @@ async function startServer(url: string | undefined): Promise<{ url: string; stop
   await removeAbandonedHomes(homePrefix);
   const home = makeHome(homePrefix);
   const { address } = await leaseEmbeddedServer(home, { durable: false });
+  // After a Ctrl-C nothing is torn down; the lease stops the server then, and this comes after it.
+  process.once('exit', () => deleteHome(home));
   const { host, port, user, password } = address;
   return {
     url: `postgres://${user}:${password}@${host}:${port}/postgres`,
-    // Not released but removed: a lease that is still there at the exit stops the server even if this is never called.
     stop: () => removeHome(home),
   };
 }

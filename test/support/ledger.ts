@@ -11,6 +11,8 @@ export type TestLedger = {
   readonly context: EngineContext;
   /** For processes that are to work on the same database. */
   readonly url: string;
+  /** Ends every connection and takes the database away, as far as the ledger can tell. */
+  dropDatabase(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -23,7 +25,7 @@ export async function openTestLedger(): Promise<TestLedger> {
     await ledger.close();
     await database.drop();
   };
-  return { ledger, context, url: database.url, close };
+  return { ledger, context, url: database.url, dropDatabase: database.drop, close };
 }
 
 let runs = 0;

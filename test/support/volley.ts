@@ -10,6 +10,8 @@ export type Started = {
   readonly process: ChildProcess;
   /** Resolves when standard error holds the text. */
   readonly says: (text: string) => Promise<void>;
+  /** Standard error so far. */
+  readonly heard: () => string;
   readonly ended: Promise<Ended>;
 };
 
@@ -48,7 +50,7 @@ export function startVolley(
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
-  return { process: child, says, ended };
+  return { process: child, says, heard: () => stderr, ended };
 }
 
 export function volley(words: readonly string[], surroundings?: Surroundings): Promise<Ended> {

@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { RunSummary } from '../../src/domain.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { readJournal } from '../support/journal.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { startVolley, volley } from '../support/volley.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let sandbox: Sandbox | undefined;
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'campaign.yaml': smsCampaignYaml,
+    'contacts.csv': contactsCsv(60),
+  });
+});
+afterEach(async () => {
+  await sandbox?.close();
+  sandbox = undefined;
+  await workspace[Symbol.asyncDispose]();
+});
+
+async function surroundings(options: SandboxOptions = {}) {
+  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl`, ...options });
+  return {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: sandbox.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+    },
+  };
+}
+
+function journal() {
+  return readJournal(`${workspace.folder}/journal.jsonl`);
+}
+
+function summaryOf(stdout: string): RunSummary {
+  return JSON.parse(stdout);
+}
+
+async function ledgerRequests(run: string) {
+  const { rows } = await opened.ledger.pool.query<{
+    message_id: string;
+    state: string;
+    recipients: string[];
+  }>(
+    `SELECT message_id, q.state, array_agg(address ORDER BY position) AS recipients
+     FROM requests q JOIN recipients USING (run_id, request)
+     WHERE run_id = $1 GROUP BY message_id, q.state`,
+    [run],
+  );
+  return rows;
+}
+
+test('every request in the journal of the service is accepted in the ledger, with the same MessageID and recipients', async () => {
+  const { code, stdout } = await volley(['run', 'campaign.yaml', '--json'], await surroundings());
+  expect(code).toBe(0);
+  const summary = summaryOf(stdout);
+  expect(summary).toMatchObject({
+    campaign: 'test',
+    state: 'completed',
+    contacts: { read: 60 },
+    requests: { total: 60, accepted: 60 },
+  });
+
+  const inLedger = await ledgerRequests(summary.run);
+  const byId = (await journal()).map(
+    ({ messageId, recipients, status }) => [messageId, recipients, status] as const,
+  );
+  expect(byId.toSorted()).toEqual(
+    inLedger.map(({ message_id, recipients }) => [message_id, recipients, 200] as const).toSorted(),
+  );
+  expect(inLedger.every(({ state }) => state === 'accepted')).toBe(true);
+});
+
+test('a second run of the same campaign is a new run, and a plan has the same counts', async () => {
+  const where = await surroundings();
+  const first = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
+  const second = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
+  const plan = JSON.parse((await volley(['plan', 'campaign.yaml', '--json'], where)).stdout);
+  expect(second.run).not.toBe(first.run);
+  expect({ ...second, run: '' }).toEqual({ ...first, run: '' });
+  expect(plan.contacts).toEqual(first.contacts);
+  expect([plan.requests, plan.recipients]).toEqual([first.requests.total, first.recipients.total]);
+  expect(await journal()).toHaveLength(120);
+});
+
+test('plan and check send nothing and need no database', async () => {
+  const where = await surroundings();
+  const withoutDatabase = { ...where, env: { ...where.env, DATABASE_URL: 'postgres://127.0.0.1:1/none' } };
+  expect((await volley(['plan', 'campaign.yaml'], withoutDatabase)).code).toBe(0);
+  expect((await volley(['check', 'campaign.yaml'], withoutDatabase)).code).toBe(0);
+  expect(await journal()).toEqual([]);
+});
+
+test('status, runs and both reports print one JSON object each, or one a line', async () => {
+  const where = await surroundings();
+  const { run } = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
+  const json = async (...words: string[]) => {
+    const { code, stdout } = await volley([...words, '--json'], where);
+    expect(code).toBe(0);
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  };
+  expect(await json('status', run)).toMatchObject([{ run, requests: { accepted: 60 } }]);
+  expect((await json('runs'))[0]).toMatchObject({ run, campaign: 'test', state: 'completed' });
+  expect(await json('report', 'run', run)).toMatchObject([
+    { summary: { run }, failures: [], rejectedContacts: [] },
+  ]);
+  const [billing] = await json('report', 'billing', '--run', run);
+  expect(billing.lines).toHaveLength(6);
+  expect(billing.total).toMatchObject({ requests: 60, recipients: 60, accepted: 60 });
+});
+
+test('a run with failures ends with 3, and its report names them in words', async () => {
+  const where = await surroundings({ failRate: 1 });
+  const { code, stdout } = await volley(['run', 'campaign.yaml', '--json'], where);
+  expect(code).toBe(3);
+  const { run, requests, recipients } = summaryOf(stdout);
+  expect(requests).toMatchObject({ total: 60, in_doubt: 60 });
+  expect(recipients).toMatchObject({ unknown: 60 });
+  const report = await volley(['report', 'run', run], where);
+  expect(report.stdout).toMatch(/in_doubt .*Error occurred while creating job.* 60/);
+});
+
+test('a refused credential ends with 4 and pauses the run; resume finishes it', async () => {
+  const where = await surroundings({ token: 'right' });
+  const refused = await volley(['run', 'campaign.yaml', '--json'], where);
+  expect(refused.code).toBe(4);
+  const { run, state, requests } = summaryOf(refused.stdout);
+  expect({ state, planned: requests.planned }).toEqual({ state: 'paused', planned: 60 });
+  expect(refused.stderr).toMatch(/the service refused the credential of account "sandbox"/);
+
+  const resumed = await volley(['resume', run, '--json'], {
+    ...where,
+    env: { ...where.env, VOLLEY_SANDBOX_TOKEN: 'right' },
+  });
+  expect(resumed.code).toBe(0);
+  expect(summaryOf(resumed.stdout)).toMatchObject({ run, state: 'completed', requests: { accepted: 60 } });
+});
+
+test('Ctrl-C drains: exit 130, nothing in doubt, and resume sends the rest once', async () => {
+  const where = await surroundings({ latency: 50 });
+  const started = startVolley(['run', 'campaign.yaml', '--json'], where);
+  while ((await journal()).length < 8) await sleep(10);
+  started.process.kill('SIGINT');
+  const { code, stdout } = await started.ended;
+  expect(code).toBe(130);
+  const { run, state, requests } = summaryOf(stdout);
+  expect({ state, sending: requests.sending, in_doubt: requests.in_doubt }).toEqual({
+    state: 'paused',
+    sending: 0,
+    in_doubt: 0,
+  });
+  expect(requests.planned).toBeGreaterThan(0);
+
+  expect((await volley(['resume', run], where)).code).toBe(0);
+  const ids = (await journal()).map(({ messageId }) => messageId);
+  expect(ids).toHaveLength(60);
+  expect(new Set(ids).size).toBe(60);
+});
+
+test('killed again and again, a run loses nobody, sends no MessageID twice, and names every unknown', async () => {
+  const where = await surroundings({ latency: 30 });
+  const first = startVolley(['run', 'campaign.yaml'], where);
+  await first.says('planned  run');
+  const { rows } = await opened.ledger.pool.query<{ run_id: string }>(
+    'SELECT run_id FROM runs ORDER BY created_at DESC LIMIT 1',
+  );
+  const run = rows[0]?.run_id ?? '';
+  let killed = first;
+  for (const received of [6, 20, 34]) {
+    while ((await journal()).length < received) await sleep(5);
+    killed.process.kill('SIGKILL');
+    await killed.ended;
+    if (received < 34) killed = startVolley(['resume', run], where);
+  }
+  const { code, stdout } = await volley(['resume', run, '--json'], where);
+  const { requests } = summaryOf(stdout);
+  const ids = (await journal()).map(({ messageId }) => messageId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(requests.accepted + requests.in_doubt).toBe(60);
+  // At most what was claimed when the process died: two batches of four, three times.
+  expect(requests.in_doubt).toBeLessThanOrEqual(24);
+  expect(code).toBe(requests.in_doubt > 0 ? 3 : 0);
+  const accepted = (await ledgerRequests(run)).filter(({ state }) => state === 'accepted');
+  expect(accepted.every(({ message_id }) => ids.includes(message_id))).toBe(true);
+});
+
+test('delivery reports received by serve make every recipient delivered or undelivered', async () => {
+  const token = 'webhook-token-of-22-characters-or-more';
+  const base = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token };
+  const server = startVolley(['serve', '--port', '0'], { cwd: workspace.folder, env: base });
+  try {
+    await server.says('Reports of account sandbox: POST http');
+    const url = /POST (http:\/\/127\.0\.0\.1:\d+\/webhook\/sandbox\/)/.exec(server.heard())?.[1];
+    expect(server.heard()).not.toContain(token);
+    const where = await surroundings({ webhook: { url: `${url}${token}` }, undeliveredRate: 0.5 });
+    const { run } = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
+    let summary = await statusOf(run, where);
+    while (summary.recipients.delivered + summary.recipients.undelivered < 60)
+      summary = await statusOf(run, where);
+    expect(summary.recipients.delivered).toBeGreaterThan(0);
+    expect(summary.recipients.undelivered).toBeGreaterThan(0);
+  } finally {
+    server.process.kill('SIGTERM');
+  }
+  expect((await server.ended).code).toBe(0);
+});
+
+async function statusOf(run: string, where: Awaited<ReturnType<typeof surroundings>>): Promise<RunSummary> {
+  return summaryOf((await volley(['status', run, '--json'], where)).stdout);
+}
