@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { freePort } from '../gateway/peer.ts';
+import { readJournal } from '../support/journal.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { volley } from '../support/volley.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'campaign.yaml': smsCampaignYaml,
+    'contacts.csv': contactsCsv(3),
+  });
+  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
+});
+afterEach(async () => {
+  await sandbox.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+/** Runs the campaign; whatever is wrong, nothing may be sent, no run made, and no stack shown. */
+async function refusal(env: Record<string, string> = {}, words = ['run', 'campaign.yaml']): Promise<string> {
+  const { code, stdout, stderr } = await volley(words, {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: sandbox.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+      ...env,
+    },
+  });
+  expect(code).toBe(2);
+  expect(stdout).toBe('');
+  expect(stderr).not.toMatch(/\n\s+at /);
+  expect(await readJournal(`${workspace.folder}/journal.jsonl`)).toEqual([]);
+  const { rows } = await opened.ledger.pool.query('SELECT run_id FROM runs');
+  expect(rows).toEqual([]);
+  return stderr.trim();
+}
+
+function campaign(from: string, to: string): Promise<void> {
+  return workspace.write('campaign.yaml', smsCampaignYaml.replace(from, to));
+}
+
+test('an unknown key is refused with its place and the nearest known key', async () => {
+  await campaign('dispatch:', 'dispach:');
+  expect(await refusal()).toMatch(/^campaign\.yaml:12:1: Unknown key "dispach".*"dispatch"/);
+});
+
+test('a key that stands twice is refused with its place', async () => {
+  await campaign('channel: sms', 'channel: sms\nchannel: email');
+  expect(await refusal()).toMatch(/^campaign\.yaml:5:1: .*unique/i);
+});
+
+test('a campaign that does not exist is named', async () => {
+  expect(await refusal({}, ['run', 'nowhere.yaml'])).toMatch(/^nowhere\.yaml: .*does not exist/);
+});
+
+test('a contact file that does not exist is refused at the place that names it', async () => {
+  await campaign('file: contacts.csv', 'file: missing.csv');
+  expect(await refusal()).toMatch(/^campaign\.yaml:6:9: .*missing\.csv.*does not exist/);
+});
+
+test('a column that the contact file does not have is refused with the nearest one', async () => {
+  await campaign('Recipient: mobile', 'Recipient: mobil');
+  expect(await refusal()).toMatch(/^campaign\.yaml:8:25: contacts\.csv has no column "mobil".*"mobile"/);
+});
+
+test('an unknown placeholder is refused with its place', async () => {
+  await campaign('[[name]]', '[[nam]]');
+  expect(await refusal()).toMatch(/^campaign\.yaml:10:12: Unknown placeholder \[\[nam\]\].*"name"/);
+});
+
+test('an environment variable that is not set is named with the place that needs it', async () => {
+  expect(await refusal({ VOLLEY_SANDBOX_TOKEN: '' })).toMatch(
+    /^accounts\.yaml:6:16: Environment variable VOLLEY_SANDBOX_TOKEN is not set/,
+  );
+});
+
+test('a service that cannot be reached is named, before a run is made', async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  expect(await refusal({ VOLLEY_SANDBOX_URL: url })).toMatch(
+    /^account sandbox: http:\/\/127\.0\.0\.1:\d+ cannot be reached/,
+  );
+});
+
+test('a database that cannot be reached is named without its password', async () => {
+  const port = await freePort();
+  const said = await refusal({ DATABASE_URL: `postgres://volley:hush@127.0.0.1:${port}/volley` });
+  expect(said).toMatch(/^Postgres at 127\.0\.0\.1:\d+\/volley: Cannot use the database/);
+  expect(said).not.toContain('hush');
+});
+
+test('a port in use is refused by sandbox and serve alike', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address ? String(address.port) : '';
+  const token = { VOLLEY_WEBHOOK_TOKEN: 'webhook-token-of-22-characters-or-more' };
+  for (const command of ['sandbox', 'serve']) {
+    expect(await refusal(token, [command, '--port', port])).toContain(
+      `--port ${port}: Port ${port} is in use`,
+    );
+  }
+  server.close();
+});
+
+test('an unparsable number rejects its contact, with its line, and the rest goes on', async () => {
+  await workspace.write(
+    'contacts.csv',
+    'mobile,name,code\n0412000001,A,C\nnot a number,B,C\n0412000003,D,C\n',
+  );
+  const env = {
+    DATABASE_URL: opened.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: sandbox.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+  const run = await volley(['run', 'campaign.yaml', '--json'], { cwd: workspace.folder, env });
+  expect(run.code).toBe(0);
+  const summary = JSON.parse(run.stdout);
+  expect(summary).toMatchObject({ contacts: { read: 3, invalid: 1 }, requests: { accepted: 2 } });
+  const report = await volley(['report', 'run', summary.run, '--json'], { cwd: workspace.folder, env });
+  expect(JSON.parse(report.stdout).rejectedContacts).toEqual([
+    { line: 3, column: 'mobile', reason: 'invalid', detail: '"not a number" is not a phone number' },
+  ]);
+  await opened.ledger.pool.query('DELETE FROM runs');
+});
+
+test('words the command line does not know end with 2 and point to the help', async () => {
+  expect(await refusal({}, ['rum', 'campaign.yaml'])).toMatch(/unknown command 'rum'.*Did you mean run/s);
+  expect(await refusal({}, ['run'])).toMatch(/missing required argument 'campaign'/);
+  expect(await refusal({}, ['sandbox', '--port', 'x'])).toMatch(/expected a port from 0 to 65535/);
+});

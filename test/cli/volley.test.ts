@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { volley } from '../support/volley.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+
+const commands = [
+  'check',
+  'plan',
+  'run',
+  'resume',
+  'runs',
+  'status',
+  'report',
+  'serve',
+  'sandbox',
+  'db',
+  'schema',
+  'demo',
+];
+
+test('the help lists every command, and every command has help', async () => {
+  const { code, stdout } = await volley(['--help']);
+  expect(code).toBe(0);
+  for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
+  const helps = await Promise.all(commands.map((command) => volley([command, '--help'])));
+  for (const [index, help] of helps.entries()) {
+    expect(help.code).toBe(0);
+    expect(help.stdout).toContain(`Usage: volley ${commands[index]}`);
+  }
+});
+
+test('every command that prints a result has --json', async () => {
+  const withResults = [
+    ['check'],
+    ['plan'],
+    ['run'],
+    ['resume'],
+    ['runs'],
+    ['status'],
+    ['report', 'run'],
+    ['report', 'billing'],
+  ];
+  const helps = await Promise.all(withResults.map((words) => volley([...words, '--help'])));
+  for (const { stdout } of helps) expect(stdout).toContain('--json');
+});
+
+test('on a Node that is too old, it says so in one line', async () => {
+  await using workspace = await makeWorkspace({
+    'old-node.cjs': `Object.defineProperty(process.versions, 'node', { value: '20.19.4' });`,
+  });
+  const { code, stdout, stderr } = await volley(['runs'], {
+    nodeFlags: ['--require', `${workspace.folder}/old-node.cjs`],
+  });
+  expect(code).toBe(2);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/^volley needs Node 22\.19 or later, and this is .*npx volley`\.\n$/);
+});
