@@ -64,13 +64,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     answer: (received: ReceivedRequest) => settle(receive(received, service)),
     refuse: settle,
   };
-  const { host } = settings;
-  const server = await startHttpServer(host, settings.port, answers).catch(async (error: unknown) => {
+  const server = await startHttpServer(settings, answers).catch(async (error: unknown) => {
     await Promise.all([reports.close(), journal.close()]);
     throw error;
   });
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+    url: server.url,
     port: server.port,
     outstandingReports: reports.outstanding,
     async close() {

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
 import { receiveReport } from '../ledger/reports/receive.ts';
-import { type ListenAddress, listen } from '../platform/listen.ts';
+import { type ListenAddress, listen, openHttpServer } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
 
@@ -33,8 +33,8 @@ const secretHeaders = ['authorization', 'cookie', 'proxy-authorization'];
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
   const { logger } = options;
   const applier = startApplier(context, logger);
-  const server = Fastify({ bodyLimit, forceCloseConnections: true });
-  acceptAnyBody(server);
+  // Reports are stored as they come, whatever they say they are.
+  const server = openHttpServer(bodyLimit);
 
   server.get('/healthz', async () => ({ status: 'ok' }));
 
@@ -77,12 +77,6 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       await applier.stop();
     },
   };
-}
-
-/** Reports are stored as they come, whatever they say they are. */
-function acceptAnyBody(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 }
 
 /** Compared as digests, so that neither content nor length shows in the time it takes. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import { type FastifyInstance, fastify } from 'fastify';
 import { InputError } from '../domain.ts';
 
 export type ListenAddress = {
@@ -6,6 +6,18 @@ export type ListenAddress = {
   /** 0 for any free port. */
   readonly port: number;
 };
+
+/**
+ * A server that takes every content type with its body as bytes; `close` ends its connections too.
+ *
+ * @param bodyLimit bytes; a larger body is answered 413
+ */
+export function openHttpServer(bodyLimit: number): FastifyInstance {
+  const server = fastify({ bodyLimit, forceCloseConnections: true });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  return server;
+}
 
 /**
  * Starts a server listening.

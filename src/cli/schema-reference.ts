@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** The part of a JSON Schema that a reference shows. */
+const node = z.object({
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  description: z.string().optional(),
+  default: z.unknown().optional(),
+  enum: z.array(z.string()).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  required: z.array(z.string()).optional(),
+  get properties() {
+    return z.record(z.string(), node).optional();
+  },
+  get additionalProperties() {
+    return z.union([z.boolean(), node]).optional();
+  },
+  get items() {
+    return node.optional();
+  },
+});
+type Node = z.output<typeof node>;
+
+/** A JSON Schema as a Markdown table, one row a key, in the order of the schema. */
+export function schemaReference(title: string, schema: unknown): string {
+  return [
+    `# ${title}`,
+    '',
+    'Generated from the schema (`npm run docs`). Unknown keys are refused.',
+    '',
+    '| Key | Required | Value | Default | |',
+    '|---|---|---|---|---|',
+    ...rows('', node.parse(schema)),
+    '',
+  ].join('\n');
+}
+
+function rows(prefix: string, { properties = {}, required = [] }: Node): string[] {
+  return Object.entries(properties).flatMap(([name, child]) => {
+    const key = `${prefix}${name}`;
+    const cells = [
+      `\`${key}\``,
+      required.includes(name) ? 'yes' : '',
+      valueText(child),
+      child.default === undefined || child.type === 'object' ? '' : `\`${JSON.stringify(child.default)}\``,
+      child.description ?? '',
+    ];
+    return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`, ...childRows(key, child)];
+  });
+}
+
+function childRows(key: string, { items, additionalProperties, ...child }: Node): string[] {
+  if (items) return rows(`${key}[].`, items);
+  if (typeof additionalProperties === 'object') return rows(`${key}.<name>.`, additionalProperties);
+  return rows(`${key}.`, child);
+}
+
+function valueText({ type, enum: values, minimum, maximum }: Node): string {
+  if (values) return values.map((value) => `\`${value}\``).join(', ');
+  if (minimum !== undefined && maximum !== undefined) return `whole number, ${minimum} to ${maximum}`;
+  // Text may be written without quotes, so it is declared as text, number or boolean.
+  return Array.isArray(type) ? 'text' : { string: 'text', object: 'map', array: 'list' }[type ?? ''] ?? '';
+}
