@@ -31,7 +31,8 @@ export function processShell(): Shell {
     now: () => new Date(),
     print: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
-    terminal: process.stderr.isTTY === true,
+    // A terminal that does not tell its size cannot be drawn on.
+    terminal: process.stderr.isTTY === true && process.stderr.columns > 0,
     stop: signal,
     drainable,
     exitWith: (code) => {

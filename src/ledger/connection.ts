@@ -73,6 +73,12 @@ export async function openLedger(connection: DatabaseConnection, description: st
   return { pool, knex, close };
 }
 
+/** Postgres's own version, such as `18.4`. */
+export async function serverVersion({ pool }: Ledger): Promise<string> {
+  const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
+  return rows[0]?.server_version ?? 'unknown';
+}
+
 function unreachable(error: Error, description: string): InputError {
   const what = `Cannot use the database (${error.message || 'no answer'}). Is the server up, and are name and password right? Without DATABASE_URL, Volley starts its own.`;
   return new InputError([{ where: description, what }], { cause: error });

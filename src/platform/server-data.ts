@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { InputError } from '../domain.ts';
 import { createOpenFolder, type PostgresBinaries } from './postgres-binaries.ts';
@@ -26,7 +27,10 @@ export type DataOptions = {
 export async function ensureData(options: DataOptions): Promise<string> {
   const { files } = options;
   const current = dataFolderOf(files);
-  if (existsSync(current)) return current;
+  if (existsSync(current)) {
+    await removeUnfinished(dirname(current));
+    return current;
+  }
   if (existsSync(files.dataRecord)) {
     const what = `says that the data is in ${current}, which is gone. Bring that folder back, or delete ${files.dataRecord} to begin with an empty ledger.`;
     throw new InputError([{ where: files.dataRecord, what }]);
@@ -58,7 +62,7 @@ function makeSystemDataFolder({ files, user, systemFolder }: DataOptions): strin
 /** Made beside its place and renamed when whole, so that an initdb killed half-way leaves nothing that looks like data. */
 async function createData(options: DataOptions, data: string): Promise<void> {
   const { files, user } = options;
-  removeUnfinished(dirname(data));
+  await removeUnfinished(dirname(data));
   const unfinished = join(dirname(data), `unfinished-${randomBytes(4).toString('hex')}`);
   const passwordFile = join(unfinished, 'password');
   const password = randomBytes(24).toString('base64url');
@@ -100,11 +104,11 @@ async function runInitdb(options: DataOptions, data: string, passwordFile: strin
   throw new Error(`initdb failed: ${complaint}${advice}`);
 }
 
-function removeUnfinished(folder: string): void {
+async function removeUnfinished(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
     if (!name.startsWith('unfinished-')) continue;
-    // The initdb of a killed command may still write there for a moment.
-    rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    // The initdb of a killed command may still write there, or be removing it too: rmSync stops half-way then.
+    await rm(join(folder, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
 

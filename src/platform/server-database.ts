@@ -26,6 +26,8 @@ export async function ensureDatabase(port: number, password: string): Promise<Se
 
 async function query(address: ServerAddress, statement: string): Promise<void> {
   const client = new Client({ ...address, connectionTimeoutMillis: 30_000 });
+  // A server that dies just now also fails what is being awaited; without a listener it would end the process.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query(statement);

@@ -12,6 +12,12 @@ const longestStart = 120_000;
 const notReadyMessage = `the server was not ready after ${longestStart / 1000} s`;
 const pollInterval = 10;
 
+/**
+ * Sessions of a killed server hold its memory until they notice; and a server that a killed command had just spawned
+ * may only now write its postmaster.pid.
+ */
+const passingTrouble = /shared memory block|lock file .* already exists/;
+
 const settings = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -33,22 +39,23 @@ const throwAwaySettings = ['fsync=off', 'synchronous_commit=off', 'full_page_wri
 export async function ensureServer(options: DataOptions, data: string): Promise<ServerProcess> {
   const { files } = options;
   const deadline = Date.now() + longestStart;
-  const running = await settle(data, deadline);
-  if (running !== undefined) return running;
-  removeMisleadingPidFile(data);
   let port = rememberedPort(files) ?? (await findFreePort());
+  let complaint = notReadyMessage;
   while (Date.now() < deadline) {
+    const running = await settle(data, deadline);
+    if (running !== undefined) return running;
+    removeMisleadingPidFile(data);
     const outcome = await tryStart(options, data, port, deadline);
     if (typeof outcome !== 'string') {
       writeFileSync(files.port, `${outcome.port}\n`);
       return outcome;
     }
-    // Sessions of a server that was killed linger until they notice.
-    if (/shared memory block/.test(outcome)) await sleep(100);
-    else if (/could not (bind|create any TCP)/.test(outcome)) port = await findFreePort();
-    else throw new Error(complaintIn(outcome));
+    complaint = complaintIn(outcome);
+    if (/could not (bind|create any TCP)/.test(outcome)) port = await findFreePort();
+    else if (passingTrouble.test(outcome)) await sleep(100);
+    else break;
   }
-  throw new Error(notReadyMessage);
+  throw new Error(complaint);
 }
 
 /** Starts the server once. Returns what it logged when it ended instead of becoming ready. */
@@ -68,7 +75,9 @@ async function tryStart(
   child.unref();
   while (Date.now() < deadline) {
     if (failure !== undefined) throw failure;
-    if (child.exitCode !== null || child.signalCode !== null) return readLogSince(files.log, logStart);
+    if (child.signalCode !== null)
+      throw new Error(`the server was ended by ${child.signalCode} while it started`);
+    if (child.exitCode !== null) return readLogSince(files.log, logStart);
     const server = findServer(data);
     if (server?.state === 'ready') return server;
     await sleep(pollInterval);

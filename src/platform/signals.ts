@@ -1,5 +1,5 @@
 /**
- * Ctrl-C and `kill` ask a process to stop: the first time the returned signal is aborted, so that work under way is
+ * Ctrl-C, `kill` and a terminal that is closed ask a process to stop: the first time the returned signal is aborted, so that work under way is
  * recorded; the second time the process leaves at once, which is as safe as being killed.
  */
 export function listenForStop(): { readonly signal: AbortSignal; readonly drainable: () => void } {
@@ -9,8 +9,7 @@ export function listenForStop(): { readonly signal: AbortSignal; readonly draina
     if (!drains || controller.signal.aborted) process.exit(130);
     controller.abort();
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
   return {
     signal: controller.signal,
     // Until a command says that it drains, a signal ends it at once; exit handlers still run.

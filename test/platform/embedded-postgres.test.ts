@@ -28,6 +28,7 @@ describe('Sharing', () => {
     expect(other.server.leases).toHaveLength(2);
 
     await one.end('release');
+    expect(one.child.exitCode).toBe(0);
     expect(await query(other, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
 
     await other.end('release');

@@ -13,5 +13,5 @@ for await (const word of createInterface(process.stdin)) {
   if (word === 'exit') process.exit(0);
   if (word === 'throw') throw new Error('on purpose');
   await lease.release();
-  process.stdin.destroy();
+  break;
 }

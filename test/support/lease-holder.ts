@@ -30,15 +30,17 @@ export type HolderOptions = {
   readonly systemFolder?: string;
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly program?: string;
+  /** The Node that runs it; that of the tests by default. */
+  readonly node?: string;
 };
 
-export const holderProgram = fileURLToPath(new URL('./hold-lease.ts', import.meta.url));
+const holderProgram = fileURLToPath(new URL('./hold-lease.ts', import.meta.url));
 
 /** Starts a process that uses the server of a home, without waiting for it. */
 export function spawnHolder(home: string, options: HolderOptions = {}): ChildProcess {
-  const { systemFolder, user, program = holderProgram } = options;
+  const { systemFolder, user, program = holderProgram, node = process.execPath } = options;
   const words = [program, home, ...(systemFolder === undefined ? [] : [systemFolder])];
-  return spawn(process.execPath, words, { ...user, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
+  return spawn(node, words, { ...user, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** Starts a process that uses the server of a home, and waits until it has its lease. */

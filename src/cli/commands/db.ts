@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { connectLedger, migrateLedger } from '../../ledger/connection.ts';
+import { InputError } from '../../domain.ts';
+import { connectLedger, migrateLedger, serverVersion } from '../../ledger/connection.ts';
 import { leaseDatabase, volleyHome } from '../../platform/database.ts';
 import { embeddedServerStatus, stopEmbeddedServer } from '../../platform/embedded-postgres.ts';
 import { type Shell, withLedger } from '../shell.ts';
@@ -27,33 +28,41 @@ export function define(command: Command, shell: Shell): void {
     });
   command
     .command('status')
-    .description('Says which database is used and whether it answers.')
+    .description('Says which database is used, and whether it runs.')
     .option('--json', 'print the status as JSON')
     .action(async ({ json }: { json?: true }) => {
-      if (environment['DATABASE_URL']) {
-        const version = await withLedger(shell, async ({ ledger }) => {
-          const { rows } = await ledger.pool.query<{ version: string }>('SHOW server_version AS version');
-          return rows[0]?.version ?? 'unknown';
-        });
-        shell.print(
-          json ? JSON.stringify({ kind: 'external', version }) : `DATABASE_URL: Postgres ${version} answers.`,
-        );
-        return;
-      }
-      const status = await embeddedServerStatus(volleyHome(environment, workingFolder));
-      shell.print(
-        json
-          ? JSON.stringify(status)
-          : Object.entries(status)
-              .map(([name, value]) => `${name}: ${value}`)
-              .join('\n'),
-      );
+      const status = environment['DATABASE_URL'] ? await externalStatus(shell) : embeddedStatus(shell);
+      shell.print(json ? JSON.stringify(status) : statusText(status));
     });
   command
     .command('stop')
     .description('Stops the embedded server, if a killed command left it running.')
     .action(async () => {
-      await stopEmbeddedServer(volleyHome(environment, workingFolder));
-      shell.print('The embedded server is stopped.');
+      const stopped = await stopEmbeddedServer(volleyHome(environment, workingFolder));
+      if (stopped.outcome === 'in-use') {
+        const what = `It is in use by process ${stopped.leases.join(', ')}; stop that first.`;
+        throw new InputError([{ where: 'embedded Postgres', what }]);
+      }
+      const done = stopped.outcome === 'stopped' ? 'is stopped' : 'was not running';
+      shell.print(`The embedded server ${done}.`);
     });
+}
+
+type DatabaseStatus = Readonly<Record<string, unknown>>;
+
+function externalStatus(shell: Shell): Promise<DatabaseStatus> {
+  return withLedger(shell, async ({ ledger }) => {
+    return { database: 'DATABASE_URL', state: 'running', version: await serverVersion(ledger) };
+  });
+}
+
+function embeddedStatus({ settings }: Shell): DatabaseStatus {
+  const status = embeddedServerStatus(volleyHome(settings.environment, settings.workingFolder));
+  return { database: 'embedded', ...status };
+}
+
+function statusText(status: DatabaseStatus): string {
+  return Object.entries(status)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
 }
