@@ -1,90 +1,72 @@
-import { htmlEscape } from 'escape-goat';
 import {
+  type DestinationField,
   destinationFields,
   InputError,
   type InterfaceName,
   type MessageFields,
   type Problem,
 } from '../domain.ts';
-import { nearest } from '../platform/yaml.ts';
+import { nearest } from '../platform/nearest.ts';
 import {
   type FieldDefinition,
   isServicePlaceholder,
   mergedByService,
   messageFields,
 } from '../wire/fields.ts';
-import { type Campaign, messageOf, wrongValue } from './campaign.ts';
+import { type Campaign, contentFields, messageOf } from './campaign.ts';
+import type { Definition } from './definition.ts';
 import { type MergePlan, planMerge, type Slot } from './merge.ts';
-import { parseTemplate, type Resolution, render, type Template } from './placeholders.ts';
+import { parseTemplate, type Resolution, type Template } from './placeholders.ts';
 
 /** A campaign compiled against its contact file's header: all that is needed to personalise one contact. */
 export type Composition = {
   readonly merge: MergePlan;
-  readonly fields: readonly { readonly definition: FieldDefinition; readonly template: Template }[];
+  readonly fields: readonly ComposedField[];
   readonly slots: readonly Slot[];
   readonly recipientColumn: string;
   /** Columns whose values go into the message or the destination. */
   readonly usedColumns: readonly string[];
-  /** The service reads `[[…]]` in this channel, so a contact's value must not smuggle one in. */
-  readonly serviceReadsPlaceholders: boolean;
+  /** Fields of which one must hold text, or nothing would be sent; none where files are enough. */
+  readonly contentFields: readonly string[];
+  /** The text in which the service fills its own placeholders, before columns got destination fields. */
+  readonly serviceText: ComposedField | undefined;
 };
 
-/** What one contact contributes: its request-level values and its destination's fields. */
-export type Personalised =
-  | { readonly kind: 'personalised'; readonly envelope: MessageFields; readonly destination: MessageFields }
-  | { readonly kind: 'invalid'; readonly column: string; readonly detail: string };
+export type ComposedField = { readonly definition: FieldDefinition; readonly template: Template };
 
-/** Text bodies; every other field is one line (a line break in a subject or a name would forge a mail header). */
-const multiLineFields: readonly string[] = ['Message', 'MessagePlain', 'MessageHTML'];
+/** They say who pays, not what is read. */
+const billingFields: readonly string[] = ['SubAccount', 'Department', 'ChargeCode'];
 
 /**
  * @param header the contact file's column names
- * @throws InputError for a mapped column the file does not have and for an unknown placeholder, with its place.
+ * @throws InputError for a mapped column the file does not have and for a faulty placeholder, with its place.
  */
 export function compose(
   campaign: Campaign,
   interfaceName: InterfaceName,
   header: readonly string[],
 ): Composition {
-  const { value: definition, locate } = campaign;
-  const mapped = mappedColumns(definition.contacts.columns);
-  const problems: Problem[] = [];
-
-  for (const [field, column] of Object.entries(mapped)) {
-    if (header.includes(column)) continue;
-    problems.push({
-      where: locate(['contacts', 'columns', field]),
-      what: `${definition.contacts.file} has no column "${column}".${nearest(column, header)} Its columns: ${header.join(', ')}.`,
-    });
-  }
-
-  const resolve = (name: string): Resolution => {
-    const column = mapped[name] ?? (header.includes(name) ? name : undefined);
-    if (column !== undefined) return { kind: 'column', column };
-    return isServicePlaceholder(definition.channel, name) ? { kind: 'service' } : { kind: 'unknown' };
+  const mapped = mappedColumns(campaign.value.contacts.columns);
+  const merged = mergedByService(interfaceName, campaign.value.channel);
+  const resolve = (name: string, field: string): Resolution => {
+    // The service's placeholders come first: a column named STOP must not take the place of the opt-out link.
+    const services = field === merged?.field && isServicePlaceholder(campaign.value.channel, name);
+    return services ? { kind: 'service' } : resolveColumn(name, mapped, header);
   };
-
-  const fields: { definition: FieldDefinition; template: Template }[] = [];
-  const message = messageOf(definition);
-  for (const field of messageFields(interfaceName, definition.channel)) {
-    const source = message[field.name];
-    if (source === undefined) continue;
-    const { template, unknown } = parseTemplate(source, resolve);
-    fields.push({ definition: field, template });
-    for (const name of unknown) {
-      problems.push({
-        where: locate(['message', field.name]),
-        what: `Unknown placeholder [[${name}]] in "message.${field.name}".${nearest(name, [...header, ...Object.keys(mapped)])}`,
-      });
-    }
-  }
+  const known = [...header, ...Object.keys(mapped)];
+  const { parsed, problems } = parseMessage(campaign, interfaceName, resolve, known);
+  problems.unshift(...mappingProblems(campaign, mapped, header));
   if (problems.length > 0) throw new InputError(problems);
 
-  const merged = mergedByService(interfaceName, definition.channel);
-  const mergedField = fields.find(({ definition: { name } }) => name === merged?.field);
-  const merge = planMerge(mergedField?.template, merged?.destinationFields ?? [], mapped);
-  if (mergedField && merge.kind === 'service') mergedField.template = merge.template;
-
+  const serviceText = parsed.find(({ definition: { name } }) => name === merged?.field);
+  const merge = planMerge(
+    serviceText ? serviceText.template : readTemplates(parsed),
+    merged?.destinationFields ?? [],
+    mapped,
+  );
+  const fields = parsed.map((field) =>
+    merge.kind === 'service' && field === serviceText ? { ...field, template: merge.template } : field,
+  );
   const slots = destinationSlots(mapped, merge);
   const { Recipient: recipientColumn = '' } = mapped;
   return {
@@ -95,35 +77,42 @@ export function compose(
     usedColumns: [
       ...new Set([
         ...slots.map(({ column }) => column),
-        ...fields.flatMap((field) => columnsOf(field.template)),
+        ...fields.flatMap(({ template }) => columnsOf(template)),
       ]),
     ],
-    serviceReadsPlaceholders: merged !== undefined,
+    contentFields: contentFields(interfaceName, campaign.value),
+    serviceText,
   };
 }
 
-/** Renders one contact's envelope and destination, or says which of its values cannot be sent. */
-export function personalise(composition: Composition, valueIn: (column: string) => string): Personalised {
-  for (const column of composition.usedColumns) {
-    const detail = unsafeValue(valueIn(column), composition.serviceReadsPlaceholders);
-    if (detail) return { kind: 'invalid', column, detail };
-  }
+/** Every field that is set, and what is wrong with its placeholders; `known` are the names that were meant, maybe. */
+function parseMessage(
+  { value, locate }: Campaign,
+  interfaceName: InterfaceName,
+  resolve: (name: string, field: string) => Resolution,
+  known: readonly string[],
+): { parsed: ComposedField[]; problems: Problem[] } {
+  const message = messageOf(value);
+  const parsed: ComposedField[] = [];
+  const problems: Problem[] = [];
+  for (const definition of messageFields(interfaceName, value.channel)) {
+    const source = message[definition.name];
+    if (source === undefined) continue;
+    const result = parseTemplate(source, (name) => resolve(name, definition.name));
+    parsed.push({ definition, template: result.template });
 
-  const envelope: Record<string, string> = {};
-  for (const { definition, template } of composition.fields) {
-    const escapeValue = definition.name === 'MessageHTML' ? (value: string) => htmlEscape(value) : undefined;
-    const value = render(template, valueIn, escapeValue);
-    const detail = unsendable(definition, value);
-    if (detail) return { kind: 'invalid', column: definition.name, detail };
-    if (value !== '') envelope[definition.name] = value;
+    const where = locate(['message', definition.name]);
+    const field = `"message.${definition.name}"`;
+    const faults = [
+      ...result.unknown.map((name) => `Unknown placeholder [[${name}]] in ${field}.${nearest(name, known)}`),
+      ...result.unclosed.map(
+        (text) => `${field}: "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
+      ),
+      ...missingFiles(result.template, value).map((fault) => `${field}: ${fault}`),
+    ];
+    problems.push(...faults.map((what) => ({ where, what })));
   }
-
-  const destination: Record<string, string> = {};
-  for (const { field, column, fallback } of composition.slots) {
-    const value = valueIn(column) || fallback;
-    if (value !== '') destination[field] = value;
-  }
-  return { kind: 'personalised', envelope, destination };
+  return { parsed, problems };
 }
 
 function mappedColumns(columns: Readonly<Record<string, unknown>>): MessageFields {
@@ -134,10 +123,45 @@ function mappedColumns(columns: Readonly<Record<string, unknown>>): MessageField
   return mapped;
 }
 
+function mappingProblems(
+  { value: { contacts }, locate }: Campaign,
+  mapped: MessageFields,
+  header: readonly string[],
+): Problem[] {
+  return Object.entries(mapped)
+    .filter(([, column]) => !header.includes(column))
+    .map(([field, column]) => ({
+      where: locate(['contacts', 'columns', field]),
+      what: `${contacts.file} has no column "${column}".${nearest(column, header)} Its columns: ${header.join(', ')}.`,
+    }));
+}
+
+function resolveColumn(name: string, mapped: MessageFields, header: readonly string[]): Resolution {
+  const column = Object.hasOwn(mapped, name) ? mapped[name] : header.find((candidate) => candidate === name);
+  return column === undefined ? { kind: 'unknown' } : { kind: 'column', column };
+}
+
+/** `[[File2]]` links to the second file (interface.md, 2.3). */
+function missingFiles(template: Template, { files }: Definition): string[] {
+  return template.flatMap((segment) => {
+    const number = segment.kind === 'service' ? /^\[\[File(\d+)\]\]$/.exec(segment.text)?.[1] : undefined;
+    return number !== undefined && Number(number) > files.length
+      ? [`[[File${number}]] links to a file, and "files" has ${files.length || 'none'}.`]
+      : [];
+  });
+}
+
+/** All that a recipient may get to read, in channels where the service does not merge. */
+function readTemplates(fields: readonly ComposedField[]): Template {
+  return fields
+    .filter(({ definition: { name } }) => !billingFields.includes(name))
+    .flatMap(({ template }) => template);
+}
+
 /** The campaign's own mapping, overlaid with the fields that carry values to be merged. */
 function destinationSlots(mapped: MessageFields, merge: MergePlan): Slot[] {
   const merged = merge.kind === 'service' ? merge.slots : [];
-  return destinationFields.flatMap((field): Slot[] => {
+  return destinationFields.flatMap((field: DestinationField): Slot[] => {
     if (field === 'Recipient') return [];
     const slot = merged.find((candidate) => candidate.field === field);
     if (slot) return [slot];
@@ -148,22 +172,4 @@ function destinationSlots(mapped: MessageFields, merge: MergePlan): Slot[] {
 
 function columnsOf(template: Template): string[] {
   return template.flatMap((segment) => (segment.kind === 'column' ? [segment.column] : []));
-}
-
-function unsafeValue(value: string, serviceReadsPlaceholders: boolean): string | undefined {
-  if (value.includes('\0')) return 'contains a NUL character';
-  if (serviceReadsPlaceholders && value.includes('[[')) {
-    return 'contains "[[", which the service would read as a placeholder of its own';
-  }
-  return undefined;
-}
-
-function unsendable(field: FieldDefinition, value: string): string | undefined {
-  if (!multiLineFields.includes(field.name) && /[\r\n]/.test(value)) {
-    return `${field.name} must be one line, and this contact's values put a line break into it`;
-  }
-  if (field.limit !== undefined && field.source === 'interface' && value.length > field.limit) {
-    return `${field.name} would be ${value.length} characters; at most ${field.limit} are allowed`;
-  }
-  return value === '' ? undefined : wrongValue(field, value);
 }

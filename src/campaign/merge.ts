@@ -34,11 +34,10 @@ export function planMerge(
 
   const slots: Slot[] = [];
   for (const { column, fallback } of needed) {
-    const field = mergeable.find((candidate) => {
-      const taken = slots.some((slot) => slot.field === candidate);
-      const own = mapped[candidate];
-      return !taken && (own === undefined ? freeFields.includes(candidate) : own === column);
-    });
+    const left = mergeable.filter((candidate) => !slots.some((slot) => slot.field === candidate));
+    const field =
+      left.find((candidate) => mapped[candidate] === column) ??
+      left.find((candidate) => mapped[candidate] === undefined && freeFields.includes(candidate));
     if (!field) return { kind: 'engine', why: `no destination field is left for [[${column}]]` };
     slots.push({ field, column, fallback });
   }

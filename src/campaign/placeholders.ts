@@ -11,50 +11,61 @@ export type Segment =
 
 export type Template = readonly Segment[];
 
-/** What a placeholder's name stands for, or `unknown`. */
+/** What the words in the brackets stand for, or `unknown`. */
 export type Resolution =
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'service' }
   | { readonly kind: 'unknown' };
 
-export type ParsedTemplate = { readonly template: Template; readonly unknown: readonly string[] };
+/** `unknown` holds names; `unclosed` the beginnings of what looks like a placeholder and is none. */
+export type ParsedTemplate = {
+  readonly template: Template;
+  readonly unknown: readonly string[];
+  readonly unclosed: readonly string[];
+};
 
 const placeholder = /\[\[([^[\]]*)\]\]/g;
 
 /**
  * Splits a message field into text and placeholders.
  *
- * @param resolve says what a name stands for; names it does not know are listed in `unknown` and kept as text.
+ * @param resolve says what a name stands for. A placeholder of the service has no fallback, and its name may hold a
+ *   bar (`[[Link:https://x/?a|b]]`), so the whole inside is asked for first.
  */
 export function parseTemplate(source: string, resolve: (name: string) => Resolution): ParsedTemplate {
-  const segments: Segment[] = [];
+  const template: Segment[] = [];
   const unknown: string[] = [];
   let end = 0;
   for (const match of source.matchAll(placeholder)) {
     const [whole, inside = ''] = match;
-    if (match.index > end) segments.push({ kind: 'text', text: source.slice(end, match.index) });
+    if (match.index > end) template.push({ kind: 'text', text: source.slice(end, match.index) });
     end = match.index + whole.length;
 
-    const bar = inside.indexOf('|');
-    const name = (bar < 0 ? inside : inside.slice(0, bar)).trim();
-    const resolution = resolve(name);
-    if (resolution.kind === 'column') {
-      const fallback = bar < 0 ? '' : inside.slice(bar + 1);
-      segments.push({ kind: 'column', column: resolution.column, fallback });
-    } else {
-      if (resolution.kind === 'unknown') unknown.push(name);
-      segments.push({ kind: 'service', text: whole });
-    }
+    const segment = parsePlaceholder(inside, resolve);
+    if (segment) template.push(segment);
+    else unknown.push(inside.trim());
   }
-  if (end < source.length) segments.push({ kind: 'text', text: source.slice(end) });
-  return { template: segments, unknown };
+  if (end < source.length) template.push({ kind: 'text', text: source.slice(end) });
+  return { template, unknown, unclosed: template.flatMap(openBrackets) };
 }
 
-export function isConstant(template: Template): boolean {
-  return template.every(({ kind }) => kind !== 'column');
+function parsePlaceholder(inside: string, resolve: (name: string) => Resolution): Segment | undefined {
+  const whole = inside.trim();
+  if (resolve(whole).kind === 'service') return { kind: 'service', text: `[[${whole}]]` };
+
+  const bar = inside.indexOf('|');
+  const resolution = resolve(bar < 0 ? whole : inside.slice(0, bar).trim());
+  if (resolution.kind !== 'column') return undefined;
+  return { kind: 'column', column: resolution.column, fallback: bar < 0 ? '' : inside.slice(bar + 1) };
 }
 
-/** Fills a template for one contact. `escapeValue` is applied to values, not to the text around them. */
+function openBrackets(segment: Segment): string[] {
+  if (segment.kind !== 'text') return [];
+  const start = segment.text.indexOf('[[');
+  return start < 0 ? [] : [segment.text.slice(start, start + 20)];
+}
+
+/** Fills a template for one contact. `escapeValue` is applied to values and fallbacks, not to the text around them. */
 export function render(
   template: Template,
   valueIn: (column: string) => string,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { InputError } from '../domain.ts';
+import { printable } from '../report/printable.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 
 /** A command's module: declares its arguments, options and action. */
@@ -78,7 +79,7 @@ async function buildProgram(words: readonly string[], shell: Shell): Promise<Com
 function explain(error: unknown, shell: Shell): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof InputError) {
-    for (const { where, what } of error.problems) shell.note(`${where}: ${what}`);
+    for (const { where, what } of error.problems) shell.note(`${printable(where)}: ${printable(what)}`);
     return 2;
   }
   shell.note(

@@ -1,7 +1,7 @@
 import type { MergePlan } from '../campaign/merge.ts';
 import type { Preview, PreviewedMessage } from '../engine/preview.ts';
+import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/run-details.ts';
-import { printable } from '../report/table.ts';
 
 /** What `volley plan` prints. */
 export function previewText(preview: Preview): string {
@@ -28,9 +28,9 @@ function mergeText(merge: MergePlan): string {
     case 'none':
       return 'nothing to merge, everybody gets the same text';
     case 'engine':
-      return `by Volley (${merge.why})`;
+      return `by Volley (${printable(merge.why)})`;
     case 'service': {
-      const slots = merge.slots.map(({ field, column }) => `${column} in ${field}`);
+      const slots = merge.slots.map(({ field, column }) => `${printable(column)} in ${field}`);
       return `by the service: ${slots.join(', ')}`;
     }
   }

@@ -5,8 +5,8 @@ import { executeRun, requireRun, requireSummary } from '../engine/execute-run.ts
 import { planRun } from '../engine/plan-run.ts';
 import type { PreparedCampaign } from '../engine/prepare.ts';
 import type { Account } from '../gateway/account.ts';
+import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
-import { printable } from '../report/table.ts';
 import { startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
 

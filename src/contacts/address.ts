@@ -23,13 +23,20 @@ export function addressReader(channel: Channel, country: string | undefined): Ad
 function readPhoneNumber(text: string, country: CountryCode | undefined): Address {
   const trimmed = text.trim();
   if (trimmed === '') return { kind: 'invalid', detail: 'no phone number' };
-  const number = parsePhoneNumberFromString(trimmed, country);
+  // The whole cell must be the number: by default the library picks one out of any text around it.
+  const number = parsePhoneNumberFromString(trimmed, {
+    ...(country === undefined ? {} : { defaultCountry: country }),
+    extract: false,
+  });
   if (!number) {
     const hint =
       country === undefined && !trimmed.startsWith('+')
         ? ' (no country code, and the campaign sets no "contacts.country")'
         : '';
     return { kind: 'invalid', detail: `"${trimmed}" is not a phone number${hint}` };
+  }
+  if (number.ext !== undefined) {
+    return { kind: 'invalid', detail: `"${trimmed}" has an extension, "${number.ext}", that would be lost` };
   }
   if (!number.isValid()) {
     return {

@@ -1,4 +1,5 @@
-import { type Composition, personalise } from '../campaign/composition.ts';
+import type { Composition } from '../campaign/composition.ts';
+import { personalise } from '../campaign/personalise.ts';
 import type { Contact } from '../domain.ts';
 import type { AddressReader } from './address.ts';
 import type { ContactFile } from './read.ts';

@@ -2,12 +2,13 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Campaign, checkCampaign, readCampaign } from '../campaign/campaign.ts';
 import { type Composition, compose } from '../campaign/composition.ts';
-import { type AddressReader, addressReader } from '../contacts/address.ts';
+import { addressReader } from '../contacts/address.ts';
 import { readContacts } from '../contacts/contacts.ts';
 import { type ContactFile, openContactFile } from '../contacts/read.ts';
 import { type Contact, InputError } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { readAccount } from '../gateway/accounts.ts';
+import { faultyLine } from '../platform/utf8.ts';
 import { wireInterface } from '../wire/interfaces.ts';
 
 /** A campaign whose files have all been read and checked: everything that can be known before anything is written. */
@@ -57,7 +58,7 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
     account,
     composition,
     files,
-    contacts: contactsOf(contactFile, composition, readAddress),
+    contacts: readContacts(contactFile, composition, readAddress),
   };
 }
 
@@ -72,31 +73,23 @@ export function accountsPath({ environment }: Settings): string {
   return environment['VOLLEY_ACCOUNTS'] || 'campaigns/accounts.yaml';
 }
 
-/** @throws InputError when the file cannot be read */
+/** @throws InputError when the file cannot be read, or is not UTF-8 */
 export async function readText(
   path: string,
   settings: Settings,
   kind: 'campaign' | 'accounts',
 ): Promise<string> {
-  try {
-    return await readFile(resolve(settings.workingFolder, path), 'utf8');
-  } catch (error) {
+  const bytes = await readFile(resolve(settings.workingFolder, path)).catch((error: unknown) => {
     const hint = kind === 'accounts' ? ' VOLLEY_ACCOUNTS names it.' : '';
     throw new InputError(
       [{ where: path, what: `The ${kind} file cannot be read (${reason(error)}).${hint}` }],
-      {
-        cause: error,
-      },
+      { cause: error },
     );
-  }
-}
-
-function contactsOf(
-  file: ContactFile,
-  composition: Composition,
-  readAddress: AddressReader,
-): AsyncIterable<Contact> {
-  return readContacts(file, composition, readAddress);
+  });
+  const line = faultyLine(bytes);
+  if (line === undefined) return bytes.toString('utf8');
+  const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
+  throw new InputError([{ where: `${path}:${line}`, what }]);
 }
 
 async function openContacts(campaign: Campaign, path: string, settings: Settings): Promise<ContactFile> {
@@ -120,32 +113,28 @@ async function readFiles(
   path: string,
   settings: Settings,
 ): Promise<{ name: string; data: Buffer }[]> {
-  const folder = resolve(settings.workingFolder, dirname(path));
+  const folder = await realpath(resolve(settings.workingFolder, dirname(path)));
   const files: { name: string; data: Buffer }[] = [];
-  let size = 0;
+  let left = filesLimit;
   for (const [index, { file, name }] of campaign.value.files.entries()) {
     const where = campaign.locate(['files', index, 'file']);
-    const data = await readInside(folder, file, where);
+    const data = await readInside(folder, file, left).catch((error: unknown) => {
+      const what = `The file "${file}" cannot be sent along: ${reason(error)}.`;
+      throw new InputError([{ where, what }], { cause: error });
+    });
     files.push({ name: name ?? basename(file), data });
-    size += data.length;
-    if (size > filesLimit) {
-      throw new InputError([{ where, what: `The files are over ${filesLimit / 1024 / 1024} MiB together.` }]);
-    }
+    left -= data.length;
   }
   return files;
 }
 
-async function readInside(folder: string, file: string, where: string): Promise<Buffer> {
-  try {
-    // The real path, because a symbolic link may lead out too.
-    const path = await realpath(resolve(folder, file));
-    if (path.startsWith(join(await realpath(folder), sep))) return await readFile(path);
-  } catch (error) {
-    throw new InputError([{ where, what: `The file "${file}" cannot be read (${reason(error)}).` }], {
-      cause: error,
-    });
-  }
-  throw new InputError([{ where, what: `"${file}" leads out of the campaign's folder.` }]);
+async function readInside(folder: string, file: string, most: number): Promise<Buffer> {
+  // The real path, because a symbolic link may lead out too.
+  const path = await realpath(resolve(folder, file));
+  if (!path.startsWith(join(folder, sep))) throw new Error("it lies outside of the campaign's folder");
+  const { size } = await stat(path);
+  if (size > most) throw new Error(`the files are over ${filesLimit / 1024 / 1024} MiB together`);
+  return readFile(path);
 }
 
 function reason(error: unknown): string {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { MergePlan } from '../campaign/merge.ts';
 import type { Channel, Destination, MessageFields, RejectedContact } from '../domain.ts';
 import type { PreparedCampaign } from './prepare.ts';
@@ -36,7 +37,7 @@ export type PreviewedMessage = {
 const shownRejected = 20;
 const shownMessages = 3;
 
-/** Counts what a run would count. Memory grows with the number of addresses, not with the size of the rows. */
+/** Counts what a run would count. Memory grows with the number of addresses, not with the size of what they are sent. */
 export async function previewCampaign({
   campaign,
   composition,
@@ -69,7 +70,7 @@ export async function previewCampaign({
       continue;
     }
     lineOfAddress.set(address, line);
-    const key = JSON.stringify(envelope);
+    const key = hash('sha256', JSON.stringify(envelope), 'base64');
     sizeOfEnvelope.set(key, (sizeOfEnvelope.get(key) ?? 0) + 1);
 
     const destination: Destination = { Recipient: address, ...contact.destination };

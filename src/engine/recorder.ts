@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Ledger } from '../ledger/connection.ts';
 import { type Settlement, settleRequests } from '../ledger/requests/settle.ts';
 
 export type Recorder = {
@@ -15,7 +15,7 @@ type Waiting = {
 /**
  * Records outcomes in batches without a timer: what arrives while one batch is being committed goes into the next.
  */
-export function openRecorder(pool: pg.Pool, run: string, owner: string): Recorder {
+export function openRecorder(pool: Ledger['pool'], run: string, owner: string): Recorder {
   let waiting: Waiting[] = [];
   let committing = false;
 

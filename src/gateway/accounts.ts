@@ -1,42 +1,61 @@
 import { z } from 'zod';
 import { formats, InputError, interfaceNames, type Problem } from '../domain.ts';
-import { duration, wholeNumber } from '../platform/scalars.ts';
-import { nearest, readYaml } from '../platform/yaml.ts';
+import { nearest } from '../platform/nearest.ts';
+import { duration, text, wholeNumber } from '../platform/scalars.ts';
+import { readYaml } from '../platform/yaml.ts';
 import type { Account, Credentials } from './account.ts';
 
-/** A secret stands in the environment, never in the file. */
+/** A secret stands in the environment, never in the file; `writeOnly` keeps what does stand there out of errors. */
 const secret = z
   .string()
   .regex(
-    /^\$\{[A-Z_][A-Z0-9_]*\}$/i,
+    /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
     'a secret must not stand in the file; write ${NAME} and set NAME in the environment',
-  );
+  )
+  .meta({ writeOnly: true });
 
 const timeouts = z
   .strictObject({
-    connect: duration.prefault('5s'),
-    headers: duration.prefault('30s'),
-    body: duration.prefault('30s'),
+    connect: duration.prefault('5s').describe('Until a connection stands.'),
+    headers: duration.prefault('30s').describe('From the request to the first line of the answer.'),
+    body: duration.prefault('30s').describe('Between two pieces of the answer.'),
   })
-  .prefault({});
+  .prefault({})
+  .describe('How long to wait for the service, such as 500ms, 5s or 2m.');
+
+const limits = z
+  .strictObject({
+    concurrency: wholeNumber(1, 256, 16).describe('Most requests in flight at once through this account.'),
+  })
+  .prefault({})
+  .describe('How much the account may be asked for; campaigns may ask for less.');
 
 const account = z.strictObject({
-  interface: z.enum(interfaceNames),
-  format: z.enum(formats).default('json'),
-  baseUrl: z.string().describe('Address of the service; may contain ${NAME} or ${NAME:-default}.'),
-  authToken: secret.optional().describe('rest-2.02: the token of the Authorization header.'),
-  sender: z.string().optional().describe('rest-1.x and soap-tts: the user the credential belongs to.'),
-  apiKey: secret.optional().describe('rest-1.x.'),
-  token: secret.optional().describe('soap-tts.'),
+  interface: z
+    .enum(interfaceNames)
+    .describe('The interface of the service that the account is spoken to in.'),
+  format: z.enum(formats).default('json').describe('How requests are written.'),
+  baseUrl: z
+    .string()
+    .describe('The http(s) address of the service; may contain ${NAME} or ${NAME:-default}.')
+    .meta({ writeOnly: true }),
+  authToken: secret.optional().describe('rest-2.02: the token of the Authorization header, as ${NAME}.'),
+  sender: text.optional().describe('rest-1.x and soap-tts: the user the credential belongs to.'),
+  apiKey: secret.optional().describe('rest-1.x: the key of the sender, as ${NAME}.'),
+  token: secret.optional().describe('soap-tts: the token of the sender, as ${NAME}.'),
   webhookToken: secret
     .optional()
-    .describe("Secret last part of the receiver's path; at least 22 characters."),
+    .describe("Secret last part of the receiver's path, at least 22 characters, as ${NAME}."),
   timeouts,
-  limits: z.strictObject({ concurrency: wholeNumber(1, 256).default(16) }).prefault({}),
+  limits,
 });
 
 export const accountsSchema = z
-  .strictObject({ accounts: z.record(z.string(), account) })
+  .strictObject({
+    accounts: z
+      .record(z.string(), account)
+      .describe('The accounts, each under the name campaigns call it by.'),
+  })
   .meta({ title: 'Volley accounts' });
 
 /** The JSON Schema that editors use for completion. */
@@ -53,7 +72,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function readAccount(source: string, file: string, name: string, environment: Environment): Account {
   const { value, locate } = readYaml(source, file, accountsSchema);
-  const written = value.accounts[name];
+  const written = Object.hasOwn(value.accounts, name) ? value.accounts[name] : undefined;
   if (!written) {
     const known = Object.keys(value.accounts);
     const what = `There is no account "${name}".${nearest(name, known)} Accounts here: ${known.join(', ') || 'none'}.`;
@@ -64,14 +83,26 @@ export function readAccount(source: string, file: string, name: string, environm
   const where = (key: string): string => locate(['accounts', name, key]);
   const required = (key: 'authToken' | 'sender' | 'apiKey' | 'token'): string => {
     const text = written[key];
-    if (text !== undefined) return resolveNames(text, where(key), environment, problems);
-    problems.push({ where: where(key), what: `Account "${name}" needs "${key}" for ${written.interface}.` });
-    return '';
+    if (text === undefined) {
+      problems.push({
+        where: where(key),
+        what: `Account "${name}" needs "${key}" for ${written.interface}.`,
+      });
+      return '';
+    }
+    const value = resolveNames(text, where(key), environment, problems);
+    if (/[^\x21-\x7e]/.test(value)) {
+      const what = `The value of "${key}" holds a space, a line break or a character outside ASCII; expected none.`;
+      problems.push({ where: where(key), what });
+    }
+    return value;
   };
 
   const baseUrl = resolveNames(written.baseUrl, where('baseUrl'), environment, problems).replace(/\/+$/, '');
-  if (!isHttpUrl(baseUrl)) {
-    const what = `"baseUrl" must be an http:// or https:// address without user, password and query, got "${baseUrl}".`;
+  if (problems.length === 0 && !isHttpUrl(baseUrl)) {
+    // Not shown: a faulty address may hold a password.
+    const what =
+      '"baseUrl" must be an http:// or https:// address without user, password, query and fragment.';
     problems.push({ where: where('baseUrl'), what });
   }
   const credentials: Credentials =

@@ -16,12 +16,19 @@ function readDuration(text: string): number {
 }
 
 /** A whole number within bounds. It is read from text, because YAML scalars stay text here. */
-export function wholeNumber(minimum: number, maximum: number) {
-  const expected = `expected a whole number from ${minimum} to ${maximum}`;
+export function wholeNumber(minimum: number, maximum: number, byDefault: number) {
   return z
     .string()
-    .regex(/^\d{1,9}$/, expected)
-    .refine((text) => Number(text) >= minimum && Number(text) <= maximum, expected)
-    .meta({ type: 'integer', minimum, maximum })
-    .transform(Number);
+    .refine((text) => /^\d{1,9}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum, {
+      error: `expected a whole number from ${minimum} to ${maximum}`,
+    })
+    .meta({ type: 'integer', minimum, maximum, default: byDefault })
+    .transform(Number)
+    .default(byDefault);
 }
+
+/** Text that may be written without quotes in YAML, so editors must allow what they take for numbers and booleans. */
+export const text = z
+  .string()
+  .min(1, 'expected a text')
+  .meta({ type: ['string', 'number', 'boolean'] });

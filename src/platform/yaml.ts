@@ -1,9 +1,11 @@
-import { closest } from 'fastest-levenshtein';
-import { isCollection, isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { isCollection, isMap, isScalar, isSeq, type Node } from 'yaml';
 import { z } from 'zod';
-import { InputError, type Problem } from '../domain.ts';
+import { InputError } from '../domain.ts';
+import { nearest, oneOf } from './nearest.ts';
+import { parseYaml, type YamlTree } from './yaml-syntax.ts';
 
 type Path = readonly PropertyKey[];
+type Shape = z.core.JSONSchema.BaseSchema;
 
 /** A checked YAML file that still knows where each of its values stands. */
 export type YamlFile<Value> = {
@@ -13,10 +15,10 @@ export type YamlFile<Value> = {
 };
 
 /**
- * Reads YAML text and checks it against a schema.
+ * Reads YAML text and checks it against a schema. All scalars are text; the schema says which texts are numbers.
  *
- * Scalars stay the text that was written (YAML's failsafe schema): `0123`, `+6421…` and `no` are not turned into
- * numbers and booleans behind the writer's back; the schema says which texts are numbers.
+ * Messages of the schema's own rules begin with "expected …"; the value is then added to them, except where the schema
+ * marks it `writeOnly` (a secret).
  *
  * @throws InputError with every problem found, each with file, line and column.
  */
@@ -25,68 +27,35 @@ export function readYaml<Schema extends z.ZodType>(
   file: string,
   schema: Schema,
 ): YamlFile<z.output<Schema>> {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { schema: 'failsafe', lineCounter, prettyErrors: false });
-  const at = (offset: number): string => {
-    const { line, col } = lineCounter.linePos(offset);
-    return `${file}:${line}:${col}`;
-  };
-
-  if (document.errors.length > 0) {
-    throw new InputError(
-      document.errors.map((error) => ({ where: at(error.pos[0]), what: sentence(error.message) })),
-    );
+  const tree = parseYaml(text, file);
+  const { contents } = tree.document;
+  const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  if (contents === null || isEmpty(contents)) {
+    const what = `The file is empty; expected the keys ${(shape.required ?? []).join(', ')}.`;
+    throw new InputError([{ where: tree.at(0), what }]);
   }
 
-  const locate = (path: Path): string => {
-    for (let length = path.length; length > 0; length--) {
-      const node = nodeAt(document.contents, path.slice(0, length));
-      if (node?.range) return at(node.range[0]);
-    }
-    return at(document.contents?.range?.[0] ?? 0);
-  };
-
-  const result = schema.safeParse(document.toJS() ?? {});
+  const result = schema.safeParse(tree.document.toJS());
   if (!result.success) {
-    const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-    throw new InputError(
-      result.error.issues.flatMap((issue) => problemsOf(issue, shape, document.contents, at, locate)),
-    );
+    const mistakes = result.error.issues.flatMap((issue) => mistakesOf(issue, shape, tree));
+    mistakes.sort((one, other) => one.offset - other.offset);
+    throw new InputError(mistakes.map(({ offset, what }) => ({ where: tree.at(offset), what })));
   }
-  return { value: result.data, locate };
+  return { value: result.data, locate: (path) => tree.at(offsetOf(contents, path)) };
 }
 
-function problemsOf(
-  issue: z.core.$ZodIssue,
-  shape: z.core.JSONSchema.BaseSchema,
-  contents: Node | null,
-  at: (offset: number) => string,
-  locate: (path: Path) => string,
-): Problem[] {
-  const name = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys(shape, issue.path);
-    return issue.keys.map((key) => ({
-      where: keyPosition(contents, issue.path, key, at) ?? locate(issue.path),
-      what: unknownKey(key, name, known),
-    }));
-  }
-  const value = nodeAt(contents, issue.path);
-  if (issue.code === 'invalid_type' && value === undefined) {
-    return [{ where: locate(issue.path), what: `"${name}" is missing.` }];
-  }
-  const quoting =
-    issue.code === 'invalid_type' && isCollection(value)
-      ? ' A value that begins with "[" or "{" must stand in quotes.'
-      : '';
-  return [{ where: locate(issue.path), what: `"${name}": ${sentence(issue.message)}${quoting}` }];
-}
+type Mistake = { readonly offset: number; readonly what: string };
 
-/** "Did you mean …" for a word that is not in a closed list; empty when nothing is near. */
-export function nearest(word: string, known: readonly string[]): string {
-  if (known.length === 0) return '';
-  const candidate = closest(word, [...known]);
-  return ` Did you mean "${candidate}"?`;
+function mistakesOf(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): Mistake[] {
+  const { contents } = tree.document;
+  if (issue.code !== 'unrecognized_keys') {
+    return [{ offset: offsetOf(contents, issue.path), what: explain(issue, shape, tree) }];
+  }
+  const known = Object.keys(shapeAt(shape, issue.path)?.properties ?? {});
+  return issue.keys.map((key) => ({
+    offset: offsetOfKey(contents, issue.path, key) ?? offsetOf(contents, issue.path),
+    what: unknownKey(key, issue.path.join('.'), known),
+  }));
 }
 
 function unknownKey(key: string, parent: string, known: readonly string[]): string {
@@ -95,20 +64,94 @@ function unknownKey(key: string, parent: string, known: readonly string[]): stri
   return `Unknown key "${key}"${place}.${nearest(key, known)}${list}`;
 }
 
-function knownKeys(shape: z.core.JSONSchema.BaseSchema, path: Path): string[] {
-  let current: z.core.JSONSchema.BaseSchema | undefined = shape;
+function explain(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): string {
+  const name = issue.path.length === 0 ? '' : `"${issue.path.join('.')}": `;
+  const node = nodeAt(tree.document.contents, issue.path);
+  const expected = shapeAt(shape, issue.path);
+  if (node === undefined) return missing(issue.path, expected);
+
+  const got = expected?.writeOnly ? '' : `, got ${describe(node)}`;
+  const quoting = expected?.writeOnly ? '' : inQuotes(node, tree);
+  switch (issue.code) {
+    case 'invalid_type':
+      return sentence(`${name}expected ${kinds[issue.expected] ?? issue.expected}${got}`) + quoting;
+    case 'invalid_value': {
+      const words = issue.values.map(String);
+      const hint = isScalar(node) ? nearest(String(node.value), words) : '';
+      return `${sentence(`${name}expected ${oneOf(words)}${got}`)}${hint}${quoting}`;
+    }
+    default:
+      return sentence(`${name}${issue.message}${issue.message.startsWith('expected') ? got : ''}`);
+  }
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  object: 'keys with values',
+  record: 'keys with values',
+  array: 'a list, each line of it with "- " in front',
+  string: 'a text',
+};
+
+function missing(path: Path, { description, enum: words }: Shape = {}): string {
+  const what = words
+    ? oneOf(words.map(String))
+    : description?.replace(/^[A-Z](?=[ a-z])/, (first) => first.toLowerCase());
+  return sentence(`"${path.join('.')}" is missing${what ? `; expected ${what}` : ''}`);
+}
+
+function describe(node: Node): string {
+  if (isMap(node)) return 'keys with values';
+  if (isSeq(node)) return 'a list';
+  if (isEmpty(node) || !isScalar(node)) return 'nothing';
+  return quoted(String(node.value));
+}
+
+/** What YAML takes for a list or a map was often meant as a text: `SubAccount: [[state]]`. */
+function inQuotes(node: Node, { source }: YamlTree): string {
+  if (!isCollection(node) || !node.flow || !node.range) return '';
+  const [start, end] = node.range;
+  const written = source.slice(start, end);
+  return ` A text that begins with "${written[0]}" must stand in quotes: ${quoted(written)}.`;
+}
+
+/** At most one line of 60 characters, in quotes. */
+function quoted(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return `"${line.length > 60 ? `${line.slice(0, 59)}…` : line}"`;
+}
+
+function sentence(message: string): string {
+  const text = message.replace(/^./, (first) => first.toUpperCase());
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function isEmpty(node: Node): boolean {
+  return isScalar(node) && node.type === 'PLAIN' && node.value === '';
+}
+
+function shapeAt(shape: Shape, path: Path): Shape | undefined {
+  let current: Shape | undefined = shape;
   for (const step of path) {
     const child: unknown =
       typeof step === 'number'
         ? current?.items
         : (current?.properties?.[String(step)] ?? current?.additionalProperties);
-    current = isSchema(child) ? child : undefined;
+    current = isShape(child) ? child : undefined;
   }
-  return Object.keys(current?.properties ?? {});
+  return current;
 }
 
-function isSchema(value: unknown): value is z.core.JSONSchema.BaseSchema {
+function isShape(value: unknown): value is Shape {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Of the value at a path, or of its nearest parent that is written down. */
+function offsetOf(contents: Node | null, path: Path): number {
+  for (let length = path.length; length > 0; length--) {
+    const node = nodeAt(contents, path.slice(0, length));
+    if (node?.range) return node.range[0];
+  }
+  return contents?.range?.[0] ?? 0;
 }
 
 function nodeAt(contents: Node | null, path: Path): Node | undefined {
@@ -120,21 +163,9 @@ function nodeAt(contents: Node | null, path: Path): Node | undefined {
   return isScalar(node) || isCollection(node) ? node : undefined;
 }
 
-function keyPosition(
-  contents: Node | null,
-  path: Path,
-  key: string,
-  at: (offset: number) => string,
-): string | undefined {
-  const map = path.length === 0 ? contents : nodeAt(contents, path);
+function offsetOfKey(contents: Node | null, path: Path, key: string): number | undefined {
+  const map = nodeAt(contents, path);
   if (!isMap(map)) return undefined;
-  for (const { key: node } of map.items) {
-    if (isScalar(node) && String(node.value) === key && node.range) return at(node.range[0]);
-  }
-  return undefined;
-}
-
-function sentence(message: string): string {
-  const text = message.trim().replace(/^./, (first) => first.toUpperCase());
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  const pair = map.items.find(({ key: node }) => isScalar(node) && String(node.value) === key);
+  return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
 }

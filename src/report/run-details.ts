@@ -1,7 +1,8 @@
 import type { RejectedContact, RunSummary } from '../domain.ts';
 import type { DeliveryResult, Failure } from '../ledger/runs/details.ts';
+import { printable } from './printable.ts';
 import { runSummaryText } from './run-summary.ts';
-import { printable, table } from './table.ts';
+import { table } from './table.ts';
 
 /** The whole story of a run, for `volley report run`. */
 export type RunDetails = {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { requireRun, requireSummary } from '../../engine/execute-run.ts';
+import { printable } from '../../report/printable.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
-import { printable } from '../../report/table.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {

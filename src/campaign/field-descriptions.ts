@@ -1,0 +1,34 @@
+/** What each message field is for, as editors show it: interface.md, sections 2.1 and 2.4–2.6, in a line. */
+const descriptions: Readonly<Record<string, string>> = {
+  Reference: 'Free text of your own, on every report. At most 80 characters.',
+  WebhookCallbackURL: "Where delivery reports go, in place of the sender's default. Begins with https://.",
+  WebhookCallbackFormat: 'Format of the delivery reports: JSON or XML.',
+  SendTime: "When the service sends, such as 2026-11-21T18:30, in the sender's zone or that of TimeZone.",
+  TimeZone: "The zone of SendTime, as a region name, in place of the sender's default.",
+  SubAccount: 'For reporting, billing and the dashboard. At most 40 characters were seen.',
+  Department: 'Like SubAccount. At most 40 characters were seen.',
+  ChargeCode: 'Whom the invoice is charged to.',
+  EmailSubject: 'Email: the subject. At most 1024 characters were seen.',
+  SMTPFrom: 'Email: the address that bounces go to; FromEmail by default.',
+  From: "Email: the sender's name, as the recipient sees it.",
+  FromEmail: "Email: the sender's address, as the recipient sees it; the account's own by default.",
+  CCEmail: 'Email: an address that gets a copy.',
+  ReplyTo: 'Email: the address that replies go to.',
+  MessagePlain: 'Email: the text part. One of MessagePlain, MessageHTML and Template is needed.',
+  MessageHTML:
+    'Email: the HTML part; values put into it are HTML-escaped. Comes before MessagePlain and Template.',
+  TemplateLocation: 'Email: the folder of a template that the service has.',
+  Template: 'Email: the name of a template that the service has, used when there is no other text.',
+  Message: 'SMS: the text (needed). Fax: a text to send, where there are no files.',
+  FromNumber: 'SMS: the number it comes from. Short codes override it in New Zealand.',
+  SMSEmailReply: 'SMS: the e-mail address that is told of replies.',
+  CharacterConversion: 'SMS: true turns characters outside GSM into similar ones, such as © into (C).',
+  Resolution: 'Fax: Low or High.',
+  CSID: 'Fax: the station identifier of the sender. At most 30 characters were seen.',
+  RetryAttempts: 'Fax: how often the service tries again, 0 to 5.',
+  RetryPeriod: 'Fax: minutes between two tries, 0 to 60.',
+};
+
+export function describeMessageField(field: string): string {
+  return descriptions[field] ?? `Interface field ${field}.`;
+}

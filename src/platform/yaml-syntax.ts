@@ -1,0 +1,137 @@
+import {
+  type Document,
+  isAlias,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  type YAMLParseError,
+} from 'yaml';
+import { InputError, type Problem } from '../domain.ts';
+
+/** YAML text as a tree whose every node knows its place. */
+export type YamlTree = {
+  readonly source: string;
+  readonly document: Document.Parsed;
+  /** `file:line:column` of an offset into the text. */
+  readonly at: (offset: number) => string;
+};
+
+/**
+ * Scalars stay the text that was written (YAML's failsafe schema): `0123`, `+6421…` and `no` are not turned into
+ * numbers and booleans behind the writer's back.
+ *
+ * Anchors, aliases, tags and null are refused: nobody needs them in files as short as these, and they turn texts such
+ * as `&nbsp; Hello` and `!Important notice` into `Hello` and `notice` without a word.
+ *
+ * @throws InputError with every problem that can be told
+ */
+export function parseYaml(source: string, file: string): YamlTree {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(source, {
+    schema: 'failsafe',
+    stringKeys: true,
+    lineCounter,
+    prettyErrors: false,
+  });
+  const at = (offset: number): string => {
+    const { line, col } = lineCounter.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  const values = valueProblems(document, source, at);
+  const problems = [
+    ...repeatedKeys(document, source, at),
+    ...(values.length > 0 ? values : syntaxError(document, source, at)),
+  ];
+  if (problems.length > 0) throw new InputError(problems);
+  return { source, document, at };
+}
+
+function repeatedKeys(document: Document, source: string, at: (offset: number) => string): Problem[] {
+  return document.errors
+    .filter(({ code }) => code === 'DUPLICATE_KEY')
+    .map(({ pos: [offset] }) => {
+      const key = /^["']?([^\n:"']*)/.exec(source.slice(offset))?.[1];
+      return { where: at(offset), what: `Key "${key}" is written twice; keys must be unique.` };
+    });
+}
+
+/** The first error; those after it are mostly its consequences. */
+function syntaxError(document: Document, source: string, at: (offset: number) => string): Problem[] {
+  const error = document.errors.find(({ code }) => code !== 'DUPLICATE_KEY');
+  if (!error) return [];
+  const [offset] = error.pos;
+  return [
+    error.message.startsWith('Missing closing')
+      ? { where: at(lastScalar(document) ?? offset), what: 'This quote is never closed.' }
+      : { where: at(offset), what: explain(error, source.slice(offset)) },
+  ];
+}
+
+function explain({ code, message }: YAMLParseError, rest: string): string {
+  const first = JSON.stringify(rest.slice(0, 1));
+  switch (code) {
+    case 'TAB_AS_INDENT':
+      return 'A line is indented with a tab; expected spaces.';
+    case 'MULTIPLE_DOCS':
+      return 'A second document begins here; expected one document in the file, without "---" or "..." inside.';
+    case 'BAD_SCALAR_START':
+      return `A text that begins with ${first} must stand in quotes.`;
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'A text with ": " in it must stand in quotes.';
+    case 'NON_STRING_KEY':
+      return 'Expected a plain word as a key. A text that begins with "{" or "[" must stand in quotes.';
+    case 'UNEXPECTED_TOKEN':
+      return `Unexpected ${first} here. A text that begins with a quote, "[", "{", "*", "-" or "|" must stand in quotes as a whole.`;
+    case 'BAD_INDENT':
+      return message.startsWith('Flow')
+        ? 'The list or map before this was opened with "[" or "{" and is not closed. A text that begins with one must stand in quotes.'
+        : 'The indentation does not fit the lines above; keys of one level must start in the same column.';
+    case 'MISSING_CHAR':
+      return /map values/.test(message)
+        ? 'Expected "key: value"; a ":" is missing.'
+        : `Not readable as YAML: ${message}.`;
+    case 'BAD_DQ_ESCAPE':
+      return `${message} in double quotes: a backslash is written twice there, or the text in single quotes.`;
+    default:
+      return `Not readable as YAML: ${message}.`;
+  }
+}
+
+/** An open quote takes everything up to the end of the file into one scalar. */
+function lastScalar(document: Document): number | undefined {
+  let offset: number | undefined;
+  visit(document, {
+    Scalar: (_, { range }) => {
+      offset = range?.[0] ?? offset;
+    },
+  });
+  return offset;
+}
+
+/** Values that YAML would read otherwise than they stand there. At most five: an alias seldom comes alone. */
+function valueProblems(document: Document, source: string, at: (offset: number) => string): Problem[] {
+  const problems: Problem[] = [];
+  visit(document, {
+    Node: (_, node) => {
+      const offset = node.range?.[0] ?? 0;
+      const mark = markOf(node);
+      if (mark !== undefined) {
+        const place = isAlias(node) ? offset : source.slice(0, offset).search(/(&|!+)[^&!]*$/);
+        const what = `A text that begins with "${mark}" must stand in quotes (YAML's anchors, aliases and tags are not read here).`;
+        problems.push({ where: at(place), what });
+      } else if (isScalar(node) && node.type === 'PLAIN' && /^(~|null)$/i.test(String(node.value))) {
+        const what = `"${node.value}" means no value in YAML: leave the key out, or put the text in quotes.`;
+        problems.push({ where: at(offset), what });
+      }
+    },
+  });
+  return problems.slice(0, 5);
+}
+
+function markOf(node: Node): '*' | '&' | '!' | undefined {
+  if (isAlias(node)) return '*';
+  if ('anchor' in node && node.anchor !== undefined) return '&';
+  return node.tag === undefined ? undefined : '!';
+}

@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+/** Which rooms each room of `src` may import from, itself apart. The same table is in docs/architecture.md. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  'domain.ts': [],
+  platform: ['domain.ts'],
+  wire: ['domain.ts', 'platform'],
+  campaign: ['domain.ts', 'platform', 'wire'],
+  contacts: ['domain.ts', 'platform', 'campaign'],
+  gateway: ['domain.ts', 'platform', 'wire'],
+  ledger: ['domain.ts', 'platform'],
+  engine: ['domain.ts', 'platform', 'wire', 'campaign', 'contacts', 'gateway', 'ledger'],
+  report: ['domain.ts', 'ledger'],
+  sandbox: ['domain.ts', 'platform', 'wire'],
+  server: ['domain.ts', 'platform', 'ledger', 'engine', 'report'],
+  cli: [
+    ...['domain.ts', 'platform', 'wire', 'campaign', 'contacts'],
+    ...['gateway', 'ledger', 'engine', 'report', 'sandbox', 'server'],
+  ],
+};
+
+/** Packages that are for some rooms or files only. */
+const onlyIn: Readonly<Record<string, readonly string[]>> = {
+  undici: ['gateway', 'sandbox'],
+  pg: ['ledger', 'platform'],
+  'pg-copy-streams': ['ledger'],
+  knex: ['ledger'],
+  fastify: ['server', 'sandbox', 'platform/http-server.ts'],
+  commander: ['cli'],
+  'log-update': ['cli'],
+  yaml: ['platform'],
+  'csv-parse': ['contacts'],
+  'libphonenumber-js': ['contacts'],
+};
+
+/** Rooms without files, sockets and processes. */
+const pureRooms = ['campaign', 'wire'];
+const effects = /^node:(fs|http|https|http2|net|tls|dns|child_process|worker_threads|timers|process|os)\b/;
+
+type Import = { readonly from: string; readonly to: string };
+
+const src = fileURLToPath(new URL('../src', import.meta.url));
+
+/** Every import of every file, local ones as paths within `src`. Types count: they too say who knows whom. */
+const imports: readonly Import[] = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.(ts|js)$/.test(path))
+  .flatMap((path) => {
+    const from = path.replaceAll('\\', '/');
+    return specifiers(readFileSync(join(src, path), 'utf8')).map((to) => ({
+      from,
+      to: to.startsWith('.') ? normalize(join(dirname(from), to)).replaceAll('\\', '/') : to,
+    }));
+  });
+
+function specifiers(source: string): string[] {
+  const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+  const pattern = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
+  return [...code.matchAll(pattern)].flatMap(([, specifier]) => specifier ?? []);
+}
+
+const roomOf = (path: string): string => path.split('/')[0] ?? '';
+const isLocal = ({ to }: Import): boolean => /\.(ts|js)$/.test(to) && !to.startsWith('node:');
+const written = ({ from, to }: Import): string => `${from} imports ${to}`;
+
+test('imports are found at all: each file but the vocabulary and a few leaves has some', () => {
+  expect(new Set(imports.map(({ from }) => roomOf(from)))).toEqual(
+    new Set(Object.keys(mayImport).filter((room) => room !== 'domain.ts')),
+  );
+  expect(imports).toContainEqual({ from: 'cli/main.ts', to: 'cli/commands/run.ts' });
+  expect(imports).toContainEqual({ from: 'cli/volley.js', to: 'cli/main.ts' });
+  expect(imports).toContainEqual({ from: 'contacts/read.ts', to: 'csv-parse' });
+});
+
+test('every room has its line in the table', () => {
+  expect(new Set(readdirSync(src))).toEqual(new Set(Object.keys(mayImport)));
+});
+
+test('imports point down only', () => {
+  const upwards = imports.filter((found) => {
+    if (!isLocal(found)) return false;
+    const [room, other] = [roomOf(found.from), roomOf(found.to)];
+    return room !== other && !mayImport[room]?.includes(other);
+  });
+  expect(upwards.map(written)).toEqual([]);
+});
+
+test('no file imports itself, over however many others', () => {
+  const importsOf = new Map<string, string[]>();
+  for (const { from, to } of imports.filter(isLocal))
+    importsOf.set(from, [...(importsOf.get(from) ?? []), to]);
+
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (path.includes(file) || done.has(file)) return;
+    for (const next of importsOf.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of importsOf.keys()) visit(file, []);
+  expect(cycles).toEqual([]);
+});
+
+describe('packages stay in the rooms they are for', () => {
+  test.each(Object.entries(onlyIn))('%s', (name, places) => {
+    const strangers = imports.filter(
+      ({ from, to }) =>
+        (to === name || to.startsWith(`${name}/`)) &&
+        !places.some((place) => from === place || from.startsWith(`${place}/`)),
+    );
+    expect(strangers.map(written)).toEqual([]);
+  });
+});
+
+test.each(pureRooms)('%s touches no file, socket, clock or process', (room) => {
+  const impure = imports.filter(({ from, to }) => roomOf(from) === room && effects.test(to));
+  expect(impure.map(written)).toEqual([]);
+});
+
+test('the vocabulary imports nothing', () => {
+  expect(imports.filter(({ from }) => from === 'domain.ts')).toEqual([]);
+});

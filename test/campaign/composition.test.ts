@@ -1,0 +1,374 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readCampaign } from '../../src/campaign/campaign.ts';
+import { type Composition, compose } from '../../src/campaign/composition.ts';
+import { personalise } from '../../src/campaign/personalise.ts';
+import { render } from '../../src/campaign/placeholders.ts';
+import { mergedText } from '../../src/engine/sms-parts.ts';
+import { problemsOf } from '../support/problems.ts';
+
+const header = ['phone', 'email', 'first', 'last', 'company', 'city', 'state', 'note', 'STOP', 'n'];
+
+type Parts = {
+  readonly channel?: 'sms' | 'email' | 'fax';
+  readonly columns?: Record<string, string>;
+  readonly message: Record<string, string>;
+  readonly files?: number;
+};
+
+/** JSON is YAML, one line a key here, so that places can be told. */
+function yaml({ channel = 'sms', columns = {}, message, files = 0 }: Parts): string {
+  const lines = Object.entries(message).map(([field, value]) => `  ${field}: ${JSON.stringify(value)}`);
+  return [
+    'campaign: test',
+    'account: main',
+    `channel: ${channel}`,
+    'contacts:',
+    '  file: contacts.csv',
+    `  columns: ${JSON.stringify({ Recipient: 'phone', ...columns })}`,
+    'message:',
+    ...lines,
+    `files: ${JSON.stringify(Array.from({ length: files }, () => ({ file: 'a.pdf' })))}`,
+  ].join('\n');
+}
+
+function composed(parts: Parts): Composition {
+  return compose(readCampaign(yaml(parts), 'c.yaml'), 'rest-2.02', header);
+}
+
+const problems = (parts: Parts) => problemsOf(() => composed(parts));
+
+function personalised(parts: Parts, values: Record<string, string>) {
+  return personalise(composed(parts), (column) => values[column] ?? '');
+}
+
+describe('a mapped column', () => {
+  test('that the file does not have is told with its place, the nearest, and the columns there are', () => {
+    expect(
+      problems({ columns: { Company: 'compny', Custom1: 'zzzzzz' }, message: { Message: 'Hi' } }),
+    ).toEqual([
+      `c.yaml:6:43: contacts.csv has no column "compny". Did you mean "company"? Its columns: ${header.join(', ')}.`,
+      `c.yaml:6:62: contacts.csv has no column "zzzzzz". Its columns: ${header.join(', ')}.`,
+    ]);
+  });
+
+  test('is sent as its destination field, and left out where it is empty', () => {
+    const parts = { columns: { 'First Name': 'first', Company: 'company' }, message: { Message: 'Hi' } };
+    expect(personalised(parts, { first: 'Ann' })).toEqual({
+      kind: 'personalised',
+      envelope: { Message: 'Hi' },
+      destination: { 'First Name': 'Ann' },
+    });
+  });
+});
+
+describe('a placeholder', () => {
+  test('that nobody knows is an error with its place and the nearest name', () => {
+    expect(
+      problems({
+        columns: { 'First Name': 'first' },
+        message: { Message: 'Hi [[First Nam]] of [[citty]]', ChargeCode: '[[zzzzzzzz]]' },
+      }),
+    ).toEqual([
+      'c.yaml:9:15: Unknown placeholder [[zzzzzzzz]] in "message.ChargeCode".',
+      'c.yaml:8:12: Unknown placeholder [[First Nam]] in "message.Message". Did you mean "First Name"?',
+      'c.yaml:8:12: Unknown placeholder [[citty]] in "message.Message". Did you mean "city"?',
+    ]);
+  });
+
+  test('that is not closed is an error', () => {
+    expect(problems({ message: { Message: 'Hi [[first' } })).toEqual([
+      'c.yaml:8:12: "message.Message": "[[first" is no placeholder; expected [[Column]] or [[Column|fallback]].',
+    ]);
+  });
+
+  test.each(['__proto__', 'constructor', 'hasOwnProperty'])('cannot be %s', (name) => {
+    expect(problems({ message: { Message: `Hi [[${name}]]` } })).toEqual([
+      expect.stringContaining(`Unknown placeholder [[${name}]]`),
+    ]);
+  });
+
+  test('can name a column, or the destination field it is mapped to', () => {
+    const parts = { columns: { 'First Name': 'first' }, message: { Message: '[[First Name]] [[first]]' } };
+    expect(personalised(parts, { first: 'Ann' })).toMatchObject({
+      envelope: { Message: '[[First Name]] [[First Name]]' },
+      destination: { 'First Name': 'Ann' },
+    });
+  });
+
+  test('that is mapped means the mapped column, even where the file has a column of that name', () => {
+    const campaign = readCampaign(
+      yaml({ columns: { Company: 'company' }, message: { Message: '[[Company]]' } }),
+      'c.yaml',
+    );
+    const composition = compose(campaign, 'rest-2.02', [...header, 'Company']);
+    expect(composition.slots).toEqual([{ field: 'Company', column: 'company', fallback: '' }]);
+  });
+
+  test.each(['[[STOP]]', '[[Reply]]', '[[REPLY]]', '[[File1]]', '[[Link:https://x.example/?a=1|2]]'])(
+    'of the service passes through in the text of an SMS: %s',
+    (written) => {
+      expect(personalised({ message: { Message: `Hi ${written}` }, files: 1 }, { STOP: 'no' })).toMatchObject(
+        {
+          envelope: { Message: `Hi ${written}` },
+        },
+      );
+    },
+  );
+
+  test.each(['[[Reply]]', '[[File1]]', '[[Link:https://x.example]]'])(
+    'of the service means nothing elsewhere, and is refused there: %s',
+    (written) => {
+      const elsewhere: Parts[] = [
+        { message: { Message: 'Hi', ChargeCode: written } },
+        { channel: 'email', message: { MessagePlain: written } },
+        { channel: 'fax', message: { Message: written } },
+      ];
+      for (const parts of elsewhere) {
+        expect(problems({ ...parts, files: 1 })).toEqual([expect.stringContaining('Unknown placeholder')]);
+      }
+    },
+  );
+
+  test('for a file that the campaign does not have is refused', () => {
+    expect(problems({ message: { Message: 'See [[File1]] and [[File3]]' }, files: 2 })).toEqual([
+      'c.yaml:8:12: "message.Message": [[File3]] links to a file, and "files" has 2.',
+    ]);
+    expect(problems({ message: { Message: '[[File1]]' } })).toEqual([
+      expect.stringContaining('"files" has none'),
+    ]);
+  });
+});
+
+describe('merging', () => {
+  test('is left to the service for the text of an SMS; everything else is rendered', () => {
+    const parts: Parts = {
+      columns: { 'First Name': 'first' },
+      message: { Message: '[[First Name|there]] in [[city]]', SubAccount: '[[state]]', Reference: 'n-[[n]]' },
+    };
+    expect(personalised(parts, { first: '', city: 'Leith', state: 'TAS', n: '7' })).toEqual({
+      kind: 'personalised',
+      envelope: { Message: '[[First Name]] in [[Custom1]]', SubAccount: 'TAS', Reference: 'n-7' },
+      destination: { 'First Name': 'there', Custom1: 'Leith' },
+    });
+  });
+
+  test('is done by the engine for a contact with an empty value: what the service puts in for one is not known', () => {
+    const parts = { message: { Message: 'Hi [[first]], from [[city|us]]', SubAccount: '[[state]]' } };
+    expect(personalised(parts, { first: 'Ann', state: 'N' })).toMatchObject({
+      envelope: { Message: 'Hi [[Custom1]], from [[Custom2]]', SubAccount: 'N' },
+      destination: { Custom1: 'Ann', Custom2: 'us' },
+    });
+    expect(personalised(parts, { city: 'Perth', state: 'N' })).toMatchObject({
+      envelope: { Message: 'Hi , from Perth', SubAccount: 'N' },
+    });
+  });
+
+  test('is done by the engine where the fields are too few', () => {
+    const parts: Parts = { message: { Message: '[[first]] [[last]] [[city]] [[STOP]]' } };
+    expect(composed(parts).merge).toEqual({
+      kind: 'engine',
+      why: 'no destination field is left for [[city]]',
+    });
+    expect(personalised(parts, { first: 'Ann', last: 'Lee', city: 'Leith' })).toEqual({
+      kind: 'personalised',
+      envelope: { Message: 'Ann Lee Leith [[STOP]]' },
+      destination: {},
+    });
+  });
+
+  test.each(['email', 'fax'] as const)('is done by the engine in a channel without: %s', (channel) => {
+    const field = channel === 'email' ? 'MessagePlain' : 'Message';
+    const { merge } = composed({ channel, message: { [field]: 'Hi [[first]]' } });
+    expect(merge).toEqual({ kind: 'engine', why: 'the service does not merge into this channel' });
+  });
+
+  test('is none where only the billing codes differ', () => {
+    const message = {
+      MessagePlain: 'Hi',
+      SubAccount: '[[state]]',
+      ChargeCode: '[[n]]',
+      Department: '[[city]]',
+    };
+    expect(composed({ channel: 'email', message }).merge).toEqual({ kind: 'none' });
+  });
+
+  test('escapes values in MessageHTML, and only there', () => {
+    const hostile = `<script>"&'</script>`;
+    const parts: Parts = {
+      channel: 'email',
+      message: { EmailSubject: '[[note]]', MessagePlain: '[[note]]', MessageHTML: '<b>[[note]]</b> &amp;' },
+    };
+    expect(personalised(parts, { note: hostile })).toMatchObject({
+      envelope: {
+        EmailSubject: hostile,
+        MessagePlain: hostile,
+        MessageHTML: '<b>&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;</b> &amp;',
+      },
+    });
+  });
+});
+
+describe('a contact is left out, with the column and the reason', () => {
+  const sms: Parts = { message: { Message: 'Hi [[note]]' } };
+
+  test.each(['[[STOP]]', 'a [[x', '[['])('when its value would be a placeholder in an SMS: %s', (note) => {
+    expect(personalised(sms, { note })).toEqual({
+      kind: 'invalid',
+      column: 'note',
+      detail: 'contains "[[", which the service would read as a placeholder of its own',
+    });
+  });
+
+  test('when its value makes a placeholder together with the text beside it', () => {
+    const parts: Parts = { message: { Message: 'Hi [[[note]]' } };
+    expect(personalised(parts, { note: 'Ann' })).toMatchObject({ kind: 'personalised' });
+    expect(personalised(parts, { note: '[STOP]]' })).toMatchObject({ kind: 'invalid', column: 'Message' });
+  });
+
+  test('but a value with brackets is welcome where the service reads none', () => {
+    const parts: Parts = { channel: 'email', message: { MessagePlain: '[[note]]' } };
+    expect(personalised(parts, { note: '[[STOP]]' })).toMatchObject({
+      envelope: { MessagePlain: '[[STOP]]' },
+    });
+  });
+
+  test('when a value holds a NUL character', () => {
+    expect(personalised(sms, { note: 'a\0b' })).toEqual({
+      kind: 'invalid',
+      column: 'note',
+      detail: 'contains a NUL character',
+    });
+  });
+
+  test.each(['\r\nBcc: x@example.com', 'a\rb', 'a\nb'])(
+    'when a line break gets into a subject: %j',
+    (note) => {
+      const parts: Parts = { channel: 'email', message: { EmailSubject: 'Re [[note]]', MessagePlain: 'x' } };
+      expect(personalised(parts, { note })).toEqual({
+        kind: 'invalid',
+        column: 'EmailSubject',
+        detail: 'expected one line, got a line break in it.',
+      });
+    },
+  );
+
+  test('when a line break gets into a name on an email or a fax', () => {
+    const parts: Parts = { channel: 'email', columns: { Attention: 'note' }, message: { MessagePlain: 'x' } };
+    expect(personalised(parts, { note: 'Ann\nBcc: y' })).toMatchObject({ kind: 'invalid', column: 'note' });
+  });
+
+  test('but a line break may stand in a text', () => {
+    expect(personalised(sms, { note: 'two\nlines' })).toMatchObject({
+      destination: { Custom1: 'two\nlines' },
+    });
+  });
+
+  test('when a field would be longer than the interface allows', () => {
+    const parts: Parts = { message: { Message: 'Hi', Reference: 'R[[note]]' } };
+    expect(personalised(parts, { note: 'x'.repeat(79) })).toMatchObject({ kind: 'personalised' });
+    expect(personalised(parts, { note: 'x'.repeat(80) })).toEqual({
+      kind: 'invalid',
+      column: 'Reference',
+      detail: 'expected at most 80 characters, got 81.',
+    });
+  });
+
+  test.each(['often', '6', '[[x', '-1'])('when a number would be %s', (n) => {
+    const parts: Parts = { channel: 'fax', message: { Message: 'Hi', RetryAttempts: '[[n]]' } };
+    expect(personalised(parts, { n: '5' })).toMatchObject({ envelope: { RetryAttempts: '5' } });
+    expect(personalised(parts, { n })).toMatchObject({ kind: 'invalid', column: 'RetryAttempts' });
+  });
+
+  test.each([
+    ['sms', 'Message', 'Message'],
+    ['email', 'MessageHTML', 'MessagePlain, MessageHTML, Template'],
+    ['fax', 'Message', 'Message'],
+  ] as const)('when its %s would be empty', (channel, field, column) => {
+    const parts: Parts = { channel, message: { [field]: ' [[note]]' } };
+    expect(personalised(parts, { note: 'x' })).toMatchObject({ kind: 'personalised' });
+    expect(personalised(parts, { note: ' ' })).toEqual({
+      kind: 'invalid',
+      column,
+      detail: 'the message would be empty',
+    });
+  });
+
+  test('but an empty value elsewhere only leaves the field out', () => {
+    const parts: Parts = { message: { Message: 'Hi', SubAccount: '[[state]]' } };
+    expect(personalised(parts, {})).toMatchObject({ kind: 'personalised', envelope: { Message: 'Hi' } });
+  });
+
+  test('but a very long value is no reason where the interface sets no limit', () => {
+    const note = 'x'.repeat(1_000_000);
+    expect(personalised(sms, { note })).toMatchObject({ destination: { Custom1: note } });
+  });
+});
+
+describe('whoever merges, the recipient reads the same', () => {
+  const columns = ['first', 'city', 'note'];
+  const piece = fc.oneof(
+    fc.constantFrom(
+      'Hi ',
+      ', ',
+      '[',
+      ']',
+      '$&',
+      '$1',
+      '\\',
+      '\n',
+      '|',
+      '[[STOP]]',
+      '[[Link:https://x.example]]',
+    ),
+    fc.constantFrom(...columns).map((column) => `[[${column}]]`),
+    fc
+      .tuple(fc.constantFrom(...columns), fc.constantFrom('there', '', ' ', '$&', '|'))
+      .map(([column, fallback]) => `[[${column}|${fallback}]]`),
+  );
+  const value = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 8 }),
+    fc
+      .array(fc.constantFrom('[', ']', 'STOP', 'Custom1', 'First Name', '$&', '\0', '\r\n', ' '), {
+        maxLength: 6,
+      })
+      .map((words) => words.join('')),
+  );
+
+  test('or the contact is left out because its values would be read as placeholders, or as nothing', () => {
+    let merged = 0;
+    fc.assert(
+      fc.property(
+        fc.array(piece, { minLength: 1, maxLength: 8 }),
+        fc.record({ first: value, city: value, note: value }),
+        fc.boolean(),
+        (pieces, row, mapsFirst) => {
+          const source = pieces.join('');
+          const parts = { columns: mapsFirst ? { 'First Name': 'first' } : {}, message: { Message: source } };
+          const valueIn = (column: string): string => ({ phone: '', ...row })[column] ?? '';
+          let composition: Composition;
+          try {
+            composition = composed(parts);
+          } catch {
+            // Pieces can meet to an open bracket, or to a name nobody knows.
+            return;
+          }
+          const rendered = render(composition.serviceText?.template ?? [], valueIn);
+          const result = personalise(composition, valueIn);
+          const foreign = rendered.replaceAll(/\[\[(STOP|Link:https:\/\/x\.example)\]\]/g, '\u0001');
+          if (result.kind === 'invalid') {
+            const values = composition.usedColumns.map(valueIn).join('\u0001');
+            const wouldBeRead = /\[\[|\0/.test(`${values}\u0001${foreign}`);
+            expect(wouldBeRead || rendered.trim() === '').toBe(true);
+            return;
+          }
+          const destination = { Recipient: '+61', ...result.destination };
+          expect(mergedText(result.envelope['Message'] ?? '', destination)).toBe(rendered);
+          if (composition.merge.kind === 'service') merged++;
+        },
+      ),
+      { numRuns: 1500 },
+    );
+    expect(merged).toBeGreaterThan(50);
+  });
+});

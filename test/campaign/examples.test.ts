@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
+import { definitionJsonSchema } from '../../src/campaign/definition.ts';
+import { describeMessageField } from '../../src/campaign/field-descriptions.ts';
+import { accountsJsonSchema } from '../../src/gateway/accounts.ts';
+import { messageFieldNames } from '../../src/wire/fields.ts';
+
+const folder = new URL('../../campaigns/', import.meta.url);
+const readText = (name: string) => readFileSync(new URL(name, folder), 'utf8');
+const campaigns = readdirSync(folder).filter((name) => name.endsWith('.yaml') && name !== 'accounts.yaml');
+
+describe('the example campaigns', () => {
+  test('are there for SMS, email and fax', () => {
+    const channels = campaigns.map((name) => readCampaign(readText(name), name).value.channel);
+    expect(new Set(channels)).toEqual(new Set(['sms', 'email', 'fax']));
+  });
+
+  test.each(campaigns)('%s is in order', (name) => {
+    expect(() => checkCampaign(readCampaign(readText(name), name), 'rest-2.02')).not.toThrow();
+  });
+});
+
+/** What an editor does: reads the file with YAML's core schema, and checks it with the published JSON Schema. */
+function editorAccepts(schema: unknown): (source: string) => boolean {
+  const validate = new Ajv2020({ allowUnionTypes: true }).compile(schema as object);
+  return (source) => validate(parse(source));
+}
+
+describe('the published JSON Schema', () => {
+  test.each([
+    ['campaign', definitionJsonSchema()],
+    ['accounts', accountsJsonSchema()],
+  ])('of %s is what `volley schema` prints', (kind, schema) => {
+    expect(readText(`${kind}.schema.json`)).toBe(`${JSON.stringify(schema, null, 2)}\n`);
+  });
+
+  test.each([...campaigns, 'accounts.yaml'])('is named in the first line of %s', (name) => {
+    const kind = name === 'accounts.yaml' ? 'accounts' : 'campaign';
+    expect(readText(name).split('\n')[0]).toBe(`# yaml-language-server: $schema=./${kind}.schema.json`);
+  });
+
+  const campaignInEditor = editorAccepts(definitionJsonSchema());
+  const accountsInEditor = editorAccepts(accountsJsonSchema());
+
+  test.each(campaigns)('accepts %s', (name) => {
+    expect(campaignInEditor(readText(name))).toBe(true);
+  });
+
+  test('accepts accounts.yaml', () => {
+    expect(accountsInEditor(readText('accounts.yaml'))).toBe(true);
+  });
+
+  const campaign = `
+campaign: Outage-2026
+account: Main
+channel: sms
+contacts: { file: a.csv, country: NO, columns: { Recipient: 1, Custom1: true } }
+message: { Message: Hi, ChargeCode: 123, SubAccount: 1.5, CharacterConversion: true, Reference: no }
+dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
+`;
+
+  test('takes unquoted numbers and booleans, as Volley itself does', () => {
+    expect(campaignInEditor(campaign)).toBe(true);
+    expect(() => checkCampaign(readCampaign(campaign, 'c.yaml'), 'rest-2.02')).not.toThrow();
+  });
+
+  test.each([
+    ['campaign: Outage-2026', 'campaign: 2026'],
+    ['account: Main', 'account: 7'],
+    ['Message: Hi', 'Message: "0123"'],
+  ])('takes %s written as %s, as Volley itself does', (from, to) => {
+    expect(campaignInEditor(campaign.replace(from, to))).toBe(true);
+    expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).not.toThrow();
+  });
+
+  test.each([
+    ['channel: sms', 'channel: smss'],
+    ['chunkSize: 200', 'chunkSize: 0'],
+    ['chunkSize: 200', 'chunkSize: many'],
+    ['chunkSize: 200', 'chunksize: 200'],
+    ['Message: Hi', 'Mesage: Hi'],
+    ['Message: Hi', 'Message: [[state]]'],
+    ['Message: Hi', 'Message: ~'],
+    ['Message: Hi', 'Message: '],
+    ['Recipient: 1', 'FirstName: 1'],
+    ['account: Main', 'account: a b'],
+    ['country: NO', 'country: Norway'],
+  ])('marks %s written as %s, as Volley itself refuses it', (from, to) => {
+    expect(campaignInEditor(campaign.replace(from, to))).toBe(false);
+    expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).toThrow();
+  });
+
+  test('marks a secret that stands in the accounts file, and takes a name in small letters', () => {
+    const account = (token: string) =>
+      `accounts: { a: { interface: rest-2.02, baseUrl: "https://a.example", authToken: "${token}" } }`;
+    expect(accountsInEditor(account('${my_token}'))).toBe(true);
+    expect(accountsInEditor(account('hunter2'))).toBe(false);
+  });
+
+  test('describes every message field in words of its own', () => {
+    for (const field of messageFieldNames) {
+      expect(describeMessageField(field), field).not.toBe(`Interface field ${field}.`);
+    }
+  });
+});

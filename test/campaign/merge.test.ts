@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { planMerge } from '../../src/campaign/merge.ts';
+import type { Segment, Template } from '../../src/campaign/placeholders.ts';
+import type { DestinationField } from '../../src/domain.ts';
+
+const mergeable: readonly DestinationField[] = [
+  'Attention',
+  'First Name',
+  'Last Name',
+  'Company',
+  'Custom1',
+  'Custom2',
+];
+
+const text = (words: string): Segment => ({ kind: 'text', text: words });
+const column = (name: string, fallback = ''): Segment => ({ kind: 'column', column: name, fallback });
+const service = (written: string): Segment => ({ kind: 'service', text: written });
+const template = (...segments: Segment[]): Template => segments;
+
+describe('the merge plan', () => {
+  test('has nothing to merge in a constant text', () => {
+    expect(planMerge(template(text('Hi '), service('[[STOP]]')), mergeable, {})).toEqual({ kind: 'none' });
+    expect(planMerge(undefined, mergeable, {})).toEqual({ kind: 'none' });
+  });
+
+  test('uses a destination field that the campaign maps anyway', () => {
+    const plan = planMerge(template(text('Hi '), column('first')), mergeable, { 'First Name': 'first' });
+    expect(plan).toEqual({
+      kind: 'service',
+      slots: [{ field: 'First Name', column: 'first', fallback: '' }],
+      template: [text('Hi '), service('[[First Name]]')],
+    });
+  });
+
+  test('gives a free Custom field to a column that is not mapped, the first one first', () => {
+    const plan = planMerge(template(column('city'), column('balance')), mergeable, {});
+    expect(plan).toMatchObject({
+      slots: [
+        { field: 'Custom1', column: 'city' },
+        { field: 'Custom2', column: 'balance' },
+      ],
+      template: [service('[[Custom1]]'), service('[[Custom2]]')],
+    });
+  });
+
+  test('never takes a field that carries another column, nor one with a meaning of its own', () => {
+    const plan = planMerge(template(column('city')), mergeable, { Custom1: 'id' });
+    expect(plan).toMatchObject({ slots: [{ field: 'Custom2', column: 'city' }] });
+    expect(planMerge(template(column('city')), mergeable, { Custom1: 'id', Custom2: 'tag' })).toEqual({
+      kind: 'engine',
+      why: 'no destination field is left for [[city]]',
+    });
+  });
+
+  test('lets a column travel in its own field, and leaves the free one to the column that needs it', () => {
+    const plan = planMerge(template(column('id'), column('city')), mergeable, { Custom2: 'id' });
+    expect(plan).toMatchObject({
+      kind: 'service',
+      slots: [
+        { field: 'Custom2', column: 'id' },
+        { field: 'Custom1', column: 'city' },
+      ],
+    });
+  });
+
+  test('carries a column once, however often it is used', () => {
+    const plan = planMerge(template(column('city'), text(', '), column('city')), mergeable, {});
+    expect(plan).toMatchObject({
+      slots: [{ field: 'Custom1', column: 'city' }],
+      template: [service('[[Custom1]]'), text(', '), service('[[Custom1]]')],
+    });
+  });
+
+  test('carries a column with two fallbacks in two fields, each with its own', () => {
+    const twice = template(column('name', 'there'), column('name', 'customer'));
+    expect(planMerge(twice, mergeable, { 'First Name': 'name' })).toMatchObject({
+      slots: [
+        { field: 'First Name', column: 'name', fallback: 'there' },
+        { field: 'Custom1', column: 'name', fallback: 'customer' },
+      ],
+      template: [service('[[First Name]]'), service('[[Custom1]]')],
+    });
+  });
+
+  test('leaves it to the engine when there are more columns than fields', () => {
+    const three = template(column('a'), column('b'), column('c'));
+    expect(planMerge(three, mergeable, {})).toEqual({
+      kind: 'engine',
+      why: 'no destination field is left for [[c]]',
+    });
+  });
+
+  test('leaves it to the engine where the service does not merge', () => {
+    expect(planMerge(template(column('a')), [], { Company: 'a' })).toEqual({
+      kind: 'engine',
+      why: 'the service does not merge into this channel',
+    });
+  });
+
+  test('can fill every field of a destination', () => {
+    const mapped = { Attention: 'a', 'First Name': 'b', 'Last Name': 'c', Company: 'd' };
+    const six = template(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => column(name)));
+    expect(planMerge(six, mergeable, mapped)).toMatchObject({
+      kind: 'service',
+      slots: mergeable.map((field) => ({ field })),
+    });
+  });
+});

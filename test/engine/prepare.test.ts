@@ -1,0 +1,199 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type PreparedCampaign, prepareCampaign } from '../../src/engine/prepare.ts';
+import { collect } from '../support/collect.ts';
+import { problemsLater } from '../support/problems.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+const accounts = `accounts:
+  main:
+    interface: rest-2.02
+    baseUrl: https://service.example
+    authToken: \${TOKEN}
+`;
+
+const campaign = `campaign: test
+account: main
+channel: sms
+contacts:
+  file: lists/contacts.csv
+  country: AU
+  columns: { Recipient: phone }
+message:
+  Message: "Hi [[name]]"
+`;
+
+let workspace: Workspace;
+beforeEach(async () => {
+  workspace = await makeWorkspace({
+    'night/campaign.yaml': campaign,
+    'night/lists/contacts.csv': 'phone,name\n0458665290,Ann\nn/a,Bob\n',
+    'accounts.yaml': accounts,
+  });
+});
+afterEach(() => workspace[Symbol.asyncDispose]());
+
+function prepare(environment: Record<string, string> = {}): Promise<PreparedCampaign> {
+  return prepareCampaign('night/campaign.yaml', {
+    workingFolder: workspace.folder,
+    environment: { VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'secret-token', ...environment },
+  });
+}
+
+const problems = (environment?: Record<string, string>) => problemsLater(() => prepare(environment));
+
+/** Writes the campaign anew, with one text in it replaced by another. */
+const change = (from: string, to: string) =>
+  workspace.write('night/campaign.yaml', campaign.replace(from, to));
+
+describe('a campaign with all it names', () => {
+  test('is read and checked, with paths relative to the campaign, and its contacts wait to be read', async () => {
+    const { campaign: read, account, composition, contacts } = await prepare();
+    expect(read.value.campaign).toBe('test');
+    expect(account).toMatchObject({ name: 'main', credentials: { authToken: 'secret-token' } });
+    expect(composition.recipientColumn).toBe('phone');
+    expect(await collect(contacts)).toMatchObject([
+      { kind: 'contact', line: 2, address: '+61458665290' },
+      { kind: 'rejected', line: 3, column: 'phone' },
+    ]);
+  });
+
+  test('can name its files by absolute paths', async () => {
+    await change('lists/contacts.csv', join(workspace.folder, 'night/lists/contacts.csv'));
+    expect((await collect((await prepare()).contacts)).length).toBe(2);
+  });
+
+  test('takes its accounts from campaigns/accounts.yaml, unless VOLLEY_ACCOUNTS says otherwise', async () => {
+    expect(await problems({ VOLLEY_ACCOUNTS: '' })).toEqual([
+      'campaigns/accounts.yaml: The accounts file cannot be read (it does not exist). VOLLEY_ACCOUNTS names it.',
+    ]);
+    await workspace.write('campaigns/accounts.yaml', accounts);
+    expect((await prepare({ VOLLEY_ACCOUNTS: '' })).account.name).toBe('main');
+  });
+});
+
+describe('what is wrong is told before anything is read further', () => {
+  test('a campaign that is not there, or is a folder', async () => {
+    const settings = { workingFolder: workspace.folder, environment: {} };
+    expect(await problemsLater(() => prepareCampaign('none.yaml', settings))).toEqual([
+      'none.yaml: The campaign file cannot be read (it does not exist).',
+    ]);
+    expect(await problemsLater(() => prepareCampaign('night', settings))).toEqual([
+      'night: The campaign file cannot be read (it is a folder).',
+    ]);
+  });
+
+  test('a campaign or accounts file that is not UTF-8, with the line', async () => {
+    const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
+    await writeFile(
+      join(workspace.folder, 'accounts.yaml'),
+      Buffer.from(`# x\n# Zo\xeb\n${accounts}`, 'latin1'),
+    );
+    expect(await problems()).toEqual([`accounts.yaml:2: ${what}`]);
+    await writeFile(
+      join(workspace.folder, 'night/campaign.yaml'),
+      Buffer.from(`${campaign}# Zo\xeb\n`, 'latin1'),
+    );
+    expect(await problems()).toEqual([`night/campaign.yaml:10: ${what}`]);
+  });
+
+  test('a contact file that is not there, with the place in the campaign that names it', async () => {
+    await change('lists/contacts.csv', 'lists/none.csv');
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:5:9: The contact file night/lists/none.csv cannot be read (it does not exist).',
+    ]);
+  });
+
+  test('a contact file that is a folder', async () => {
+    await change('lists/contacts.csv', 'lists');
+    expect(await problems()).toEqual(['night/lists: This is a folder; expected a CSV file.']);
+  });
+
+  test('a country without phone numbers', async () => {
+    await change('AU', 'ZZ');
+    expect(await problems()).toEqual(['night/campaign.yaml:6:12: "ZZ" is not a country with phone numbers.']);
+  });
+
+  test('a country that an email does not need is not looked at', async () => {
+    await workspace.write('night/lists/contacts.csv', 'phone,name\na@example.com,Ann\n');
+    await workspace.write(
+      'night/campaign.yaml',
+      campaign.replace('sms', 'email').replace('Message:', 'MessagePlain:').replace('AU', 'ZZ'),
+    );
+    expect(await collect((await prepare()).contacts)).toMatchObject([
+      { kind: 'contact', address: 'a@example.com' },
+    ]);
+  });
+
+  test('an account that is not there, and an unset secret', async () => {
+    expect(await problems({ TOKEN: '' })).toEqual([
+      'accounts.yaml:5:16: Environment variable TOKEN is not set.',
+    ]);
+    await change('account: main', 'account: mian');
+    expect(await problems()).toEqual([
+      'accounts.yaml: There is no account "mian". Did you mean "main"? Accounts here: main.',
+    ]);
+  });
+
+  test('an interface that is not there yet', async () => {
+    await workspace.write('accounts.yaml', accounts.replace('rest-2.02', 'rest-2.02\n    format: xml'));
+    expect(await problems()).toEqual([expect.stringContaining('format xml')]);
+  });
+});
+
+describe('files to send along', () => {
+  const withFile = (lines: string) => workspace.write('night/campaign.yaml', `${campaign}files:\n${lines}`);
+
+  test('are read, and named as the campaign says or as they are', async () => {
+    await workspace.write('night/docs/plan.pdf', '%PDF');
+    await withFile('  - file: docs/plan.pdf\n  - { file: docs/../docs/plan.pdf, name: Your plan.pdf }\n');
+    expect((await prepare()).files).toEqual([
+      { name: 'plan.pdf', data: Buffer.from('%PDF') },
+      { name: 'Your plan.pdf', data: Buffer.from('%PDF') },
+    ]);
+  });
+
+  test('that are not there, or are folders, are told with their place', async () => {
+    await withFile('  - file: none.pdf\n');
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:11:11: The file "none.pdf" cannot be sent along: it does not exist.',
+    ]);
+    await withFile('  - file: lists\n');
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:11:11: The file "lists" cannot be sent along: it is a folder.',
+    ]);
+  });
+
+  test.each(['../accounts.yaml', 'lists/../../accounts.yaml', '/etc/hostname', '.', '..'])(
+    'that lie outside the folder of the campaign are refused: %s',
+    async (path) => {
+      await withFile(`  - file: ${path}\n`);
+      expect(await problems()).toEqual([
+        expect.stringMatching(
+          /^night\/campaign\.yaml:11:11: The file ".*" cannot be sent along: it lies outside of the campaign's folder\.$/,
+        ),
+      ]);
+    },
+  );
+
+  test("that lie in a folder whose name only begins like the campaign's are refused", async () => {
+    await workspace.write('nightly/secret.pdf', 'x');
+    await withFile('  - file: ../nightly/secret.pdf\n');
+    expect(await problems()).toEqual([expect.stringContaining('lies outside of')]);
+  });
+
+  test('that are links to the outside are refused', async () => {
+    await symlink(join(workspace.folder, 'accounts.yaml'), join(workspace.folder, 'night/plan.pdf'));
+    await withFile('  - file: plan.pdf\n');
+    expect(await problems()).toEqual([expect.stringContaining("lies outside of the campaign's folder")]);
+  });
+
+  test('that are over 20 MiB together are refused', async () => {
+    await writeFile(join(workspace.folder, 'night/big.pdf'), Buffer.alloc(11 * 1024 * 1024));
+    await withFile('  - file: big.pdf\n  - file: big.pdf\n');
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:12:11: The file "big.pdf" cannot be sent along: the files are over 20 MiB together.',
+    ]);
+  });
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requireSummary } from '../../src/engine/execute-run.ts';
+import { planRun } from '../../src/engine/plan-run.ts';
+import { type PreparedCampaign, prepareCampaign } from '../../src/engine/prepare.ts';
+import { type Preview, previewCampaign } from '../../src/engine/preview.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+type Parts = { readonly message: string; readonly chunkSize?: number; readonly channel?: string };
+
+async function prepare(rows: readonly string[], { message, chunkSize = 200, channel = 'sms' }: Parts) {
+  await workspace.write('contacts.csv', ['to,name,code', ...rows, ''].join('\n'));
+  await workspace.write(
+    'campaign.yaml',
+    `campaign: test
+account: sandbox
+channel: ${channel}
+contacts: { file: contacts.csv, country: AU, columns: { Recipient: to } }
+message: ${message}
+dispatch: { chunkSize: ${chunkSize} }
+`,
+  );
+  return prepareCampaign('campaign.yaml', {
+    workingFolder: workspace.folder,
+    environment: {
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+      VOLLEY_SANDBOX_TOKEN: 'x',
+    },
+  });
+}
+
+const preview = async (rows: readonly string[], parts: Parts): Promise<Preview> =>
+  previewCampaign(await prepare(rows, parts));
+
+const number = (index: number): string => `04120${String(index).padStart(5, '0')}`;
+
+describe('the preview counts what a run of the same campaign would have', () => {
+  // Twelve numbers, each up to four times in different writing, some of them broken, in five codes.
+  const rows = Array.from({ length: 48 }, (_, index) => {
+    const to = number(index % 12);
+    const writing = [to, `+61 ${to.slice(1)}`, to.replace('0412', '0412-'), index % 8 === 3 ? 'n/a' : to];
+    return `${writing[index % 4]},Name ${index % 3},C${index % 5}`;
+  });
+
+  test.each([
+    ['{ Message: "Hello" }', 200],
+    ['{ Message: "Hello", ChargeCode: "[[code]]" }', 1],
+    ['{ Message: "Hello", ChargeCode: "[[code]]" }', 2],
+    ['{ Message: "Hello [[name]]", ChargeCode: "[[code]]" }', 3],
+    ['{ Message: "[[to]] [[name]] [[code]]", SubAccount: "[[code]]" }', 5],
+  ])('%s, %i to a request', async (message, chunkSize) => {
+    const parts = { message, chunkSize };
+    const previewed = await preview(rows, parts);
+    const run = await planRun(opened.context, await prepare(rows, parts), () => {});
+    const { contacts, requests, recipients } = await requireSummary(opened.context, run);
+    const { rows: envelopes } = await opened.ledger.pool.query(
+      'SELECT count(*)::integer FROM envelopes WHERE run_id = $1',
+      [run],
+    );
+
+    expect(previewed.contacts).toEqual(contacts);
+    expect(previewed.requests).toBe(requests.total);
+    expect(previewed.recipients).toBe(recipients.total);
+    expect(previewed.envelopes).toBe(envelopes[0].count);
+    expect(contacts.duplicate).toBeGreaterThan(0);
+    expect(contacts.invalid).toBeGreaterThan(0);
+  });
+
+  test('of nobody', async () => {
+    expect(await preview([], { message: '{ Message: Hello }' })).toMatchObject({
+      contacts: { read: 0, invalid: 0, duplicate: 0, suppressed: 0 },
+      recipients: 0,
+      requests: 0,
+      envelopes: 0,
+      smsParts: 0,
+      rejected: [],
+      messages: [],
+    });
+  });
+});
+
+describe('requests', () => {
+  test.each([
+    [9, 3, 3],
+    [10, 3, 4],
+    [10, 10, 1],
+    [11, 10, 2],
+    [10, 1, 10],
+  ])('for %i recipients, %i to a request, are %i', async (count, chunkSize, requests) => {
+    const rows = Array.from({ length: count }, (_, index) => `${number(index)},A,C`);
+    expect(await preview(rows, { message: '{ Message: Hello }', chunkSize })).toMatchObject({
+      recipients: count,
+      requests,
+      envelopes: 1,
+    });
+  });
+});
+
+describe('contacts left out', () => {
+  test('tell the line of the first of equal addresses, however they are written', async () => {
+    const { rejected } = await preview(
+      [`${number(1)},A,C`, `${number(2)},B,C`, `+61${number(1).slice(1)},C,C`],
+      {
+        message: '{ Message: Hello }',
+      },
+    );
+    expect(rejected).toEqual([
+      { line: 4, column: 'to', reason: 'duplicate', detail: 'same address as line 2' },
+    ]);
+  });
+
+  test('are all counted, and twenty of them shown', async () => {
+    const rows = Array.from({ length: 30 }, (_, index) => `n/a,A,${index}`);
+    const { contacts, rejected } = await preview(rows, { message: '{ Message: Hello }' });
+    expect(contacts).toEqual({ read: 30, invalid: 30, duplicate: 0, suppressed: 0 });
+    expect(rejected.map(({ line }) => line)).toEqual(Array.from({ length: 20 }, (_, index) => index + 2));
+  });
+});
+
+describe('the first messages', () => {
+  const rows = ['Ann', 'Bob', 'Cy', 'Di'].map((name, index) => `${number(index)},${name},C`);
+
+  test('are three, as they are sent and as they are read', async () => {
+    const { messages, merge } = await preview(rows, {
+      message: '{ Message: "Hi [[name]] [[STOP]]", ChargeCode: "[[code]]" }',
+    });
+    expect(merge.kind).toBe('service');
+    expect(messages).toEqual(
+      ['Ann', 'Bob', 'Cy'].map((name, index) => ({
+        line: index + 2,
+        destination: { Recipient: `+61${number(index).slice(1)}`, Custom1: name },
+        fields: { Message: 'Hi [[Custom1]] [[STOP]]', ChargeCode: 'C' },
+        text: `Hi ${name} [[STOP]]`,
+      })),
+    );
+  });
+
+  test('have no text of their own in channels where the service does not merge', async () => {
+    const { messages, smsParts } = await preview(['a@example.com,Ann,C'], {
+      channel: 'email',
+      message: '{ MessagePlain: "Hi [[name]]" }',
+    });
+    expect(smsParts).toBeNull();
+    expect(messages).toMatchObject([{ fields: { MessagePlain: 'Hi Ann' }, text: null }]);
+  });
+});
+
+test('SMS parts are counted from what each recipient reads: 160 and 153 characters, or 70 and 67', async () => {
+  const texts = [
+    'x'.repeat(160),
+    'x'.repeat(161),
+    '€'.repeat(80),
+    'ж'.repeat(70),
+    'ж'.repeat(71),
+    'x'.repeat(307),
+  ];
+  const parts = [1, 2, 1, 1, 2, 3];
+  for (const [index, text] of texts.entries()) {
+    const { smsParts } = await preview([`${number(1)},${text},C`], { message: '{ Message: "[[name]]" }' });
+    expect(smsParts).toBe(parts[index]);
+  }
+});
+
+test('memory does not grow with the length of the messages', async () => {
+  const prepared = await prepare([], { channel: 'email', message: '{ MessagePlain: "[[name]]" }' });
+  const contacts: PreparedCampaign['contacts'] = (async function* () {
+    for (let index = 0; index < 20_000; index++) {
+      const envelope = { MessagePlain: `${index} ${'x'.repeat(10_000)}` };
+      const address = `${index}@example.com`;
+      yield { kind: 'contact', line: index, address, originalAddress: address, envelope, destination: {} };
+    }
+  })();
+  const { envelopes } = await previewCampaign({ ...prepared, contacts });
+  expect(envelopes).toBe(20_000);
+  // All the texts together are 200 MB.
+  expect(process.memoryUsage().heapUsed).toBeLessThan(150 * 1024 * 1024);
+});

@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest';
+import { readAccount, readWebhookTokens } from '../../src/gateway/accounts.ts';
+import { problemsOf } from '../support/problems.ts';
+
+const environment = {
+  TOKEN: 'secret-token-value',
+  KEY: 'secret-key-value',
+  HOOK: 'secret_hook_value_of_22_chars',
+  URL: 'https://service.example',
+  EMPTY: '',
+};
+
+const accounts = (lines: string) => `accounts:\n  main:\n${lines.replace(/^/gm, '    ')}\n`;
+
+const minimal = `interface: rest-2.02
+baseUrl: https://service.example
+authToken: \${TOKEN}`;
+
+const read = (source: string, name = 'main', env: Record<string, string> = environment) =>
+  readAccount(source, 'accounts.yaml', name, env);
+
+const problems = (source: string, name?: string, env?: Record<string, string>) =>
+  problemsOf(() => read(source, name, env));
+
+describe('an account', () => {
+  test('needs an interface, an address and a credential; the rest has defaults', () => {
+    expect(read(accounts(minimal))).toEqual({
+      name: 'main',
+      interface: 'rest-2.02',
+      format: 'json',
+      baseUrl: 'https://service.example',
+      credentials: { kind: 'authToken', authToken: 'secret-token-value' },
+      timeouts: { connect: 5_000, headers: 30_000, body: 30_000 },
+      concurrency: 16,
+    });
+  });
+
+  test('can set its times and limits', () => {
+    const more = `${minimal}\ntimeouts: { connect: 500ms, body: 2m }\nlimits: { concurrency: 3 }`;
+    expect(read(accounts(more))).toMatchObject({
+      timeouts: { connect: 500, headers: 30_000, body: 120_000 },
+      concurrency: 3,
+    });
+  });
+
+  test.each([
+    [
+      'rest-1.04',
+      'sender: ann@example.com\napiKey: ${KEY}',
+      { kind: 'apiKey', sender: 'ann@example.com', apiKey: 'secret-key-value' },
+    ],
+    [
+      'rest-1.02',
+      'sender: 0123\napiKey: ${KEY}',
+      { kind: 'apiKey', sender: '0123', apiKey: 'secret-key-value' },
+    ],
+    [
+      'soap-tts',
+      'sender: ann\ntoken: ${TOKEN}',
+      { kind: 'senderToken', sender: 'ann', token: 'secret-token-value' },
+    ],
+  ])('of %s has the credential of that interface', (name, credential, credentials) => {
+    const source = accounts(`interface: ${name}\nbaseUrl: https://service.example\n${credential}`);
+    expect(read(source).credentials).toEqual(credentials);
+  });
+
+  test.each([
+    ['rest-2.02', ['authToken']],
+    ['rest-1.04', ['sender', 'apiKey']],
+    ['soap-tts', ['sender', 'token']],
+  ])('of %s without its credential is told what is needed', (name, keys) => {
+    expect(problems(accounts(`interface: ${name}\nbaseUrl: https://service.example`))).toEqual(
+      keys.map((key) => `accounts.yaml:3:5: Account "main" needs "${key}" for ${name}.`),
+    );
+  });
+
+  test('that is not there is told the nearest, and those there are', () => {
+    expect(problems(accounts(minimal), 'mian')).toEqual([
+      'accounts.yaml: There is no account "mian". Did you mean "main"? Accounts here: main.',
+    ]);
+    expect(problems('accounts: {}', 'main')).toEqual([
+      'accounts.yaml: There is no account "main". Accounts here: none.',
+    ]);
+  });
+
+  test.each(['constructor', 'toString', '__proto__'])('can be asked for as %s', (name) => {
+    expect(problems(accounts(minimal), name)).toEqual([
+      expect.stringContaining(`There is no account "${name}"`),
+    ]);
+  });
+
+  test('is told every mistake in the file, with the nearest known key at each level', () => {
+    const faulty = `interfase: rest-2.02
+interface: rest-2.03
+format: jsn
+baseUrl: https://service.example
+timeouts: { conect: 5s, body: soon }
+limits: { concurency: 1, concurrency: 999 }`;
+    expect(problems(accounts(faulty))).toEqual([
+      expect.stringContaining(
+        'accounts.yaml:3:5: Unknown key "interfase" in "accounts.main". Did you mean "interface"?',
+      ),
+      'accounts.yaml:4:16: "accounts.main.interface": expected rest-2.02, rest-1.04, rest-1.02 or soap-tts, got "rest-2.03". Did you mean "rest-2.02"?',
+      'accounts.yaml:5:13: "accounts.main.format": expected json or xml, got "jsn". Did you mean "json"?',
+      'accounts.yaml:7:17: Unknown key "conect" in "accounts.main.timeouts". Did you mean "connect"? Known here: connect, headers, body.',
+      'accounts.yaml:7:35: "accounts.main.timeouts.body": expected a duration such as 500ms, 5s, 2m, 2h or 7d, got "soon".',
+      'accounts.yaml:8:15: Unknown key "concurency" in "accounts.main.limits". Did you mean "concurrency"? Known here: concurrency.',
+      'accounts.yaml:8:43: "accounts.main.limits.concurrency": expected a whole number from 1 to 256, got "999".',
+    ]);
+  });
+});
+
+describe('${NAME}', () => {
+  test('that is not set, or empty, is named with its place', () => {
+    const source = accounts(
+      minimal.replace('TOKEN', 'NOWHERE').replace('https://service.example', '${EMPTY}'),
+    );
+    expect(problems(source)).toEqual([
+      'accounts.yaml:4:14: Environment variable EMPTY is not set.',
+      'accounts.yaml:5:16: Environment variable NOWHERE is not set.',
+    ]);
+  });
+
+  test('of another account need not be set', () => {
+    const other = `  other:\n    interface: rest-2.02\n    baseUrl: \${A}\n    authToken: \${B}\n    webhookToken: \${C}\n`;
+    expect(read(accounts(minimal) + other).name).toBe('main');
+  });
+
+  test('in the address can have a default, which counts when the name is not set or empty', () => {
+    const at = (baseUrl: string) =>
+      read(accounts(minimal.replace('https://service.example', baseUrl))).baseUrl;
+    expect(at('${NOWHERE:-http://127.0.0.1:8025}')).toBe('http://127.0.0.1:8025');
+    expect(at('${EMPTY:-http://127.0.0.1:8025}')).toBe('http://127.0.0.1:8025');
+    expect(at('${URL:-http://127.0.0.1:8025}')).toBe('https://service.example');
+    expect(at('${URL}/v2/')).toBe('https://service.example/v2');
+  });
+
+  test('without a default is not set to nothing by "${NAME:-}"', () => {
+    expect(problems(accounts(minimal.replace('https://service.example', '${NOWHERE:-}')))).toEqual([
+      'accounts.yaml:4:14: Environment variable NOWHERE is not set.',
+    ]);
+  });
+
+  test('puts its value in as it is, "$&" included', () => {
+    const env = { ...environment, TOKEN: "a$&b$1c$'" };
+    expect(read(accounts(minimal), 'main', env).credentials).toMatchObject({ authToken: "a$&b$1c$'" });
+  });
+});
+
+describe('the address', () => {
+  test.each(['http://127.0.0.1:8025', 'https://service.example/base/', 'https://service.example//'])(
+    'can be %s',
+    (baseUrl) => {
+      const account = read(accounts(minimal.replace('https://service.example', baseUrl)));
+      expect(account.baseUrl).toBe(baseUrl.replace(/\/+$/, ''));
+    },
+  );
+
+  test.each([
+    ...['service.example', 'ftp://service.example', 'https://', 'file:///etc/passwd', 'javascript:1'],
+    ...['https://ann:hunter2@service.example', 'https://hunter2@service.example'],
+    ...['https://service.example?token=hunter2', 'https://service.example/#hunter2', '${TOKEN}'],
+  ])('cannot be %s, and is not shown in the error', (baseUrl) => {
+    expect(problems(accounts(minimal.replace('https://service.example', baseUrl)))).toEqual([
+      'accounts.yaml:4:14: "baseUrl" must be an http:// or https:// address without user, password, query and fragment.',
+    ]);
+  });
+});
+
+describe('a secret', () => {
+  const secretKeys = ['authToken', 'apiKey', 'token', 'webhookToken'];
+
+  test.each(secretKeys)('cannot stand in the file as "%s", and is not shown in the error', (key) => {
+    const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: hunter2`);
+    expect(problems(source)).toEqual([
+      `accounts.yaml:5:${7 + key.length}: "accounts.main.${key}": a secret must not stand in the file; write \${NAME} and set NAME in the environment.`,
+    ]);
+  });
+
+  test.each([
+    'hunter2${TOKEN}',
+    '${TOKEN:-hunter2}',
+    '[hunter2]',
+    '{ hunter2: x }',
+    '"hunter2',
+    '"hunter2" x',
+    '*hunter2',
+    '!hunter2 x',
+  ])('is not shown in any error, nor accepted: %s', (written) => {
+    for (const key of secretKeys) {
+      const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: ${written}`);
+      const shown = [
+        ...problems(source),
+        ...problemsOf(() => readWebhookTokens(source, 'accounts.yaml', environment)),
+      ];
+      expect(shown.length).toBeGreaterThan(0);
+      expect(shown.join('\n')).not.toContain('hunter2');
+    }
+  });
+
+  test.each(['hunter2\n', 'hun ter2', 'hunter2\r\nX-Header: 1', 'hünter2', 'hunter2\0'])(
+    'that a header cannot carry is refused, and not shown: %j',
+    (value) => {
+      expect(problems(accounts(minimal), 'main', { TOKEN: value })).toEqual([
+        'accounts.yaml:5:16: The value of "authToken" holds a space, a line break or a character outside ASCII; expected none.',
+      ]);
+    },
+  );
+});
+
+describe('webhook tokens', () => {
+  const tokens = (source: string, env: Record<string, string> = environment) =>
+    readWebhookTokens(source, 'accounts.yaml', env);
+  const withHook = accounts(`${minimal}\nwebhookToken: \${HOOK}`);
+
+  test('are those of the accounts that have one', () => {
+    const second = `  quiet:\n    interface: rest-2.02\n    baseUrl: https://service.example\n    authToken: \${TOKEN}\n`;
+    expect(tokens(withHook + second)).toEqual(new Map([['main', environment.HOOK]]));
+  });
+
+  test('are all there is to be set: other names of the file may be missing', () => {
+    expect(tokens(withHook, { HOOK: environment.HOOK }).size).toBe(1);
+  });
+
+  test('that are not set are named with their place', () => {
+    expect(problemsOf(() => tokens(withHook, {}))).toEqual([
+      'accounts.yaml:6:19: Environment variable HOOK is not set.',
+    ]);
+  });
+
+  test.each([
+    'short',
+    'x'.repeat(21),
+    'x'.repeat(257),
+    'with/slash/and/twenty/two',
+    'with space and twenty two',
+    'ü'.repeat(30),
+  ])('that could be guessed, or cannot stand in a path, are refused and not shown: %s', (token) => {
+    expect(problemsOf(() => tokens(withHook, { HOOK: token }))).toEqual([
+      'accounts.yaml:6:19: The webhook token must be 22 to 256 letters, digits, "-" or "_": 128 random bits or more.',
+    ]);
+  });
+});

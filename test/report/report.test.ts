@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import type { RunSummary } from '../../src/domain.ts';
+import { billingText } from '../../src/report/billing.ts';
+import { runDetailsText } from '../../src/report/run-details.ts';
+import { runSummaryText } from '../../src/report/run-summary.ts';
+
+const summary: RunSummary = {
+  run: '261121-7k2mq',
+  campaign: 'outage',
+  state: 'paused',
+  contacts: { read: 500, invalid: 3, duplicate: 2, suppressed: 0 },
+  requests: {
+    ...{ total: 10, planned: 1, sending: 0, accepted: 6, rejected: 1 },
+    ...{ failed: 0, in_doubt: 2, cancelled: 0, abandoned: 0 },
+  },
+  recipients: {
+    ...{ total: 495, pending: 5, accepted: 300, delivered: 90, undelivered: 0 },
+    ...{ rejected: 50, failed: 0, unknown: 50, cancelled: 0 },
+  },
+};
+
+describe('the summary of a run', () => {
+  test('names every state that is not empty, and every unknown', () => {
+    expect(runSummaryText(summary).split('\n')).toEqual([
+      'Run 261121-7k2mq  outage  paused',
+      '  contacts    500 read: 3 invalid, 2 duplicate',
+      '  requests    10: 1 planned, 6 accepted, 1 rejected, 2 in doubt',
+      '  recipients  495: 5 pending, 300 accepted, 90 delivered, 50 rejected, 50 unknown',
+    ]);
+  });
+
+  test('of an empty run is its totals', () => {
+    const zeros = <Counts extends Record<string, number>>(counts: Counts): Counts =>
+      Object.fromEntries(Object.keys(counts).map((name) => [name, 0])) as Counts;
+    const empty: RunSummary = {
+      ...summary,
+      contacts: zeros(summary.contacts),
+      requests: zeros(summary.requests),
+      recipients: zeros(summary.recipients),
+    };
+    expect(runSummaryText(empty).split('\n').slice(1)).toEqual([
+      '  contacts    0 read',
+      '  requests    0',
+      '  recipients  0',
+    ]);
+  });
+});
+
+describe('the details of a run', () => {
+  const nothingMore = { stateReason: null, failures: [], deliveryResults: [], rejectedContacts: [] };
+
+  test('are the summary, when there is nothing more to tell', () => {
+    expect(runDetailsText({ summary, ...nothingMore })).toBe(runSummaryText(summary));
+  });
+
+  test('tell why the run is paused, what failed, how deliveries ended, and who was left out of how many', () => {
+    const text = runDetailsText({
+      summary,
+      stateReason: 'Bad token\u001b[2J',
+      failures: [{ state: 'rejected', reason: 'Missing Sender', requests: 1, recipients: 50 }],
+      deliveryResults: [
+        { outcome: 'delivered', result: 'SentOK', recipients: 90 },
+        { outcome: 'undelivered', result: null, recipients: 1 },
+      ],
+      rejectedContacts: [
+        { line: 7, column: 'phone', reason: 'invalid', detail: '"x" is not a phone number' },
+      ],
+    });
+    expect(text).toContain('  because     Bad token\\x1b[2J');
+    expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
+    expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);
+    expect(text).toMatch(
+      /Contacts left out \(1 of 5 shown\)\n.*7 .*phone.*invalid.*"x" is not a phone number/s,
+    );
+  });
+});
+
+describe('the billing report', () => {
+  const figures = {
+    ...{ requests: 1, recipients: 3, accepted: 2, delivered: 1, undelivered: 1 },
+    ...{ unknown: 1, units: '2', price: '0.10' },
+  };
+
+  test('has a line for each SubAccount and ChargeCode, names what nobody set, and ends with the total', () => {
+    const text = billingText({
+      lines: [
+        { subAccount: 'TAS', chargeCode: 'NET-1', ...figures },
+        { subAccount: null, chargeCode: null, ...figures },
+      ],
+      total: { ...figures, requests: 2, recipients: 6, price: '0.20' },
+    });
+    const cells = text
+      .split('\n')
+      .filter((line) => line.startsWith('│'))
+      .map((line) =>
+        line
+          .split('│')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      );
+    expect(cells).toEqual([
+      [
+        ...['SubAccount', 'ChargeCode', 'Requests', 'Recipients', 'Accepted'],
+        ...['Delivered', 'Undelivered', 'Unknown', 'Units', 'Price'],
+      ],
+      ['TAS', 'NET-1', '1', '3', '2', '1', '1', '1', '2', '0.10'],
+      ['(none)', '(none)', '1', '3', '2', '1', '1', '1', '2', '0.10'],
+      Array(10).fill(''),
+      ['Total', '', '2', '6', '2', '1', '1', '1', '2', '0.20'],
+    ]);
+  });
+});
