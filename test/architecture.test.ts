@@ -32,6 +32,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   commander: ['cli'],
   'log-update': ['cli'],
   yaml: ['platform'],
+  'fast-xml-parser': ['wire'],
   'csv-parse': ['contacts'],
   'libphonenumber-js': ['contacts'],
 };

@@ -21,8 +21,8 @@ export async function applyInbox({ ledger }: EngineContext): Promise<number> {
 }
 
 /** What the bytes of a report say. Never throws: whoever knows the address can send anything. */
-function readReport({ report, contentType, body }: InboxReport): ReadReport {
-  const decoded = decodeDeliveryReport(contentType, body);
+function readReport({ report, body }: InboxReport): ReadReport {
+  const decoded = decodeDeliveryReport(body);
   switch (decoded.kind) {
     case 'inbound':
       return { report, kind: 'inbound' };

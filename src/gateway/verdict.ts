@@ -1,4 +1,4 @@
-import { decodeSendAnswerJson } from '../wire/send-answer-json.ts';
+import { decodeSendAnswer } from '../wire/send-answer.ts';
 import type { DecodeSendAnswer, SendAnswer } from '../wire/wire.ts';
 import type { Evidence } from './evidence.ts';
 
@@ -26,7 +26,7 @@ const longestQuote = 500;
 export function classify(
   evidence: Evidence,
   messageId: string,
-  decode: DecodeSendAnswer = decodeSendAnswerJson,
+  decode: DecodeSendAnswer = decodeSendAnswer,
 ): Verdict {
   switch (evidence.kind) {
     case 'not_sent':

@@ -1,6 +1,7 @@
 import type { Channel, DeliveryOutcome } from '../domain.ts';
 import { asText, isObject, type JsonObject, member, parseJsonWithNumbersAsText } from './json.ts';
 import { decimalText, detailPairs, type Units, unitsOf, utcTime } from './report-values.ts';
+import { looksLikeXml, parseXmlRoot } from './xml.ts';
 
 /**
  * A call of the service's webhook, one per recipient. Its shape is not in interface.md (section 6: "not shown"); names
@@ -72,17 +73,15 @@ export const reportTypes: Readonly<Record<Channel, string>> = {
 };
 
 /**
- * Reads a call of the webhook. Whoever knows its address can send anything, so nothing here throws and every value
+ * Reads a call of the webhook, in JSON or in XML (any root element, the same names as its children). Whoever knows its address can send anything, so nothing here throws and every value
  * has to prove itself; what cannot be read at all is `unreadable`, with the reason.
  */
 export function decodeDeliveryReport(
-  contentType: string | undefined,
   body: Uint8Array,
   statusWords: StatusWords = defaultStatusWords,
 ): DecodedReport {
-  if (contentType?.toLowerCase().includes('xml')) return unreadable('XML reports are not read yet');
-  const members = parseJsonWithNumbersAsText(body);
-  if (!isObject(members)) return unreadable('the body is not a JSON object');
+  const members = looksLikeXml(body) ? parseXmlRoot(body) : parseJsonWithNumbersAsText(body);
+  if (!isObject(members)) return unreadable('the body is neither a JSON object nor XML');
 
   const type = text(members, 'Type');
   const destination = text(members, 'Destination');

@@ -1,7 +1,7 @@
 import type { Channel, SendRequest } from '../domain.ts';
 import { isObject, member, parseJson } from './json.ts';
 import { fromMessageData, toMessageData } from './message-json.ts';
-import { decodeSendAnswerJson, encodeSendAnswerJson } from './send-answer-json.ts';
+import { decodeSendAnswer, encodeSendAnswerJson } from './send-answer.ts';
 import type {
   DecodedSendRequest,
   EncodedSendRequest,
@@ -24,7 +24,7 @@ export const rest202Json: WireInterface = {
   encodeSendRequest,
   decodeSendRequest,
   encodeSendAnswer: encodeSendAnswerJson,
-  decodeSendAnswer: decodeSendAnswerJson,
+  decodeSendAnswer,
 };
 
 function encodeSendRequest(request: SendRequest, credentials: WireCredentials): EncodedSendRequest {

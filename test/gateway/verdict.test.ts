@@ -27,7 +27,9 @@ describe('rejected', () => {
       words: ['Missing Sender'],
     });
     const xml = '<root><Result>Failed</Result><ErrorMessage>Missing Sender</ErrorMessage></root>';
-    expect(verdict(answer(400, ` ${xml}\n`))).toEqual({ kind: 'rejected', words: [xml] });
+    expect(verdict(answer(400, ` ${xml}\n`))).toEqual({ kind: 'rejected', words: ['Missing Sender'] });
+    const page = '<html><body>Bad Request<br></body></html>';
+    expect(verdict(answer(400, page))).toEqual({ kind: 'rejected', words: [page] });
     expect(verdict(answer(400, ''))).toEqual({ kind: 'rejected', words: ['no text in the answer'] });
     expect(verdict(answer(400, 'x'.repeat(9999)))).toEqual({ kind: 'rejected', words: ['x'.repeat(500)] });
   });

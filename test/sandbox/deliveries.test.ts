@@ -18,7 +18,7 @@ async function receiver(
 ): Promise<Receiver> {
   const reports: DeliveryReport[] = [];
   const server = createServer(async (request: IncomingMessage, response) => {
-    const decoded = decodeDeliveryReport(request.headers['content-type'], await buffer(request));
+    const decoded = decodeDeliveryReport(await buffer(request));
     if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
     reports.push(decoded.report);
     answer(response, decoded.report);

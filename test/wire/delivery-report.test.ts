@@ -5,10 +5,7 @@ import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { unitsOf, utcTime } from '../../src/wire/report-values.ts';
 
 const decode = (members: unknown) =>
-  decodeDeliveryReport(
-    'application/json',
-    Buffer.from(typeof members === 'string' ? members : JSON.stringify(members)),
-  );
+  decodeDeliveryReport(Buffer.from(typeof members === 'string' ? members : JSON.stringify(members)));
 
 const seen = {
   Version: 'v2.02',
@@ -71,7 +68,7 @@ describe('a delivery report', () => {
 
   test('takes other status words when it is given them', () => {
     const body = Buffer.from(JSON.stringify({ ...seen, Status: 'Bounced' }));
-    const decoded = decodeDeliveryReport('application/json', body, { bounced: 'undelivered' });
+    const decoded = decodeDeliveryReport(body, { bounced: 'undelivered' });
     expect(decoded).toMatchObject({ kind: 'report', report: { outcome: 'undelivered' } });
   });
 
@@ -123,15 +120,36 @@ describe('a delivery report', () => {
   });
 
   test.each([
-    ['{', 'the body is not a JSON object'],
-    ['[]', 'the body is not a JSON object'],
-    ['', 'the body is not a JSON object'],
+    ['{', 'the body is neither a JSON object nor XML'],
+    ['[]', 'the body is neither a JSON object nor XML'],
+    ['', 'the body is neither a JSON object nor XML'],
     [{ ...seen, Type: null }, 'it has no Type'],
     [{ ...seen, Destination: {} }, 'it has no Destination'],
     [{ ...seen, MessageID: '' }, 'it has no MessageID'],
     [{ ...seen, Status: [] }, 'it has no Status'],
   ])('%j is unreadable: %s', (members, why) => {
     expect(decode(members)).toEqual({ kind: 'unreadable', why });
+  });
+
+  test('in XML says the same as in JSON, with every value as it was written', () => {
+    const elements = Object.entries(seen)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => `<${name}>${value}</${name}>`);
+    const xml = `<?xml version="1.0"?>\n<DeliveryReport>${elements.join('')}</DeliveryReport>`;
+    expect(decode(xml)).toEqual(decode(JSON.stringify(seen)));
+    expect(decode(xml.replace(/<Price>.*<\/Price>/, '<Price>0.0800</Price>'))).toMatchObject({
+      report: { price: '0.0800' },
+    });
+  });
+
+  test.each([
+    '<a>',
+    '<a></b>',
+    '<!DOCTYPE a [<!ENTITY x "y">]><a><Type>&x;</Type></a>',
+    '<a>text</a>',
+    '<a/>',
+  ])('in XML that is broken, has a document type or holds nothing is unreadable: %s', (xml) => {
+    expect(decode(xml).kind).toBe('unreadable');
   });
 
   test('never throws and never touches a prototype', () => {
@@ -188,7 +206,7 @@ test('a written report is read back as it was', () => {
   fc.assert(
     fc.property(written, (one) => {
       const { url, ...expected } = one;
-      const decoded = decodeDeliveryReport('application/json', encodeDeliveryReport(one).body);
+      const decoded = decodeDeliveryReport(encodeDeliveryReport(one).body);
       expect(decoded).toMatchObject({ kind: 'report', report: { ...expected, fields: { URL: url } } });
     }),
   );

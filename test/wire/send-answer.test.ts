@@ -26,6 +26,20 @@ describe('an answer to a send request', () => {
     expect(decode('{"Result":"Unauthorized","ErrorMessage":[]}')).toEqual({ kind: 'failure', words: [] });
   });
 
+  test('is understood in XML too: any root, one error element or several, CDATA, leading zeros kept', () => {
+    expect(
+      decode('<?xml version="1.0"?><root><Result>Success</Result><MessageID>0012</MessageID></root>'),
+    ).toEqual({
+      kind: 'success',
+      messageId: '0012',
+    });
+    expect(
+      decode(
+        '<r><Result>Failed</Result><ErrorMessage>a &amp; b</ErrorMessage><ErrorMessage><![CDATA[<c>]]></ErrorMessage></r>',
+      ),
+    ).toEqual({ kind: 'failure', words: ['a & b', '<c>'] });
+  });
+
   test('keeps only words that are text, and not endlessly many', () => {
     const words = [null, {}, 'a'.repeat(1000), ...Array.from({ length: 50 }, () => 'b')];
     const decoded = decode(JSON.stringify({ Result: 'Failed', ErrorMessage: words }));

@@ -1,24 +1,26 @@
 import type { Channel } from '../domain.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
 import type { EncodedSendAnswer, SendAnswer, SendAnswerToWrite } from './wire.ts';
+import { looksLikeXml, parseXmlRoot } from './xml.ts';
 
-/** The answer to a send request in JSON (interface.md, 2.9 and 7), both directions. */
+/** The answer to a send request (interface.md, 2.9 and 7): read in both formats, written in JSON. */
 
 const mostWords = 20;
 const longestWords = 500;
 
 /**
- * Reads an answer of any REST interface: `ErrorMessage` (or, in earlier versions, `Message`) as text or as a list,
- * with or without a MessageID. A page of a proxy, an empty body or a `Result` of another word is `unreadable`.
+ * Reads an answer of any REST interface, in JSON or in XML, whichever it is: `ErrorMessage` (or, in earlier versions,
+ * `Message`) as text, list or elements, with or without a MessageID. A page of a proxy, an empty body or a `Result` of
+ * another word is `unreadable`.
  */
-export function decodeSendAnswerJson(
+export function decodeSendAnswer(
   _status: number,
   _contentType: string | undefined,
   body: Uint8Array,
 ): SendAnswer {
   if (body.byteLength === 0) return { kind: 'unreadable', why: 'the answer is empty' };
-  const answer = parseJson(body);
-  if (!isObject(answer)) return { kind: 'unreadable', why: 'the answer is not a JSON object' };
+  const answer = looksLikeXml(body) ? parseXmlRoot(body) : parseJson(body);
+  if (!isObject(answer)) return { kind: 'unreadable', why: 'the answer is neither a JSON object nor XML' };
 
   const id = asText(member(answer, 'MessageID'));
   const messageId = id === undefined ? {} : { messageId: id };
