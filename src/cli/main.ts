@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { InputError } from '../domain.ts';
+import { isConnectionFailure } from '../platform/database.ts';
 import { printable } from '../report/printable.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 
@@ -81,6 +82,12 @@ function explain(error: unknown, shell: Shell): ExitCode {
   if (error instanceof InputError) {
     for (const { where, what } of error.problems) shell.note(`${printable(where)}: ${printable(what)}`);
     return 2;
+  }
+  if (isConnectionFailure(error)) {
+    shell.note(
+      `The database was lost: ${printable(error.message)}. What was being sent is in doubt; \`volley runs\` names the run, and \`volley resume <run>\` goes on.`,
+    );
+    return 1;
   }
   shell.note(
     error instanceof Error ? `Internal error: ${error.stack ?? error.message}` : `Internal error: ${error}`,

@@ -1,7 +1,6 @@
 import type { RunSummary } from '../domain.ts';
 import type { EngineContext } from '../engine/context.ts';
-import type { DispatchEnd } from '../engine/dispatch.ts';
-import { executeRun, requireRun, requireSummary } from '../engine/execute-run.ts';
+import { executeRun, type RunEnd, requireRun, requireSummary } from '../engine/execute-run.ts';
 import { planRun } from '../engine/plan-run.ts';
 import type { PreparedCampaign } from '../engine/prepare.ts';
 import type { Account } from '../gateway/account.ts';
@@ -32,7 +31,7 @@ export async function dispatchWithProgress(
   context: EngineContext,
   run: string,
   account: Account,
-): Promise<DispatchEnd> {
+): Promise<RunEnd> {
   shell.drainable();
   const progress = startRunProgress(shell);
   try {
@@ -53,14 +52,19 @@ export async function dispatchAndPrint(
   const end = await dispatchWithProgress(shell, context, run, account);
   const summary = await requireSummary(context, run);
   shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
+  if (end.kind === 'lost') {
+    shell.note(
+      `The database session of this run was lost, so no more was sent. \`volley resume ${run}\` goes on.`,
+    );
+  }
   const { stateReason } = await requireRun(context, run);
   if (stateReason)
     shell.note(`The run is ${summary.state}: ${printable(stateReason)}. \`volley resume ${run}\` goes on.`);
   shell.exitWith(exitCodeOf(end, summary));
 }
 
-function exitCodeOf(end: DispatchEnd, { requests }: RunSummary): ExitCode {
-  if (end.kind === 'refused') return 4;
+function exitCodeOf(end: RunEnd, { requests }: RunSummary): ExitCode {
+  if (end.kind === 'refused' || end.kind === 'lost') return 4;
   if (end.kind === 'drained') return 130;
   return requests.rejected + requests.failed + requests.in_doubt + requests.abandoned > 0 ? 3 : 0;
 }

@@ -11,6 +11,9 @@ import { moveRun } from '../ledger/runs/transition.ts';
 import type { EngineContext } from './context.ts';
 import { type DispatchEnd, dispatch } from './dispatch.ts';
 
+/** How a run ended. `lost`: the database session that kept other processes away broke; what was sent is recorded. */
+export type RunEnd = DispatchEnd | { readonly kind: 'lost' };
+
 export type RunProgress = {
   /** Counts when the dispatch began. */
   readonly onStart: (summary: RunSummary) => void;
@@ -33,7 +36,7 @@ export async function executeRun(
   account: Account,
   stop: AbortSignal,
   progress: RunProgress,
-): Promise<DispatchEnd> {
+): Promise<RunEnd> {
   const { ledger, now } = context;
   const run = await requireRun(context, runId);
   const lock = await lockRunForDispatch(ledger.pool, runId);
@@ -67,7 +70,15 @@ export async function executeRun(
       retries: settings.retries,
     };
     const concurrency = Math.min(settings.concurrency, account.concurrency);
-    const end = await dispatch(sender, concurrency, stop, progress.onSettled);
+    const dispatched = await dispatch(
+      sender,
+      concurrency,
+      AbortSignal.any([stop, lock.lost]),
+      progress.onSettled,
+    );
+    // Without the lock the run may be another process's by now, and its state with it.
+    if (lock.lost.aborted) return { kind: 'lost' };
+    const end = await lookForRest(context, runId, dispatched);
     await recordEnd(context, run, end);
     return end;
   } finally {
@@ -88,6 +99,13 @@ export async function requireRun({ ledger }: EngineContext, runId: string): Prom
 
 function noSuchRun(runId: string): never {
   throw new InputError([{ where: `run ${runId}`, what: 'There is no such run; `volley runs` lists them.' }]);
+}
+
+/** A run that was asked to stop when there was nothing left to send is finished all the same. */
+async function lookForRest(context: EngineContext, runId: string, end: DispatchEnd): Promise<DispatchEnd> {
+  if (end.kind !== 'drained') return end;
+  const { requests } = await requireSummary(context, runId);
+  return requests.planned === 0 ? { kind: 'finished' } : end;
 }
 
 async function recordEnd(

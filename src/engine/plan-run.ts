@@ -1,4 +1,5 @@
 import type { Contact } from '../domain.ts';
+import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
 import type { EngineContext } from './context.ts';
@@ -20,8 +21,7 @@ export async function planRun(
   const definition = campaign.value;
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));
-  const client = await context.ledger.pool.connect();
-  try {
+  await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, counted(contacts, onRow));
     await expandRun(client, {
       run,
@@ -35,11 +35,8 @@ export async function planRun(
       files,
       createdAt: now,
     });
-    return run;
-  } finally {
-    // Closing the session drops its staging table.
-    client.release(true);
-  }
+  });
+  return run;
 }
 
 async function* counted(contacts: AsyncIterable<Contact>, onRow: () => void): AsyncGenerator<Contact> {

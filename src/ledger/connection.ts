@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
 import { InputError } from '../domain.ts';
-import type { DatabaseConnection } from '../platform/database.ts';
+import { type DatabaseConnection, isConnectionFailure } from '../platform/database.ts';
 
 /** The ledger's two doors: `pool` for hot paths and COPY, `knex` for migrations and queries that are not hot. */
 export type Ledger = {
@@ -51,6 +51,29 @@ export async function migrateLedger(knex: Knex): Promise<string[]> {
 }
 
 /**
+ * Work that needs one session: a transaction, a temporary table. After a failure the session is closed, which rolls
+ * back whatever it was in the middle of.
+ */
+export async function inSession<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  // A broken connection fails the query under way; as an event that nobody hears it would end the process.
+  const heard = (): void => undefined;
+  client.on('error', heard);
+  try {
+    const result = await work(client);
+    client.off('error', heard);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+/**
  * Opens the ledger and migrates it.
  *
  * @throws InputError when the database cannot be reached
@@ -68,7 +91,7 @@ export async function openLedger(connection: DatabaseConnection, description: st
     await migrateLedger(knex);
   } catch (error) {
     await close();
-    throw isUnreachable(error) ? unreachable(error, description) : error;
+    throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
   return { pool, knex, close };
 }
@@ -82,11 +105,4 @@ export async function serverVersion({ pool }: Ledger): Promise<string> {
 function unreachable(error: Error, description: string): InputError {
   const what = `Cannot use the database (${error.message || 'no answer'}). Is the server up, and are name and password right? Without DATABASE_URL, Volley starts its own.`;
   return new InputError([{ where: description, what }], { cause: error });
-}
-
-/** Connection failures, and Postgres's refusals at log-in (classes 08, 28, 3D, 57P). */
-function isUnreachable(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return /^(E[A-Z]+|08...|28...|3D...|57P..)$/.test(code) || error instanceof AggregateError;
 }

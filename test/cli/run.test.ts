@@ -231,3 +231,24 @@ test('delivery reports received by serve make every recipient delivered or undel
 async function statusOf(run: string, where: Awaited<ReturnType<typeof surroundings>>): Promise<RunSummary> {
   return summaryOf((await volley(['status', run, '--json'], where)).stdout);
 }
+
+test('when the database goes away in the middle of a run, that is told without a stack, and resume goes on', async () => {
+  const own = await openTestLedger();
+  const where = await surroundings({ latency: 30 });
+  const env = { ...where.env, DATABASE_URL: own.url };
+  const started = startVolley(['run', 'campaign.yaml'], { ...where, env });
+  while ((await journal()).length < 8) await sleep(5);
+  await own.breakConnections();
+  const { code, stderr } = await started.ended;
+  expect([1, 4]).toContain(code);
+  expect(stderr).not.toMatch(/\n\s+at /);
+  expect(stderr).toMatch(/database.*volley resume/s);
+
+  const { rows } = await own.ledger.pool.query<{ run_id: string }>('SELECT run_id FROM runs');
+  const resumed = await volley(['resume', rows[0]?.run_id ?? '', '--json'], { ...where, env });
+  const { requests } = summaryOf(resumed.stdout);
+  const ids = (await journal()).map(({ messageId }) => messageId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(requests.accepted + requests.in_doubt).toBe(60);
+  await own.close();
+});

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError, type RunSummary } from '../../src/domain.ts';
-import type { DispatchEnd } from '../../src/engine/dispatch.ts';
-import { executeRun, requireRun, requireSummary } from '../../src/engine/execute-run.ts';
+import { executeRun, type RunEnd, requireRun, requireSummary } from '../../src/engine/execute-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/expand.ts';
 import { freePort, httpPeer, type Peer, succeed } from '../gateway/peer.ts';
@@ -38,7 +37,7 @@ async function execute(
   run: string,
   url: string,
   stop = never,
-): Promise<{ end: DispatchEnd; summary: RunSummary }> {
+): Promise<{ end: RunEnd; summary: RunSummary }> {
   const end = await executeRun(opened.context, run, account(url), stop, noProgress);
   return { end, summary: await requireSummary(opened.context, run) };
 }
@@ -234,6 +233,41 @@ test('two processes never dispatch one run at once', async () => {
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   expect(refused?.reason).toBeInstanceOf(InputError);
   expect(String(refused?.reason)).toMatch(/Another process is dispatching this run/);
+});
+
+test('when the session that keeps others away is lost, nothing more is sent, and a later run sends the rest once', async () => {
+  const { calls, peer } = counting(async (_, messageId, response) => {
+    if (calls.size === 8) {
+      await opened.ledger.pool.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_locks
+         WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
+    }
+    await sleep(20);
+    succeed(messageId, response);
+  });
+  await using service = await peer;
+  const run = await planRun(40);
+  const first = await execute(run, service.url);
+  expect(first.end.kind).toBe('lost');
+  expect(first.summary.requests).toMatchObject({ sending: 0, accepted: calls.size });
+  expect(calls.size).toBeLessThan(40);
+
+  const second = await execute(run, service.url);
+  expect(second.summary).toMatchObject({ state: 'completed', requests: { accepted: 40 } });
+  expect([...calls.values()]).toEqual(Array.from({ length: 40 }, () => 1));
+});
+
+test('a run that is asked to stop when its last request is on its way is completed', async () => {
+  const stop = new AbortController();
+  await using service = await httpPeer(async (messageId, response) => {
+    stop.abort();
+    await sleep(20);
+    succeed(messageId, response);
+  });
+  const { end, summary } = await execute(await planRun(1), service.url, stop.signal);
+  expect(summary.requests).toMatchObject({ accepted: 1 });
+  expect([end.kind, summary.state]).toEqual(['finished', 'completed']);
 });
 
 test('a completed run cannot be run again', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Contact } from '../../src/domain.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
+import { inSession, type Ledger, openLedger } from '../../src/ledger/connection.ts';
 import { expandRun, type PlannedRun } from '../../src/ledger/contacts/expand.ts';
 import { stageContacts } from '../../src/ledger/contacts/stage.ts';
 import { createTestDatabase } from './database.ts';
@@ -13,6 +13,8 @@ export type TestLedger = {
   readonly url: string;
   /** Ends every connection and takes the database away, as far as the ledger can tell. */
   dropDatabase(): Promise<void>;
+  /** Ends every session of the database but the one that does it, as a restart of the server would. */
+  breakConnections(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -25,7 +27,12 @@ export async function openTestLedger(): Promise<TestLedger> {
     await ledger.close();
     await database.drop();
   };
-  return { ledger, context, url: database.url, dropDatabase: database.drop, close };
+  const breakConnections = async (): Promise<void> => {
+    await ledger.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+  };
+  return { ledger, context, breakConnections, url: database.url, dropDatabase: database.drop, close };
 }
 
 let runs = 0;
@@ -68,13 +75,10 @@ export async function planContacts(
   run: PlannedRun,
   contacts: readonly Contact[],
 ): Promise<string> {
-  const client = await ledger.pool.connect();
-  try {
+  await inSession(ledger.pool, async (client) => {
     await stageContacts(client, toStream(contacts));
     await expandRun(client, run);
-  } finally {
-    client.release(true);
-  }
+  });
   return run.run;
 }
 

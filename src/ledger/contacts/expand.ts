@@ -19,20 +19,16 @@ export type PlannedRun = {
 /**
  * Turns the staged contacts of this session into a planned run, in one transaction: duplicates are marked, recipients
  * grouped by envelope and numbered into requests, in the order of the file. Before the commit there is no run; after
- * it, the contact file is no longer needed.
+ * it, the contact file is no longer needed. A failure leaves the transaction open: the session is to be closed.
  */
 export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
   await client.query('BEGIN');
-  try {
-    await numberContacts(client, run.chunkSize);
-    await insertRun(client, run);
-    await insertRejectedContacts(client, run);
-    await insertRequests(client, run);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
+  await numberContacts(client, run.chunkSize);
+  await insertRun(client, run);
+  await insertRejectedContacts(client, run);
+  await insertRequests(client, run);
+  await client.query('DROP TABLE staged_contacts');
+  await client.query('COMMIT');
 }
 
 /** The first of equal addresses stays; equal envelopes share chunks; envelopes stand in the order of their first line. */

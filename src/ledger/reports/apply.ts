@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { DeliveryOutcome } from '../../domain.ts';
+import { inSession } from '../connection.ts';
 
 /** A report in the inbox that has not been looked at. */
 export type InboxReport = {
@@ -38,8 +39,7 @@ export async function applyReports(
   limit: number,
   read: (report: InboxReport) => ReadReport,
 ): Promise<number> {
-  const client = await pool.connect();
-  try {
+  return inSession(pool, async (client) => {
     await client.query('BEGIN');
     const reports = await takeReports(client, limit);
     const readings = reports.map(read);
@@ -52,13 +52,8 @@ export async function applyReports(
       readings.filter((reading) => reading.kind !== 'delivery'),
     );
     await client.query('COMMIT');
-    client.release();
     return reports.length;
-  } catch (error) {
-    // The transaction ends with its session: a broken connection could not be told to roll back anyway.
-    client.release(true);
-    throw error;
-  }
+  });
 }
 
 async function takeReports(client: pg.PoolClient, limit: number): Promise<InboxReport[]> {
