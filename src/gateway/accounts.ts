@@ -50,7 +50,7 @@ const account = z.strictObject({
   limits,
 });
 
-export const accountsSchema = z
+const accountsSchema = z
   .strictObject({
     accounts: z
       .record(z.string(), account)

@@ -67,7 +67,7 @@ function journalledMessage({ fields, destinations, files }: SendRequest): Journa
  */
 export async function openJournal(path: string | undefined): Promise<Journal> {
   if (path === undefined) return { write: async () => {}, close: async () => {} };
-  const stream = createWriteStream(path, { flags: 'a' });
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
   try {
     await once(stream, 'open');
   } catch (cause) {

@@ -10,7 +10,7 @@ import {
 } from '../../domain.ts';
 
 /** What a recipient's state is until a delivery report comes. */
-export const recipientStateOf: Readonly<Record<RequestState, RecipientState>> = {
+const recipientStateOf: Readonly<Record<RequestState, RecipientState>> = {
   planned: 'pending',
   sending: 'pending',
   accepted: 'accepted',

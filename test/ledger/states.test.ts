@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { channels, deliveryOutcomes, rejectionReasons, requestStates, runStates } from '../../src/domain.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+test.each([
+  ['runs', 'channel', channels],
+  ['runs', 'state', runStates],
+  ['requests', 'state', requestStates],
+  ['recipients', 'outcome', deliveryOutcomes],
+  ['rejected_contacts', 'reason', rejectionReasons],
+])('the words of %s.%s in the database are those of the vocabulary', async (tableName, column, words) => {
+  const { rows } = await opened.ledger.pool.query<{ definition: string }>(
+    `SELECT pg_get_constraintdef(c.oid) AS definition
+     FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND c.conkey = ARRAY[a.attnum]
+     WHERE c.conrelid = $1::regclass AND c.contype = 'c' AND a.attname = $2`,
+    [tableName, column],
+  );
+  const kept = [...(rows[0]?.definition ?? '').matchAll(/'([a-z_]+)'/g)].map(([, word]) => word);
+  expect(kept).toEqual([...words]);
+});
+
+test('a request is sending exactly when it has an owner', async () => {
+  const update = opened.ledger.pool.query(
+    `INSERT INTO requests (run_id, request, message_id, envelope, recipients, state) VALUES ('x', 1, 'x', 1, 1, 'sending')`,
+  );
+  await expect(update).rejects.toThrow(/violates check constraint/);
+});
