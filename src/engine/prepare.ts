@@ -38,7 +38,7 @@ const filesLimit = 20 * 1024 * 1024;
 export async function prepareCampaign(path: string, settings: Settings): Promise<PreparedCampaign> {
   const campaign = readCampaign(await readText(path, settings, 'campaign'), path);
   const definition = campaign.value;
-  const account = await loadAccount(definition.account, settings);
+  const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
   wireInterface(account.interface, account.format);
   checkCampaign(campaign, account.interface);
 
@@ -63,9 +63,9 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
 }
 
 /** @throws InputError when the accounts file or the account is faulty */
-export async function loadAccount(name: string, settings: Settings): Promise<Account> {
+export async function loadAccount(name: string, settings: Settings, askedAt?: string): Promise<Account> {
   const path = accountsPath(settings);
-  return readAccount(await readText(path, settings, 'accounts'), path, name, settings.environment);
+  return readAccount(await readText(path, settings, 'accounts'), path, name, settings.environment, askedAt);
 }
 
 /** Where the accounts file is, relative to the working folder. */

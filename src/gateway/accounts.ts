@@ -68,15 +68,22 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * One account of an accounts file. Only its own `${NAME}`s need to be set.
  *
+ * @param askedAt where the account is asked for, such as the campaign's line that names it
  * @throws InputError for a faulty file, an account it does not have, an unset name, or an incomplete credential.
  */
-export function readAccount(source: string, file: string, name: string, environment: Environment): Account {
+export function readAccount(
+  source: string,
+  file: string,
+  name: string,
+  environment: Environment,
+  askedAt = file,
+): Account {
   const { value, locate } = readYaml(source, file, accountsSchema);
   const written = Object.hasOwn(value.accounts, name) ? value.accounts[name] : undefined;
   if (!written) {
     const known = Object.keys(value.accounts);
-    const what = `There is no account "${name}".${nearest(name, known)} Accounts here: ${known.join(', ') || 'none'}.`;
-    throw new InputError([{ where: file, what }]);
+    const what = `${file} has no account "${name}".${nearest(name, known)} Its accounts: ${known.join(', ') || 'none'}.`;
+    throw new InputError([{ where: askedAt, what }]);
   }
 
   const problems: Problem[] = [];

@@ -132,7 +132,7 @@ describe('what is wrong is told before anything is read further', () => {
     ]);
     await change('account: main', 'account: mian');
     expect(await problems()).toEqual([
-      'accounts.yaml: There is no account "mian". Did you mean "main"? Accounts here: main.',
+      'night/campaign.yaml:2:10: accounts.yaml has no account "mian". Did you mean "main"? Its accounts: main.',
     ]);
   });
 

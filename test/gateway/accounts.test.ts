@@ -76,17 +76,15 @@ describe('an account', () => {
 
   test('that is not there is told the nearest, and those there are', () => {
     expect(problems(accounts(minimal), 'mian')).toEqual([
-      'accounts.yaml: There is no account "mian". Did you mean "main"? Accounts here: main.',
+      'accounts.yaml: accounts.yaml has no account "mian". Did you mean "main"? Its accounts: main.',
     ]);
     expect(problems('accounts: {}', 'main')).toEqual([
-      'accounts.yaml: There is no account "main". Accounts here: none.',
+      'accounts.yaml: accounts.yaml has no account "main". Its accounts: none.',
     ]);
   });
 
   test.each(['constructor', 'toString', '__proto__'])('can be asked for as %s', (name) => {
-    expect(problems(accounts(minimal), name)).toEqual([
-      expect.stringContaining(`There is no account "${name}"`),
-    ]);
+    expect(problems(accounts(minimal), name)).toEqual([expect.stringContaining(`has no account "${name}"`)]);
   });
 
   test('is told every mistake in the file, with the nearest known key at each level', () => {
