@@ -118,7 +118,9 @@ function valueProblems(document: Document, source: string, at: (offset: number) 
       const offset = node.range?.[0] ?? 0;
       const mark = markOf(node);
       if (mark !== undefined) {
-        const place = isAlias(node) ? offset : source.slice(0, offset).search(/(&|!+)[^&!]*$/);
+        const written = isAlias(node) ? offset : source.slice(0, offset).search(/(&|!+)[^&!]*$/);
+        // Where the list around it is broken too, the parser puts the node before its own mark.
+        const place = written < 0 ? offset : written;
         const what = `A text that begins with "${mark}" must stand in quotes (YAML's anchors, aliases and tags are not read here).`;
         problems.push({ where: at(place), what });
       } else if (isScalar(node) && node.type === 'PLAIN' && /^(~|null)$/i.test(String(node.value))) {
