@@ -34,9 +34,13 @@ export type Destination = { readonly Recipient: string } & {
 /** One entry of `Files` (interface.md, 2.3). `Data` is base64. */
 export type AttachedFile = { readonly Name: string; readonly Data: string };
 
+/** A button of the telephone and the number a call is connected to when it is pressed (interface.md, 2.7). */
+export type Keypad = { readonly Tone: string; readonly RouteNumber: string };
+
 /**
- * Request-level fields of a message under the interface's own names (`Message`, `EmailSubject`, `SubAccount`, …),
- * without `MessageID`, `Destinations` and `Files`. Every value is text, exactly as it is to be sent.
+ * Request-level fields of a message under the names of interface.md, 2.1–2.7 (`Message`, `EmailSubject`, `SubAccount`,
+ * …), whatever the interface calls them, without `MessageID`, `Destinations`, `Files` and `Keypads`. Every value is
+ * text; times are ISO 8601 without a zone, audio is base64.
  */
 export type MessageFields = Readonly<Record<string, string>>;
 
@@ -48,6 +52,7 @@ export type SendRequest = {
   readonly fields: MessageFields;
   readonly destinations: readonly Destination[];
   readonly files: readonly AttachedFile[];
+  readonly keypads: readonly Keypad[];
 };
 
 /** Request: `planned → sending → accepted | rejected | failed | in_doubt`, `cancelled`, `abandoned`. */

@@ -1,30 +1,47 @@
-import { type Channel, type DestinationField, destinationFields, type InterfaceName } from '../domain.ts';
+import {
+  type Channel,
+  channels,
+  type DestinationField,
+  destinationFields,
+  type InterfaceName,
+} from '../domain.ts';
 
 /**
- * The fields of interface.md, sections 2.1–2.6, once, as data: campaigns are checked against it, the codecs are driven
- * by it, and the sandbox reads required fields from it.
+ * The fields of interface.md, sections 2.1–2.10, once, as data: campaigns are checked against it, the codecs of every
+ * interface and format are driven by it, and the sandbox reads required fields from it.
  */
 
-export type FieldType = 'text' | 'boolean' | 'integer';
+/**
+ * How a value is written. `time`: ISO 8601 without a zone; `zone`: a region name or a Windows zone; `url`: an address;
+ * `audio`: base64 WAV. Values of the domain are always text; `values.ts` turns them into what an interface takes.
+ */
+export type FieldType = 'text' | 'boolean' | 'integer' | 'time' | 'zone' | 'url' | 'audio';
 
 /** `interface`: interface.md states it. `observed`: seen in one deployment (observed.md); a default, not a certainty. */
 export type Source = 'interface' | 'observed';
 
-/** One request-level field of a message. */
+/** One request-level field of a message in one interface. */
 export type FieldDefinition = {
-  /** The JSON key, and the XML element's name. */
+  /** The name in campaigns, the ledger and journals: that of interface.md, 2.1–2.7. */
   readonly name: string;
-  /** How the value is written: text as it stands, `true`/`false`, or a whole number. */
+  /** The JSON key, and the XML element's name. */
+  readonly wireName: string;
   readonly type: FieldType;
   readonly channels: readonly Channel[];
   /** What the service checks: `one of` means at least one field so marked (or, for a fax, a file) must be there. */
   readonly required: 'yes' | 'one of' | 'no';
+  /** May have several lines. Every other field is one line: a line break in a subject would forge a mail header. */
+  readonly multiline?: true;
   /** Most characters of a text. */
   readonly limit?: number;
   /** Smallest and largest whole number. */
   readonly range?: readonly [number, number];
   /** The values that are known to be taken, any case. */
   readonly values?: readonly string[];
+  /** A whole number that the samples write as text. */
+  readonly asText?: true;
+  /** Written as CDATA in XML. */
+  readonly cdata?: true;
   /** Where `limit`, `range` or `values` comes from. */
   readonly source: Source;
 };
@@ -43,52 +60,149 @@ type Traits = Partial<Omit<FieldDefinition, 'name' | 'channels'>>;
 const email: readonly Channel[] = ['email'];
 const sms: readonly Channel[] = ['sms'];
 const fax: readonly Channel[] = ['fax'];
-const all: readonly Channel[] = [...email, ...sms, ...fax];
+const voice: readonly Channel[] = ['voice'];
+const tts: readonly Channel[] = ['tts'];
+const calls: readonly Channel[] = [...voice, ...tts];
+const written: readonly Channel[] = [...email, ...sms, ...fax];
 
-function field(name: string, channels: readonly Channel[], traits: Traits = {}): FieldDefinition {
-  return { name, channels, type: 'text', required: 'no', source: 'interface', ...traits };
+function field(name: string, of: readonly Channel[], traits: Traits = {}): FieldDefinition {
+  return {
+    name,
+    wireName: name,
+    channels: of,
+    type: 'text',
+    required: 'no',
+    source: 'interface',
+    ...traits,
+  };
 }
 
 /** Not among `messageFields`: it belongs to the request, never to a campaign. Letters and digits only. */
-export const messageIdField: FieldDefinition = field('MessageID', all, { limit: 40 });
+export const messageIdField: FieldDefinition = field('MessageID', channels, { limit: 40 });
 
-/** The order is the order on the wire, so that the same request is always the same bytes. */
-const rest202Fields: readonly FieldDefinition[] = [
-  field('Reference', all, { limit: 80 }),
-  field('WebhookCallbackURL', all),
-  field('WebhookCallbackFormat', all, { values: ['JSON', 'XML'] }),
-  field('SendTime', all),
-  field('TimeZone', all),
-  field('SubAccount', all, { limit: 40, source: 'observed' }),
-  field('Department', all, { limit: 40, source: 'observed' }),
-  field('ChargeCode', all),
+const reference: Traits = { limit: 80 };
+const account: Traits = { limit: 40, source: 'observed' };
+const wholeNumber: Traits = { type: 'integer', source: 'observed' };
+const text: Traits = { multiline: true };
+const sendTime: Traits = { type: 'time' };
 
+const emailFields: readonly FieldDefinition[] = [
   field('EmailSubject', email, { limit: 1024, source: 'observed' }),
   field('SMTPFrom', email),
   field('From', email, { limit: 30, source: 'observed' }),
   field('FromEmail', email, { limit: 100, source: 'observed' }),
   field('CCEmail', email),
   field('ReplyTo', email),
-  field('MessagePlain', email, { required: 'one of', limit: 10_000, source: 'observed' }),
-  field('MessageHTML', email, { required: 'one of', limit: 10_000, source: 'observed' }),
+  field('MessagePlain', email, { ...text, required: 'one of', limit: 10_000, source: 'observed' }),
+  field('MessageHTML', email, { ...text, required: 'one of', cdata: true, limit: 10_000, source: 'observed' }),
   field('TemplateLocation', email),
   field('Template', email, { required: 'one of' }),
-
-  field('Message', sms, { required: 'yes', limit: 1000, source: 'observed' }),
-  field('FromNumber', sms),
-  field('SMSEmailReply', sms),
-  field('CharacterConversion', sms, { type: 'boolean' }),
-
-  field('Resolution', fax, { values: ['Low', 'High'], source: 'observed' }),
-  field('CSID', fax, { limit: 30, source: 'observed' }),
-  field('RetryAttempts', fax, { type: 'integer', range: [0, 5], source: 'observed' }),
-  field('RetryPeriod', fax, { type: 'integer', range: [0, 60], source: 'observed' }),
-  field('Message', fax, { required: 'one of' }),
 ];
 
-const fieldsByInterface: Readonly<Partial<Record<InterfaceName, readonly FieldDefinition[]>>> = {
+const smsFields: readonly FieldDefinition[] = [
+  field('Message', sms, { ...text, required: 'yes', limit: 1000, source: 'observed' }),
+  field('FromNumber', sms),
+  field('SMSEmailReply', sms),
+];
+
+const characterConversion: Traits = { type: 'boolean' };
+
+const faxFields: readonly FieldDefinition[] = [
+  field('Resolution', fax, { values: ['Low', 'High'], source: 'observed' }),
+  field('CSID', fax, { limit: 30, source: 'observed' }),
+  field('RetryAttempts', fax, { ...wholeNumber, range: [0, 5] }),
+  field('RetryPeriod', fax, { ...wholeNumber, range: [0, 60] }),
+  field('Message', fax, { ...text, required: 'one of' }),
+];
+
+const callContent: readonly (readonly [string, Traits])[] = [
+  ['MessageToPeople', { required: 'yes' }],
+  ['MessageToAnswerphones', {}],
+  ['CallRouteMessageToPeople', {}],
+  ['CallRouteMessageToOperators', {}],
+  ['CallRouteMessageOnWrongKey', {}],
+];
+
+const operators: Traits = { type: 'integer', asText: true, range: [1, 99_999], source: 'observed' };
+
+const callFields: readonly FieldDefinition[] = [
+  ...callContent.map(([name, traits]) => field(name, voice, { ...traits, type: 'audio' })),
+  ...callContent.map(([name, traits]) => field(name, tts, { ...traits, ...text })),
+  field('NumberOfOperators', calls, operators),
+  field('RetryAttempts', calls, wholeNumber),
+  field('RetryPeriod', calls, wholeNumber),
+  field('CallerID', calls),
+  field('Voice', tts),
+  field('Options', calls),
+];
+
+/** The order is the order on the wire, so that the same request is always the same bytes. */
+const rest202Fields: readonly FieldDefinition[] = [
+  field('Reference', written, reference),
+  field('WebhookCallbackURL', written, { type: 'url' }),
+  field('WebhookCallbackFormat', written, { values: ['JSON', 'XML'] }),
+  field('SendTime', written, sendTime),
+  field('TimeZone', written, { type: 'zone' }),
+  field('SubAccount', written, account),
+  field('Department', written, account),
+  field('ChargeCode', written),
+  ...emailFields,
+  ...smsFields,
+  field('CharacterConversion', sms, characterConversion),
+  ...faxFields,
+];
+
+/** Section 2.8. `SendMode` (section 1) has no place in a sample; its values are observed. */
+const rest1Fields: readonly FieldDefinition[] = [
+  field('Reference', channels, reference),
+  field('SendMode', channels, { values: ['Test', 'Normal'], source: 'observed' }),
+  field('SendTime', channels, sendTime),
+  field('TimeZone', channels, { type: 'zone' }),
+  field('SubAccount', channels, account),
+  field('Department', channels, account),
+  field('ChargeCode', channels),
+  ...emailFields,
+  ...smsFields,
+  field('CharacterConversion', sms, { ...characterConversion, wireName: 'ForceGSMChars' }),
+  ...faxFields,
+  ...callFields,
+];
+
+/** Section 2.10. That `billing_account` is the ChargeCode is an assumption: both say whom the invoice is charged to. */
+const soapTtsFields: readonly FieldDefinition[] = [
+  field('CallerID', tts, { wireName: 'caller_id' }),
+  field('Reference', tts, { ...reference, wireName: 'reference' }),
+  field('ChargeCode', tts, { wireName: 'billing_account' }),
+  field('NumberOfOperators', tts, { ...operators, wireName: 'number_of_operators' }),
+  field('RetryAttempts', tts, { ...wholeNumber, wireName: 'retry_attempts' }),
+  field('RetryPeriod', tts, { ...wholeNumber, wireName: 'retry_period' }),
+  field('SendTime', tts, { ...sendTime, wireName: 'sendtime' }),
+  field('EndTime', tts, { ...sendTime, wireName: 'endtime' }),
+  field('Voice', tts, { wireName: 'voice' }),
+  field('MessageToPeople', tts, { ...text, required: 'yes', wireName: 'msg_to_people' }),
+  field('MessageToAnswerphones', tts, { ...text, wireName: 'msg_to_answer_phones' }),
+  field('CallRouteMessageToOperators', tts, { ...text, wireName: 'call_route_msg_to_operators' }),
+  field('CallRouteMessageToPeople', tts, { ...text, wireName: 'call_route_msg_to_people' }),
+  field('CallRouteMessageOnWrongKey', tts, { ...text, wireName: 'call_route_msg_on_wrong_key' }),
+  field('Options', tts, { wireName: 'options' }),
+];
+
+const fieldsByInterface: Readonly<Record<InterfaceName, readonly FieldDefinition[]>> = {
   'rest-2.02': rest202Fields,
+  'rest-1.04': rest1Fields,
+  'rest-1.02': rest1Fields,
+  'soap-tts': soapTtsFields,
 };
+
+const byChannel = new Map<string, readonly FieldDefinition[]>();
+for (const [interfaceName, fields] of Object.entries(fieldsByInterface)) {
+  for (const channel of channels) {
+    byChannel.set(
+      `${interfaceName} ${channel}`,
+      fields.filter((definition) => definition.channels.includes(channel)),
+    );
+  }
+}
 
 /** Every name a message field has in any interface and channel. */
 export const messageFieldNames: readonly string[] = [
@@ -101,7 +215,7 @@ export const messageFieldNames: readonly string[] = [
 
 /** Fields a message of this channel may have, in the order of the wire; none when the interface lacks the channel. */
 export function messageFields(interfaceName: InterfaceName, channel: Channel): readonly FieldDefinition[] {
-  return (fieldsByInterface[interfaceName] ?? []).filter(({ channels }) => channels.includes(channel));
+  return byChannel.get(`${interfaceName} ${channel}`) ?? [];
 }
 
 /** Destination fields in the order of the wire. */
@@ -112,10 +226,37 @@ export const destinationFieldDefinitions: readonly DestinationFieldDefinition[] 
   }),
 );
 
-/** What the service merges by itself: destination fields into the text of an SMS (interface.md, 2.2 and 2.5). */
+/** Sections 2.8 and 4.2: "`First Name` and `Last Name` are not listed". A call's list in SOAP takes the same. */
+const earlierDestinationFields = destinationFields.filter(
+  (name) => name !== 'First Name' && name !== 'Last Name',
+);
+
+/** The destination fields an interface has, `Recipient` first. */
+export function destinationFieldsOf(interfaceName: InterfaceName): readonly DestinationField[] {
+  return interfaceName === 'rest-2.02' ? destinationFields : earlierDestinationFields;
+}
+
+/** Whether a message may have `Files` (interface.md, 2.3). */
+export function takesFiles(interfaceName: InterfaceName, channel: Channel): boolean {
+  return written.includes(channel) && messageFields(interfaceName, channel).length > 0;
+}
+
+/** Whether a message may have `Keypads` (interface.md, 2.7 and 2.10). */
+export function takesKeypads(interfaceName: InterfaceName, channel: Channel): boolean {
+  return calls.includes(channel) && messageFields(interfaceName, channel).length > 0;
+}
+
+/** The buttons a keypad may have (interface.md, 2.7 and section 8). */
+export const keypadTones: readonly string[] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
+
+/**
+ * What the service merges by itself: destination fields into the text of an SMS (interface.md, 2.2 and 2.5). Earlier
+ * versions do not say that they merge, so there nothing is left to the service but its own placeholders.
+ */
 export function mergedByService(interfaceName: InterfaceName, channel: Channel): ServiceMerge | undefined {
-  if (interfaceName !== 'rest-2.02' || channel !== 'sms') return undefined;
-  return { field: 'Message', destinationFields: destinationFields.filter((name) => name !== 'Recipient') };
+  if (channel !== 'sms') return undefined;
+  const fields = interfaceName === 'rest-2.02' ? destinationFields : [];
+  return { field: 'Message', destinationFields: fields.filter((name) => name !== 'Recipient') };
 }
 
 /** Placeholders that the service fills by itself, SMS only (interface.md, 2.5). `name` is what the brackets hold. */

@@ -2,7 +2,7 @@ import type { Channel, Format, InterfaceName, SendRequest } from '../domain.ts';
 
 /**
  * An interface of the service, in one format, is a module that satisfies `WireInterface`; `interfaces.ts` chooses it.
- * Everything here is pure: no clock, no randomness, no I/O.
+ * The service's side of all of them is `service.ts`. Everything here is pure: no clock, no randomness, no I/O.
  */
 
 /** What an interface needs to present itself (interface.md, section 5); the gateway's credentials are assignable. */
@@ -11,7 +11,7 @@ export type WireCredentials =
   | { readonly kind: 'apiKey'; readonly sender: string; readonly apiKey: string }
   | { readonly kind: 'senderToken'; readonly sender: string; readonly token: string };
 
-/** A send request as it leaves. `path` is relative to the account's address and starts with a slash. */
+/** A send request as it leaves. `path` is added to the account's address: empty, or it starts with a slash. */
 export type EncodedSendRequest = {
   readonly method: 'POST';
   readonly path: string;
@@ -19,30 +19,48 @@ export type EncodedSendRequest = {
   readonly body: Buffer;
 };
 
-/** A request as it was received. Header names are lower case; `path` has no query. */
+/** A request as it was received. Header names are lower case; `path` has no query, `query` no question mark. */
 export type ReceivedRequest = {
   readonly method: string;
   readonly path: string;
+  readonly query: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
 };
 
-/** What the receiving side makes of a request. Credentials are absent where none could be read. */
+/** The language of an answer: the interface, and the format that was asked for (XML in the case of SOAP). */
+export type AnswerStyle = {
+  readonly interface: InterfaceName;
+  readonly format: Format;
+  /** Absent where the request was not understood that far. */
+  readonly channel?: Channel;
+};
+
+/** What the service's side makes of a request. */
 export type DecodedSendRequest =
-  /** Not a send request of this interface: wrong method or path. */
+  /** Not a send request: wrong method or path. */
   | { readonly kind: 'other' }
-  | { readonly kind: 'request'; readonly request: SendRequest; readonly credentials?: WireCredentials }
-  /** Its channel is known, but the body holds no message. */
-  | { readonly kind: 'unreadable'; readonly channel: Channel; readonly credentials?: WireCredentials };
+  | ({ readonly kind: 'request'; readonly request: SendRequest } & Understood)
+  /** Sent to the right place, but the body holds no message. */
+  | ({ readonly kind: 'unreadable' } & Understood);
+
+/** Credentials are absent where there were none; a missing part of them is empty text. */
+export type Understood = {
+  readonly interface: InterfaceName;
+  readonly format: Format;
+  readonly answer: AnswerStyle;
+  readonly credentials?: WireCredentials;
+};
 
 /** The service's answer to a send request, before it is written (interface.md, 2.9 and 7). */
 export type SendAnswerToWrite =
-  | { readonly kind: 'accepted'; readonly messageId: string }
+  | { readonly kind: 'accepted'; readonly messageId: string; readonly jobNumber: string }
   | { readonly kind: 'refused'; readonly words: readonly string[]; readonly messageId?: string }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   | { readonly kind: 'fault'; readonly words: readonly string[] };
 
-export type EncodedSendAnswer = {
+/** An answer as it leaves the service. */
+export type EncodedAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -50,8 +68,11 @@ export type EncodedSendAnswer = {
 
 /** The service's answer, as far as its body could be understood. The HTTP status is judged elsewhere. */
 export type SendAnswer =
-  | { readonly kind: 'success'; readonly messageId?: string }
+  /** `job`: the answer had a form that names a job and no MessageID (interface.md, 4.2 and 4.3). */
+  | { readonly kind: 'success'; readonly messageId?: string; readonly job?: string }
   | { readonly kind: 'failure'; readonly words: readonly string[]; readonly messageId?: string }
+  /** SOAP over HTTP answers 500 for every fault; only the fault itself says whose it is. */
+  | { readonly kind: 'fault'; readonly of: 'sender' | 'service'; readonly words: readonly string[] }
   | { readonly kind: 'unreadable'; readonly why: string };
 
 export type DecodeSendAnswer = (
@@ -60,7 +81,7 @@ export type DecodeSendAnswer = (
   body: Uint8Array,
 ) => SendAnswer;
 
-/** One interface in one format: message ⇄ bytes, both directions. */
+/** One interface in one format, as its caller sees it: message to bytes, and the answer's bytes to what they say. */
 export type WireInterface = {
   readonly name: InterfaceName;
   readonly format: Format;
@@ -69,13 +90,9 @@ export type WireInterface = {
    * The same request always gives the same bytes.
    *
    * @throws Error for what campaign and account checks keep out: a channel, field, value or credential that the
-   * interface does not have.
+   * interface does not have, and text that its format cannot carry.
    */
   readonly encodeSendRequest: (request: SendRequest, credentials: WireCredentials) => EncodedSendRequest;
-  /** Never throws. */
-  readonly decodeSendRequest: (received: ReceivedRequest) => DecodedSendRequest;
-  /** @param channel undefined where the request was not understood that far */
-  readonly encodeSendAnswer: (answer: SendAnswerToWrite, channel: Channel | undefined) => EncodedSendAnswer;
   /** Never throws. */
   readonly decodeSendAnswer: DecodeSendAnswer;
 };
