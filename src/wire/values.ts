@@ -11,7 +11,7 @@ import { isTimeZone, regionOf, windowsZone } from './time-zone.ts';
 /** What is wrong with a value for this interface ("expected …, got …."); undefined when nothing is. */
 export function wrongWireValue(
   interfaceName: InterfaceName,
-  { type, asText }: FieldDefinition,
+  { type }: FieldDefinition,
   value: string,
 ): string | undefined {
   const got = `got "${value}".`;
@@ -19,9 +19,7 @@ export function wrongWireValue(
     case 'boolean':
       return value === 'true' || value === 'false' ? undefined : `expected true or false, ${got}`;
     case 'integer':
-      return /^\d{1,9}$/.test(value) && (asText || /^(0|[1-9]\d*)$/.test(value))
-        ? undefined
-        : `expected a whole number, ${got}`;
+      return /^(0|[1-9]\d{0,8})$/.test(value) ? undefined : `expected a whole number, ${got}`;
     case 'time':
       return wrongTime(interfaceName, value);
     case 'zone':
