@@ -94,7 +94,13 @@ const emailFields: readonly FieldDefinition[] = [
   field('CCEmail', email),
   field('ReplyTo', email),
   field('MessagePlain', email, { ...text, required: 'one of', limit: 10_000, source: 'observed' }),
-  field('MessageHTML', email, { ...text, required: 'one of', cdata: true, limit: 10_000, source: 'observed' }),
+  field('MessageHTML', email, {
+    ...text,
+    required: 'one of',
+    cdata: true,
+    limit: 10_000,
+    source: 'observed',
+  }),
   field('TemplateLocation', email),
   field('Template', email, { required: 'one of' }),
 ];
@@ -216,6 +222,11 @@ export const messageFieldNames: readonly string[] = [
 /** Fields a message of this channel may have, in the order of the wire; none when the interface lacks the channel. */
 export function messageFields(interfaceName: InterfaceName, channel: Channel): readonly FieldDefinition[] {
   return byChannel.get(`${interfaceName} ${channel}`) ?? [];
+}
+
+/** The channels an interface has. */
+export function channelsOf(interfaceName: InterfaceName): readonly Channel[] {
+  return channels.filter((channel) => messageFields(interfaceName, channel).length > 0);
 }
 
 /** Destination fields in the order of the wire. */

@@ -1,9 +1,19 @@
 import { type Format, InputError, type InterfaceName } from '../domain.ts';
-import { rest202Json } from './rest-2.02.ts';
+import { rest102Json, rest102Xml, rest104Json, rest104Xml } from './rest-1.ts';
+import { rest202Json, rest202Xml } from './rest-2.02.ts';
+import { soapTts } from './soap-tts.ts';
 import type { WireInterface } from './wire.ts';
 
 /** The interfaces there are; the one place that knows. */
-export const wireInterfaces: readonly WireInterface[] = [rest202Json];
+export const wireInterfaces: readonly WireInterface[] = [
+  rest202Json,
+  rest202Xml,
+  rest104Json,
+  rest104Xml,
+  rest102Json,
+  rest102Xml,
+  soapTts,
+];
 
 /**
  * The interface an account is spoken to in.

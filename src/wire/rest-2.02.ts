@@ -1,63 +1,127 @@
-import type { Channel, SendRequest } from '../domain.ts';
+import type { Channel, Format, SendRequest } from '../domain.ts';
+import { channelsOf } from './fields.ts';
 import { isObject, member, parseJson } from './json.ts';
 import { fromMessageData, toMessageData } from './message-json.ts';
-import { decodeSendAnswer, encodeSendAnswerJson } from './send-answer.ts';
+import { fromMessageElements, toMessageElements } from './message-xml.ts';
+import { decodeSendAnswer } from './send-answer.ts';
 import type {
   DecodedSendRequest,
   EncodedSendRequest,
   ReceivedRequest,
+  Understood,
   WireCredentials,
   WireInterface,
 } from './wire.ts';
+import { buildXml, looksLikeXml, parseXml } from './xml.ts';
 
 /** REST interface v2.02 (interface.md, 4.1): one path a channel, the token in a header, the message in `MessageData`. */
 
-const channels: readonly Channel[] = ['email', 'sms', 'fax'];
+const name = 'rest-2.02';
+const channels = channelsOf(name);
 const pathPrefix = '/api/v2.02/send/';
-const contentType = "application/json; encoding='utf-8'";
 
 /** Version 2.02 in JSON. */
 export const rest202Json: WireInterface = {
-  name: 'rest-2.02',
+  name,
   format: 'json',
   channels,
-  encodeSendRequest,
-  decodeSendRequest,
-  encodeSendAnswer: encodeSendAnswerJson,
   decodeSendAnswer,
+  encodeSendRequest: (request, credentials) => encode(request, credentials, 'json', toJson),
 };
 
-function encodeSendRequest(request: SendRequest, credentials: WireCredentials): EncodedSendRequest {
+/** Version 2.02 in XML. */
+export const rest202Xml: WireInterface = {
+  name,
+  format: 'xml',
+  channels,
+  decodeSendAnswer,
+  encodeSendRequest: (request, credentials) => encode(request, credentials, 'xml', toXml),
+};
+
+/** Both headers are mandatory for XML (4.1), and recommended for JSON. */
+function encode(
+  request: SendRequest,
+  credentials: WireCredentials,
+  format: Format,
+  toBody: (request: SendRequest) => Buffer,
+): EncodedSendRequest {
   if (!channels.includes(request.channel)) {
-    throw new Error(`rest-2.02 has no channel ${request.channel}; it has ${channels.join(', ')}`);
+    throw new Error(`${name} has no channel ${request.channel}; it has ${channels.join(', ')}`);
   }
   if (credentials.kind !== 'authToken') {
-    throw new Error(`rest-2.02 takes an auth token, not credentials of kind ${credentials.kind}`);
+    throw new Error(`${name} takes an auth token, not credentials of kind ${credentials.kind}`);
   }
+  const mediaType = `application/${format}; encoding='utf-8'`;
   return {
     method: 'POST',
     path: pathPrefix + request.channel,
     headers: {
-      'Content-Type': contentType,
-      Accept: contentType,
+      'Content-Type': mediaType,
+      Accept: mediaType,
       Authorization: `Basic ${credentials.authToken}`,
     },
-    body: Buffer.from(JSON.stringify({ MessageData: toMessageData('rest-2.02', request) })),
+    body: toBody(request),
   };
 }
 
-function decodeSendRequest({ method, path, headers, body }: ReceivedRequest): DecodedSendRequest {
+function toJson(request: SendRequest): Buffer {
+  // A MessageID that is undefined is not written.
+  const MessageData = { MessageID: request.messageId, ...toMessageData(name, request) };
+  return Buffer.from(JSON.stringify({ MessageData }));
+}
+
+const rootElements = {
+  email: 'EmailRequest',
+  sms: 'SMSRequest',
+  fax: 'FaxRequest',
+  voice: '',
+  tts: '',
+} as const;
+
+function toXml(request: SendRequest): Buffer {
+  const elements = toMessageElements(name, request);
+  const { messageId } = request;
+  const MessageData = messageId === undefined ? elements : { MessageID: messageId, ...elements };
+  return buildXml({ [rootElements[request.channel]]: { MessageData } });
+}
+
+/**
+ * The service's side. The body's own beginning says which format it is in where Content-Type does not; the answer is in
+ * the format of `Accept`, or else in that of the request.
+ */
+export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
+  const { method, path, headers, body } = received;
   const channel = channels.find((candidate) => path === pathPrefix + candidate);
   if (method !== 'POST' || channel === undefined) return { kind: 'other' };
 
+  const format = formatOf(headers['content-type']) ?? (looksLikeXml(body) ? 'xml' : 'json');
   const token = authToken(headers['authorization']);
-  const credentials: { credentials?: WireCredentials } =
-    token === undefined ? {} : { credentials: { kind: 'authToken', authToken: token } };
+  const understood: Understood = {
+    interface: name,
+    format,
+    answer: { interface: name, format: formatOf(headers['accept']) ?? format, channel },
+    ...(token === undefined ? {} : { credentials: { kind: 'authToken', authToken: token } }),
+  };
+  const request = format === 'xml' ? fromXml(channel, body) : fromJson(channel, body);
+  return request ? { kind: 'request', request, ...understood } : { kind: 'unreadable', ...understood };
+}
 
+function fromJson(channel: Channel, body: Uint8Array): SendRequest | undefined {
   const envelope = parseJson(body);
   const data = isObject(envelope) ? member(envelope, 'MessageData') : undefined;
-  if (!isObject(data)) return { kind: 'unreadable', channel, ...credentials };
-  return { kind: 'request', request: fromMessageData(channel, data), ...credentials };
+  return isObject(data) ? fromMessageData(name, channel, data, member(data, 'MessageID')) : undefined;
+}
+
+function fromXml(channel: Channel, body: Uint8Array): SendRequest | undefined {
+  const root = parseXml(body);
+  const data = isObject(root) ? member(root, 'MessageData') : undefined;
+  return isObject(data) ? fromMessageElements(name, channel, data, member(data, 'MessageID')) : undefined;
+}
+
+/** The format a Content-Type or Accept header names; the first one, if it names both. */
+export function formatOf(header: string | readonly string[] | undefined): Format | undefined {
+  const found = typeof header === 'string' ? /json|xml/i.exec(header)?.[0].toLowerCase() : undefined;
+  return found === 'json' || found === 'xml' ? found : undefined;
 }
 
 function authToken(header: string | readonly string[] | undefined): string | undefined {

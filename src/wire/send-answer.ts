@@ -1,29 +1,69 @@
-import type { Channel } from '../domain.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
-import type { EncodedSendAnswer, SendAnswer, SendAnswerToWrite } from './wire.ts';
-import { looksLikeXml, parseXmlRoot } from './xml.ts';
+import type { SendAnswer } from './wire.ts';
+import { looksLikeXml, parseXmlTrimmed } from './xml.ts';
 
-/** The answer to a send request (interface.md, 2.9 and 7): read in both formats, written in JSON. */
+/**
+ * The answer to a send request as its sender reads it (interface.md, 2.9, 4.2, 4.3 and 7). JSON or XML, whichever it is:
+ * content types are often wrong. A page of a proxy, an empty body or a `Result` of another word is `unreadable`.
+ */
 
 const mostWords = 20;
 const longestWords = 500;
 
 /**
- * Reads an answer of any REST interface, in JSON or in XML, whichever it is: `ErrorMessage` (or, in earlier versions,
- * `Message`) as text, list or elements, with or without a MessageID. A page of a proxy, an empty body or a `Result` of
- * another word is `unreadable`.
+ * Of version 2.02: `ErrorMessage` (or, in earlier versions, `Message`) as text, list or elements, with or without a
+ * MessageID.
  */
 export function decodeSendAnswer(
   _status: number,
   _contentType: string | undefined,
   body: Uint8Array,
 ): SendAnswer {
+  return readResult(parse(body), body);
+}
+
+/** Of an earlier REST interface: as 2.02, and `Job <number>` as plain text (interface.md, 4.2). */
+export function decodeEarlierSendAnswer(
+  _status: number,
+  _contentType: string | undefined,
+  body: Uint8Array,
+): SendAnswer {
+  const content = parse(body);
+  const text = isObject(content) ? undefined : (asText(content) ?? new TextDecoder().decode(body));
+  return (text === undefined ? undefined : readJob(text)) ?? readResult(content, body);
+}
+
+/**
+ * Of SOAP: `ttsReturn`, or a fault of SOAP 1.1 or 1.2. The format of `ttsReturn` is not shown (4.3): it is read as the
+ * forms of the earlier REST interfaces, and as a sentence that begins with a word of success or of failure; anything else
+ * is `unreadable`, with the text. An answer that is not SOAP at all is read as REST.
+ */
+export function decodeSoapAnswer(
+  _status: number,
+  _contentType: string | undefined,
+  body: Uint8Array,
+): SendAnswer {
+  const envelope = parse(body);
+  const soapBody = isObject(envelope) ? member(envelope, 'Body') : undefined;
+  if (!isObject(soapBody)) return readResult(envelope, body);
+  const fault = member(soapBody, 'Fault');
+  if (isObject(fault)) return readFault(fault);
+  const [response] = Object.values(soapBody);
+  const text = isObject(response) ? asText(member(response, 'ttsReturn')) : undefined;
+  if (text === undefined) return { kind: 'unreadable', why: 'the answer has no ttsReturn' };
+  return readSentence(text);
+}
+
+function parse(body: Uint8Array): unknown {
+  return looksLikeXml(body) ? parseXmlTrimmed(body) : parseJson(body);
+}
+
+function readResult(answer: unknown, body: Uint8Array): SendAnswer {
   if (body.byteLength === 0) return { kind: 'unreadable', why: 'the answer is empty' };
-  const answer = looksLikeXml(body) ? parseXmlRoot(body) : parseJson(body);
   if (!isObject(answer)) return { kind: 'unreadable', why: 'the answer is neither a JSON object nor XML' };
 
-  const id = asText(member(answer, 'MessageID'));
-  const messageId = id === undefined ? {} : { messageId: id };
+  const id = asText(member(answer, 'MessageID'))?.trim();
+  const messageId = id === undefined || id === '' ? {} : { messageId: id };
   const result = member(answer, 'Result');
   switch (typeof result === 'string' ? result.trim().toLowerCase() : undefined) {
     case 'success':
@@ -39,47 +79,41 @@ export function decodeSendAnswer(
 function wordsOf(answer: JsonObject): readonly string[] {
   const message = member(answer, 'ErrorMessage') ?? member(answer, 'Message');
   const list: readonly unknown[] = Array.isArray(message) ? message : [message];
-  return list
-    .map(asText)
+  return shortened(list.map(asText));
+}
+
+function shortened(words: readonly (string | undefined)[]): readonly string[] {
+  return words
     .filter((text): text is string => text !== undefined && text !== '')
     .slice(0, mostWords)
     .map((text) => text.slice(0, longestWords));
 }
 
-/** Writes an answer in the shapes of the samples: see `refusal`. */
-export function encodeSendAnswerJson(
-  answer: SendAnswerToWrite,
-  channel: Channel | undefined,
-): EncodedSendAnswer {
-  switch (answer.kind) {
-    case 'accepted':
-      return encoded(200, { Result: 'Success', MessageID: answer.messageId });
-    case 'refused':
-      return encoded(400, refusal(answer, channel));
-    case 'unauthorized':
-      return encoded(401, { Result: 'Unauthorized', ErrorMessage: answer.words });
-    case 'fault':
-      return encoded(500, { Result: 'Failed', ErrorMessage: answer.words });
-  }
+/** `Job <number>`, the number of the service's own. */
+function readJob(text: string): SendAnswer | undefined {
+  const job = /^\s*Job\s+#?([0-9A-Za-z-]{1,40})\s*$/i.exec(text)?.[1];
+  return job === undefined ? undefined : { kind: 'success', job };
 }
 
-/** Email: a list and no MessageID. SMS and fax: one text, with the MessageID if there was one (interface.md, 2.9). */
-function refusal(
-  answer: { words: readonly string[]; messageId?: string },
-  channel: Channel | undefined,
-): JsonObject {
-  if (channel === 'email' || channel === undefined) return { Result: 'Failed', ErrorMessage: answer.words };
-  return {
-    Result: 'Failed',
-    ...(answer.messageId === undefined ? {} : { MessageID: answer.messageId }),
-    ErrorMessage: answer.words.join('; '),
-  };
+function readSentence(text: string): SendAnswer {
+  const bytes = Buffer.from(text);
+  const read = readJob(text) ?? readResult(parse(bytes), bytes);
+  if (read.kind !== 'unreadable') return read;
+  if (/^success\b/i.test(text)) return { kind: 'success', job: text.slice(0, longestWords) };
+  if (/^(failed|error|missing|invalid)\b/i.test(text)) return { kind: 'failure', words: shortened([text]) };
+  return { kind: 'unreadable', why: `ttsReturn says "${text.slice(0, longestWords)}"` };
 }
 
-function encoded(status: number, members: JsonObject): EncodedSendAnswer {
-  return {
-    status,
-    headers: { 'Content-Type': 'application/json; charset=utf-8' },
-    body: Buffer.from(JSON.stringify(members)),
-  };
+/** SOAP 1.1: `faultcode` and `faultstring`; SOAP 1.2: `Code` and `Reason`. */
+function readFault(fault: JsonObject): SendAnswer {
+  const code = asText(member(fault, 'faultcode')) ?? innerText(fault, 'Code', 'Value') ?? '';
+  const reason = asText(member(fault, 'faultstring')) ?? innerText(fault, 'Reason', 'Text');
+  const detail = asText(member(fault, 'detail'));
+  const of = /(^|:)(Client|Sender)(\.|$)/.test(code) ? 'sender' : 'service';
+  return { kind: 'fault', of, words: shortened([reason ?? (code || 'SOAP fault'), detail]) };
+}
+
+function innerText(object: JsonObject, outer: string, inner: string): string | undefined {
+  const child = member(object, outer);
+  return isObject(child) ? asText(member(child, inner)) : undefined;
 }

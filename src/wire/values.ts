@@ -66,7 +66,12 @@ export function toWireText(interfaceName: InterfaceName, field: FieldDefinition,
   if (interfaceName === 'rest-2.02') return value;
   switch (field.type) {
     case 'time': {
-      const [year, month, day, time] = [value.slice(0, 4), value.slice(5, 7), value.slice(8, 10), value.slice(11, 16)];
+      const [year, month, day, time] = [
+        value.slice(0, 4),
+        value.slice(5, 7),
+        value.slice(8, 10),
+        value.slice(11, 16),
+      ];
       return `${day}/${month}/${year} ${time}`;
     }
     case 'zone':

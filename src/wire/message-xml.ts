@@ -1,0 +1,67 @@
+import type { Channel, Destination, InterfaceName, SendRequest } from '../domain.ts';
+import { destinationFieldDefinitions } from './fields.ts';
+import { isObject, type JsonObject, member } from './json.ts';
+import { checkDestination, toSendRequest, wireFields } from './message.ts';
+import { toWireRecipient } from './values.ts';
+import { cdata, listOf, type XmlContent, type XmlElements } from './xml.ts';
+
+/**
+ * `MessageData` as XML, without the MessageID. Version 2.02 puts each `Destination` and `File` into `Destinations` and
+ * `Files` (interface.md, 2.2 and 2.3); earlier ones repeat `Destinations` and `Files` themselves (4.2).
+ */
+
+/** @throws Error for what the interface does not have */
+export function toMessageElements(interfaceName: InterfaceName, request: SendRequest): XmlElements {
+  const data: Record<string, XmlContent | readonly XmlContent[]> = {};
+  for (const { definition, value } of wireFields(interfaceName, request)) {
+    data[definition.wireName] = definition.cdata ? cdata(value) : value;
+  }
+  if (request.keypads.length > 0) {
+    data['Keypads'] = request.keypads.map(({ Tone, RouteNumber }) => ({ Tone, RouteNumber }));
+  }
+  const isNested = interfaceName === 'rest-2.02';
+  const destinations = request.destinations.map((destination) =>
+    toDestination(interfaceName, request.channel, destination),
+  );
+  const files = request.files.map(({ Name, Data }) => ({ Name, Data }));
+  data['Destinations'] = isNested ? { Destination: destinations } : destinations;
+  if (files.length > 0) data['Files'] = isNested ? { File: files } : files;
+  return data;
+}
+
+function toDestination(interfaceName: InterfaceName, channel: Channel, destination: Destination): XmlContent {
+  checkDestination(interfaceName, destination);
+  const elements: Record<string, string> = {};
+  for (const { name, xmlName } of destinationFieldDefinitions) {
+    const value = destination[name];
+    if (value !== undefined) elements[xmlName] = value;
+  }
+  if (interfaceName === 'rest-2.02') return elements;
+  const { Recipient } = destination;
+  const recipient = channel === 'email' ? Recipient : toWireRecipient(interfaceName, Recipient);
+  return Object.keys(elements).length === 1 ? recipient : { ...elements, Recipient: recipient };
+}
+
+/** @param messageId where the interface has it */
+export function fromMessageElements(
+  interfaceName: InterfaceName,
+  channel: Channel,
+  data: JsonObject,
+  messageId: unknown,
+): SendRequest {
+  return toSendRequest(interfaceName, channel, {
+    members: data,
+    messageId,
+    destinations: children(data, 'Destinations', 'Destination'),
+    files: children(data, 'Files', 'File'),
+    keypads: listOf(member(data, 'Keypads')),
+  });
+}
+
+/** The entries of both ways to write a list, whichever it is. */
+function children(data: JsonObject, list: string, entry: string): readonly unknown[] {
+  return listOf(member(data, list)).flatMap((element) => {
+    if (!isObject(element)) return typeof element === 'string' && element.trim() === '' ? [] : [element];
+    return Object.hasOwn(element, entry) ? listOf(member(element, entry)) : [element];
+  });
+}

@@ -1,0 +1,161 @@
+import type {
+  AttachedFile,
+  Channel,
+  Destination,
+  DestinationField,
+  InterfaceName,
+  Keypad,
+  MessageFields,
+  SendRequest,
+} from '../domain.ts';
+import {
+  destinationFieldDefinitions,
+  destinationFieldsOf,
+  type FieldDefinition,
+  keypadTones,
+  messageFields,
+  takesFiles,
+  takesKeypads,
+} from './fields.ts';
+import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
+import { fromWireRecipient, fromWireText, toWireText } from './values.ts';
+
+/** What is the same in every format: which of a message's parts an interface takes, driven by the field tables. */
+
+/** A field and its value as the interface takes it. */
+export type WireField = { readonly definition: FieldDefinition; readonly value: string };
+
+/**
+ * The request-level fields in the order of the tables, whatever the order of `fields`.
+ *
+ * @throws Error for a channel, field, value, file or keypad the interface does not have
+ */
+export function wireFields(interfaceName: InterfaceName, request: SendRequest): readonly WireField[] {
+  const { channel, fields, files, keypads } = request;
+  const definitions = messageFields(interfaceName, channel);
+  if (definitions.length === 0) throw new Error(`${interfaceName} has no channel ${channel}`);
+  if (files.length > 0 && !takesFiles(interfaceName, channel)) {
+    throw new Error(`${interfaceName} has no Files for ${channel}`);
+  }
+  if (keypads.length > 0) checkKeypads(interfaceName, channel, keypads);
+
+  const found: WireField[] = [];
+  for (const definition of definitions) {
+    const value = fields[definition.name];
+    if (value === undefined) continue;
+    found.push({ definition, value: toWireText(interfaceName, definition, value) });
+  }
+  const given = Object.keys(fields);
+  if (given.length > found.length) {
+    const unknown = given.filter((name) => !definitions.some((definition) => definition.name === name));
+    if (unknown.length > 0) {
+      throw new Error(`${interfaceName} has no field ${unknown.join(', ')} for ${channel}`);
+    }
+  }
+  return found;
+}
+
+function checkKeypads(interfaceName: InterfaceName, channel: Channel, keypads: readonly Keypad[]): void {
+  if (!takesKeypads(interfaceName, channel)) {
+    throw new Error(`${interfaceName} has no Keypads for ${channel}`);
+  }
+  for (const { Tone } of keypads) {
+    if (!keypadTones.includes(Tone)) throw new Error(`Tone must be a button from 1 to 9, got "${Tone}"`);
+  }
+}
+
+/** @throws Error for a destination field the interface does not have */
+export function checkDestination(interfaceName: InterfaceName, destination: Destination): void {
+  const known: readonly string[] = destinationFieldsOf(interfaceName);
+  const unknown = Object.keys(destination).filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new Error(`${interfaceName} has no destination field ${unknown.join(', ')}`);
+}
+
+/** Members that are not message fields. Sender and APIKey are credentials: samples put them here, nobody reads them. */
+const reserved: readonly string[] = [
+  'MessageID',
+  'Destinations',
+  'Files',
+  'Keypads',
+  'Sender',
+  'APIKey',
+  '#text',
+];
+
+/** The parts of a message as they were received, each a list or text of any shape. */
+export type ReceivedMessage = {
+  readonly members: JsonObject;
+  readonly messageId: unknown;
+  readonly destinations: readonly unknown[];
+  readonly files: readonly unknown[];
+  readonly keypads: readonly unknown[];
+};
+
+/**
+ * Reads a message as leniently as the service does: it checks that fields are there, not what is in them. What is not
+ * a text, number or boolean is left out; a destination without a recipient, a file without a name or data and a keypad
+ * without a tone are kept with empty text, so that the required-field checks can name them.
+ */
+export function toSendRequest(
+  interfaceName: InterfaceName,
+  channel: Channel,
+  { members, messageId, destinations, files, keypads }: ReceivedMessage,
+): SendRequest {
+  const id = asText(messageId);
+  return {
+    channel,
+    ...(id === undefined || isBlank(id) ? {} : { messageId: id }),
+    fields: fieldsOf(interfaceName, channel, members),
+    destinations: destinations.flatMap((entry) => toDestination(interfaceName, channel, entry)),
+    files: files.filter(isObject).map(toFile),
+    keypads: keypads.filter(isObject).map(toKeypad),
+  };
+}
+
+function fieldsOf(interfaceName: InterfaceName, channel: Channel, members: JsonObject): MessageFields {
+  const definitions = messageFields(interfaceName, channel);
+  const fields: [string, string][] = [];
+  for (const [name, value] of Object.entries(members)) {
+    const text = asText(value);
+    if (text === undefined || reserved.includes(name)) continue;
+    const definition = definitions.find(({ wireName }) => wireName === name);
+    fields.push(definition ? [definition.name, fromWireText(interfaceName, definition, text)] : [name, text]);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** Destination fields by the name they have in JSON and by the one they have in XML. */
+const destinationNames: ReadonlyMap<string, DestinationField> = new Map(
+  destinationFieldDefinitions.flatMap(({ name, xmlName }) => [
+    [name, name],
+    [xmlName, name],
+  ]),
+);
+
+/** A plain text is a recipient in every version: 2.8 says so of the earlier ones. */
+function toDestination(interfaceName: InterfaceName, channel: Channel, entry: unknown): Destination[] {
+  const toRecipient = (text: string): string =>
+    channel === 'email' ? text : fromWireRecipient(interfaceName, text);
+  const recipient = asText(entry);
+  if (recipient !== undefined) return [{ Recipient: toRecipient(recipient) }];
+  if (!isObject(entry)) return [];
+  const fields: [DestinationField, string][] = [];
+  for (const [key, value] of Object.entries(entry)) {
+    const name = destinationNames.get(key);
+    const text = asText(value);
+    if (name !== undefined && text !== undefined)
+      fields.push([name, name === 'Recipient' ? toRecipient(text) : text]);
+  }
+  return [{ Recipient: '', ...Object.fromEntries(fields) }];
+}
+
+function toFile(object: JsonObject): AttachedFile {
+  return { Name: asText(member(object, 'Name')) ?? '', Data: asText(member(object, 'Data')) ?? '' };
+}
+
+function toKeypad(object: JsonObject): Keypad {
+  return {
+    Tone: asText(member(object, 'Tone')) ?? '',
+    RouteNumber: asText(member(object, 'RouteNumber')) ?? '',
+  };
+}

@@ -1,0 +1,123 @@
+import type { Channel, Format, InterfaceName, SendRequest } from '../domain.ts';
+import { channelsOf } from './fields.ts';
+import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
+import { fromMessageData, toMessageData } from './message-json.ts';
+import { fromMessageElements, toMessageElements } from './message-xml.ts';
+import { decodeEarlierSendAnswer } from './send-answer.ts';
+import type {
+  DecodedSendRequest,
+  ReceivedRequest,
+  Understood,
+  WireCredentials,
+  WireInterface,
+} from './wire.ts';
+import { buildXml, parseXml } from './xml.ts';
+
+/**
+ * The earlier REST interfaces, versions 1.02 and 1.04 (interface.md, 2.8 and 4.2): one path a format; sender, key,
+ * version, type and MessageID in the body around `MessageData`. There is no Authorization header.
+ */
+
+type Version = '1.02' | '1.04';
+
+/** Section 2.8. Samples differ in case, so reading does not mind it. */
+const messageTypes: Readonly<Record<Channel, string>> = {
+  email: 'Email',
+  sms: 'SMS',
+  fax: 'Fax',
+  voice: 'Voice',
+  tts: 'TextToSpeech',
+};
+
+const paths: Readonly<Record<Format, string>> = { json: '/api/json/send/', xml: '/api/xml/send/' };
+const contentTypes: Readonly<Record<Format, string>> = {
+  json: "application/json; encoding='utf-8'",
+  xml: "text/xml; encoding='utf-8'",
+};
+
+export const rest104Json = rest1('1.04', 'json');
+export const rest104Xml = rest1('1.04', 'xml');
+export const rest102Json = rest1('1.02', 'json');
+export const rest102Xml = rest1('1.02', 'xml');
+
+function rest1(version: Version, format: Format): WireInterface {
+  const name: InterfaceName = `rest-${version}`;
+  const toBody = format === 'xml' ? toXml : toJson;
+  return {
+    name,
+    format,
+    channels: channelsOf(name),
+    decodeSendAnswer: decodeEarlierSendAnswer,
+    encodeSendRequest: (request, credentials) => ({
+      method: 'POST',
+      path: paths[format],
+      headers: { 'Content-Type': contentTypes[format] },
+      body: toBody(name, toEnvelope(version, request, credentials), request),
+    }),
+  };
+}
+
+type Envelope = {
+  readonly Sender: string;
+  readonly APIKey: string;
+  readonly MessageType: string;
+  readonly APIVersion: Version;
+  readonly MessageID?: string;
+};
+
+function toEnvelope(version: Version, request: SendRequest, credentials: WireCredentials): Envelope {
+  if (credentials.kind !== 'apiKey') {
+    throw new Error(
+      `rest-${version} takes a sender and an API key, not credentials of kind ${credentials.kind}`,
+    );
+  }
+  const { messageId } = request;
+  return {
+    Sender: credentials.sender,
+    APIKey: credentials.apiKey,
+    MessageType: messageTypes[request.channel],
+    APIVersion: version,
+    ...(messageId === undefined ? {} : { MessageID: messageId }),
+  };
+}
+
+function toJson(name: InterfaceName, envelope: Envelope, request: SendRequest): Buffer {
+  return Buffer.from(JSON.stringify({ ...envelope, MessageData: toMessageData(name, request) }));
+}
+
+function toXml(name: InterfaceName, envelope: Envelope, request: SendRequest): Buffer {
+  return buildXml({ root: { ...envelope, MessageData: toMessageElements(name, request) } });
+}
+
+/** The service's side. Another `APIVersion`, or none, is taken for 1.04. */
+export function decodeRest1({ method, path, body }: ReceivedRequest): DecodedSendRequest {
+  const format = path === paths.json ? 'json' : path === paths.xml ? 'xml' : undefined;
+  if (method !== 'POST' || format === undefined) return { kind: 'other' };
+
+  const read = format === 'xml' ? parseXml(body) : parseJson(body);
+  const envelope: JsonObject = isObject(read) ? read : {};
+  const text = (key: string): string => asText(member(envelope, key))?.trim() ?? '';
+  const name: InterfaceName = text('APIVersion') === '1.02' ? 'rest-1.02' : 'rest-1.04';
+  const channel = channelOf(text('MessageType'));
+  const understood: Understood = {
+    interface: name,
+    format,
+    answer: { interface: name, format, ...(channel === undefined ? {} : { channel }) },
+    credentials: { kind: 'apiKey', sender: text('Sender'), apiKey: text('APIKey') },
+  };
+
+  const data = member(envelope, 'MessageData');
+  if (channel === undefined || !isObject(data)) return { kind: 'unreadable', ...understood };
+  const decode = format === 'xml' ? fromMessageElements : fromMessageData;
+  return {
+    kind: 'request',
+    request: decode(name, channel, data, member(envelope, 'MessageID')),
+    ...understood,
+  };
+}
+
+function channelOf(messageType: string): Channel | undefined {
+  return channelsOf('rest-1.04').find(
+    (channel) => messageTypes[channel].toLowerCase() === messageType.toLowerCase(),
+  );
+}

@@ -1,0 +1,194 @@
+import { parse as parseCsv } from 'csv-parse/sync';
+import { stringify as stringifyCsv } from 'csv-stringify/sync';
+import { destinationFields, type Keypad, type SendRequest } from '../domain.ts';
+import { channelsOf, destinationFieldsOf, keypadTones } from './fields.ts';
+import { asText, isObject, type JsonObject, member } from './json.ts';
+import { checkDestination, toSendRequest, wireFields } from './message.ts';
+import { decodeSoapAnswer } from './send-answer.ts';
+import { soapEnvelope } from './soap-answer.ts';
+import { toWireRecipient } from './values.ts';
+import type {
+  DecodedSendRequest,
+  ReceivedRequest,
+  Understood,
+  WireCredentials,
+  WireInterface,
+} from './wire.ts';
+import { parseXml } from './xml.ts';
+
+/** Text-to-speech by SOAP (interface.md, 2.10 and 4.3): document, literal, one operation, `send_tts`. */
+
+const name = 'soap-tts';
+const soapAction = 'SendTTSService#send_tts';
+
+/** Every part of the request in the order of 2.10. All are texts; `csv_file` is base64. */
+export const soapParts: readonly string[] = [
+  'sender',
+  'token',
+  'caller_id',
+  'reference',
+  'billing_account',
+  'number_of_operators',
+  'retry_attempts',
+  'retry_period',
+  'sendtime',
+  'endtime',
+  'phone_numbers',
+  'csv_file',
+  'voice',
+  'msg_to_people',
+  'msg_to_answer_phones',
+  'call_route_msg_to_operators',
+  'call_route_msg_to_people',
+  'call_route_msg_on_wrong_key',
+  ...keypadTones.flatMap((tone) => [`keypad_${tone}_enabled`, `keypad_${tone}_route_number`]),
+  'options',
+];
+
+/**
+ * The account's address is the endpoint itself, so the path is empty.
+ *
+ * The request has no part for a MessageID. It travels in the header block that WS-Addressing has for it, which a server
+ * that does not know it passes over; `reference` is the campaign's Reference, or the MessageID where there is none, so
+ * that an operator can find the request in the service's own lists.
+ */
+export const soapTts: WireInterface = {
+  name,
+  format: 'xml',
+  channels: channelsOf(name),
+  decodeSendAnswer: decodeSoapAnswer,
+  encodeSendRequest: (request, credentials) => ({
+    method: 'POST',
+    path: '',
+    headers: { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: `"${soapAction}"` },
+    body: soapEnvelope(toHeader(request), { 'tns:send_tts': toParts(request, credentials) }),
+  }),
+};
+
+const addressingNamespace = 'http://www.w3.org/2005/08/addressing';
+const messageIdPrefix = 'urn:volley:';
+
+function toHeader({ messageId }: SendRequest): { 'wsa:MessageID': Record<string, string> } | undefined {
+  if (messageId === undefined) return undefined;
+  return {
+    'wsa:MessageID': { '@xmlns:wsa': addressingNamespace, '#text': messageIdPrefix + messageId },
+  };
+}
+
+function toParts(request: SendRequest, credentials: WireCredentials): Readonly<Record<string, string>> {
+  if (credentials.kind !== 'senderToken') {
+    throw new Error(`${name} takes a sender and a token, not credentials of kind ${credentials.kind}`);
+  }
+  const { messageId, keypads } = request;
+  const found: Record<string, string> = { sender: credentials.sender, token: credentials.token };
+  if (messageId !== undefined) found['reference'] = messageId;
+  for (const { definition, value } of wireFields(name, request)) found[definition.wireName] = value;
+  Object.assign(found, toPhoneList(request));
+  for (const { Tone, RouteNumber } of keypads) {
+    found[`keypad_${Tone}_enabled`] = 'true';
+    found[`keypad_${Tone}_route_number`] = RouteNumber;
+  }
+  return Object.fromEntries(
+    soapParts.flatMap((part): [string, string][] => {
+      const value = found[part];
+      return value === undefined ? [] : [[part, value]];
+    }),
+  );
+}
+
+/**
+ * Bare numbers are a list in `phone_numbers`; with other destination fields they are a CSV file with a header line in
+ * `csv_file`. Neither's format is shown. An empty field is the same as an absent one there.
+ */
+function toPhoneList({ destinations }: SendRequest): Readonly<Record<string, string>> {
+  for (const destination of destinations) checkDestination(name, destination);
+  const columns = destinationFieldsOf(name).filter((field) =>
+    destinations.some((destination) => destination[field] !== undefined),
+  );
+  const rows = destinations.map((destination) => ({
+    ...destination,
+    Recipient: toWireRecipient(name, destination.Recipient),
+  }));
+  if (columns.length <= 1) return { phone_numbers: rows.map(({ Recipient }) => Recipient).join(',') };
+  const csv = stringifyCsv(rows, { header: true, columns: [...columns], quoted: true });
+  return { csv_file: Buffer.from(csv).toString('base64') };
+}
+
+/** The service's side: a POST outside of the REST paths that looks like SOAP, by its action or its content type. */
+export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest): DecodedSendRequest {
+  const isSoap = headers['soapaction'] !== undefined || /xml/i.test(String(headers['content-type']));
+  if (method !== 'POST' || path.startsWith('/api/') || !isSoap) return { kind: 'other' };
+
+  const envelope = parseXml(body);
+  const operation = child(child(envelope, 'Body'), 'send_tts');
+  const text = (part: string): string => (isObject(operation) ? (asText(member(operation, part)) ?? '') : '');
+  const understood: Understood = {
+    interface: name,
+    format: 'xml',
+    answer: { interface: name, format: 'xml', channel: 'tts' },
+    credentials: { kind: 'senderToken', sender: text('sender'), token: text('token') },
+  };
+  if (!isObject(operation)) return { kind: 'unreadable', ...understood };
+
+  const id = asText(child(child(envelope, 'Header'), 'MessageID'))?.trim();
+  const messageId = id?.startsWith(messageIdPrefix) ? id.slice(messageIdPrefix.length) : id;
+  const request = toSendRequest(name, 'tts', {
+    members: messagePartsOf(operation, messageId),
+    messageId,
+    destinations: [...phoneNumbers(text('phone_numbers')), ...csvDestinations(text('csv_file'))],
+    files: [],
+    keypads: keypadsOf(text),
+  });
+  return { kind: 'request', request, ...understood };
+}
+
+function child(value: unknown, childName: string): unknown {
+  return isObject(value) ? member(value, childName) : undefined;
+}
+
+/** Parts that are no message fields; nor is a `reference` that only repeats the MessageID. */
+function messagePartsOf(operation: JsonObject, messageId: string | undefined): JsonObject {
+  return Object.fromEntries(
+    Object.entries(operation).filter(
+      ([part, value]) =>
+        !/^(sender|token|phone_numbers|csv_file|keypad_.*)$/.test(part) &&
+        !(part === 'reference' && value === messageId),
+    ),
+  );
+}
+
+function phoneNumbers(list: string): readonly string[] {
+  return list.split(/[\s,;]+/).filter((entry) => entry !== '');
+}
+
+/** With a header line that names `Recipient`, or else with the number in the first column. */
+function csvDestinations(base64: string): readonly unknown[] {
+  const text = Buffer.from(base64, 'base64').toString('utf8');
+  try {
+    const rows: string[][] = parseCsv(text, {
+      bom: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      record_delimiter: ['\r\n', '\n'],
+    });
+    const [header = []] = rows;
+    if (!header.includes('Recipient')) return rows.map(([number]) => number);
+    return rows.slice(1).map((row) =>
+      Object.fromEntries(
+        header.flatMap((column, index): [string, string][] => {
+          const value = row[index] ?? '';
+          const known = destinationFields.some((field) => field === column);
+          return known && value !== '' ? [[column, value]] : [];
+        }),
+      ),
+    );
+  } catch {
+    return [];
+  }
+}
+
+function keypadsOf(text: (part: string) => string): readonly Keypad[] {
+  return keypadTones
+    .filter((tone) => /^(true|yes|on|1)$/i.test(text(`keypad_${tone}_enabled`).trim()))
+    .map((tone) => ({ Tone: tone, RouteNumber: text(`keypad_${tone}_route_number`) }));
+}
