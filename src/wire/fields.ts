@@ -77,8 +77,8 @@ function field(name: string, of: readonly Channel[], traits: Traits = {}): Field
   };
 }
 
-/** Not among `messageFields`: it belongs to the request, never to a campaign. Letters and digits only. */
-export const messageIdField: FieldDefinition = field('MessageID', channels, { limit: 40 });
+/** Of a MessageID (interface.md, 2.1 and 8), which belongs to the request, never to a campaign. */
+export const messageIdPattern = /^[0-9A-Za-z]{1,40}$/;
 
 const reference: Traits = { limit: 80 };
 const account: Traits = { limit: 40, source: 'observed' };

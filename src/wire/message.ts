@@ -14,6 +14,7 @@ import {
   type FieldDefinition,
   keypadTones,
   messageFields,
+  messageIdPattern,
   takesFiles,
   takesKeypads,
 } from './fields.ts';
@@ -28,12 +29,15 @@ export type WireField = { readonly definition: FieldDefinition; readonly value: 
 /**
  * The request-level fields in the order of the tables, whatever the order of `fields`.
  *
- * @throws Error for a channel, field, value, file or keypad the interface does not have
+ * @throws Error for a channel, MessageID, field, value, file or keypad the interface does not have
  */
 export function wireFields(interfaceName: InterfaceName, request: SendRequest): readonly WireField[] {
-  const { channel, fields, files, keypads } = request;
+  const { channel, messageId, fields, files, keypads } = request;
   const definitions = messageFields(interfaceName, channel);
   if (definitions.length === 0) throw new Error(`${interfaceName} has no channel ${channel}`);
+  if (messageId !== undefined && !messageIdPattern.test(messageId)) {
+    throw new Error(`MessageID must be 1 to 40 letters and digits, got "${messageId}"`);
+  }
   if (files.length > 0 && !takesFiles(interfaceName, channel)) {
     throw new Error(`${interfaceName} has no Files for ${channel}`);
   }

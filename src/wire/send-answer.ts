@@ -77,9 +77,18 @@ function readResult(answer: unknown, body: Uint8Array): SendAnswer {
 }
 
 function wordsOf(answer: JsonObject): readonly string[] {
-  const message = member(answer, 'ErrorMessage') ?? member(answer, 'Message');
-  const list: readonly unknown[] = Array.isArray(message) ? message : [message];
-  return shortened(list.map(asText));
+  return shortened(textsIn(member(answer, 'ErrorMessage') ?? member(answer, 'Message')));
+}
+
+/** A text, a list of them, or elements that hold them (`<ErrorMessage><string>…</string></ErrorMessage>`). */
+function textsIn(value: unknown): readonly (string | undefined)[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.slice(0, mostWords).flatMap((entry) => {
+    if (!isObject(entry)) return [asText(entry)];
+    return Object.values(entry).flatMap((inner) =>
+      Array.isArray(inner) ? inner.map(asText) : [asText(inner)],
+    );
+  });
 }
 
 function shortened(words: readonly (string | undefined)[]): readonly string[] {

@@ -6,6 +6,7 @@ import {
   messageFieldNames,
   messageFields,
 } from '../../src/wire/fields.ts';
+import { soapParts } from '../../src/wire/soap-tts.ts';
 
 const names = (channel: 'email' | 'sms' | 'fax' | 'voice') =>
   messageFields('rest-2.02', channel).map(({ name }) => name);
@@ -22,6 +23,50 @@ describe('the fields of a message', () => {
   test('are those of 2.5 for an SMS and of 2.6 for a fax, after the common ones', () => {
     expect(names('sms').slice(8)).toEqual(['Message', 'FromNumber', 'SMSEmailReply', 'CharacterConversion']);
     expect(names('fax').slice(8)).toEqual(['Resolution', 'CSID', 'RetryAttempts', 'RetryPeriod', 'Message']);
+  });
+
+  test('of a call are those of 2.7, with audio for a voice message and text for text-to-speech', () => {
+    const call = (channel: 'voice' | 'tts') =>
+      messageFields('rest-1.04', channel)
+        .slice(7)
+        .map(({ name, type }) => `${name} ${type}`);
+    const shared = [
+      'NumberOfOperators integer',
+      'RetryAttempts integer',
+      'RetryPeriod integer',
+      'CallerID text',
+    ];
+    const parts = [
+      ...['MessageToPeople', 'MessageToAnswerphones', 'CallRouteMessageToPeople'],
+      ...['CallRouteMessageToOperators', 'CallRouteMessageOnWrongKey'],
+    ];
+    expect(call('voice')).toEqual([...parts.map((name) => `${name} audio`), ...shared, 'Options text']);
+    expect(call('tts')).toEqual([
+      ...parts.map((name) => `${name} text`),
+      ...shared,
+      'Voice text',
+      'Options text',
+    ]);
+  });
+
+  test('of SOAP are the parts of 2.10, in their order, together with credentials, numbers and keypads', () => {
+    const parts = messageFields('soap-tts', 'tts').map(({ wireName }) => wireName);
+    expect(soapParts.filter((part) => parts.includes(part))).toEqual(parts);
+    expect(soapParts.filter((part) => !parts.includes(part) && !part.startsWith('keypad_'))).toEqual([
+      ...['sender', 'token', 'phone_numbers', 'csv_file'],
+    ]);
+    expect(soapParts.filter((part) => part.startsWith('keypad_'))).toHaveLength(18);
+  });
+
+  test('of earlier versions call CharacterConversion ForceGSMChars, and have SendMode but no webhook', () => {
+    const earlier = messageFields('rest-1.04', 'sms');
+    expect(earlier.find(({ name }) => name === 'CharacterConversion')).toMatchObject({
+      wireName: 'ForceGSMChars',
+    });
+    const own = earlier.map(({ name }) => name).filter((name) => !names('sms').includes(name));
+    expect(own).toEqual(['SendMode']);
+    const missing = names('sms').filter((name) => !earlier.some((field) => field.name === name));
+    expect(missing).toEqual(['WebhookCallbackURL', 'WebhookCallbackFormat']);
   });
 
   test('are none where the interface lacks the channel', () => {
@@ -45,6 +90,7 @@ test('the service merges every destination field but the recipient, into the tex
     field: 'Message',
     destinationFields: destinationFields.slice(1),
   });
+  expect(mergedByService('rest-1.04', 'sms')).toEqual({ field: 'Message', destinationFields: [] });
   expect(mergedByService('rest-2.02', 'email')).toBeUndefined();
   expect(mergedByService('rest-2.02', 'fax')).toBeUndefined();
 });

@@ -1,16 +1,28 @@
 import { expect, test } from 'vitest';
 import { InputError } from '../../src/domain.ts';
 import type { Credentials } from '../../src/gateway/account.ts';
-import { wireInterface } from '../../src/wire/interfaces.ts';
+import { wireInterface, wireInterfaces } from '../../src/wire/interfaces.ts';
 import type { WireCredentials } from '../../src/wire/wire.ts';
 
 test('an interface is chosen by its name and format', () => {
   expect(wireInterface('rest-2.02', 'json')).toMatchObject({ name: 'rest-2.02', format: 'json' });
 });
 
+test('every interface is there in every format it has', () => {
+  expect(wireInterfaces.map(({ name, format, channels }) => [name, format, channels.join(' ')])).toEqual([
+    ['rest-2.02', 'json', 'email sms fax'],
+    ['rest-2.02', 'xml', 'email sms fax'],
+    ['rest-1.04', 'json', 'email sms fax voice tts'],
+    ['rest-1.04', 'xml', 'email sms fax voice tts'],
+    ['rest-1.02', 'json', 'email sms fax voice tts'],
+    ['rest-1.02', 'xml', 'email sms fax voice tts'],
+    ['soap-tts', 'xml', 'tts'],
+  ]);
+});
+
 test('a combination that is not there is an input error that names those that are', () => {
-  expect(() => wireInterface('soap-tts', 'xml')).toThrow(InputError);
-  expect(() => wireInterface('soap-tts', 'xml')).toThrow(/soap-tts, format xml.*rest-2\.02 in json/s);
+  expect(() => wireInterface('soap-tts', 'json')).toThrow(InputError);
+  expect(() => wireInterface('soap-tts', 'json')).toThrow(/soap-tts, format json.*rest-2\.02 in json/s);
 });
 
 test("an account's credentials are what the wire takes", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SendRequest } from '../../src/domain.ts';
-import { refusals } from '../../src/wire/required.ts';
+import { credentialRefusals, refusals } from '../../src/wire/required.ts';
 
 const refused = (changes: Partial<SendRequest>) =>
   refusals('rest-2.02', {
@@ -8,6 +8,7 @@ const refused = (changes: Partial<SendRequest>) =>
     fields: { Message: 'Hi' },
     destinations: [{ Recipient: '+6421' }],
     files: [],
+    keypads: [],
     ...changes,
   });
 
@@ -54,5 +55,38 @@ describe('the service refuses', () => {
     expect(refused({ fields: { Message: 'x', WebhookCallbackURL: 'http://a.example' } })).toEqual([
       'WebhookCallbackURL must start with https://',
     ]);
+    for (const address of ['https://a.example', 'http://127.0.0.1:8080/x', 'http://localhost/x', '']) {
+      expect(refused({ fields: { Message: 'x', WebhookCallbackURL: address } })).toEqual([]);
+    }
+  });
+
+  test('a call without anything to say, and a keypad without its tone or number', () => {
+    for (const channel of ['voice', 'tts'] as const) {
+      const words = refusals('rest-1.04', {
+        channel,
+        fields: {},
+        destinations: [{ Recipient: '+6421' }],
+        files: [],
+        keypads: [
+          { Tone: '1', RouteNumber: '+649' },
+          { Tone: '', RouteNumber: '' },
+        ],
+      });
+      expect(words).toEqual([
+        'Missing message to people',
+        'Missing tone on keypad 2',
+        'Missing RouteNumber/Play on keypad 2',
+      ]);
+    }
+  });
+
+  test('a body without its sender or its key, where they belong into the body', () => {
+    expect(credentialRefusals({ kind: 'apiKey', sender: '', apiKey: ' ' })).toEqual([
+      'Missing Sender',
+      'Missing APIKey',
+    ]);
+    expect(credentialRefusals({ kind: 'senderToken', sender: 'a', token: '' })).toEqual(['Missing token']);
+    expect(credentialRefusals({ kind: 'apiKey', sender: 'a', apiKey: 'b' })).toEqual([]);
+    expect(credentialRefusals(undefined)).toEqual([]);
   });
 });

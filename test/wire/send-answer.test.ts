@@ -1,8 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { rest202Json } from '../../src/wire/rest-2.02.ts';
+import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
+import { wireInterface, wireInterfaces } from '../../src/wire/interfaces.ts';
+import type { AnswerStyle, SendAnswerToWrite } from '../../src/wire/wire.ts';
 
-const decode = (body: string) => rest202Json.decodeSendAnswer(200, 'application/json', Buffer.from(body));
+type Decode = (body: string) => unknown;
+
+const reader =
+  (...which: Parameters<typeof wireInterface>): Decode =>
+  (body) =>
+    wireInterface(...which).decodeSendAnswer(200, 'application/json', Buffer.from(body));
+
+const decode = reader('rest-2.02', 'json');
+const decodeEarlier = reader('rest-1.02', 'xml');
+const decodeSoap = reader('soap-tts', 'xml');
 
 describe('an answer to a send request', () => {
   test('is a success with its MessageID', () => {
@@ -40,12 +51,27 @@ describe('an answer to a send request', () => {
     ).toEqual({ kind: 'failure', words: ['a & b', '<c>'] });
   });
 
+  test('is understood with its words as elements in an element', () => {
+    expect(
+      decode(
+        '<root><Result>Failed</Result><ErrorMessage><string>a</string><string>b</string></ErrorMessage></root>',
+      ),
+    ).toEqual({ kind: 'failure', words: ['a', 'b'] });
+  });
+
+  test('is not minded its white space', () => {
+    expect(decode('\n<root>\n <Result> Success </Result>\n <MessageID>\n V1 </MessageID>\n</root>')).toEqual({
+      kind: 'success',
+      messageId: 'V1',
+    });
+  });
+
   test('keeps only words that are text, and not endlessly many', () => {
-    const words = [null, {}, 'a'.repeat(1000), ...Array.from({ length: 50 }, () => 'b')];
+    const words = ['a'.repeat(1000), null, {}, ...Array.from({ length: 50 }, () => 'b')];
     const decoded = decode(JSON.stringify({ Result: 'Failed', ErrorMessage: words }));
     expect(decoded).toMatchObject({
       kind: 'failure',
-      words: ['a'.repeat(500), ...Array.from({ length: 19 }, () => 'b')],
+      words: ['a'.repeat(500), ...Array.from({ length: 17 }, () => 'b')],
     });
   });
 
@@ -66,44 +92,169 @@ describe('an answer to a send request', () => {
   test('is unreadable, not a crash, whatever bytes it has', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
-        expect(rest202Json.decodeSendAnswer(200, undefined, bytes)).toMatchObject({ kind: 'unreadable' });
+        for (const wire of wireInterfaces) {
+          expect(wire.decodeSendAnswer(200, undefined, bytes)).toMatchObject({ kind: 'unreadable' });
+        }
       }),
     );
   });
 });
 
-describe('an answer is written', () => {
-  const written = (...[answer, channel]: Parameters<typeof rest202Json.encodeSendAnswer>) => {
-    const { status, body } = rest202Json.encodeSendAnswer(answer, channel);
-    return { status, body: JSON.parse(body.toString()) };
-  };
+describe('an answer of an earlier version', () => {
+  test('may be the number of a job, as plain text', () => {
+    for (const body of ['Job 12345678', ' job #12AB\n', '"Job 12345678"', '<root>Job 12345678</root>']) {
+      expect(decodeEarlier(body)).toMatchObject({ kind: 'success', job: expect.stringMatching(/^12/) });
+    }
+  });
 
-  test('with 200 for a success', () => {
-    expect(written({ kind: 'accepted', messageId: 'V1' }, 'sms')).toEqual({
-      status: 200,
-      body: { Result: 'Success', MessageID: 'V1' },
+  test('is no job when there is more, or less, than its number', () => {
+    for (const body of ['Job', 'Job 12 failed', 'No Job 12', '{"Job":"12"}']) {
+      expect(decodeEarlier(body)).toMatchObject({ kind: 'unreadable' });
+    }
+  });
+
+  test('names its errors Message', () => {
+    expect(decodeEarlier('<root><Result>Failed</Result><Message>Missing Sender</Message></root>')).toEqual({
+      kind: 'failure',
+      words: ['Missing Sender'],
     });
   });
 
-  test('with 400 in the shapes of the samples: a list without MessageID for email, one text for SMS and fax', () => {
-    const refused = { kind: 'refused', words: ['Missing or empty destinations'], messageId: 'V1' } as const;
-    expect(written(refused, 'email')).toEqual({
-      status: 400,
-      body: { Result: 'Failed', ErrorMessage: ['Missing or empty destinations'] },
+  test('alone may be a job: version 2.02 names the MessageID', () => {
+    expect(decode('Job 12345678')).toMatchObject({ kind: 'unreadable' });
+  });
+});
+
+describe('an answer in SOAP', () => {
+  const envelope = (body: string): string =>
+    `<?xml version="1.0"?><S:Envelope xmlns:S="urn:s"><S:Body>${body}</S:Body></S:Envelope>`;
+  const returned = (text: string): string =>
+    envelope(
+      `<n:ttsResponse xmlns:n="urn:n"><ttsReturn xsi:type="xsd:string">${text}</ttsReturn></n:ttsResponse>`,
+    );
+
+  test('is the job in ttsReturn', () => {
+    expect(decodeSoap(returned('Job 12345678'))).toEqual({ kind: 'success', job: '12345678' });
+    expect(decodeSoap(returned('Success: queued'))).toEqual({ kind: 'success', job: 'Success: queued' });
+  });
+
+  test('may hold an answer of the REST interfaces in ttsReturn', () => {
+    expect(decodeSoap(returned('{"Result":"Success","MessageID":"V1"}'))).toEqual({
+      kind: 'success',
+      messageId: 'V1',
     });
+    expect(
+      decodeSoap(
+        returned(
+          '&lt;root&gt;&lt;Result&gt;Failed&lt;/Result&gt;&lt;Message&gt;No&lt;/Message&gt;&lt;/root&gt;',
+        ),
+      ),
+    ).toEqual({ kind: 'failure', words: ['No'] });
+  });
+
+  test('is a failure where ttsReturn begins with a word of failure', () => {
+    expect(decodeSoap(returned('Error: Missing message to people'))).toEqual({
+      kind: 'failure',
+      words: ['Error: Missing message to people'],
+    });
+  });
+
+  test('is unreadable where ttsReturn says anything else, and the text is kept', () => {
+    expect(decodeSoap(returned('Thank you'))).toEqual({
+      kind: 'unreadable',
+      why: 'ttsReturn says "Thank you"',
+    });
+    expect(decodeSoap(returned(''))).toMatchObject({ kind: 'unreadable' });
+    expect(decodeSoap(envelope('<x/>'))).toEqual({ kind: 'unreadable', why: 'the answer has no ttsReturn' });
+  });
+
+  test('is a fault of the sender or of the service, in SOAP 1.1 and 1.2', () => {
+    const fault11 = (code: string): string =>
+      envelope(
+        `<S:Fault><faultcode>${code}</faultcode><faultstring>No</faultstring><detail>d</detail></S:Fault>`,
+      );
+    expect(decodeSoap(fault11('S:Client'))).toEqual({ kind: 'fault', of: 'sender', words: ['No', 'd'] });
+    expect(decodeSoap(fault11('S:Server'))).toEqual({ kind: 'fault', of: 'service', words: ['No', 'd'] });
+    expect(decodeSoap(fault11(''))).toMatchObject({ kind: 'fault', of: 'service' });
+    const fault12 =
+      '<S:Fault><S:Code><S:Value>S:Sender</S:Value></S:Code><S:Reason><S:Text xml:lang="en">No</S:Text></S:Reason></S:Fault>';
+    expect(decodeSoap(envelope(fault12))).toEqual({ kind: 'fault', of: 'sender', words: ['No'] });
+  });
+
+  test('is read as REST where it is not SOAP at all', () => {
+    expect(decodeSoap('{"Result":"Unauthorized","ErrorMessage":["No"]}')).toEqual({
+      kind: 'failure',
+      words: ['No'],
+    });
+  });
+});
+
+describe('an answer is written', () => {
+  const rest202: AnswerStyle = { interface: 'rest-2.02', format: 'json', channel: 'sms' };
+  const soap: AnswerStyle = { interface: 'soap-tts', format: 'xml', channel: 'tts' };
+  const accepted = { kind: 'accepted', messageId: 'V1', jobNumber: '12AB34CD' } as const;
+  const refused = { kind: 'refused', words: ['Missing or empty destinations'], messageId: 'V1' } as const;
+  const written = (answer: SendAnswerToWrite, style: AnswerStyle): readonly [number, string] => {
+    const { status, body } = encodeSendAnswer(answer, style);
+    return [status, body.toString()];
+  };
+
+  test('with 200 for a success', () => {
+    expect(written(accepted, rest202)).toEqual([200, '{"Result":"Success","MessageID":"V1"}']);
+  });
+
+  test('with 400 in the shapes of the samples: a list without MessageID for email, one text for SMS and fax', () => {
+    expect(written(refused, { ...rest202, channel: 'email' })).toEqual([
+      400,
+      '{"Result":"Failed","ErrorMessage":["Missing or empty destinations"]}',
+    ]);
     for (const channel of ['sms', 'fax'] as const) {
-      expect(written(refused, channel)).toEqual({
-        status: 400,
-        body: { Result: 'Failed', MessageID: 'V1', ErrorMessage: 'Missing or empty destinations' },
-      });
+      expect(written(refused, { ...rest202, channel })).toEqual([
+        400,
+        '{"Result":"Failed","MessageID":"V1","ErrorMessage":"Missing or empty destinations"}',
+      ]);
     }
   });
 
   test('with 401 for a bad token, and 500 for a fault', () => {
-    expect(written({ kind: 'unauthorized', words: ['No'] }, 'sms')).toEqual({
-      status: 401,
-      body: { Result: 'Unauthorized', ErrorMessage: ['No'] },
+    expect(written({ kind: 'unauthorized', words: ['No'] }, rest202)).toEqual([
+      401,
+      '{"Result":"Unauthorized","ErrorMessage":["No"]}',
+    ]);
+    const { channel: _, ...unknown } = rest202;
+    expect(written({ kind: 'fault', words: ['Broken'] }, unknown)[0]).toBe(500);
+  });
+
+  test('in XML with a root element, and in an earlier version with Message', () => {
+    const xml = '<?xml version="1.0" encoding="UTF-8"?>';
+    expect(written(accepted, { ...rest202, format: 'xml' })).toEqual([
+      200,
+      `${xml}<root><Result>Success</Result><MessageID>V1</MessageID></root>`,
+    ]);
+    expect(written(refused, { ...rest202, interface: 'rest-1.02', format: 'xml' })).toEqual([
+      400,
+      `${xml}<root><Result>Failed</Result><MessageID>V1</MessageID><Message>Missing or empty destinations</Message></root>`,
+    ]);
+  });
+
+  test('in XML though it quotes a MessageID that XML cannot carry', () => {
+    const [, body] = written({ ...accepted, messageId: 'a\u0007b' }, { ...rest202, format: 'xml' });
+    expect(body).toContain('<MessageID>a?b</MessageID>');
+  });
+
+  test('in SOAP as ttsReturn or as a fault, and is read as that', () => {
+    const read = (answer: SendAnswerToWrite) => decodeSoap(written(answer, soap)[1]);
+    expect(written(accepted, soap)[1]).toContain(
+      '<tns:ttsResponse><ttsReturn>Job 12AB34CD</ttsReturn></tns:ttsResponse>',
+    );
+    expect(read(accepted)).toEqual({ kind: 'success', job: '12AB34CD' });
+    expect(read(refused)).toEqual({ kind: 'fault', of: 'sender', words: refused.words });
+    expect(read({ kind: 'fault', words: ['Broken'] })).toEqual({
+      kind: 'fault',
+      of: 'service',
+      words: ['Broken'],
     });
-    expect(written({ kind: 'fault', words: ['Broken'] }, undefined).status).toBe(500);
+    expect([accepted, refused].map((answer) => written(answer, soap)[0])).toEqual([200, 500]);
+    expect(written({ kind: 'unauthorized', words: ['No'] }, soap)[0]).toBe(401);
   });
 });

@@ -1,0 +1,294 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeSendRequest } from '../../src/wire/service.ts';
+import type { ReceivedRequest } from '../../src/wire/wire.ts';
+
+/** The service's side: which interface and format a request is in, and what it reads from bodies that others wrote. */
+
+type Changes = Partial<Omit<ReceivedRequest, 'body'>>;
+
+function decode(body: string, changes: Changes = {}) {
+  return decodeSendRequest({
+    method: 'POST',
+    path: '/api/v2.02/send/sms',
+    query: '',
+    headers: {},
+    body: Buffer.from(body),
+    ...changes,
+  });
+}
+
+const earlierJson = { path: '/api/json/send/' };
+const earlierXml = { path: '/api/xml/send/' };
+const soap = { path: '/', headers: { soapaction: 'SendTTSService#send_tts' } };
+
+function inSoap(parts: string, header = ''): string {
+  return (
+    `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/">${header}` +
+    `<s:Body><send_tts xmlns="urn:x">${parts}</send_tts></s:Body></s:Envelope>`
+  );
+}
+
+describe('where a request was sent says which interface it is in', () => {
+  test.each([
+    ['/api/v2.02/send/email', '{"MessageData":{}}', 'rest-2.02', 'json', 'email'],
+    [
+      '/api/v2.02/send/fax',
+      '<FaxRequest><MessageData><A/></MessageData></FaxRequest>',
+      'rest-2.02',
+      'xml',
+      'fax',
+    ],
+    ['/api/json/send/', '{"MessageType":"sms","MessageData":{}}', 'rest-1.04', 'json', 'sms'],
+    [
+      '/api/json/send/',
+      '{"APIVersion":1.02,"MessageType":"VOICE","MessageData":{}}',
+      'rest-1.02',
+      'json',
+      'voice',
+    ],
+    [
+      '/api/xml/send/',
+      '<root><APIVersion>1.02</APIVersion><MessageType>TextToSpeech</MessageType><MessageData><A/></MessageData></root>',
+      'rest-1.02',
+      'xml',
+      'tts',
+    ],
+  ])('%s %s', (path, body, interfaceName, format, channel) => {
+    expect(decode(body, { path })).toMatchObject({
+      kind: 'request',
+      interface: interfaceName,
+      format,
+      answer: { interface: interfaceName, format, channel },
+      request: { channel },
+    });
+  });
+
+  test('anything outside of the REST paths that has a SOAP action, or is XML, is SOAP', () => {
+    const body = inSoap('<msg_to_people>x</msg_to_people>');
+    expect(decode(body, soap)).toMatchObject({ kind: 'request', interface: 'soap-tts', format: 'xml' });
+    const headers = { 'content-type': 'text/xml' };
+    expect(decode(body, { path: '/soap/tts', headers })).toMatchObject({ interface: 'soap-tts' });
+  });
+
+  test.each([
+    ['another method', { method: 'GET' }],
+    ['a channel that is not there', { path: '/api/v2.02/send/voice' }],
+    ['another path', { path: '/api/xml/status/' }],
+    ['neither a REST path nor SOAP', { path: '/somewhere' }],
+  ] as const)('%s is no send request', (_, changes) => {
+    expect(decode('{}', changes)).toEqual({ kind: 'other' });
+  });
+});
+
+describe('version 2.02 answers in the format of Accept, or else in that of the request', () => {
+  const xml = '<SMSRequest><MessageData><Message>x</Message></MessageData></SMSRequest>';
+  test.each([
+    [xml, {}, 'xml', 'xml'],
+    [xml, { accept: "application/json; encoding='utf-8'" }, 'xml', 'json'],
+    ['{"MessageData":{}}', { accept: 'application/xml' }, 'json', 'xml'],
+    ['{"MessageData":{}}', { accept: '*/*', 'content-type': 'text/plain' }, 'json', 'json'],
+  ])('%s %o', (body, headers, format, answered) => {
+    expect(decode(body, { headers })).toMatchObject({
+      kind: 'request',
+      format,
+      answer: { format: answered },
+    });
+  });
+});
+
+describe('who asks is known even when it cannot be read what', () => {
+  test.each(['', 'null', '[]', '{"MessageData":[]}', '{', '<a/>', '<a>'])('%s', (body) => {
+    expect(decode(body, { headers: { authorization: 'basic  tok' } })).toMatchObject({
+      kind: 'unreadable',
+      answer: { channel: 'sms' },
+      credentials: { kind: 'authToken', authToken: 'tok' },
+    });
+    expect(decode(body, earlierJson)).toMatchObject({
+      kind: 'unreadable',
+      credentials: { kind: 'apiKey', sender: '', apiKey: '' },
+    });
+    expect(decode(body, soap)).toMatchObject({ kind: 'unreadable', answer: { interface: 'soap-tts' } });
+  });
+
+  test('a token of another scheme is none', () => {
+    expect(decode('{}', { headers: { authorization: 'Bearer tok' } })).not.toHaveProperty('credentials');
+  });
+});
+
+describe('a body that somebody else wrote', () => {
+  test('keeps incomplete destinations, files and keypads, leaves out what is not text, and drops credentials', () => {
+    const decoded = decode(
+      JSON.stringify({
+        MessageType: 'Voice',
+        Sender: 'a@b.example',
+        APIKey: 'secret',
+        MessageID: ' ',
+        MessageData: {
+          Options: 5,
+          Reference: null,
+          Nested: {},
+          Sender: 'a@b.example',
+          APIKey: 'secret',
+          Destinations: [{ Recipient: 6421, Custom9: 'x' }, {}, '64211234567', null],
+          Files: [{ Name: 'a' }],
+          Keypads: [{ Tone: 1 }, { RouteNumber: '64' }, 'x'],
+        },
+      }),
+      earlierJson,
+    );
+    expect(decoded).toMatchObject({
+      request: {
+        channel: 'voice',
+        fields: { Options: '5' },
+        destinations: [{ Recipient: '6421' }, { Recipient: '' }, { Recipient: '+64211234567' }],
+        files: [{ Name: 'a', Data: '' }],
+        keypads: [
+          { Tone: '1', RouteNumber: '' },
+          { Tone: '', RouteNumber: '64' },
+        ],
+      },
+      credentials: { sender: 'a@b.example', apiKey: 'secret' },
+    });
+    expect(JSON.stringify('request' in decoded && decoded.request)).not.toMatch(/secret|MessageID/);
+  });
+
+  test('in XML may be indented, have comments, CDATA, prefixes, attributes and a declaration', () => {
+    const decoded = decode(
+      `<?xml version="1.0" encoding="utf-8"?>
+       <!-- from elsewhere -->
+       <n:SMSRequest xmlns:n="urn:n" a="b">
+         <n:MessageData>
+           <n:Message><![CDATA[ <Hi> &amp; ]]></n:Message>
+           <n:Destinations>
+             <n:Destination><n:Recipient>+64211234567</n:Recipient></n:Destination>
+             <n:Destination><n:Recipient>0012345</n:Recipient><n:FirstName>true</n:FirstName></n:Destination>
+           </n:Destinations>
+         </n:MessageData>
+       </n:SMSRequest>`,
+    );
+    expect(decoded).toMatchObject({
+      request: {
+        fields: { Message: ' <Hi> &amp; ' },
+        destinations: [{ Recipient: '+64211234567' }, { Recipient: '0012345', 'First Name': 'true' }],
+      },
+    });
+  });
+
+  test('of an earlier version may have one destination, as text or as an element', () => {
+    const body = (destination: string): string =>
+      `<root><MessageType>SMS</MessageType><MessageData><Message>x</Message>${destination}</MessageData></root>`;
+    expect(decode(body('<Destinations>64211234567</Destinations>'), earlierXml)).toMatchObject({
+      request: { destinations: [{ Recipient: '+64211234567' }] },
+    });
+    expect(
+      decode(body('<Destinations><Recipient>64211234567</Recipient></Destinations>'), earlierXml),
+    ).toMatchObject({ request: { destinations: [{ Recipient: '+64211234567' }] } });
+    expect(decode(body('<Destinations/>'), earlierXml)).toMatchObject({ request: { destinations: [] } });
+  });
+
+  test('of SOAP may have its numbers in lines, and in a CSV file with or without a header', () => {
+    const csv = (text: string): string => Buffer.from(text).toString('base64');
+    const numbers = (parts: string) => {
+      const decoded = decode(inSoap(parts), soap);
+      return decoded.kind === 'request' ? decoded.request.destinations : [];
+    };
+    const both = [{ Recipient: '+64211234567' }, { Recipient: '+64217654321' }];
+    expect(numbers('<phone_numbers>64211234567\n 64217654321;</phone_numbers>')).toEqual(both);
+    expect(numbers(`<csv_file>${csv('64211234567,a\r\n64217654321,b\r\n')}</csv_file>`)).toEqual(both);
+    expect(numbers(`<csv_file>${csv('Company,Recipient\nAcme,64211234567\n')}</csv_file>`)).toEqual([
+      { Recipient: '+64211234567', Company: 'Acme' },
+    ]);
+    expect(numbers(`<csv_file>${csv('"never closed')}</csv_file>`)).toEqual([]);
+  });
+
+  test('of SOAP has only the keypads that are enabled', () => {
+    const parts =
+      '<keypad_1_enabled>1</keypad_1_enabled><keypad_1_route_number>64</keypad_1_route_number>' +
+      '<keypad_2_enabled>false</keypad_2_enabled><keypad_2_route_number>65</keypad_2_route_number>' +
+      '<keypad_3_enabled>Yes</keypad_3_enabled>';
+    expect(decode(inSoap(parts), soap)).toMatchObject({
+      request: {
+        keypads: [
+          { Tone: '1', RouteNumber: '64' },
+          { Tone: '3', RouteNumber: '' },
+        ],
+      },
+    });
+  });
+});
+
+describe('XML that could do harm is not read', () => {
+  const message = '<SMSRequest><MessageData><Message>&e;</Message></MessageData></SMSRequest>';
+  test.each([
+    ['an internal entity', `<!DOCTYPE a [<!ENTITY e "boom">]>${message}`],
+    ['an external entity', `<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]>${message}`],
+    ['an external document type', `<!DOCTYPE a SYSTEM "http://127.0.0.1:1/a.dtd">${message}`],
+    ['a document type in lower case', `<!doctype a>${message}`],
+    ['elements in elements, without end', '<a>'.repeat(50_000) + '</a>'.repeat(50_000)],
+    ['elements that are never closed', '<a>'.repeat(50_000)],
+    ['two roots', `${message}${message}`],
+  ])('%s', (_, body) => {
+    expect(decode(body)).toMatchObject({ kind: 'unreadable' });
+    expect(decode(body, earlierXml)).toMatchObject({ kind: 'unreadable' });
+    expect(decode(body, soap)).toMatchObject({ kind: 'unreadable' });
+  });
+
+  test('an entity that nobody declared stays as it is written', () => {
+    expect(decode(message)).toMatchObject({ request: { fields: { Message: '&e;' } } });
+  });
+
+  test('names of a prototype neither throw nor touch it', () => {
+    for (const name of ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString']) {
+      decode(`<SMSRequest><MessageData><${name}><a>1</a></${name}></MessageData></SMSRequest>`);
+      decode(`{"MessageData":{"${name}":{"a":"1"},"Destinations":{"length":9}}}`);
+    }
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
+  });
+});
+
+test('whatever the bytes are, nothing throws', () => {
+  const paths = ['/api/v2.02/send/sms', '/api/json/send/', '/api/xml/send/', '/'];
+  const piece = fc.constantFrom(
+    ...[
+      '<',
+      '>',
+      '</',
+      '/>',
+      '<root>',
+      '</root>',
+      '<MessageData>',
+      '</MessageData>',
+      '<![CDATA[',
+      ']]>',
+      '&#',
+      ';',
+    ],
+    ...[
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      ':',
+      ',',
+      '"MessageData"',
+      '"MessageType":"sms"',
+      'null',
+      '<?',
+      '?>',
+      '<!--',
+      '\0',
+    ],
+  );
+  const bodies = fc.oneof(
+    fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join('')),
+    fc.json(),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...paths), bodies, (path, body) => {
+      decode(body, { path, headers: { 'content-type': 'text/xml' } });
+    }),
+    { numRuns: 2000 },
+  );
+});
