@@ -33,7 +33,10 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'log-update': ['cli'],
   yaml: ['platform'],
   'fast-xml-parser': ['wire'],
-  'csv-parse': ['contacts'],
+  '@nodable/entities': ['wire'],
+  'csv-parse': ['contacts', 'wire/soap-tts.ts'],
+  'csv-stringify': ['wire/soap-tts.ts'],
+  'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': ['contacts'],
 };
 

@@ -100,7 +100,7 @@ async function attempt(sender: Sender, claimed: ClaimedRequest, number: number):
   const evidence = await exchange.evidence;
   return {
     number,
-    outcome: classify(evidence, messageId),
+    outcome: classify(evidence, messageId, gateway.decodeSendAnswer),
     httpStatus: evidence.kind === 'answer' ? evidence.status : null,
     finishedAt: context.now(),
   };
@@ -173,7 +173,7 @@ function settlementOf(
 function describe(outcome: Outcome): string | null {
   switch (outcome.kind) {
     case 'accepted':
-      return null;
+      return outcome.job === undefined ? null : `job ${outcome.job}`;
     case 'rejected':
     case 'unauthorized':
       return outcome.words.join('; ');

@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import type { SendRequest } from '../domain.ts';
 import { wireInterface } from '../wire/interfaces.ts';
+import type { DecodeSendAnswer } from '../wire/wire.ts';
 import type { Account } from './account.ts';
 import type { Evidence } from './evidence.ts';
 import { exchange } from './exchange.ts';
@@ -14,6 +15,8 @@ export type Gateway = {
    * @throws Error, before anything is sent, for a request the account's interface cannot express.
    */
   readonly send: (request: SendRequest) => Promise<Evidence>;
+  /** Reads an answer's body as the account's interface writes it. */
+  readonly decodeSendAnswer: DecodeSendAnswer;
   /** Opens and closes a connection, without any HTTP. */
   readonly checkReachable: () => Promise<Reachability>;
   /** Lets exchanges under way finish, then closes the connections. */
@@ -30,7 +33,9 @@ export function openGateway(account: Account): Gateway {
   const wire = wireInterface(account.interface, account.format);
   const { timeouts, credentials } = account;
   const url = new URL(account.baseUrl);
-  const prefix = url.pathname.replace(/\/+$/, '');
+  // An interface without a path of its own has the account's address as its endpoint, slash and all.
+  const pathTo = (path: string): string =>
+    path === '' ? url.pathname : url.pathname.replace(/\/+$/, '') + path;
   const pool = new Pool(url.origin, {
     connections: account.concurrency,
     // One request at a time on a connection: with more, undici moves requests from a lost connection to another.
@@ -45,8 +50,9 @@ export function openGateway(account: Account): Gateway {
     send(request) {
       const encoded = wire.encodeSendRequest(request, credentials);
       const limits = { headers: timeouts.headers, body: timeouts.body, answerBytes };
-      return exchange(pool, { ...encoded, path: prefix + encoded.path }, limits);
+      return exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits);
     },
+    decodeSendAnswer: wire.decodeSendAnswer,
     checkReachable: () => checkReachable(url, timeouts.connect),
     close: () => pool.close(),
   };

@@ -10,7 +10,7 @@ const head = (length: number) =>
 async function sendTo(url: string, options: Parameters<typeof open>[1] = {}) {
   await using gateway = open(url, options);
   const evidence = await gateway.send(sms('V1'));
-  return { evidence, verdict: classify(evidence, 'V1') };
+  return { evidence, verdict: classify(evidence, 'V1', gateway.decodeSendAnswer) };
 }
 
 describe('a request that is answered', () => {

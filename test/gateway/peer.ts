@@ -119,5 +119,6 @@ export function sms(messageId: string, text = 'Hi'): SendRequest {
     fields: { Message: text },
     destinations: [{ Recipient: '+64211234567' }],
     files: [],
+    keypads: [],
   };
 }

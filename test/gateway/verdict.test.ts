@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Format, InterfaceName } from '../../src/domain.ts';
 import type { Evidence } from '../../src/gateway/evidence.ts';
 import { classify } from '../../src/gateway/verdict.ts';
+import { wireInterface } from '../../src/wire/interfaces.ts';
 
 function answer(status: number, body: unknown, retryAfter?: string): Evidence {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -8,12 +10,28 @@ function answer(status: number, body: unknown, retryAfter?: string): Evidence {
   return { kind: 'answer', status, body: bytes, ...(retryAfter === undefined ? {} : { retryAfter }) };
 }
 
-const verdict = (evidence: Evidence) => classify(evidence, 'V1');
+const reading = (name: InterfaceName, format: Format) => (evidence: Evidence) =>
+  classify(evidence, 'V1', wireInterface(name, format).decodeSendAnswer);
+const verdict = reading('rest-2.02', 'json');
+const earlier = reading('rest-1.04', 'json');
+const soap = reading('soap-tts', 'xml');
+
+const fault = (code: string): string =>
+  `<s:Envelope xmlns:s="urn:s"><s:Body><s:Fault><faultcode>s:${code}</faultcode><faultstring>No</faultstring></s:Fault></s:Body></s:Envelope>`;
 const success = { Result: 'Success', MessageID: 'V1' };
 
 describe('accepted', () => {
   test('is only a 200 with a well-formed success for our MessageID', () => {
     expect(verdict(answer(200, success))).toEqual({ kind: 'accepted' });
+  });
+
+  test('is a 200 with the number of a job, in the interfaces that answer so', () => {
+    const envelope =
+      '<s:Envelope xmlns:s="urn:s"><s:Body><r><ttsReturn>Job 12</ttsReturn></r></s:Body></s:Envelope>';
+    expect(earlier(answer(200, 'Job 12'))).toEqual({ kind: 'accepted', job: '12' });
+    expect(soap(answer(200, envelope))).toEqual({ kind: 'accepted', job: '12' });
+    expect(verdict(answer(200, 'Job 12'))).toMatchObject({ kind: 'in_doubt' });
+    expect(earlier(answer(500, 'Job 12'))).toMatchObject({ kind: 'in_doubt' });
   });
 });
 
@@ -43,6 +61,27 @@ describe('rejected', () => {
       kind: 'rejected',
       words: ['Failed'],
     });
+  });
+});
+
+describe('a SOAP fault', () => {
+  test("is a rejection when it is the sender's, for SOAP says 500 where REST says 400", () => {
+    for (const status of [500, 200]) {
+      expect(soap(answer(status, fault('Client')))).toEqual({ kind: 'rejected', words: ['No'] });
+    }
+  });
+
+  test("is in doubt when it is the service's", () => {
+    expect(soap(answer(500, fault('Server')))).toEqual({ kind: 'in_doubt', reason: 'HTTP 500: No' });
+    expect(soap(answer(200, fault('Server')))).toEqual({
+      kind: 'in_doubt',
+      reason: 'HTTP 200 with a fault: No',
+    });
+  });
+
+  test('says nothing that its HTTP status does not, where that is clear', () => {
+    expect(soap(answer(401, fault('Client')))).toEqual({ kind: 'unauthorized', words: ['No'] });
+    expect(soap(answer(503, fault('Client')))).toMatchObject({ kind: 'retry' });
   });
 });
 
