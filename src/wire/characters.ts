@@ -12,7 +12,10 @@ const loneSurrogate = /\p{Surrogate}/u;
 
 /** The first character of a text that the format cannot carry, such as `U+0007`; undefined when it carries all. */
 export function uncarriable(format: Format, text: string): string | undefined {
-  const [found] = (format === 'xml' ? notInXml.exec(text) : null) ?? loneSurrogate.exec(text) ?? [];
+  const [found] =
+    (format === 'xml' ? notInXml.exec(text) : null) ??
+    (text.isWellFormed() ? null : loneSurrogate.exec(text)) ??
+    [];
   if (found === undefined) return undefined;
   return `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

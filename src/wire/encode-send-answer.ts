@@ -52,6 +52,6 @@ export function encodeAnswer(status: number, members: Members, format: Format): 
   return {
     status,
     headers: { 'Content-Type': 'application/xml; charset=utf-8' },
-    body: buildXml({ root: Object.fromEntries(elements) }),
+    body: Buffer.from(buildXml({ root: Object.fromEntries(elements) })),
   };
 }

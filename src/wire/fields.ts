@@ -238,13 +238,17 @@ export const destinationFieldDefinitions: readonly DestinationFieldDefinition[] 
 );
 
 /** Sections 2.8 and 4.2: "`First Name` and `Last Name` are not listed". A call's list in SOAP takes the same. */
-const earlierDestinationFields = destinationFields.filter(
-  (name) => name !== 'First Name' && name !== 'Last Name',
-);
+const laterDestinationFields: readonly DestinationField[] = ['First Name', 'Last Name'];
+const earlierDestinationFields = destinationFields.filter((name) => !laterDestinationFields.includes(name));
 
 /** The destination fields an interface has, `Recipient` first. */
 export function destinationFieldsOf(interfaceName: InterfaceName): readonly DestinationField[] {
   return interfaceName === 'rest-2.02' ? destinationFields : earlierDestinationFields;
+}
+
+/** The destination fields an interface lacks. */
+export function destinationFieldsLackedBy(interfaceName: InterfaceName): readonly DestinationField[] {
+  return interfaceName === 'rest-2.02' ? [] : laterDestinationFields;
 }
 
 /** Whether a message may have `Files` (interface.md, 2.3). */

@@ -1,7 +1,7 @@
 import type { Channel, Destination, InterfaceName, SendRequest } from '../domain.ts';
 import { destinationFieldDefinitions } from './fields.ts';
 import { isObject, type JsonObject, member } from './json.ts';
-import { checkDestination, toSendRequest, wireFields } from './message.ts';
+import { checkDestination, isBare, toSendRequest, wireFields } from './message.ts';
 import { toWireRecipient } from './values.ts';
 import { cdata, listOf, type XmlContent, type XmlElements } from './xml.ts';
 
@@ -39,7 +39,7 @@ function toDestination(interfaceName: InterfaceName, channel: Channel, destinati
   if (interfaceName === 'rest-2.02') return elements;
   const { Recipient } = destination;
   const recipient = channel === 'email' ? Recipient : toWireRecipient(interfaceName, Recipient);
-  return Object.keys(elements).length === 1 ? recipient : { ...elements, Recipient: recipient };
+  return isBare(destination) ? recipient : { ...elements, Recipient: recipient };
 }
 
 /** @param messageId where the interface has it */

@@ -10,7 +10,7 @@ import type {
 } from '../domain.ts';
 import {
   destinationFieldDefinitions,
-  destinationFieldsOf,
+  destinationFieldsLackedBy,
   type FieldDefinition,
   keypadTones,
   messageFields,
@@ -70,9 +70,15 @@ function checkKeypads(interfaceName: InterfaceName, channel: Channel, keypads: r
 
 /** @throws Error for a destination field the interface does not have */
 export function checkDestination(interfaceName: InterfaceName, destination: Destination): void {
-  const known: readonly string[] = destinationFieldsOf(interfaceName);
-  const unknown = Object.keys(destination).filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw new Error(`${interfaceName} has no destination field ${unknown.join(', ')}`);
+  for (const name of destinationFieldsLackedBy(interfaceName)) {
+    if (destination[name] !== undefined) throw new Error(`${interfaceName} has no destination field ${name}`);
+  }
+}
+
+/** Whether a destination is a recipient and nothing else; earlier versions write such a one as plain text. */
+export function isBare(destination: Destination): boolean {
+  for (const name in destination) if (name !== 'Recipient') return false;
+  return true;
 }
 
 /** Members that are not message fields. Sender and APIKey are credentials: samples put them here, nobody reads them. */

@@ -81,11 +81,11 @@ function toEnvelope(version: Version, request: SendRequest, credentials: WireCre
   };
 }
 
-function toJson(name: InterfaceName, envelope: Envelope, request: SendRequest): Buffer {
-  return Buffer.from(JSON.stringify({ ...envelope, MessageData: toMessageData(name, request) }));
+function toJson(name: InterfaceName, envelope: Envelope, request: SendRequest): string {
+  return JSON.stringify({ ...envelope, MessageData: toMessageData(name, request) });
 }
 
-function toXml(name: InterfaceName, envelope: Envelope, request: SendRequest): Buffer {
+function toXml(name: InterfaceName, envelope: Envelope, request: SendRequest): string {
   return buildXml({ root: { ...envelope, MessageData: toMessageElements(name, request) } });
 }
 

@@ -43,7 +43,7 @@ function encode(
   request: SendRequest,
   credentials: WireCredentials,
   format: Format,
-  toBody: (request: SendRequest) => Buffer,
+  toBody: (request: SendRequest) => string,
 ): EncodedSendRequest {
   if (!channels.includes(request.channel)) {
     throw new Error(`${name} has no channel ${request.channel}; it has ${channels.join(', ')}`);
@@ -64,10 +64,10 @@ function encode(
   };
 }
 
-function toJson(request: SendRequest): Buffer {
+function toJson(request: SendRequest): string {
   // A MessageID that is undefined is not written.
   const MessageData = { MessageID: request.messageId, ...toMessageData(name, request) };
-  return Buffer.from(JSON.stringify({ MessageData }));
+  return JSON.stringify({ MessageData });
 }
 
 const rootElements = {
@@ -78,7 +78,7 @@ const rootElements = {
   tts: '',
 } as const;
 
-function toXml(request: SendRequest): Buffer {
+function toXml(request: SendRequest): string {
   const elements = toMessageElements(name, request);
   const { messageId } = request;
   const MessageData = messageId === undefined ? elements : { MessageID: messageId, ...elements };

@@ -11,7 +11,7 @@ export const soapNamespace = 'http://schemas.xmlsoap.org/soap/envelope/';
 export const ttsNamespace = 'urn:SendTTSService';
 
 /** A SOAP 1.1 document. @throws Error for text that XML cannot carry */
-export function soapEnvelope(header: XmlElements | undefined, body: XmlElements): Buffer {
+export function soapEnvelope(header: XmlElements | undefined, body: XmlElements): string {
   return buildXmlWithAttributes({
     'soap:Envelope': {
       '@xmlns:soap': soapNamespace,
@@ -47,6 +47,6 @@ function soap(status: number, body: XmlElements): EncodedAnswer {
   return {
     status,
     headers: { 'Content-Type': 'text/xml; charset=utf-8' },
-    body: soapEnvelope(undefined, body),
+    body: Buffer.from(soapEnvelope(undefined, body)),
   };
 }

@@ -16,7 +16,8 @@ export type EncodedSendRequest = {
   readonly method: 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  /** Text, which HTTP sends as UTF-8. */
+  readonly body: string;
 };
 
 /** A request as it was received. Header names are lower case; `path` has no query, `query` no question mark. */
@@ -87,7 +88,8 @@ export type WireInterface = {
   readonly format: Format;
   readonly channels: readonly Channel[];
   /**
-   * The same request always gives the same bytes.
+   * The same request always gives the same bytes, in whatever order its fields stand. The fields of a destination may
+   * keep the order they have.
    *
    * @throws Error for what campaign and account checks keep out: a channel, field, value or credential that the
    * interface does not have, and text that its format cannot carry.

@@ -99,19 +99,19 @@ const declaration = '<?xml version="1.0" encoding="UTF-8"?>';
  *
  * @throws Error for text that XML cannot carry (`characters.ts`)
  */
-export function buildXml(root: XmlElements): Buffer {
-  return toBytes(builder.build(root));
+export function buildXml(root: XmlElements): string {
+  return toDocument(builder.build(root));
 }
 
 /** As `buildXml`; names that begin with `@` are attributes. */
-export function buildXmlWithAttributes(root: XmlElements): Buffer {
-  return toBytes(attributeBuilder.build(root));
+export function buildXmlWithAttributes(root: XmlElements): string {
+  return toDocument(attributeBuilder.build(root));
 }
 
-function toBytes(xml: string): Buffer {
+function toDocument(xml: string): string {
   const found = uncarriable('xml', xml);
   if (found !== undefined) throw new Error(`XML cannot carry the character ${found}`);
-  return Buffer.from(declaration + xml);
+  return declaration + xml;
 }
 
 /**

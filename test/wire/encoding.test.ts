@@ -22,7 +22,7 @@ const sms: SendRequest = {
     SendTime: '2026-11-21T18:30',
     TimeZone: 'Pacific/Auckland',
   },
-  destinations: [{ Recipient: '+64211234567', Custom2: '0042', 'First Name': 'Ana' }],
+  destinations: [{ Recipient: '+64211234567', 'First Name': 'Ana', Custom2: '0042' }],
   files: [{ Name: 'a.pdf', Data: 'QUJD' }],
   keypads: [],
 };
@@ -31,7 +31,7 @@ const earlierSms: SendRequest = {
   ...sms,
   destinations: [
     { Recipient: '+64211234567' },
-    { Recipient: '+6495005000', Custom2: '0042', Attention: 'Ana' },
+    { Recipient: '+6495005000', Attention: 'Ana', Custom2: '0042' },
   ],
 };
 
@@ -51,7 +51,7 @@ const tts: SendRequest = {
 
 function encode(wire: WireInterface, request: SendRequest) {
   const { method, path, headers, body } = wire.encodeSendRequest(request, credentialsFor(wire.name));
-  return { to: `${method} ${path}`, headers, body: body.toString() };
+  return { to: `${method} ${path}`, headers, body };
 }
 
 describe('version 2.02', () => {

@@ -1,0 +1,20 @@
+import { benchWire } from './wire.ts';
+
+/**
+ * `npm run bench` runs every benchmark, `npm run bench -- wire` one. A figure is a ratio to a peer in the same run, the
+ * median of several rounds; nothing here passes or fails.
+ */
+const benchmarks: Readonly<Record<string, () => Promise<void>>> = { wire: benchWire };
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name));
+if (unknown.length > 0) {
+  console.error(
+    `There is no benchmark ${unknown.join(', ')}; there are: ${Object.keys(benchmarks).join(', ')}.`,
+  );
+  process.exitCode = 2;
+} else {
+  for (const [name, run] of Object.entries(benchmarks)) {
+    if (asked.length === 0 || asked.includes(name)) await run();
+  }
+}

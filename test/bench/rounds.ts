@@ -1,0 +1,34 @@
+import { Bench } from 'tinybench';
+
+/** Runs a second, the median over the rounds, by the task's name. */
+export type Rates = ReadonlyMap<string, number>;
+
+const rounds = 7;
+
+/**
+ * Times tasks against each other. They take turns, round by round, so that a slow second of the machine meets all of
+ * them; the first round warms up and is thrown away.
+ *
+ * @param milliseconds that each task runs in a round, at least
+ */
+export async function measure(
+  tasks: Readonly<Record<string, () => unknown>>,
+  milliseconds = 60,
+): Promise<Rates> {
+  const rates = new Map<string, number[]>(Object.keys(tasks).map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round++) {
+    const bench = new Bench({ time: milliseconds, iterations: 3, warmup: false });
+    for (const [name, task] of Object.entries(tasks)) bench.add(name, task);
+    await bench.run();
+    if (round === 0) continue;
+    for (const { name, result } of bench.tasks) {
+      if (result.state === 'completed') rates.get(name)?.push(1000 / result.latency.p50);
+    }
+  }
+  return new Map([...rates].map(([name, each]) => [name, median(each)]));
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
