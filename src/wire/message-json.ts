@@ -23,17 +23,21 @@ function toJsonValue({ definition: { type, asText }, value }: WireField): string
   return type === 'integer' && !asText ? Number(value) : value;
 }
 
+type EarlierDestination = { readonly [Field in keyof Destination]?: string | undefined };
+
 /** Version 2.02 writes a destination just as the domain has it, so nothing is copied; that would cost a fifth more. */
 function toDestinations(
   interfaceName: InterfaceName,
   { channel, destinations }: SendRequest,
-): readonly (Destination | string)[] {
+): readonly (EarlierDestination | string)[] {
   if (interfaceName === 'rest-2.02') return destinations;
   return destinations.map((destination) => {
     checkDestination(interfaceName, destination);
     const { Recipient } = destination;
     const recipient = channel === 'email' ? Recipient : toWireRecipient(interfaceName, Recipient);
-    return isBare(destination) ? recipient : { ...destination, Recipient: recipient };
+    if (isBare(destination)) return recipient;
+    const { Attention, Company, Custom1, Custom2 } = destination;
+    return { Recipient: recipient, Attention, Company, Custom1, Custom2 };
   });
 }
 

@@ -3,7 +3,7 @@ import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { destinationFields, type Keypad, type SendRequest } from '../domain.ts';
 import { channelsOf, destinationFieldsOf, keypadTones } from './fields.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';
-import { checkDestination, toSendRequest, wireFields } from './message.ts';
+import { checkDestination, isBare, toSendRequest, wireFields } from './message.ts';
 import { decodeSoapAnswer } from './send-answer.ts';
 import { soapEnvelope } from './soap-answer.ts';
 import { toWireRecipient } from './values.ts';
@@ -102,6 +102,9 @@ function toParts(request: SendRequest, credentials: WireCredentials): Readonly<R
  */
 function toPhoneList({ destinations }: SendRequest): Readonly<Record<string, string>> {
   for (const destination of destinations) checkDestination(name, destination);
+  if (destinations.every(isBare)) {
+    return { phone_numbers: destinations.map(({ Recipient }) => toWireRecipient(name, Recipient)).join(',') };
+  }
   const columns = destinationFieldsOf(name).filter((field) =>
     destinations.some((destination) => destination[field] !== undefined),
   );
@@ -109,7 +112,6 @@ function toPhoneList({ destinations }: SendRequest): Readonly<Record<string, str
     ...destination,
     Recipient: toWireRecipient(name, destination.Recipient),
   }));
-  if (columns.length <= 1) return { phone_numbers: rows.map(({ Recipient }) => Recipient).join(',') };
   const csv = stringifyCsv(rows, { header: true, columns: [...columns], quoted: true });
   return { csv_file: Buffer.from(csv).toString('base64') };
 }

@@ -101,7 +101,8 @@ export function fromWireText(interfaceName: InterfaceName, field: FieldDefinitio
  * A recipient as the interface takes it: earlier versions are shown numbers "without a leading plus sign" (2.8).
  */
 export function toWireRecipient(interfaceName: InterfaceName, recipient: string): string {
-  return interfaceName !== 'rest-2.02' && /^\+\d+$/.test(recipient) ? recipient.slice(1) : recipient;
+  if (interfaceName === 'rest-2.02' || !recipient.startsWith('+')) return recipient;
+  return /^\+\d+$/.test(recipient) ? recipient.slice(1) : recipient;
 }
 
 /** The reverse: a number in international form without its plus sign gets it back. */

@@ -77,7 +77,8 @@ export type XmlContent = string | Cdata | XmlElements;
 export type XmlElements = { readonly [name: string]: XmlContent | readonly XmlContent[] };
 type Cdata = { readonly '#cdata': string };
 
-const writing = {
+/** How fast-xml-parser is asked to write. */
+export const xmlWriting = {
   cdataPropName: '#cdata',
   jPath: false,
   // A reader turns a bare carriage return into a line feed, so it has to be a reference.
@@ -89,8 +90,8 @@ const writing = {
   ],
 };
 
-const builder = new XMLBuilder(writing);
-const attributeBuilder = new XMLBuilder({ ...writing, ignoreAttributes: false, attributeNamePrefix: '@' });
+const builder = new XMLBuilder(xmlWriting);
+const attributeBuilder = new XMLBuilder({ ...xmlWriting, ignoreAttributes: false, attributeNamePrefix: '@' });
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>';
 

@@ -2,6 +2,7 @@ import Table from 'cli-table3';
 import { XMLBuilder, XMLParser } from 'fast-xml-parser';
 import type { Destination, Format, InterfaceName, SendRequest } from '../../src/domain.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';
+import { xmlWriting } from '../../src/wire/xml.ts';
 import { credentialsFor } from '../support/messages.ts';
 import { measure, type Rates } from './rounds.ts';
 
@@ -60,18 +61,16 @@ function bodyOf(name: InterfaceName, format: Format, recipients: number): Body {
 
 /** An SMS as a campaign sends it, or a call with text; what is different for each recipient travels in its fields. */
 function requestOf(name: InterfaceName, recipients: number): SendRequest {
-  const hasNames = name === 'rest-2.02';
-  const destinations = Array.from(
-    { length: recipients },
-    (_, index): Destination => ({
-      Recipient: `+6421${String(1_000_000 + index)}`,
-      ...(hasNames
+  const destinations = Array.from({ length: recipients }, (_, index): Destination => {
+    const recipient = { Recipient: `+6421${String(1_000_000 + index)}` };
+    // In SOAP, numbers alone are a list; with other fields they would be a file within the file.
+    if (name === 'soap-tts') return recipient;
+    const names =
+      name === 'rest-2.02'
         ? { 'First Name': `Ana ${index}`, 'Last Name': 'O’Brien & Søn' }
-        : { Attention: `Ana ${index}` }),
-      Company: 'Example Energy Pty Ltd',
-      Custom1: `Suburb ${index % 97}`,
-    }),
-  );
+        : { Attention: `Ana ${index}` };
+    return { ...recipient, ...names, Company: 'Example Energy Pty Ltd', Custom1: `Suburb ${index % 97}` };
+  });
   const shared = { Reference: 'outage', ChargeCode: 'NET-2000' };
   const text = 'Hi [[First Name]], power is off in [[Custom1]] tonight from 22:00 to 04:00. [[STOP]]';
   return {
@@ -88,8 +87,8 @@ function requestOf(name: InterfaceName, recipients: number): SendRequest {
 }
 
 function tasksFor(bodies: readonly Body[]): Record<string, () => unknown> {
-  const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
-  const plainBuilder = new XMLBuilder();
+  const builder = new XMLBuilder({ ...xmlWriting, ignoreAttributes: false, attributeNamePrefix: '@' });
+  const plainBuilder = new XMLBuilder(xmlWriting);
   const tasks: Record<string, () => unknown> = {};
   for (const { title, encode, object, tree } of bodies) {
     const build = title === 'soap-tts soap' ? builder : plainBuilder;
