@@ -6,13 +6,16 @@ import type { Units } from '../wire/report-values.ts';
 /** What of a message decides its size: little enough to be kept until every recipient's report is out. */
 export type Content =
   | { readonly kind: 'sms'; readonly text: string; readonly characterConversion: boolean }
-  | { readonly kind: 'measured'; readonly units: Units };
+  | { readonly kind: 'measured'; readonly units: Units }
+  /** How long it takes is up to whoever answers. */
+  | { readonly kind: 'call' };
 
 /** Characters of a fax's text that are counted as a page. */
 const charactersPerPage = 3000;
 
 export function contentOf(request: SendRequest): Content {
   const { channel, fields, files } = request;
+  if (channel === 'voice' || channel === 'tts') return { kind: 'call' };
   if (channel === 'sms') {
     const characterConversion = fields['CharacterConversion'] === 'true';
     return { kind: 'sms', text: fields['Message'] ?? '', characterConversion };
@@ -27,8 +30,8 @@ export function contentOf(request: SendRequest): Content {
   return { kind: 'measured', units: { EmailSize: textBytes + fileBytes } };
 }
 
-/** The quantities one recipient's report carries. */
-export function unitsFor(content: Content, destination: Destination): Units {
+/** The quantities one recipient's report carries where the content alone decides them. */
+export function unitsFor(content: Exclude<Content, { kind: 'call' }>, destination: Destination): Units {
   if (content.kind === 'measured') return content.units;
   const text = mergeDestination(content.text, destination);
   return { SMSParts: new SegmentedMessage(text, 'auto', content.characterConversion).segmentsCount };

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ListenAddress, listen, openHttpServer } from '../platform/http-server.ts';
-import type { EncodedSendAnswer, ReceivedRequest } from '../wire/wire.ts';
-import { plainAnswer, type Receipt } from './receive.ts';
+import type { EncodedAnswer, ReceivedRequest } from '../wire/wire.ts';
+import { type Receipt, refusedByServer } from './receive.ts';
 
 /** Largest request (bytes); a larger one is answered 413. interface.md, section 8: not shown. */
 const bodyLimit = 64 * 1024 * 1024;
@@ -11,14 +11,13 @@ export type HttpServer = { readonly url: string; readonly port: number; readonly
 
 /** What the server asks its owner for. */
 export type Answers = {
-  readonly answer: (received: ReceivedRequest) => Promise<EncodedSendAnswer>;
+  readonly answer: (received: ReceivedRequest) => Promise<EncodedAnswer>;
   /** For a request that HTTP itself refuses, such as one that is too large. */
-  readonly refuse: (receipt: Receipt) => Promise<EncodedSendAnswer>;
+  readonly refuse: (receipt: Receipt) => Promise<EncodedAnswer>;
 };
 
 /**
- * Takes every method, path and content type, with the body as bytes; only a body without any content type, or with one
- * that is not a media type, is refused with 415.
+ * Takes every method, path and content type, with the body as bytes.
  *
  * @throws InputError for an address or a port that cannot be listened on.
  */
@@ -30,21 +29,30 @@ export async function startHttpServer(address: ListenAddress, answers: Answers):
 
 function build({ answer, refuse }: Answers): FastifyInstance {
   const app = openHttpServer(bodyLimit);
+  // Fastify refuses a content type that is no media type; here, the body itself says what it is.
+  app.addHook('onRequest', async ({ headers }) => {
+    if (!isMediaType(headers['content-type'])) delete headers['content-type'];
+  });
   app.all('*', async (request, reply) => send(reply, await answer(toReceived(request))));
   app.setErrorHandler<Error & { statusCode?: number }>(async (error, _request, reply) => {
     const status = error.statusCode ?? 500;
-    const words = STATUS_CODES[status] ?? error.name;
-    return send(reply, await refuse({ words: [words], answer: plainAnswer(status, words) }));
+    return send(reply, await refuse(refusedByServer(status, STATUS_CODES[status] ?? error.name)));
   });
   return app;
 }
 
-function toReceived(request: FastifyRequest): ReceivedRequest {
-  const [path = ''] = request.url.split('?');
-  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  return { method: request.method, path, headers: request.headers, body };
+function isMediaType(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^\s*[\w!#$&^.+-]+\/[\w!#$&^.+-]+\s*(;|$)/.test(contentType);
 }
 
-function send(reply: FastifyReply, { status, headers, body }: EncodedSendAnswer): FastifyReply {
+function toReceived(request: FastifyRequest): ReceivedRequest {
+  const question = request.url.indexOf('?');
+  const path = question < 0 ? request.url : request.url.slice(0, question);
+  const query = question < 0 ? '' : request.url.slice(question + 1);
+  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  return { method: request.method, path, query, headers: request.headers, body };
+}
+
+function send(reply: FastifyReply, { status, headers, body }: EncodedAnswer): FastifyReply {
   return reply.code(status).headers(headers).send(body);
 }

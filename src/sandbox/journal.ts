@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { InputError, type SendRequest } from '../domain.ts';
+import { InputError, type Keypad, type SendRequest } from '../domain.ts';
 import type { Receipt } from './receive.ts';
 
-/** Where every request received is written down, one JSON object a line. */
+/**
+ * Where every request received is written down, one JSON object a line. What only asks (the description of the SOAP
+ * interface, a status look-up) is not: it sends nothing.
+ */
 export type Journal = {
   /** Resolves when the line is with the operating system: from then on it survives the end of this process. */
   readonly write: (line: JournalLine) => Promise<void>;
@@ -35,6 +38,7 @@ export type JournalledMessage = {
   readonly destinations: readonly Readonly<Record<string, string>>[];
   /** `bytes` is the decoded size. */
   readonly files: readonly { readonly name: string; readonly bytes: number }[];
+  readonly keypads: readonly Keypad[];
 };
 
 export function journalLine(receipt: Receipt, at: Date, repeated: boolean): JournalLine {
@@ -44,7 +48,7 @@ export function journalLine(receipt: Receipt, at: Date, repeated: boolean): Jour
     interface: receipt.interface ?? null,
     format: receipt.format ?? null,
     channel: receipt.channel ?? null,
-    messageId: receipt.acceptedAs ?? request?.messageId ?? null,
+    messageId: receipt.acceptedAs?.messageId ?? request?.messageId ?? null,
     recipients: request?.destinations.map(({ Recipient }) => Recipient) ?? [],
     status: receipt.answer.status,
     repeated,
@@ -53,11 +57,15 @@ export function journalLine(receipt: Receipt, at: Date, repeated: boolean): Jour
   };
 }
 
-function journalledMessage({ fields, destinations, files }: SendRequest): JournalledMessage {
+/** Credentials by the names they have in any interface: some samples put them among the message's fields. */
+const credentialNames = /^(sender|api_?key|(auth_?)?token|authorization)$/i;
+
+function journalledMessage({ fields, destinations, files, keypads }: SendRequest): JournalledMessage {
   return {
-    fields,
+    fields: Object.fromEntries(Object.entries(fields).filter(([name]) => !credentialNames.test(name))),
     destinations: destinations.map(({ Recipient: _, ...others }) => others),
     files: files.map(({ Name, Data }) => ({ name: Name, bytes: Buffer.byteLength(Data, 'base64') })),
+    keypads,
   };
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { InputError, type Problem } from '../domain.ts';
+import { type Format, InputError, type Problem } from '../domain.ts';
 
 /** How the sandbox is to behave. Times are milliseconds, rates are shares from 0 to 1. */
 export type SandboxOptions = {
@@ -11,8 +11,8 @@ export type SandboxOptions = {
   readonly journal?: string;
   /** The only token that is taken; without it any token is. */
   readonly token?: string;
-  /** The sender's default webhook (interface.md, 2.1); without it no delivery is reported. */
-  readonly webhook?: { readonly url: string };
+  /** The sender's default webhook (interface.md, 2.1), in JSON by default; without it no delivery is reported. */
+  readonly webhook?: { readonly url: string; readonly format?: Format };
   /** Wait before every answer. */
   readonly latency?: number;
   /** Share of acceptable requests that are answered 500 and not accepted. */

@@ -1,21 +1,31 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain.ts';
-import { wireInterfaces } from '../wire/interfaces.ts';
-import { missingMessageData, refusals } from '../wire/required.ts';
+import { encodeSendAnswer } from '../wire/encode-send-answer.ts';
+import { credentialRefusals, missingMessageData, refusals } from '../wire/required.ts';
+import { decodeSendRequest } from '../wire/service.ts';
 import type {
-  EncodedSendAnswer,
+  DecodedSendRequest,
+  EncodedAnswer,
   ReceivedRequest,
   SendAnswerToWrite,
   WireCredentials,
-  WireInterface,
 } from '../wire/wire.ts';
+import { isTaken } from './token.ts';
 
 /** What the service knows besides the request itself. */
 export type Service = {
   /** The only token that is taken, or undefined for any. */
   readonly token: string | undefined;
   readonly newMessageId: () => string;
+  readonly jobNumberFor: (messageId: string) => string;
   /** Whether the service has a fault just now; asked once for each request it would otherwise accept. */
   readonly failsNow: (messageId: string) => boolean;
+};
+
+/** Under which names the service has a message. */
+export type Acceptance = {
+  /** The sender's MessageID, or the one that was generated. */
+  readonly messageId: string;
+  readonly jobNumber: string;
 };
 
 /** A request as far as it was understood, and the answer to it. */
@@ -24,71 +34,67 @@ export type Receipt = {
   readonly format?: Format;
   readonly channel?: Channel;
   readonly request?: SendRequest;
-  /** Only of a request that was accepted: the sender's MessageID, or the one that was generated. */
-  readonly acceptedAs?: string;
+  /** Only of a request that was accepted. */
+  readonly acceptedAs?: Acceptance;
   /** Why it was not accepted. */
   readonly words: readonly string[];
-  readonly answer: EncodedSendAnswer;
+  readonly answer: EncodedAnswer;
 };
+
+export const unauthorizedWords: readonly string[] = ['Invalid or missing auth token'];
 
 /** Decides about one request: who is asking, is everything there, does it work (interface.md, sections 3, 5 and 7). */
 export function receive(received: ReceivedRequest, service: Service): Receipt {
-  for (const wire of wireInterfaces) {
-    const decoded = wire.decodeSendRequest(received);
-    if (decoded.kind === 'other') continue;
-    const channel = decoded.kind === 'request' ? decoded.request.channel : decoded.channel;
-    const request = decoded.kind === 'request' ? decoded.request : undefined;
-    const answer = decide(wire, request, decoded.credentials, service);
-    return {
-      interface: wire.name,
-      format: wire.format,
-      channel,
-      ...(request ? { request } : {}),
-      ...(answer.kind === 'accepted' ? { acceptedAs: answer.messageId } : {}),
-      words: answer.kind === 'accepted' ? [] : answer.words,
-      answer: wire.encodeSendAnswer(answer, channel),
-    };
+  const decoded = decodeSendRequest(received);
+  if (decoded.kind === 'other') return refusedByServer(404, 'Not Found');
+  const answer = decide(decoded, service);
+  const { channel } = decoded.answer;
+  return {
+    interface: decoded.interface,
+    format: decoded.format,
+    ...(channel === undefined ? {} : { channel }),
+    ...(decoded.kind === 'request' ? { request: decoded.request } : {}),
+    ...(answer.kind === 'accepted' ? { acceptedAs: answer, words: [] } : { words: answer.words }),
+    answer: encodeSendAnswer(answer, decoded.answer),
+  };
+}
+
+/** An answer of the HTTP server rather than of an interface. */
+export function refusedByServer(status: number, words: string): Receipt {
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8' };
+  return { words: [words], answer: { status, headers, body: Buffer.from(words) } };
+}
+
+type SendRequestReceived = Exclude<DecodedSendRequest, { readonly kind: 'other' }>;
+
+/** Credentials that are missing from a body are a missing field, 400; those that are wrong are 401 (section 7). */
+function decide(decoded: SendRequestReceived, service: Service): SendAnswerToWrite {
+  const missing = credentialRefusals(decoded.credentials);
+  if (missing.length === 0 && !isTaken(secretOf(decoded.credentials), service.token)) {
+    return { kind: 'unauthorized', words: unauthorizedWords };
   }
-  return { words: ['Not Found'], answer: plainAnswer(404, 'Not Found') };
-}
+  if (decoded.kind === 'unreadable') return { kind: 'refused', words: [missingMessageData] };
 
-/** An answer of the HTTP server rather than of the interface. */
-export function plainAnswer(status: number, text: string): EncodedSendAnswer {
-  return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body: Buffer.from(text) };
-}
-
-function decide(
-  wire: WireInterface,
-  request: SendRequest | undefined,
-  credentials: WireCredentials | undefined,
-  service: Service,
-): SendAnswerToWrite {
-  if (!isKnown(credentials, service))
-    return { kind: 'unauthorized', words: ['Invalid or missing auth token'] };
-  if (!request) return { kind: 'refused', words: [missingMessageData] };
-
-  const words = refusals(wire.name, request);
+  const { request } = decoded;
+  const words = missing.length > 0 ? missing : refusals(decoded.interface, request);
   if (words.length > 0) {
     const { messageId } = request;
     return { kind: 'refused', words, ...(messageId === undefined ? {} : { messageId }) };
   }
   const messageId = request.messageId ?? service.newMessageId();
   if (service.failsNow(messageId)) return { kind: 'fault', words: ['Error occurred while creating job'] };
-  return { kind: 'accepted', messageId };
+  return { kind: 'accepted', messageId, jobNumber: service.jobNumberFor(messageId) };
 }
 
-function isKnown(credentials: WireCredentials | undefined, { token }: Service): boolean {
-  if (!credentials) return false;
-  return token === undefined || secretOf(credentials) === token;
-}
-
-function secretOf(credentials: WireCredentials): string {
-  switch (credentials.kind) {
+function secretOf(credentials: WireCredentials | undefined): string | undefined {
+  switch (credentials?.kind) {
     case 'authToken':
       return credentials.authToken;
     case 'apiKey':
       return credentials.apiKey;
     case 'senderToken':
       return credentials.token;
+    case undefined:
+      return undefined;
   }
 }

@@ -1,13 +1,23 @@
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
-import type { Destination } from '../domain.ts';
+import type { Destination, Format } from '../domain.ts';
 import { encodeDeliveryReport } from '../wire/encode-delivery-report.ts';
-import { type AcceptedMessage, type DeliveryChances, deliver } from './delivery.ts';
+import { type AcceptedMessage, type DeliveryChances, deliver, deliveryReport } from './delivery.ts';
+
+/** Where a message's reports go, and what they are written in. */
+export type Callback = { readonly url: string; readonly format: Format };
+
+/** What is to be reported. */
+export type Reportable = {
+  readonly message: AcceptedMessage;
+  readonly destinations: readonly Destination[];
+  readonly callback: Callback;
+};
 
 /** Calls the webhook, once for every recipient, until it answers 2xx. */
 export type ReportSender = {
-  /** Reports on the message's recipients after `delay` milliseconds. */
-  readonly schedule: (message: AcceptedMessage, destinations: readonly Destination[], delay: number) => void;
+  /** Reports on each destination after `delay` milliseconds. */
+  readonly schedule: (reportable: Reportable, delay: number) => void;
   /** Reports that were neither taken nor given up. */
   readonly outstanding: () => number;
   /** Drops what is outstanding. */
@@ -16,7 +26,7 @@ export type ReportSender = {
 
 /** An outstanding report costs this and no more; its body is written when it is sent. */
 type Outstanding = {
-  readonly message: AcceptedMessage;
+  readonly of: Reportable;
   readonly destination: Destination;
   calls: number;
 };
@@ -57,11 +67,13 @@ export function openReportSender(chances: DeliveryChances, retry: number): Repor
   };
 
   return {
-    schedule(message, destinations, delay) {
+    schedule(reportable, delay) {
       if (closed) return;
-      outstanding += destinations.length;
+      outstanding += reportable.destinations.length;
       later(delay, () => {
-        for (const destination of destinations) void limit(call, { message, destination, calls: 0 });
+        for (const destination of reportable.destinations) {
+          void limit(call, { of: reportable, destination, calls: 0 });
+        }
       });
     },
     outstanding: () => outstanding,
@@ -75,10 +87,15 @@ export function openReportSender(chances: DeliveryChances, retry: number): Repor
 }
 
 /** @returns whether the receiver answered 2xx; never rejects. */
-async function post(agent: Agent, report: Outstanding, chances: DeliveryChances): Promise<boolean> {
-  const { headers, body } = encodeDeliveryReport(deliver(report.message, report.destination, chances));
+async function post(
+  agent: Agent,
+  { of: { message, callback }, destination }: Outstanding,
+  chances: DeliveryChances,
+): Promise<boolean> {
+  const report = deliveryReport(message, deliver(message, destination, chances), callback.url);
+  const { headers, body } = encodeDeliveryReport(report, callback.format);
   try {
-    const answer = await request(report.message.url, {
+    const answer = await request(callback.url, {
       method: 'POST',
       headers: { ...headers },
       body,

@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SendRequest } from '../domain.ts';
-import type { EncodedSendAnswer, ReceivedRequest } from '../wire/wire.ts';
+import type { MessageFields } from '../domain.ts';
+import { decodeWsdlRequest, encodeWsdl } from '../wire/soap-wsdl.ts';
+import { decodeStatusRequest, encodeStatusAnswer } from '../wire/status.ts';
+import type { EncodedAnswer, ReceivedRequest } from '../wire/wire.ts';
 import { chance, jobNumber } from './chance.ts';
-import { contentOf } from './content.ts';
-import type { AcceptedMessage } from './delivery.ts';
+import { acceptMessage } from './delivery.ts';
 import { startHttpServer } from './http-server.ts';
 import { journalLine, openJournal } from './journal.ts';
+import { openKeptMessages } from './kept-messages.ts';
 import { type SandboxOptions, type SandboxSettings, sandboxSettings } from './options.ts';
 import { type Receipt, receive, type Service } from './receive.ts';
-import { openReportSender } from './report-sender.ts';
+import { type Callback, openReportSender } from './report-sender.ts';
+import { lookUp } from './status.ts';
 
 /** The service itself, as interface.md describes it, on this machine. */
 export type Sandbox = {
-  /** Without a trailing slash: an account's `baseUrl`. */
+  /** Without a trailing slash: an account's `baseUrl`, for every interface. */
   readonly url: string;
   readonly port: number;
   /** Delivery reports that the webhook has not taken yet. */
@@ -26,15 +29,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const settings = sandboxSettings(options);
   const journal = await openJournal(settings.journal);
   const reports = openReportSender(settings, settings.webhookRetry);
+  const messages = openKeptMessages();
   const closing = new AbortController();
   const timesSeen = new Map<string, number>();
   const service: Service = {
     token: settings.token,
     newMessageId: settings.newMessageId,
+    jobNumberFor: (messageId) => jobNumber('job', settings.seed, messageId),
     // The number of the attempt takes part, or a request that failed once would fail for ever.
     failsNow: (messageId) =>
       chance('fault', settings.seed, messageId, timesSeen.get(messageId) ?? 0) < settings.failRate,
   };
+  const { seed, undeliveredRate, token } = settings;
+  const statusService = { seed, undeliveredRate, token, messages };
 
   /** Notes that a MessageID has come, and says whether it had come before. */
   const isRepeated = (messageId: string | undefined): boolean => {
@@ -44,24 +51,42 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return times > 0;
   };
 
-  /** Writes down, schedules the deliveries and only then answers: what is accepted is delivered to the end. */
-  const settle = async (receipt: Receipt): Promise<EncodedSendAnswer> => {
-    const repeated = isRepeated(receipt.acceptedAs ?? receipt.request?.messageId);
-    await journal.write(journalLine(receipt, settings.now(), repeated));
-    if (settings.webhook) scheduleReports(receipt, settings.webhook.url);
+  const delayed = async (answer: EncodedAnswer): Promise<EncodedAnswer> => {
     await sleep(settings.latency, undefined, { signal: closing.signal }).catch(() => {});
-    return receipt.answer;
+    return answer;
   };
 
-  const scheduleReports = ({ request, acceptedAs }: Receipt, defaultUrl: string): void => {
-    if (!request || acceptedAs === undefined) return;
+  /** Writes down, schedules the deliveries and only then answers: what is accepted is delivered to the end. */
+  const settle = async (receipt: Receipt): Promise<EncodedAnswer> => {
+    const repeated = isRepeated(receipt.acceptedAs?.messageId ?? receipt.request?.messageId);
+    await journal.write(journalLine(receipt, settings.now(), repeated));
+    keepAndReport(receipt);
+    return delayed(receipt.answer);
+  };
+
+  const keepAndReport = ({ interface: interfaceName, request, acceptedAs }: Receipt): void => {
+    if (!interfaceName || !request || !acceptedAs) return;
     const delay = settings.latency + settings.deliveryDelay;
-    const recipients = request.destinations.filter(({ Recipient }) => Recipient.trim() !== '');
-    reports.schedule(accepted(request, acceptedAs, defaultUrl, settings, delay), recipients, delay);
+    const message = acceptMessage(interfaceName, request, acceptedAs, settings.now(), delay);
+    const destinations = request.destinations.filter(({ Recipient }) => Recipient.trim() !== '');
+    messages.keep({ message, destinations });
+    const callback = callbackOf(request.fields, settings.webhook);
+    if (callback) reports.schedule({ message, destinations, callback }, delay);
+  };
+
+  /** What only asks changes nothing, so it is answered without being written down. */
+  const answerQuestion = (received: ReceivedRequest): EncodedAnswer | undefined => {
+    const wsdl = decodeWsdlRequest(received);
+    if (wsdl) return encodeWsdl(wsdl.address);
+    const asked = decodeStatusRequest(received);
+    return asked && encodeStatusAnswer(lookUp(asked, statusService, settings.now()), asked.format);
   };
 
   const answers = {
-    answer: (received: ReceivedRequest) => settle(receive(received, service)),
+    answer: (received: ReceivedRequest) => {
+      const answer = answerQuestion(received);
+      return answer ? delayed(answer) : settle(receive(received, service));
+    },
     refuse: settle,
   };
   const server = await startHttpServer(settings, answers).catch(async (error: unknown) => {
@@ -81,24 +106,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-/** A callback URL of the request overrides the sender's default, which must be configured (interface.md, 2.1). */
-function accepted(
-  request: SendRequest,
-  messageId: string,
-  defaultUrl: string,
-  settings: SandboxSettings,
-  delay: number,
-): AcceptedMessage {
-  const { channel, fields } = request;
-  const { SubAccount: subAccount, Department: department } = fields;
+/** A request overrides the sender's default webhook, which must be configured (interface.md, 2.1 and 6). */
+function callbackOf(fields: MessageFields, webhook: SandboxSettings['webhook']): Callback | undefined {
+  if (!webhook) return undefined;
+  const format = fields['WebhookCallbackFormat']?.trim().toLowerCase();
   return {
-    channel,
-    messageId,
-    jobNumber: jobNumber('job', settings.seed, messageId),
-    ...(subAccount === undefined ? {} : { subAccount }),
-    ...(department === undefined ? {} : { department }),
-    content: contentOf(request),
-    url: fields['WebhookCallbackURL']?.trim() || defaultUrl,
-    sentAt: new Date(settings.now().getTime() + delay),
+    url: fields['WebhookCallbackURL']?.trim() || webhook.url,
+    format: format === 'json' || format === 'xml' ? format : (webhook.format ?? 'json'),
   };
 }

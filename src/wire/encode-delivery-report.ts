@@ -1,7 +1,12 @@
+import type { Format } from '../domain.ts';
+import { withCarriable } from './characters.ts';
 import type { DeliveryReport } from './delivery-report.ts';
+import { buildXml } from './xml.ts';
 
 /** A report as the service writes it: what `DeliveryReport` is read from. */
 export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome' | 'fields'> & {
+  /** The interface's, such as `v2.02`. */
+  readonly version: string;
   /** The callback URL that is called. */
   readonly url: string;
 };
@@ -11,13 +16,29 @@ export type EncodedReport = {
   readonly body: Buffer;
 };
 
-/** Writes a delivery report as JSON with the members of observed.md. */
-export function encodeDeliveryReport(report: DeliveryReportToWrite): EncodedReport {
+/**
+ * Writes a delivery report with the members of observed.md: in JSON as an object, in XML as children of a root whose
+ * name was not seen. XML has no null, so what is null in JSON is an empty element there; and it has no way to write some
+ * characters that a report may quote, so they are `?`.
+ */
+export function encodeDeliveryReport(report: DeliveryReportToWrite, format: Format): EncodedReport {
+  const members = toMembers(report);
+  if (format === 'json') {
+    return { headers: { 'Content-Type': 'application/json' }, body: Buffer.from(JSON.stringify(members)) };
+  }
+  const elements = Object.entries(members).map(([name, value]) => [name, withCarriable(value ?? '')]);
+  return {
+    headers: { 'Content-Type': 'application/xml; charset=utf-8' },
+    body: buildXml({ DeliveryReport: Object.fromEntries(elements) }),
+  };
+}
+
+function toMembers(report: DeliveryReportToWrite): Readonly<Record<string, string | null>> {
   const sent = report.sentTimeUtc;
   const seconds = sent?.slice(0, 19).replace('T', ' ') ?? null;
   const detail = Object.entries(report.units).map(([name, count]) => `${name}:${count}`);
-  const members = {
-    Version: 'v2.02',
+  return {
+    Version: report.version,
     Type: report.type,
     Destination: report.destination,
     ContactID: null,
@@ -36,5 +57,4 @@ export function encodeDeliveryReport(report: DeliveryReportToWrite): EncodedRepo
     Detail: detail.join(','),
     URL: report.url,
   };
-  return { headers: { 'Content-Type': 'application/json' }, body: Buffer.from(JSON.stringify(members)) };
 }

@@ -47,7 +47,15 @@ const numbers = (count: number) =>
 
 function request(changes: Partial<SendRequest> = {}): SendRequest {
   const fields = { Message: 'Hi', SubAccount: 'North', Department: 'Ops' };
-  return { channel: 'sms', messageId: 'V1', fields, destinations: numbers(1), files: [], ...changes };
+  return {
+    channel: 'sms',
+    messageId: 'V1',
+    fields,
+    destinations: numbers(1),
+    files: [],
+    keypads: [],
+    ...changes,
+  };
 }
 
 async function send(sandbox: Sandbox, ...requests: SendRequest[]): Promise<void> {

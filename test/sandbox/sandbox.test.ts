@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { InputError, type SendRequest } from '../../src/domain.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
@@ -28,6 +29,7 @@ const sms: SendRequest = {
   fields: { Message: 'Hi', SubAccount: 'North' },
   destinations: [{ Recipient: '+64211234567', 'First Name': 'Ana' }, { Recipient: '+64211234568' }],
   files: [],
+  keypads: [],
 };
 
 async function send({ url }: Sandbox, request: SendRequest, authToken = 'any') {
@@ -57,9 +59,9 @@ describe('the sandbox answers', () => {
 
   test('200 with a generated UUID where the MessageID is absent or blank', async () => {
     await using sandbox = await start();
-    const { messageId: _, ...anonymous } = sms;
-    for (const request of [anonymous, { ...sms, messageId: ' ' }]) {
-      const { status, body } = await send(sandbox, request);
+    for (const id of ['', '"MessageID":" ",']) {
+      const text = `{"MessageData":{${id}"Message":"x","Destinations":[{"Recipient":"1"}]}}`;
+      const { status, body } = await post(`${sandbox.url}/api/v2.02/send/sms`, text, authorized);
       expect(status).toBe(200);
       expect(body.MessageID).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     }
@@ -67,21 +69,16 @@ describe('the sandbox answers', () => {
 
   test('200 to data that makes no sense, for it checks that fields are there and nothing else', async () => {
     await using sandbox = await start();
-    const nonsense = {
-      ...sms,
-      fields: { Message: 'x', SendTime: 'never' },
-      destinations: [{ Recipient: '?' }],
-    };
-    expect(await send(sandbox, nonsense)).toMatchObject({ status: 200 });
-    const unknown = '{"MessageData":{"Message":"x","Zebra":1,"Destinations":[{"Recipient":"1"}]}}';
-    expect(await post(`${sandbox.url}/api/v2.02/send/sms`, unknown, authorized)).toMatchObject({
+    const nonsense =
+      '{"MessageData":{"Message":"x","SendTime":"never","Zebra":1,"Destinations":[{"Recipient":"?"}]}}';
+    expect(await post(`${sandbox.url}/api/v2.02/send/sms`, nonsense, authorized)).toMatchObject({
       status: 200,
     });
   });
 
   test('400 in the shape of the channel where a required field is missing', async () => {
     await using sandbox = await start();
-    const missing = { fields: {}, destinations: sms.destinations, files: [], messageId: 'V1' };
+    const missing = { fields: {}, destinations: sms.destinations, files: [], keypads: [], messageId: 'V1' };
     expect(await send(sandbox, { ...missing, channel: 'email' })).toEqual({
       status: 400,
       body: {
@@ -118,12 +115,21 @@ describe('the sandbox answers', () => {
     expect((await fetch(`${sandbox.url}/api/v2.02/send/sms`)).status).toBe(404);
   });
 
-  test('415 to a body whose type is no media type', async () => {
-    await using sandbox = await start();
-    const headers = { ...authorized, 'Content-Type': 'json' };
-    expect(await post(`${sandbox.url}/api/v2.02/send/sms`, '{}', headers)).toMatchObject({ status: 415 });
-    expect(await lines()).toMatchObject([{ status: 415, words: ['Unsupported Media Type'] }]);
-  });
+  test.each([undefined, 'json', '*', 'text/plain'])(
+    '200 to a body whose content type is %s: its own beginning says what it is',
+    async (contentType) => {
+      await using sandbox = await start();
+      const body = '{"MessageData":{"Message":"x","Destinations":[{"Recipient":"1"}]}}';
+      const response = await request(`${sandbox.url}/api/v2.02/send/sms`, {
+        method: 'POST',
+        headers: { Authorization: 'Basic any', ...(contentType ? { 'Content-Type': contentType } : {}) },
+        body: Buffer.from(body),
+      });
+      expect(response.statusCode).toBe(200);
+      await response.body.dump();
+      expect(await lines()).toMatchObject([{ format: 'json', status: 200, recipients: ['1'] }]);
+    },
+  );
 
   test('413 to more than 64 MiB', async () => {
     await using sandbox = await start();
@@ -179,6 +185,7 @@ describe('the journal', () => {
           fields: { Message: 'Hi', SubAccount: 'North' },
           destinations: [{ 'First Name': 'Ana' }, {}],
           files: [{ name: 'a.pdf', bytes: 5 }],
+          keypads: [],
         },
       },
       expect.objectContaining({ messageId: 'V1', status: 401, repeated: true }),

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { type Format, formats } from '../../domain.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { parseDuration, parsePort, parseShare, parseWholeNumber } from '../options.ts';
 import type { Shell } from '../shell.ts';
@@ -10,6 +11,7 @@ type SandboxFlags = {
   readonly journal?: string;
   readonly token?: string;
   readonly webhookUrl?: string;
+  readonly webhookFormat: Format;
   readonly latency: number;
   readonly failRate: number;
   readonly undeliveredRate: number;
@@ -28,6 +30,11 @@ export function define(command: Command, shell: Shell): void {
     .option('--journal <file>', 'append every request received, one JSON object a line')
     .option('--token <token>', 'the only token to take; without it, any')
     .option('--webhook-url <url>', 'where delivery reports go; without it, none are sent')
+    .addOption(
+      new Option('--webhook-format <format>', 'what delivery reports are written in')
+        .choices(formats)
+        .default('json'),
+    )
     .option('--latency <duration>', 'wait before every answer', parseDuration, 0)
     .option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', parseShare, 0)
     .option('--undelivered-rate <share>', 'share of recipients reported undelivered', parseShare, 0)
@@ -39,10 +46,10 @@ export function define(command: Command, shell: Shell): void {
       300_000,
     )
     .option('--seed <number>', 'the same seed gives the same deliveries', parseWholeNumber, 1)
-    .action(async ({ webhookUrl, ...flags }: SandboxFlags) => {
+    .action(async ({ webhookUrl, webhookFormat, ...flags }: SandboxFlags) => {
       const sandbox = await startSandbox({
         ...flags,
-        ...(webhookUrl ? { webhook: { url: webhookUrl } } : {}),
+        ...(webhookUrl ? { webhook: { url: webhookUrl, format: webhookFormat } } : {}),
       });
       shell.note(`Sandbox listens on ${sandbox.url}`);
       shell.drainable();
