@@ -44,6 +44,19 @@ export type Keypad = { readonly Tone: string; readonly RouteNumber: string };
  */
 export type MessageFields = Readonly<Record<string, string>>;
 
+/** A file in the campaign's folder, and the name the recipient sees. */
+export type CampaignFile = { readonly path: string; readonly name: string };
+
+/** Every request-level value of a message, rendered for a contact; recipients with equal envelopes share requests. */
+export type Envelope = {
+  readonly fields: MessageFields;
+  readonly keypads: readonly Keypad[];
+  /** Files to send along, in order. */
+  readonly files: readonly CampaignFile[];
+  /** Audio fields of a voice message (interface.md, 2.7), each with the path of its WAV file. */
+  readonly audio: Readonly<Record<string, string>>;
+};
+
 /** One send request: what `wire` turns into bytes and back. */
 export type SendRequest = {
   readonly channel: Channel;
@@ -113,8 +126,7 @@ export type Contact =
       readonly address: string;
       /** The address as the file has it. */
       readonly originalAddress: string;
-      /** Request-level values, rendered for this contact. */
-      readonly envelope: MessageFields;
+      readonly envelope: Envelope;
       /** Destination fields other than `Recipient`. */
       readonly destination: MessageFields;
     }

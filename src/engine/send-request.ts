@@ -93,7 +93,7 @@ class RetryNeeded extends Error {}
 async function attempt(sender: Sender, claimed: ClaimedRequest, number: number): Promise<Attempt> {
   const { channel, files, gateway, context } = sender;
   const { messageId, fields, destinations } = claimed;
-  const exchange = startExchange(gateway, { channel, messageId, fields, destinations, files });
+  const exchange = startExchange(gateway, { channel, messageId, fields, destinations, files, keypads: [] });
   if (exchange.kind === 'unsendable') {
     return { number, outcome: exchange, httpStatus: null, finishedAt: context.now() };
   }

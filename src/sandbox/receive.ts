@@ -62,7 +62,7 @@ export function receive(received: ReceivedRequest, service: Service): Receipt {
 /** An answer of the HTTP server rather than of an interface. */
 export function refusedByServer(status: number, words: string): Receipt {
   const headers = { 'Content-Type': 'text/plain; charset=utf-8' };
-  return { words: [words], answer: { status, headers, body: Buffer.from(words) } };
+  return { words: [words], answer: { status, headers, body: words } };
 }
 
 type SendRequestReceived = Exclude<DecodedSendRequest, { readonly kind: 'other' }>;

@@ -13,7 +13,8 @@ export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome' | 'fields'> &
 
 export type EncodedReport = {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  /** Text, which HTTP sends as UTF-8. */
+  readonly body: string;
 };
 
 /**
@@ -24,7 +25,7 @@ export type EncodedReport = {
 export function encodeDeliveryReport(report: DeliveryReportToWrite, format: Format): EncodedReport {
   const members = toMembers(report);
   if (format === 'json') {
-    return { headers: { 'Content-Type': 'application/json' }, body: Buffer.from(JSON.stringify(members)) };
+    return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(members) };
   }
   const elements = Object.entries(members).map(([name, value]) => [name, withCarriable(value ?? '')]);
   return {

@@ -43,7 +43,7 @@ function refusal(
 export function encodeAnswer(status: number, members: Members, format: Format): EncodedAnswer {
   if (format === 'json') {
     const headers = { 'Content-Type': 'application/json; charset=utf-8' };
-    return { status, headers, body: Buffer.from(JSON.stringify(members)) };
+    return { status, headers, body: JSON.stringify(members) };
   }
   const elements = Object.entries(members).map(([name, value]): [string, string] => [
     name,
@@ -52,6 +52,6 @@ export function encodeAnswer(status: number, members: Members, format: Format): 
   return {
     status,
     headers: { 'Content-Type': 'application/xml; charset=utf-8' },
-    body: Buffer.from(buildXml({ root: Object.fromEntries(elements) })),
+    body: buildXml({ root: Object.fromEntries(elements) }),
   };
 }

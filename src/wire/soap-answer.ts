@@ -47,6 +47,6 @@ function soap(status: number, body: XmlElements): EncodedAnswer {
   return {
     status,
     headers: { 'Content-Type': 'text/xml; charset=utf-8' },
-    body: Buffer.from(soapEnvelope(undefined, body)),
+    body: soapEnvelope(undefined, body),
   };
 }

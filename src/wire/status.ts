@@ -126,7 +126,7 @@ function toJson(status: MessageStatus): EncodedAnswer {
   return {
     status: 200,
     headers: { 'Content-Type': 'application/json; charset=utf-8' },
-    body: Buffer.from(JSON.stringify(body)),
+    body: JSON.stringify(body),
   };
 }
 

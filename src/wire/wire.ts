@@ -64,7 +64,8 @@ export type SendAnswerToWrite =
 export type EncodedAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  /** Text, which HTTP sends as UTF-8. */
+  readonly body: string;
 };
 
 /** The service's answer, as far as its body could be understood. The HTTP status is judged elsewhere. */

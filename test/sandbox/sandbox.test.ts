@@ -216,7 +216,7 @@ describe('the journal', () => {
       kind: 'authToken',
       authToken: 'any',
     });
-    const header = Object.entries({ ...headers, Host: 'x', 'Content-Length': body.byteLength });
+    const header = Object.entries({ ...headers, Host: 'x', 'Content-Length': Buffer.byteLength(body) });
     const socket = connect(sandbox.port, '127.0.0.1');
     socket.write(
       `${method} ${path} HTTP/1.1\r\n${header.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,

@@ -1,14 +1,5 @@
 import { readFile } from 'node:fs/promises';
-
-export type JournalLine = {
-  readonly at: string;
-  readonly interface: string;
-  readonly format: string;
-  readonly channel: string | null;
-  readonly messageId: string | null;
-  readonly recipients: readonly string[];
-  readonly status: number;
-};
+import type { JournalLine } from '../../src/sandbox/journal.ts';
 
 /** The sandbox's journal: every request it received, in order. */
 export async function readJournal(path: string): Promise<JournalLine[]> {

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Destination, DestinationField, SendRequest } from '../../src/domain.ts';
+import { openGateway } from '../../src/gateway/gateway.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { destinationFieldsOf, type FieldDefinition, messageFields } from '../../src/wire/fields.ts';
+import type { WireInterface } from '../../src/wire/wire.ts';
+import { readJournal } from '../support/journal.ts';
+import { credentialsFor, everyChannel, smallestMessage } from '../support/messages.ts';
+
+/**
+ * Every field of every interface in every format: written, sent over HTTP, and read by the sandbox, whose journal says
+ * what arrived.
+ */
+
+let journal: string;
+let sandbox: Sandbox;
+let sent = 0;
+
+// One for each test: reading a journal again and again that keeps growing would be most of the work.
+beforeEach(async () => {
+  journal = join(tmpdir(), `volley-every-field-${randomUUID()}.jsonl`);
+  sandbox = await startSandbox({ journal });
+});
+afterEach(async () => {
+  await sandbox.close();
+  await rm(journal);
+});
+
+/** Sends messages, and gives what the sandbox made of each. */
+async function arrived(wire: WireInterface, requests: readonly SendRequest[]) {
+  const gateway = openGateway({
+    name: 'test',
+    interface: wire.name,
+    format: wire.format,
+    baseUrl: sandbox.url,
+    credentials: credentialsFor(wire.name),
+    timeouts: { connect: 5000, headers: 20_000, body: 20_000 },
+    concurrency: 1,
+  });
+  const numbered = requests.map((request) => ({ ...request, messageId: `M${++sent}` }));
+  for (const request of numbered) {
+    expect(await gateway.send(request)).toMatchObject({ kind: 'answer' });
+  }
+  await gateway.close();
+  const lines = await readJournal(journal);
+  return numbered.map(({ messageId }) => {
+    const line = lines.find((candidate) => candidate.messageId === messageId);
+    expect(line).toMatchObject({ interface: wire.name, format: wire.format });
+    return line;
+  });
+}
+
+/** Everything that has ever been mistaken for something else, as one text. */
+const hostileInOneLine =
+  ' 0012345 true 1.0 null ]]> <![CDATA[x]]> <a b="c">&amp;&#13;&lt;</a> "\' \\ \\u0041 %s ${x} é 中文 💸 \u2028 \t ';
+const hostile = `${hostileInOneLine}\r\n\n\r end\n`;
+
+const longText = 'ab<é💸'.repeat(2_000);
+
+/** The longest and the worst a field may hold. */
+function extremes({ type, limit, range, multiline, values }: FieldDefinition): readonly string[] {
+  switch (type) {
+    case 'boolean':
+      return ['true', 'false'];
+    case 'integer':
+      return [String(range?.[0] ?? 0), String(range?.[1] ?? 999_999_999)];
+    case 'time':
+      return ['2026-11-21T18:30', '2028-02-29T23:59'];
+    case 'zone':
+      return ['Pacific/Auckland', 'Australia/Sydney'];
+    case 'audio':
+      return [Buffer.alloc(300_000, 7).toString('base64')];
+    case 'text':
+    case 'url':
+      return [
+        limit === undefined ? longText : longText.slice(0, limit),
+        multiline ? hostile : hostileInOneLine,
+        ...(values ?? []),
+      ];
+  }
+}
+
+const textual: readonly FieldDefinition['type'][] = ['text', 'url', 'audio'];
+
+const everyField = everyChannel.flatMap(([name, wire, channel]) =>
+  messageFields(wire.name, channel).map((field) => [`${name} ${field.name}`, wire, channel, field] as const),
+);
+
+describe('a field arrives as it was sent', () => {
+  test.each(everyField)('%s', async (_, wire, channel, field) => {
+    const smallest = smallestMessage(wire.name, channel);
+    const { [field.name]: _ignored, ...absent } = smallest.fields;
+    const empty = textual.includes(field.type) ? [''] : [];
+    const values = [...empty, ...extremes(field)];
+
+    const [withoutIt, ...lines] = await arrived(wire, [
+      { ...smallest, fields: absent },
+      ...values.map((value) => ({ ...smallest, fields: { ...absent, [field.name]: value } })),
+    ]);
+    expect(withoutIt?.message?.fields).toEqual(absent);
+    expect(lines.map((line) => line?.message?.fields[field.name])).toEqual(values);
+  });
+});
+
+const everyDestinationField = everyChannel.flatMap(([name, wire, channel]) =>
+  destinationFieldsOf(wire.name)
+    .filter((field) => field !== 'Recipient')
+    .map((field) => [`${name} ${field}`, wire, channel, field] as const),
+);
+
+describe('a destination field arrives as it was sent', () => {
+  test.each(everyDestinationField)('%s', async (_, wire, channel, field: DestinationField) => {
+    const smallest = smallestMessage(wire.name, channel);
+    const [first] = smallest.destinations;
+    // In the phone list of SOAP, an empty field is an absent one.
+    const empty = wire.name === 'soap-tts' ? [] : [''];
+    const values = [...empty, longText, hostile];
+    const destinations = values.map((value): Destination => ({ Recipient: '', ...first, [field]: value }));
+    const [line] = await arrived(wire, [
+      { ...smallest, destinations: [...destinations, ...smallest.destinations] },
+    ]);
+    expect(line?.message?.destinations).toEqual([...values.map((value) => ({ [field]: value })), {}]);
+    expect(line?.recipients).toEqual([...destinations, first].map((destination) => destination?.Recipient));
+  });
+});
