@@ -36,6 +36,8 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   '@nodable/entities': ['wire'],
   'csv-parse': ['contacts', 'wire/soap-tts.ts'],
   'csv-stringify': ['wire/soap-tts.ts'],
+  'lru-cache': ['engine'],
+  'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': ['contacts'],
 };

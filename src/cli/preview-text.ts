@@ -36,12 +36,21 @@ function mergeText(merge: MergePlan): string {
   }
 }
 
-function messageText({ line, destination, fields, text }: PreviewedMessage): string {
+function messageText({ line, destination, envelope, text }: PreviewedMessage): string {
   const { Recipient, ...others } = destination;
+  const { fields, keypads, files, audio } = envelope;
+  const values: readonly (readonly [string, string])[] = [
+    ...Object.entries(fields),
+    ...Object.entries(audio),
+    ...keypads.map(({ Tone, RouteNumber }) => [`Keypad ${Tone}`, RouteNumber] as const),
+    ...files.map(
+      ({ name, path }, index) => [`File ${index + 1}`, name === path ? name : `${name} (${path})`] as const,
+    ),
+  ];
   const rows = [
     `Line ${line} → ${printable(Recipient)}`,
     ...Object.entries(others).map(([name, value]) => `    ${name}: ${printable(value)}`),
-    ...Object.entries(fields).map(([name, value]) => `  ${name}: ${printable(value)}`),
+    ...values.map(([name, value]) => `  ${name}: ${printable(value)}`),
   ];
   if (text !== null && text !== fields['Message']) rows.push(`  reads: ${printable(text)}`);
   return rows.join('\n');

@@ -3,6 +3,7 @@ import type { RequestState } from '../domain.ts';
 import { type ClaimedRequest, claimRequests } from '../ledger/requests/claim.ts';
 import type { Settlement } from '../ledger/requests/settle.ts';
 import { openRecorder, type Recorder } from './recorder.ts';
+import type { FileContents, RunFiles } from './run-files.ts';
 import { type Sender, sendRequest } from './send-request.ts';
 
 /** How a dispatch ended. `drained`: it was asked to stop, and every request that had begun is recorded. */
@@ -22,6 +23,7 @@ export type OnSettled = (state: RequestState, recipients: number) => void;
  */
 export async function dispatch(
   sender: Omit<Sender, 'stop'>,
+  files: RunFiles,
   concurrency: number,
   stop: AbortSignal,
   onSettled: OnSettled,
@@ -33,8 +35,8 @@ export async function dispatch(
   const inFlight = pLimit(concurrency);
   const recorder = openRecorder(context.ledger.pool, run, owner);
 
-  const handle = async (claimed: ClaimedRequest): Promise<void> => {
-    const settlement = await inFlight(() => sendRequest({ ...sender, stop: halt }, claimed));
+  const handle = async (claimed: ClaimedRequest, contents: FileContents): Promise<void> => {
+    const settlement = await inFlight(() => sendRequest({ ...sender, stop: halt }, claimed, contents));
     if (!settlement) return;
     if (settlement.state === 'planned' && settlement.verdict === 'unauthorized') {
       words = settlement.detail ?? '';
@@ -53,7 +55,8 @@ export async function dispatch(
         now: context.now(),
       });
       if (claimed.length === 0) break;
-      const batch = Promise.all(claimed.map(handle)).then(() => undefined);
+      const contents = await files.load(claimed);
+      const batch = Promise.all(claimed.map((request) => handle(request, contents))).then(() => undefined);
       // A failed batch is met where it is awaited; until then it must not count as unhandled.
       batch.catch(() => undefined);
       batches.push(batch);

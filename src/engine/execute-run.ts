@@ -3,13 +3,13 @@ import { InputError, type RequestState, type RunSummary } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { openGateway } from '../gateway/gateway.ts';
 import { doubtOrphanedRequests } from '../ledger/requests/orphans.ts';
-import { readRunFiles } from '../ledger/runs/files.ts';
 import { findRun, type Run } from '../ledger/runs/find.ts';
 import { lockRunForDispatch } from '../ledger/runs/lock.ts';
 import { summariseRun } from '../ledger/runs/summary.ts';
 import { moveRun } from '../ledger/runs/transition.ts';
 import type { EngineContext } from './context.ts';
 import { type DispatchEnd, dispatch } from './dispatch.ts';
+import { openRunFiles } from './run-files.ts';
 
 /** How a run ended. `lost`: the database session that kept other processes away broke; what was sent is recorded. */
 export type RunEnd = DispatchEnd | { readonly kind: 'lost' };
@@ -66,12 +66,12 @@ export async function executeRun(
       run: runId,
       owner: context.randomUuid(),
       channel: run.channel,
-      files: await readRunFiles(ledger.knex, runId),
       retries: settings.retries,
     };
     const concurrency = Math.min(settings.concurrency, account.concurrency);
     const dispatched = await dispatch(
       sender,
+      openRunFiles(ledger.pool, runId),
       concurrency,
       AbortSignal.any([stop, lock.lost]),
       progress.onSettled,

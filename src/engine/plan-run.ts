@@ -32,7 +32,7 @@ export async function planRun(
       messageKey: context.randomBytes(32),
       chunkSize: definition.dispatch.chunkSize,
       recipientColumn: composition.recipientColumn,
-      files,
+      readFile: files.read,
       createdAt: now,
     });
   });

@@ -1,22 +1,25 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
 import { type Campaign, checkCampaign, readCampaign } from '../campaign/campaign.ts';
-import { type Composition, compose } from '../campaign/composition.ts';
+import { type Composition, compose, staticFiles } from '../campaign/composition.ts';
+import type { CampaignTarget } from '../campaign/target.ts';
 import { addressReader } from '../contacts/address.ts';
 import { readContacts } from '../contacts/contacts.ts';
 import { type ContactFile, openContactFile } from '../contacts/read.ts';
-import { type Contact, InputError } from '../domain.ts';
+import { type Contact, InputError, type Problem } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { readAccount } from '../gateway/accounts.ts';
+import { whyUnreadable } from '../platform/file-error.ts';
 import { faultyLine } from '../platform/utf8.ts';
-import { wireInterface } from '../wire/interfaces.ts';
+import { isLoopbackHost } from '../wire/required.ts';
+import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
 
 /** A campaign whose files have all been read and checked: everything that can be known before anything is written. */
 export type PreparedCampaign = {
   readonly campaign: Campaign;
   readonly account: Account;
   readonly composition: Composition;
-  readonly files: readonly { readonly name: string; readonly data: Buffer }[];
+  readonly files: CampaignFiles;
   /** The contact file's rows, mapped and checked. Can be read once. */
   readonly contacts: AsyncIterable<Contact>;
 };
@@ -25,9 +28,6 @@ export type Settings = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingFolder: string;
 };
-
-/** Files of one run, together; they are held in memory and sent with every request. */
-const filesLimit = 20 * 1024 * 1024;
 
 /**
  * Reads a campaign with its account, contact file header and attachments.
@@ -39,8 +39,8 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
   const campaign = readCampaign(await readText(path, settings, 'campaign'), path);
   const definition = campaign.value;
   const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
-  wireInterface(account.interface, account.format);
-  checkCampaign(campaign, account.interface);
+  const target = targetOf(account);
+  checkCampaign(campaign, target);
 
   const readAddress = addressReader(definition.channel, definition.contacts.country);
   if (!readAddress) {
@@ -51,15 +51,20 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
   }
 
   const contactFile = await openContacts(campaign, path, settings);
-  const composition = compose(campaign, account.interface, contactFile.header);
-  const files = await readFiles(campaign, path, settings);
+  const composition = compose(campaign, target, contactFile.header);
+  const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
+  await checkStaticFiles(campaign, target, files);
   return {
     campaign,
     account,
     composition,
     files,
-    contacts: readContacts(contactFile, composition, readAddress),
+    contacts: files.checkContacts(readContacts(contactFile, composition, readAddress)),
   };
+}
+
+function targetOf({ interface: interfaceName, format, baseUrl }: Account): CampaignTarget {
+  return { interface: interfaceName, format, loopback: isLoopbackHost(new URL(baseUrl).hostname) };
 }
 
 /** @throws InputError when the accounts file or the account is faulty */
@@ -82,7 +87,7 @@ export async function readText(
   const bytes = await readFile(resolve(settings.workingFolder, path)).catch((error: unknown) => {
     const hint = kind === 'accounts' ? ' VOLLEY_ACCOUNTS names it.' : '';
     throw new InputError(
-      [{ where: path, what: `The ${kind} file cannot be read (${reason(error)}).${hint}` }],
+      [{ where: path, what: `The ${kind} file cannot be read (${whyUnreadable(error)}).${hint}` }],
       { cause: error },
     );
   });
@@ -100,47 +105,33 @@ async function openContacts(campaign: Campaign, path: string, settings: Settings
     await stat(fullPath);
   } catch (error) {
     const where = campaign.locate(['contacts', 'file']);
-    throw new InputError([{ where, what: `The contact file ${shown} cannot be read (${reason(error)}).` }], {
-      cause: error,
-    });
+    throw new InputError(
+      [{ where, what: `The contact file ${shown} cannot be read (${whyUnreadable(error)}).` }],
+      {
+        cause: error,
+      },
+    );
   }
   return openContactFile(fullPath, shown);
 }
 
-/** Files stay inside the campaign's folder: a campaign from elsewhere must not send `/etc/passwd` along. */
-async function readFiles(
+/** Files without placeholders are the same for everybody, so they are looked at before any contact is. */
+async function checkStaticFiles(
   campaign: Campaign,
-  path: string,
-  settings: Settings,
-): Promise<{ name: string; data: Buffer }[]> {
-  const folder = await realpath(resolve(settings.workingFolder, dirname(path)));
-  const files: { name: string; data: Buffer }[] = [];
-  let left = filesLimit;
-  for (const [index, { file, name }] of campaign.value.files.entries()) {
-    const where = campaign.locate(['files', index, 'file']);
-    const data = await readInside(folder, file, left).catch((error: unknown) => {
-      const what = `The file "${file}" cannot be sent along: ${reason(error)}.`;
-      throw new InputError([{ where, what }], { cause: error });
-    });
-    files.push({ name: name ?? basename(file), data });
-    left -= data.length;
+  target: CampaignTarget,
+  files: CampaignFiles,
+): Promise<void> {
+  const problems: Problem[] = [];
+  let bytes = 0;
+  for (const { path, kind, where } of staticFiles(campaign, target)) {
+    const found = await files.check(path, kind);
+    if ('problem' in found) {
+      problems.push({ where, what: `The file "${path}" cannot be sent along: ${found.problem}.` });
+    } else {
+      bytes += found.bytes;
+      if (bytes > requestLimit)
+        problems.push({ where, what: `The file "${path}" cannot be sent along: ${tooLarge}.` });
+    }
   }
-  return files;
-}
-
-async function readInside(folder: string, file: string, most: number): Promise<Buffer> {
-  // The real path, because a symbolic link may lead out too.
-  const path = await realpath(resolve(folder, file));
-  if (!path.startsWith(join(folder, sep))) throw new Error("it lies outside of the campaign's folder");
-  const { size } = await stat(path);
-  if (size > most) throw new Error(`the files are over ${filesLimit / 1024 / 1024} MiB together`);
-  return readFile(path);
-}
-
-function reason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return 'it does not exist';
-  if (code === 'EACCES') return 'this user may not read it';
-  if (code === 'EISDIR') return 'it is a folder';
-  return error instanceof Error ? error.message : String(error);
+  if (problems.length > 0) throw new InputError(problems);
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { MergePlan } from '../campaign/merge.ts';
-import type { Channel, Destination, MessageFields, RejectedContact } from '../domain.ts';
+import { type MergePlan, mergedText } from '../campaign/merge.ts';
+import type { Channel, Destination, Envelope, RejectedContact } from '../domain.ts';
 import type { PreparedCampaign } from './prepare.ts';
-import { countSmsParts, mergedText } from './sms-parts.ts';
+import { countSmsParts } from './sms-parts.ts';
 
 /** What a run of this campaign would be; nothing is sent or written. */
 export type Preview = {
@@ -28,7 +28,7 @@ export type Preview = {
 export type PreviewedMessage = {
   readonly line: number;
   readonly destination: Destination;
-  readonly fields: MessageFields;
+  readonly envelope: Envelope;
   /** The SMS text as the recipient will read it; null in other channels. */
   readonly text: string | null;
 };
@@ -74,9 +74,9 @@ export async function previewCampaign({
     sizeOfEnvelope.set(key, (sizeOfEnvelope.get(key) ?? 0) + 1);
 
     const destination: Destination = { Recipient: address, ...contact.destination };
-    const text = channel === 'sms' ? mergedText(envelope['Message'] ?? '', destination) : null;
+    const text = channel === 'sms' ? mergedText(envelope.fields['Message'] ?? '', destination) : null;
     if (text !== null) smsParts += countSmsParts(text);
-    if (messages.length < shownMessages) messages.push({ line, destination, fields: envelope, text });
+    if (messages.length < shownMessages) messages.push({ line, destination, envelope, text });
   }
 
   let requests = 0;

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import type { AttachedFile, Channel, SendRequest } from '../domain.ts';
+import type { Channel, SendRequest } from '../domain.ts';
 import type { Evidence } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { retryAfterMilliseconds } from '../gateway/retry-after.ts';
@@ -8,6 +8,7 @@ import type { ClaimedRequest } from '../ledger/requests/claim.ts';
 import { startNextAttempt } from '../ledger/requests/retry.ts';
 import type { Settlement } from '../ledger/requests/settle.ts';
 import type { EngineContext } from './context.ts';
+import { type FileContents, toSendRequest } from './run-files.ts';
 
 /** Everything that is the same for all requests of a run. */
 export type Sender = {
@@ -16,7 +17,6 @@ export type Sender = {
   readonly run: string;
   readonly owner: string;
   readonly channel: Channel;
-  readonly files: readonly AttachedFile[];
   readonly retries: number;
   /** Ends waits between attempts; a request that is on its way is never cut off. */
   readonly stop: AbortSignal;
@@ -41,9 +41,14 @@ type Attempt = {
  * Sends a claimed request until it is settled: again with the same MessageID where the service provably did not take
  * it, never otherwise.
  *
+ * @param contents of the files the request refers to
  * @returns undefined when another owner has settled the request meanwhile
  */
-export async function sendRequest(sender: Sender, claimed: ClaimedRequest): Promise<Settlement | undefined> {
+export async function sendRequest(
+  sender: Sender,
+  claimed: ClaimedRequest,
+  contents: FileContents,
+): Promise<Settlement | undefined> {
   const { context, stop, retries } = sender;
   // Kept outside p-retry, which drops an answer that comes after its signal was aborted.
   let last: Attempt | undefined;
@@ -63,7 +68,7 @@ export async function sendRequest(sender: Sender, claimed: ClaimedRequest): Prom
       });
       if (!held) return;
     }
-    last = await attempt(sender, claimed, last ? last.number + 1 : claimed.attempt);
+    last = await attempt(sender, claimed, contents, last ? last.number + 1 : claimed.attempt);
     if (last.outcome.kind === 'retry') throw new RetryNeeded();
   };
 
@@ -90,17 +95,20 @@ export async function sendRequest(sender: Sender, claimed: ClaimedRequest): Prom
 
 class RetryNeeded extends Error {}
 
-async function attempt(sender: Sender, claimed: ClaimedRequest, number: number): Promise<Attempt> {
-  const { channel, files, gateway, context } = sender;
-  const { messageId, fields, destinations } = claimed;
-  const exchange = startExchange(gateway, { channel, messageId, fields, destinations, files, keypads: [] });
+async function attempt(
+  { gateway, context, channel }: Sender,
+  claimed: ClaimedRequest,
+  contents: FileContents,
+  number: number,
+): Promise<Attempt> {
+  const exchange = startExchange(gateway, () => toSendRequest(channel, claimed, contents));
   if (exchange.kind === 'unsendable') {
     return { number, outcome: exchange, httpStatus: null, finishedAt: context.now() };
   }
   const evidence = await exchange.evidence;
   return {
     number,
-    outcome: classify(evidence, messageId, gateway.decodeSendAnswer),
+    outcome: classify(evidence, claimed.messageId, gateway.decodeSendAnswer),
     httpStatus: evidence.kind === 'answer' ? evidence.status : null,
     finishedAt: context.now(),
   };
@@ -110,10 +118,10 @@ type Exchange =
   | { readonly kind: 'started'; readonly evidence: Promise<Evidence> }
   | { readonly kind: 'unsendable'; readonly reason: string };
 
-/** `send` throws, before any byte leaves, only for a request that the interface cannot express. */
-function startExchange(gateway: Gateway, request: SendRequest): Exchange {
+/** Both throw before any byte leaves: for a file that is missing, and a request that the interface cannot express. */
+function startExchange(gateway: Gateway, make: () => SendRequest): Exchange {
   try {
-    return { kind: 'started', evidence: gateway.send(request) };
+    return { kind: 'started', evidence: gateway.send(make()) };
   } catch (error) {
     return { kind: 'unsendable', reason: error instanceof Error ? error.message : String(error) };
   }

@@ -11,7 +11,7 @@ export type Account = {
   readonly name: string;
   readonly interface: InterfaceName;
   readonly format: Format;
-  /** Without a trailing slash. */
+  /** Without a trailing slash, but for `soap-tts`, where it is the endpoint itself. */
   readonly baseUrl: string;
   readonly credentials: Credentials;
   readonly timeouts: { readonly connect: number; readonly headers: number; readonly body: number };

@@ -34,7 +34,10 @@ const account = z.strictObject({
   interface: z
     .enum(interfaceNames)
     .describe('The interface of the service that the account is spoken to in.'),
-  format: z.enum(formats).default('json').describe('How requests are written.'),
+  format: z
+    .enum(formats)
+    .optional()
+    .describe('How requests are written: json by default, and always xml for soap-tts.'),
   baseUrl: z
     .string()
     .describe('The http(s) address of the service; may contain ${NAME} or ${NAME:-default}.')
@@ -105,7 +108,16 @@ export function readAccount(
     return value;
   };
 
-  const baseUrl = resolveNames(written.baseUrl, where('baseUrl'), environment, problems).replace(/\/+$/, '');
+  const isSoap = written.interface === 'soap-tts';
+  if (isSoap && written.format === 'json') {
+    problems.push({
+      where: where('format'),
+      what: '"format": soap-tts is spoken in xml; leave the line out.',
+    });
+  }
+  const address = resolveNames(written.baseUrl, where('baseUrl'), environment, problems);
+  // The address of SOAP is the endpoint itself, and there a slash at its end counts.
+  const baseUrl = isSoap ? address : address.replace(/\/+$/, '');
   if (problems.length === 0 && !isHttpUrl(baseUrl)) {
     // Not shown: a faulty address may hold a password.
     const what =
@@ -123,7 +135,7 @@ export function readAccount(
   return {
     name,
     interface: written.interface,
-    format: written.format,
+    format: written.format ?? (isSoap ? 'xml' : 'json'),
     baseUrl,
     credentials,
     timeouts: written.timeouts,

@@ -3,7 +3,7 @@ import { requireSummary } from '../../src/engine/execute-run.ts';
 import { planRun } from '../../src/engine/plan-run.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../src/engine/prepare.ts';
 import { type Preview, previewCampaign } from '../../src/engine/preview.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { anEnvelope, openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
@@ -177,7 +177,7 @@ test('memory does not grow with the length of the messages', async () => {
   const prepared = await prepare([], { channel: 'email', message: '{ MessagePlain: "[[name]]" }' });
   const contacts: PreparedCampaign['contacts'] = (async function* () {
     for (let index = 0; index < 20_000; index++) {
-      const envelope = { MessagePlain: `${index} ${'x'.repeat(10_000)}` };
+      const envelope = anEnvelope({ MessagePlain: `${index} ${'x'.repeat(10_000)}` });
       const address = `${index}@example.com`;
       yield { kind: 'contact', line: index, address, originalAddress: address, envelope, destination: {} };
     }

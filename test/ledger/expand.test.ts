@@ -1,10 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Contact } from '../../src/domain.ts';
+import type { Contact, Envelope } from '../../src/domain.ts';
 import { claimRequests } from '../../src/ledger/requests/claim.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
+import { readRunFiles } from '../../src/ledger/runs/files.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../support/ledger.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -30,20 +38,75 @@ test('recipients with equal envelopes share chunks of the given size', async () 
 
 test('recipients with different envelopes never share a request', async () => {
   const run = await plan([
-    aContact(2, { envelope: { Message: 'Hello', ChargeCode: 'A' } }),
-    aContact(3, { envelope: { Message: 'Hello', ChargeCode: 'B' } }),
-    aContact(4, { envelope: { Message: 'Hello', ChargeCode: 'A' } }),
+    aContact(2, { envelope: anEnvelope({ Message: 'Hello', ChargeCode: 'A' }) }),
+    aContact(3, { envelope: anEnvelope({ Message: 'Hello', ChargeCode: 'B' }) }),
+    aContact(4, { envelope: anEnvelope({ Message: 'Hello', ChargeCode: 'A' }) }),
   ]);
   const requests = await plannedRequests(run);
-  expect(requests.map(({ fields, destinations }) => [fields['ChargeCode'], destinations.length])).toEqual([
+  expect(
+    requests.map(({ envelope, destinations }) => [envelope.fields['ChargeCode'], destinations.length]),
+  ).toEqual([
     ['A', 2],
     ['B', 1],
   ]);
 });
 
+test('recipients with different files, audio or keypads never share a request either', async () => {
+  const fields = { Message: 'Hello' };
+  const [one, other] = ['1.pdf', '2.pdf'];
+  const run = await plan([
+    aContact(2, { envelope: anEnvelope(fields, { files: [{ path: one, name: 'a' }] }) }),
+    aContact(3, { envelope: anEnvelope(fields, { files: [{ path: other, name: 'a' }] }) }),
+    aContact(4, { envelope: anEnvelope(fields, { files: [{ path: one, name: 'b' }] }) }),
+    aContact(5, { envelope: anEnvelope(fields, { audio: { MessageToPeople: one } }) }),
+    aContact(6, { envelope: anEnvelope(fields, { keypads: [{ Tone: '1', RouteNumber: '+64' }] }) }),
+    aContact(7, { envelope: anEnvelope(fields, { files: [{ path: one, name: 'a' }] }) }),
+  ]);
+  const sizes = (await plannedRequests(run)).map(({ destinations }) => destinations.length);
+  expect(sizes).toEqual([2, 1, 1, 1, 1]);
+});
+
+test('each file that an envelope refers to is stored once, as it was when the run was planned', async () => {
+  const read: string[] = [];
+  const readFile = async (path: string): Promise<Buffer> => {
+    read.push(path);
+    return Buffer.from(`${path} at first`);
+  };
+  const files = [
+    { path: 'all.pdf', name: 'a' },
+    { path: 'docs/all.pdf', name: 'b' },
+  ];
+  const run = await plan(
+    [
+      aContact(2, { envelope: anEnvelope({}, { files }) }),
+      aContact(3, { envelope: anEnvelope({}, { files, audio: { MessageToPeople: 'one.wav' } }) }),
+      aContact(4, { envelope: anEnvelope({}, { audio: { MessageToPeople: 'one.wav' } }) }),
+    ],
+    { readFile },
+  );
+  expect(read.toSorted()).toEqual(['all.pdf', 'docs/all.pdf', 'one.wav']);
+  const stored = await readRunFiles(opened.ledger.pool, run, ['one.wav', 'all.pdf', 'other.pdf']);
+  expect(stored.map(({ path, data }) => [path, data.toString()]).toSorted()).toEqual([
+    ['all.pdf', 'all.pdf at first'],
+    ['one.wav', 'one.wav at first'],
+  ]);
+});
+
+test('a file that cannot be read leaves no run behind', async () => {
+  const readFile = async (): Promise<Buffer> => {
+    throw new Error('gone');
+  };
+  const changes = { run: 'without-its-file', readFile };
+  const contacts = [aContact(2, { envelope: anEnvelope({}, { files: [{ path: 'a', name: 'a' }] }) })];
+  await expect(plan(contacts, changes)).rejects.toThrow('gone');
+  expect(await summariseRun(opened.ledger.pool, 'without-its-file')).toBeUndefined();
+});
+
 test('requests and the recipients within them stand in the order of the file', async () => {
   const run = await plan(
-    [5, 3, 9, 2, 7].map((line) => aContact(line, { envelope: { Message: line > 6 ? 'late' : 'early' } })),
+    [5, 3, 9, 2, 7].map((line) =>
+      aContact(line, { envelope: anEnvelope({ Message: line > 6 ? 'late' : 'early' }) }),
+    ),
     { chunkSize: 10 },
   );
   const requests = await plannedRequests(run);
@@ -94,12 +157,18 @@ test('any text comes back from the ledger as it went in', async () => {
       text,
       fc.constantFrom('\\', '\t', '\n', '\r', '\\N', '\\.', '"', '{'),
       async (message, name, special) => {
-        const envelope = { Message: `${message}${special}` };
+        const value = `${message}${special}`;
+        const envelope: Envelope = {
+          fields: { Message: value },
+          keypads: [{ Tone: '1', RouteNumber: value }],
+          files: [{ path: `statements/${name}`, name: value }],
+          audio: { MessageToPeople: value },
+        };
         const run = await plan([
           aContact(2, { envelope, destination: { 'First Name': `${special}${name}` } }),
         ]);
         const [request] = await plannedRequests(run);
-        expect(request?.fields).toEqual(envelope);
+        expect(request?.envelope).toEqual(envelope);
         expect(request?.destinations).toEqual([
           { Recipient: '+61400000002', 'First Name': `${special}${name}` },
         ]);
@@ -142,7 +211,7 @@ test('requests and recipients are counted once each, whatever the contacts', asy
           ({ address, code, invalid }, index): Contact =>
             invalid
               ? { kind: 'rejected', line: index + 2, column: 'phone', reason: 'invalid', detail: 'no' }
-              : aContact(index + 2, { address, envelope: { ChargeCode: code } }),
+              : aContact(index + 2, { address, envelope: anEnvelope({ ChargeCode: code }) }),
         );
         const summary = await summariseRun(opened.ledger.pool, await plan(contacts, { chunkSize }));
         const good = rows.filter(({ invalid }) => !invalid);

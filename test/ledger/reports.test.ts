@@ -6,7 +6,14 @@ import { claimRequests } from '../../src/ledger/requests/claim.ts';
 import { doubtOrphanedRequests } from '../../src/ledger/requests/orphans.ts';
 import { settleRequests } from '../../src/ledger/requests/settle.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../support/ledger.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -20,7 +27,7 @@ type Delivery = Omit<Extract<ReadReport, { kind: 'delivery' }>, 'report' | 'kind
 
 /** A run of one request with two recipients, whose request is `sending`. */
 async function sendingRun(fields: Record<string, string> = {}): Promise<{ run: string; messageId: string }> {
-  const envelope = { Message: 'Hello', ...fields };
+  const envelope = anEnvelope({ Message: 'Hello', ...fields });
   const run = await planContacts(opened.ledger, aRun(), [
     aContact(2, { envelope }),
     aContact(3, { envelope }),

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Contact } from '../../src/domain.ts';
+import type { Contact, Envelope, MessageFields } from '../../src/domain.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { inSession, type Ledger, openLedger } from '../../src/ledger/connection.ts';
 import { expandRun, type PlannedRun } from '../../src/ledger/contacts/expand.ts';
@@ -48,10 +48,14 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     messageKey: randomBytes(32),
     chunkSize: 2,
     recipientColumn: 'phone',
-    files: [],
+    readFile: async (path) => Buffer.from(`content of ${path}`),
     createdAt: new Date(),
     ...changes,
   };
+}
+
+export function anEnvelope(fields: MessageFields, others: Partial<Envelope> = {}): Envelope {
+  return { fields, keypads: [], files: [], audio: {}, ...others };
 }
 
 export function aContact(
@@ -63,7 +67,7 @@ export function aContact(
     line,
     address: `+6140000${String(line).padStart(4, '0')}`,
     originalAddress: `0400 00${line}`,
-    envelope: { Message: 'Hello' },
+    envelope: anEnvelope({ Message: 'Hello' }),
     destination: {},
     ...changes,
   };

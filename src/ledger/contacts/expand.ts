@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Channel } from '../../domain.ts';
+import { storeRunFiles } from '../runs/files.ts';
 
 /** A run as it is to be planned from the staged contacts. */
 export type PlannedRun = {
@@ -12,7 +13,8 @@ export type PlannedRun = {
   readonly messageKey: Buffer;
   readonly chunkSize: number;
   readonly recipientColumn: string;
-  readonly files: readonly { readonly name: string; readonly data: Buffer }[];
+  /** The content of a file that an envelope refers to. */
+  readonly readFile: (path: string) => Promise<Buffer>;
   readonly createdAt: Date;
 };
 
@@ -27,6 +29,7 @@ export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise
   await insertRun(client, run);
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
+  await storeRunFiles(client, run.run, run.readFile);
   await client.query('DROP TABLE staged_contacts');
   await client.query('COMMIT');
 }
@@ -89,14 +92,6 @@ async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> 
       run.createdAt,
     ],
   );
-  await client.query(
-    `
-    INSERT INTO run_files (run_id, position, name, data)
-    SELECT $1, position, name, data
-    FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS file (name, data, position)
-    `,
-    [run.run, run.files.map(({ name }) => name), run.files.map(({ data }) => data)],
-  );
 }
 
 async function insertRejectedContacts(client: pg.PoolClient, run: PlannedRun): Promise<void> {
@@ -118,10 +113,12 @@ async function insertRejectedContacts(client: pg.PoolClient, run: PlannedRun): P
 async function insertRequests(client: pg.PoolClient, run: PlannedRun): Promise<void> {
   await client.query(
     `
-    INSERT INTO envelopes (run_id, envelope, fields, sub_account, department, charge_code)
-    SELECT $1, n.envelope, fields, fields ->> 'SubAccount', fields ->> 'Department', fields ->> 'ChargeCode'
+    INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code)
+    SELECT $1, n.envelope, fields, e.keypads, e.files, e.audio,
+           fields ->> 'SubAccount', fields ->> 'Department', fields ->> 'ChargeCode'
     FROM numbered_contacts n
-    JOIN staged_contacts s USING (line), CAST(s.envelope AS jsonb) AS fields
+    JOIN staged_contacts s USING (line),
+         jsonb_to_record(CAST(s.envelope AS jsonb)) AS e (fields jsonb, keypads jsonb, files jsonb, audio jsonb)
     WHERE n.line = n.envelope_line
     `,
     [run.run],

@@ -1,20 +1,19 @@
 import type pg from 'pg';
-import type { Destination, MessageFields } from '../../domain.ts';
+import type { Destination, Envelope } from '../../domain.ts';
 
 /** A request that this owner alone may send now. */
 export type ClaimedRequest = {
   readonly request: number;
   readonly messageId: string;
   readonly attempt: number;
-  readonly fields: MessageFields;
+  readonly envelope: Envelope;
   readonly destinations: readonly Destination[];
 };
 
-type DbClaimedRequest = {
+type DbClaimedRequest = Envelope & {
   readonly request: number;
   readonly message_id: string;
   readonly attempts: number;
-  readonly fields: MessageFields;
   readonly destinations: Destination[];
 };
 
@@ -46,7 +45,7 @@ export async function claimRequests(
       SELECT $1, request, attempts, $2, $4
       FROM claimed
     )
-    SELECT c.request, c.message_id, c.attempts, e.fields,
+    SELECT c.request, c.message_id, c.attempts, e.fields, e.keypads, e.files, e.audio,
            (SELECT jsonb_agg(r.destination || jsonb_build_object('Recipient', r.address) ORDER BY r.position)
             FROM recipients r
             WHERE r.run_id = $1 AND r.request = c.request) AS destinations
@@ -60,7 +59,7 @@ export async function claimRequests(
     request: row.request,
     messageId: row.message_id,
     attempt: row.attempts,
-    fields: row.fields,
+    envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
     destinations: row.destinations,
   }));
 }

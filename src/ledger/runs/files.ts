@@ -1,11 +1,68 @@
-import type { Knex } from 'knex';
-import type { AttachedFile } from '../../domain.ts';
+import type pg from 'pg';
 
-/** The files of a run, encoded for sending. */
-export async function readRunFiles(knex: Knex, run: string): Promise<AttachedFile[]> {
-  const rows: { name: string; data: Buffer }[] = await knex('run_files')
-    .where({ run_id: run })
-    .orderBy('position')
-    .select('name', 'data');
-  return rows.map(({ name, data }) => ({ Name: name, Data: data.toString('base64') }));
+/** A file of a run, as it was when the run was planned. `path` is where it lay in the campaign's folder. */
+export type RunFile = { readonly path: string; readonly data: Buffer };
+
+/** Those of the paths that the run has. */
+export async function readRunFiles(
+  pool: pg.Pool,
+  run: string,
+  paths: readonly string[],
+): Promise<readonly RunFile[]> {
+  const { rows } = await pool.query<RunFile>(
+    'SELECT path, data FROM run_files WHERE run_id = $1 AND path = ANY ($2::text[])',
+    [run, paths],
+  );
+  return rows;
+}
+
+/** A batch of files is inserted when it holds this many bytes, or files. */
+const batchBytes = 16 * 1024 * 1024;
+const batchFiles = 200;
+
+/**
+ * Stores every file that an envelope of the run refers to, in the caller's transaction, so that what is sent later is
+ * what was there when the run was planned.
+ */
+export async function storeRunFiles(
+  client: pg.PoolClient,
+  run: string,
+  readFile: (path: string) => Promise<Buffer>,
+): Promise<void> {
+  const { rows } = await client.query<{ path: string }>(
+    `
+    SELECT file ->> 'path' AS path
+    FROM envelopes, jsonb_array_elements(files) AS file
+    WHERE run_id = $1
+    UNION
+    SELECT audio_path
+    FROM envelopes, jsonb_each_text(audio) AS part (field, audio_path)
+    WHERE run_id = $1
+    `,
+    [run],
+  );
+  let batch: RunFile[] = [];
+  let bytes = 0;
+  for (const { path } of rows) {
+    const data = await readFile(path);
+    batch.push({ path, data });
+    bytes += data.length;
+    if (bytes >= batchBytes || batch.length >= batchFiles) {
+      await insertFiles(client, run, batch);
+      batch = [];
+      bytes = 0;
+    }
+  }
+  if (batch.length > 0) await insertFiles(client, run, batch);
+}
+
+async function insertFiles(client: pg.PoolClient, run: string, files: readonly RunFile[]): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO run_files (run_id, path, data)
+    SELECT $1, path, data
+    FROM unnest($2::text[], $3::bytea[]) AS file (path, data)
+    `,
+    [run, files.map(({ path }) => path), files.map(({ data }) => data)],
+  );
 }

@@ -1,0 +1,8 @@
+/** Why a file could not be read, as half a sentence for people: "it does not exist". */
+export function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'it does not exist';
+  if (code === 'EACCES') return 'this user may not read it';
+  if (code === 'EISDIR') return 'it is a folder';
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,110 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Contact, Envelope } from '../../src/domain.ts';
+import { type CampaignFiles, openCampaignFiles } from '../../src/engine/campaign-files.ts';
+import { collect } from '../support/collect.ts';
+import { aContact, anEnvelope } from '../support/ledger.ts';
+import { wav } from '../support/wav.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let workspace: Workspace;
+let folder: string;
+let files: CampaignFiles;
+beforeEach(async () => {
+  workspace = await makeWorkspace({ 'night/statements/1.pdf': '%PDF one', 'secret.pdf': 'x' });
+  folder = join(workspace.folder, 'night');
+  files = await openCampaignFiles(folder);
+});
+afterEach(() => workspace[Symbol.asyncDispose]());
+
+async function checked(others: Partial<Envelope>): Promise<Contact[]> {
+  const contact = aContact(2, { envelope: anEnvelope({}, others) });
+  return collect(
+    files.checkContacts(
+      (async function* () {
+        yield contact;
+      })(),
+    ),
+  );
+}
+
+const attached = (...paths: readonly string[]) =>
+  checked({ files: paths.map((path) => ({ path, name: 'a.pdf' })) });
+
+describe('the file of a contact', () => {
+  test('is sent when it is there', async () => {
+    expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact', line: 2 }]);
+    expect((await files.read('statements/1.pdf')).toString()).toBe('%PDF one');
+  });
+
+  test.each([
+    ['statements/2.pdf', 'it does not exist'],
+    ['statements/1.pdf/x', 'it does not exist'],
+    ['statements', 'it is a folder'],
+    ['../secret.pdf', "it lies outside of the campaign's folder"],
+    ['statements/../../secret.pdf', "it lies outside of the campaign's folder"],
+    ['/etc/hostname', "it lies outside of the campaign's folder"],
+  ])('leaves the contact out, with its line and the reason: %s', async (path, problem) => {
+    expect(await attached('statements/1.pdf', path)).toEqual([
+      {
+        kind: 'rejected',
+        line: 2,
+        column: 'files.1.file',
+        reason: 'invalid',
+        detail: `the file "${path}" cannot be sent along: ${problem}`,
+      },
+    ]);
+  });
+
+  test('must not be a link to the outside, nor empty', async () => {
+    await symlink(join(workspace.folder, 'secret.pdf'), join(folder, 'link.pdf'));
+    await writeFile(join(folder, 'empty.pdf'), '');
+    expect(await attached('link.pdf')).toMatchObject([{ detail: expect.stringContaining('outside') }]);
+    expect(await attached('empty.pdf')).toMatchObject([{ detail: expect.stringContaining('it is empty') }]);
+  });
+
+  test('must leave the files of its request within 20 MiB together', async () => {
+    await writeFile(join(folder, 'big.pdf'), Buffer.alloc(11 * 1024 * 1024));
+    expect(await attached('big.pdf')).toMatchObject([{ kind: 'contact' }]);
+    expect(await attached('big.pdf', 'big.pdf')).toMatchObject([
+      { column: 'files.1.file', detail: 'the files are over 20 MiB together' },
+    ]);
+  });
+
+  test('that vanishes between the check and the run is an input error with its path', async () => {
+    await expect(files.read('statements/9.pdf')).rejects.toThrow(
+      'statements/9.pdf: The file cannot be sent along: it does not exist.',
+    );
+  });
+});
+
+describe('the audio of a voice message', () => {
+  const audio = async (data: Buffer) => {
+    await mkdir(join(folder, 'audio'), { recursive: true });
+    await writeFile(join(folder, 'audio/hello.wav'), data);
+    return checked({ audio: { MessageToPeople: 'audio/hello.wav' } });
+  };
+
+  test('is WAV, PCM, 16-bit, 8000 Hz, with one channel or two', async () => {
+    expect(await audio(wav())).toMatchObject([{ kind: 'contact' }]);
+    files = await openCampaignFiles(folder);
+    expect(await audio(wav({ channels: 2 }))).toMatchObject([{ kind: 'contact' }]);
+  });
+
+  test.each([
+    ['another sample rate', wav({ sampleRate: 44_100 }), 'got WAVE, PCM, 16-bit, 44100 Hz'],
+    ['another resolution', wav({ bits: 8 }), 'got WAVE, PCM, 8-bit, 8000 Hz'],
+    ['another codec', wav({ bits: 8, format: 7 }), 'got WAVE, MULAW, 8-bit, 8000 Hz'],
+    ['another kind of file', Buffer.from('%PDF-1.4 and so on and on'), 'got no audio'],
+    ['a file that is cut off', wav().subarray(0, 20), 'expected a WAV file'],
+  ])('leaves the contact out when it is %s', async (_, data, found) => {
+    const [contact] = await audio(data);
+    expect(contact).toMatchObject({
+      kind: 'rejected',
+      column: 'MessageToPeople',
+      detail: expect.stringContaining('expected a WAV file, PCM, 16-bit, 8000 Hz'),
+    });
+    expect(contact).toMatchObject({ detail: expect.stringContaining(found) });
+  });
+});

@@ -1,0 +1,57 @@
+import type { Knex } from 'knex';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectLedger, migrateLedger } from '../../src/ledger/connection.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let knex: Knex;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  knex = connectLedger(database.connection);
+  await migrateLedger(knex);
+});
+afterAll(async () => {
+  await knex.destroy();
+  await database.drop();
+});
+
+describe('files of the envelope', () => {
+  const later = '20261121120000_envelope_files.ts';
+
+  test('a run that was planned before still sends its files, in their order, with every request', async () => {
+    await knex.migrate.down({ name: later });
+    await knex.raw(`
+      INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at,
+                        contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+      VALUES ('old', 'c', 'a', 'fax', 'planned', '{}', '\\x00112233445566778899aabbccddeeff', now(), 2, 0, 0, 0);
+      INSERT INTO run_files (run_id, position, name, data)
+      VALUES ('old', 1, 'b.pdf', 'first'), ('old', 2, 'a.pdf', 'second');
+      INSERT INTO envelopes (run_id, envelope, fields) VALUES ('old', 1, '{"SubAccount":"A"}'), ('old', 2, '{}');
+    `);
+    await migrateLedger(knex);
+
+    const files = [
+      { path: '1/b.pdf', name: 'b.pdf' },
+      { path: '2/a.pdf', name: 'a.pdf' },
+    ];
+    expect(await knex('envelopes').orderBy('envelope').select('fields', 'keypads', 'files', 'audio')).toEqual(
+      [
+        { fields: { SubAccount: 'A' }, keypads: [], files, audio: {} },
+        { fields: {}, keypads: [], files, audio: {} },
+      ],
+    );
+    expect(await knex('run_files').orderBy('path').select('path', 'data')).toEqual([
+      { path: '1/b.pdf', data: Buffer.from('first') },
+      { path: '2/a.pdf', data: Buffer.from('second') },
+    ]);
+  });
+
+  test('can be taken back', async () => {
+    await knex.migrate.down({ name: later });
+    expect(await knex('run_files').orderBy('position').select('position', 'name', 'data')).toEqual([
+      { position: 1, name: 'b.pdf', data: Buffer.from('first') },
+      { position: 2, name: 'a.pdf', data: Buffer.from('second') },
+    ]);
+    await migrateLedger(knex);
+  });
+});
