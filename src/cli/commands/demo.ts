@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -19,7 +19,9 @@ import { bar, startProgressLine } from '../progress.ts';
 import { dispatchWithProgress, planWithProgress } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
-const campaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yaml'];
+const mainCampaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yaml'];
+/** Small campaigns, one for every other interface, format and channel. */
+const interfacesFolder = 'interfaces';
 
 /** Milliseconds until the demo gives up waiting for delivery reports. */
 const reportPatience = 60_000;
@@ -29,12 +31,13 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Runs the example campaigns against the sandbox, waits for the delivery reports and prints what it cost.',
     )
-    .action(async () => {
-      await withLedger(shell, (context) => runDemo(shell, context));
+    .option('--interfaces', 'also run the campaigns for every other interface, format and channel')
+    .action(async ({ interfaces }: { interfaces?: true }) => {
+      await withLedger(shell, (context) => runDemo(shell, context, interfaces === true));
     });
 }
 
-async function runDemo(shell: Shell, context: EngineContext): Promise<void> {
+async function runDemo(shell: Shell, context: EngineContext, everyInterface: boolean): Promise<void> {
   const secret = (): string => randomBytes(24).toString('base64url');
   const sandboxToken = secret();
   const environment = {
@@ -66,7 +69,10 @@ async function runDemo(shell: Shell, context: EngineContext): Promise<void> {
     shell.print(
       `The sandbox listens on ${sandbox.url}, the receiver of delivery reports on ${receiver.url}.\n`,
     );
-    const runs = await runCampaigns(shell, context, settings);
+    const files = everyInterface
+      ? [...mainCampaigns, ...(await interfaceCampaigns(workingFolder))]
+      : mainCampaigns;
+    const runs = await runCampaigns(shell, context, settings, files);
     const summaries = await waitForReports(shell, context, runs);
     for (const summary of summaries) shell.print(runSummaryText(summary));
     shell.print(
@@ -81,9 +87,22 @@ async function runDemo(shell: Shell, context: EngineContext): Promise<void> {
   }
 }
 
-async function runCampaigns(shell: Shell, context: EngineContext, settings: Settings): Promise<string[]> {
+async function interfaceCampaigns(workingFolder: string): Promise<string[]> {
+  const names = await readdir(join(workingFolder, interfacesFolder));
+  return names
+    .filter((name) => name.endsWith('.yaml'))
+    .toSorted()
+    .map((name) => `${interfacesFolder}/${name}`);
+}
+
+async function runCampaigns(
+  shell: Shell,
+  context: EngineContext,
+  settings: Settings,
+  files: readonly string[],
+): Promise<string[]> {
   const runs: string[] = [];
-  for (const file of campaigns) {
+  for (const file of files) {
     const prepared = await prepareCampaign(file, settings);
     const { campaign, channel } = prepared.campaign.value;
     shell.note(`${campaign} (${channel}, campaigns/${file})`);
