@@ -129,12 +129,6 @@ describe('an accepted request', () => {
     await allTaken(sandbox);
     expect(hook.reports).toHaveLength(1);
   });
-
-  test('is not reported where no webhook is configured, whatever the request says', async () => {
-    await using sandbox = await startSandbox().then((one) => ({ ...one, [Symbol.asyncDispose]: one.close }));
-    await send(sandbox, request({ fields: { Message: 'x', WebhookCallbackURL: 'https://127.0.0.1:1/' } }));
-    expect(sandbox.outstandingReports()).toBe(0);
-  });
 });
 
 describe('deliveries', () => {
