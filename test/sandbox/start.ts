@@ -37,11 +37,7 @@ export async function start(options: SandboxOptions = {}): Promise<TestSandbox> 
 
 export type Answer = { readonly status: number; readonly type: string; readonly text: string };
 
-export async function post(
-  url: string,
-  body: string | Uint8Array<ArrayBuffer>,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
+export async function post(url: string, body: string, headers: Record<string, string> = {}): Promise<Answer> {
   return answerOf(await fetch(url, { method: 'POST', headers, body }));
 }
 
@@ -60,5 +56,5 @@ async function answerOf(response: Response): Promise<Answer> {
 /** Sends a message as one of our interfaces writes it. */
 export function send({ url }: Sandbox, wire: WireInterface, request: SendRequest): Promise<Answer> {
   const { path, headers, body } = wire.encodeSendRequest(request, credentialsFor(wire.name));
-  return post(`${url}${path || '/'}`, Uint8Array.from(body), { ...headers });
+  return post(`${url}${path || '/'}`, body, { ...headers });
 }

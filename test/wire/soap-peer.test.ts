@@ -149,7 +149,7 @@ async function soapServer(answer: () => unknown): Promise<Peer> {
   const calls: unknown[] = [];
   soap.listen(server, {
     path: '/tts',
-    xml: encodeWsdl(url).body.toString(),
+    xml: encodeWsdl(url).body,
     suppressStack: true,
     services: {
       SendTTSService: {
