@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
 export type WebhookReceiver = AsyncDisposable & {
@@ -9,14 +9,16 @@ export type WebhookReceiver = AsyncDisposable & {
   readonly contentTypes: readonly (string | undefined)[];
 };
 
-/** A webhook receiver that takes everything. */
-export async function webhookReceiver(): Promise<WebhookReceiver> {
+/** @param answer decides what each call gets; by default, all are taken */
+export async function webhookReceiver(
+  answer: (response: ServerResponse) => void = (response) => response.end(),
+): Promise<WebhookReceiver> {
   const bodies: Buffer[] = [];
   const contentTypes: (string | undefined)[] = [];
   const server = createServer(async (request, response) => {
     bodies.push(await buffer(request));
     contentTypes.push(request.headers['content-type']);
-    response.end();
+    answer(response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
