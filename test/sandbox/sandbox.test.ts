@@ -34,7 +34,7 @@ const sms: SendRequest = {
 
 async function send({ url }: Sandbox, request: SendRequest, authToken = 'any') {
   const encoded = rest202Json.encodeSendRequest(request, { kind: 'authToken', authToken });
-  return post(url + encoded.path, encoded.body.toString(), { ...encoded.headers });
+  return post(url + encoded.path, encoded.body, { ...encoded.headers });
 }
 
 async function post(url: string, body: string | undefined, headers: Record<string, string>) {

@@ -20,6 +20,18 @@ type SandboxFlags = {
   readonly seed: number;
 };
 
+const interfaces = `
+Every interface is on the one port, so the address it prints is the baseUrl of any account:
+  POST /api/v2.02/send/{email|sms|fax}     version 2.02, JSON or XML
+  POST /api/json/send/, /api/xml/send/     versions 1.02 and 1.04: email, sms, fax, voice, text-to-speech
+  POST any other path                      text-to-speech by SOAP; GET it with ?wsdl for its description
+  GET  /api/v2.02/get/status/{MessageID}   what became of a message; also v2.03 and v2.04
+
+It checks that required fields are there, and nothing else. A message with a SendTime is not held back; one with
+SendMode Test is reported as delivered at no charge. A request's own WebhookCallbackURL and WebhookCallbackFormat are
+followed only with --webhook-url. Rates and results are drawn from the seed, the MessageID and the address, so a
+repetition gives the same. The journal never has a token or a key in it. More: docs/sandbox.md`;
+
 export function define(command: Command, shell: Shell): void {
   command
     .description(
@@ -28,24 +40,29 @@ export function define(command: Command, shell: Shell): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 8025)
     .option('--journal <file>', 'append every request received, one JSON object a line')
-    .option('--token <token>', 'the only token to take; without it, any')
+    .option('--token <token>', 'the only token or API key to take; without it, any')
     .option('--webhook-url <url>', 'where delivery reports go; without it, none are sent')
     .addOption(
       new Option('--webhook-format <format>', 'what delivery reports are written in')
         .choices(formats)
         .default('json'),
     )
-    .option('--latency <duration>', 'wait before every answer', parseDuration, 0)
+    .addOption(durationOption('--latency <duration>', 'wait before every answer', 0, '0s'))
     .option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', parseShare, 0)
     .option('--undelivered-rate <share>', 'share of recipients reported undelivered', parseShare, 0)
-    .option('--delivery-delay <duration>', 'from acceptance to the delivery reports', parseDuration, 0)
-    .option(
-      '--webhook-retry <duration>',
-      'wait before a report that was not taken is sent again',
-      parseDuration,
-      300_000,
+    .addOption(
+      durationOption('--delivery-delay <duration>', 'from acceptance to the delivery reports', 0, '0s'),
+    )
+    .addOption(
+      durationOption(
+        '--webhook-retry <duration>',
+        'wait before a report that was not taken is sent again',
+        300_000,
+        '5m',
+      ),
     )
     .option('--seed <number>', 'the same seed gives the same deliveries', parseWholeNumber, 1)
+    .addHelpText('after', interfaces)
     .action(async ({ webhookUrl, webhookFormat, ...flags }: SandboxFlags) => {
       const sandbox = await startSandbox({
         ...flags,
@@ -56,4 +73,9 @@ export function define(command: Command, shell: Shell): void {
       if (!shell.stop.aborted) await once(shell.stop, 'abort');
       await sandbox.close();
     });
+}
+
+/** @param shown the default as a person writes it */
+function durationOption(flags: string, description: string, milliseconds: number, shown: string): Option {
+  return new Option(flags, description).argParser(parseDuration).default(milliseconds, shown);
 }

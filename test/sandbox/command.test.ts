@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { rest202Json } from '../../src/wire/rest-2.02.ts';
+import { credentialsFor, smallestMessage } from '../support/messages.ts';
+import { type Ended, type Started, startVolley, volley } from '../support/volley.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+import { webhookReceiver } from './receiver.ts';
+import { get, post } from './start.ts';
+
+function ended({ process, ended }: Started): Promise<Ended> {
+  process.kill('SIGINT');
+  return ended;
+}
+
+test('volley sandbox serves every interface, reports in the format asked for, and ends with Ctrl-C', async () => {
+  await using workspace = await makeWorkspace();
+  await using hook = await webhookReceiver();
+  const flags = ['--port', '0', '--journal', 'journal.jsonl', '--webhook-url', hook.url];
+  const sandbox = startVolley(['sandbox', ...flags, '--webhook-format', 'xml'], { cwd: workspace.folder });
+  using _ = { [Symbol.dispose]: () => void sandbox.process.kill() };
+  await sandbox.says('listens on');
+  const [url = ''] = /http:\/\/[\d.:]+/.exec(sandbox.heard()) ?? [];
+
+  const message = smallestMessage('rest-2.02', 'sms');
+  const { path, headers, body } = rest202Json.encodeSendRequest(message, credentialsFor('rest-2.02'));
+  expect(await post(url + path, body, { ...headers })).toMatchObject({ status: 200 });
+  expect(await get(`${url}/?wsdl`)).toMatchObject({ status: 200 });
+  expect(await get(`${url}/api/v2.02/get/status/M1`, { ...headers })).toMatchObject({ status: 200 });
+  await expect
+    .poll(() => hook.bodies.map(String), { timeout: 5000 })
+    .toEqual([expect.stringContaining('<DeliveryReport><Version>v2.02</Version><Type>SMS</Type>')]);
+
+  expect(await ended(sandbox)).toMatchObject({ code: 0 });
+  const lines = (await workspace.read('journal.jsonl')).trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ messageId: 'M1', status: 200 }]);
+});
+
+test('volley sandbox refuses a format it does not know, with exit code 2', async () => {
+  const { code, stderr } = await volley(['sandbox', '--port', '0', '--webhook-format', 'csv']);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('json, xml') });
+});
+
+test('volley sandbox --help names every interface', async () => {
+  const { code, stdout } = await volley(['sandbox', '--help']);
+  expect(code).toBe(0);
+  for (const words of ['/api/v2.02/send/', '/api/json/send/', '/api/xml/send/', '?wsdl', '/get/status/']) {
+    expect(stdout).toContain(words);
+  }
+});

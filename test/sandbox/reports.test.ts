@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import type { InterfaceName, MessageFields, SendRequest } from '../../src/domain.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { type DeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+import { rest102Xml, rest104Json } from '../../src/wire/rest-1.ts';
+import { rest202Json, rest202Xml } from '../../src/wire/rest-2.02.ts';
+import { soapTts } from '../../src/wire/soap-tts.ts';
+import type { WireInterface } from '../../src/wire/wire.ts';
+import { smallestMessage } from '../support/messages.ts';
+import { type WebhookReceiver, webhookReceiver } from './receiver.ts';
+import { post, send, start } from './start.ts';
+
+/** What the reports of an accepted message say, and where they go. */
+
+type Sent = { readonly wire: WireInterface; readonly request: SendRequest };
+
+function sent(
+  wire: WireInterface,
+  channel: SendRequest['channel'],
+  fields: MessageFields = {},
+  count = 1,
+): Sent {
+  const smallest = smallestMessage(wire.name, channel);
+  const address = (index: number) =>
+    channel === 'email' ? `a${index}@b.example` : `+64211234${String(index).padStart(3, '0')}`;
+  const destinations = Array.from({ length: count }, (_, index) => ({ Recipient: address(index) }));
+  return { wire, request: { ...smallest, fields: { ...smallest.fields, ...fields }, destinations } };
+}
+
+/** Sends these to a sandbox whose webhook is this receiver's, and waits until it has every report. */
+async function reportsOf(
+  hook: WebhookReceiver,
+  options: SandboxOptions,
+  messages: readonly Sent[],
+): Promise<readonly DeliveryReport[]> {
+  await using sandbox = await start({ webhook: { url: hook.url }, now: () => new Date(0), ...options });
+  for (const { wire, request } of messages) {
+    expect(await send(sandbox, wire, request)).toMatchObject({ status: 200 });
+  }
+  await expect.poll(sandbox.outstandingReports, { timeout: 5000 }).toBe(0);
+  return hook.bodies.map((body) => {
+    const decoded = decodeDeliveryReport(body);
+    if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
+    return decoded.report;
+  });
+}
+
+describe('a report is written', () => {
+  test.each([
+    [undefined, 'application/json', '{'],
+    ['json', 'application/json', '{'],
+    ['xml', 'application/xml; charset=utf-8', '<?xml'],
+  ] as const)('in the format of the default webhook: %s', async (format, type, beginning) => {
+    await using hook = await webhookReceiver();
+    const webhook = { url: hook.url, ...(format ? { format } : {}) };
+    await reportsOf(hook, { webhook }, [sent(rest202Json, 'sms')]);
+    expect(hook.contentTypes).toEqual([type]);
+    expect(hook.bodies[0]?.toString().startsWith(beginning)).toBe(true);
+  });
+
+  test.each([
+    ['XML', 'xml'],
+    ['xml', 'xml'],
+    ['Json', 'json'],
+    ['CSV', 'json'],
+  ])('in the format that the request asks for, where there is one: %s', async (asked, format) => {
+    await using hook = await webhookReceiver();
+    await reportsOf(hook, {}, [sent(rest202Json, 'sms', { WebhookCallbackFormat: asked })]);
+    expect(hook.contentTypes).toEqual([expect.stringContaining(format)]);
+  });
+
+  test('to the address that the request asks for', async () => {
+    await using hook = await webhookReceiver();
+    await using other = await webhookReceiver();
+    const webhook = { url: other.url };
+    const [report] = await reportsOf(hook, { webhook }, [
+      sent(rest202Xml, 'sms', { WebhookCallbackURL: hook.url }),
+    ]);
+    expect(report?.fields['URL']).toBe(hook.url);
+    expect(other.bodies).toEqual([]);
+  });
+
+  test('to nobody where no default webhook is configured, whatever the request asks for', async () => {
+    await using hook = await webhookReceiver();
+    await using sandbox = await start();
+    const fields = { WebhookCallbackURL: hook.url, WebhookCallbackFormat: 'XML' };
+    const { wire, request } = sent(rest202Json, 'sms', fields);
+    expect(await send(sandbox, wire, request)).toMatchObject({ status: 200 });
+    expect(sandbox.outstandingReports()).toBe(0);
+    expect(hook.bodies).toEqual([]);
+  });
+
+  test('of any text that was sent, also where XML has no way to say it', async () => {
+    await using hook = await webhookReceiver();
+    await using sandbox = await start({ webhook: { url: hook.url, format: 'xml' } });
+    const data = {
+      Message: 'x\ud800',
+      SubAccount: '\u0007]]>&<\r\nx',
+      Destinations: [{ Recipient: '\u0001\udfff' }],
+    };
+    const answer = await post(`${sandbox.url}/api/v2.02/send/sms`, JSON.stringify({ MessageData: data }), {
+      Authorization: 'Basic any',
+      'Content-Type': 'application/json',
+    });
+    expect(answer).toMatchObject({ status: 200 });
+    await expect.poll(() => hook.bodies.length).toBe(1);
+    expect(decodeDeliveryReport(hook.bodies[0] ?? Buffer.of())).toMatchObject({
+      kind: 'report',
+      report: { destination: '?\ufffd', subAccount: '?]]>&<\r\nx' },
+    });
+  });
+});
+
+test.each<[InterfaceName, string, WireInterface]>([
+  ['rest-2.02', 'v2.02', rest202Json],
+  ['rest-1.04', 'v1.04', rest104Json],
+  ['rest-1.02', 'v1.02', rest102Xml],
+  ['soap-tts', 'v1.04', soapTts],
+])('a report on a message of %s is of version %s', async (_, version, wire) => {
+  await using hook = await webhookReceiver();
+  const [report] = await reportsOf(hook, {}, [sent(wire, wire === soapTts ? 'tts' : 'sms')]);
+  expect(report?.fields['Version']).toBe(version);
+});
+
+describe('a phone number is reported in E.164', () => {
+  test.each([
+    ['64211234567', '+64211234567'],
+    ['+64 (21) 123-4567', '+64211234567'],
+    ['021 123 4567', '021 123 4567'],
+    ['nonsense', 'nonsense'],
+  ])('%s as %s', async (number, reported) => {
+    await using hook = await webhookReceiver();
+    const message = sent(rest202Json, 'sms');
+    const request = { ...message.request, destinations: [{ Recipient: number }] };
+    const [report] = await reportsOf(hook, {}, [{ ...message, request }]);
+    expect(report?.destination).toBe(reported);
+  });
+
+  test('and an email address as it is', async () => {
+    await using hook = await webhookReceiver();
+    const message = sent(rest202Json, 'email');
+    const request = { ...message.request, destinations: [{ Recipient: '64211234567' }] };
+    const [report] = await reportsOf(hook, {}, [{ ...message, request }]);
+    expect(report?.destination).toBe('64211234567');
+  });
+});
+
+describe.each([
+  ['voice', rest104Json],
+  ['tts', soapTts],
+] as const)('a call (%s)', (channel, wire) => {
+  test('ends as calls do, with its seconds and its price, always the same for the same seed', async () => {
+    const options = { undeliveredRate: 0.5, seed: 3 };
+    const run = async () => {
+      await using hook = await webhookReceiver();
+      const reports = await reportsOf(hook, options, [sent(wire, channel, {}, 300)]);
+      return reports.toSorted((a, b) => a.destination.localeCompare(b.destination));
+    };
+    const reports = await run();
+    expect(await run()).toEqual(
+      reports.map((report) => ({ ...report, fields: { ...report.fields, URL: expect.anything() } })),
+    );
+    const resultsOf = (outcome: string) =>
+      new Set(reports.filter((report) => report.outcome === outcome).map(({ result }) => result));
+    expect(resultsOf('delivered')).toEqual(new Set(['Sent Ok', 'AnswerPhone']));
+    expect(resultsOf('undelivered')).toEqual(
+      new Set(['No Answer', 'Busy', 'Bad Number (NRD)', 'Call Timed Out']),
+    );
+    for (const { type, outcome, units, price } of reports) {
+      expect(type).toBe('Voice');
+      expect(price).toBe(outcome === 'delivered' ? '0.150' : '0.000');
+      const seconds = units.VoiceSeconds ?? -1;
+      if (outcome === 'delivered') expect(seconds).toBeGreaterThanOrEqual(5);
+      else expect(seconds).toBe(0);
+      expect(seconds).toBeLessThanOrEqual(60);
+    }
+  });
+});
+
+test.each([
+  ['SendMode', 'Test'],
+  ['SendMode', 'test'],
+  ['Mode', 'TEST'],
+])('a message with %s %s is reported as simulated: a success of price 0', async (name, value) => {
+  await using hook = await webhookReceiver();
+  await using sandbox = await start({ webhook: { url: hook.url }, undeliveredRate: 1 });
+  const body = {
+    Sender: 'user@example.com',
+    APIKey: 'any',
+    MessageType: 'SMS',
+    MessageData: { Message: 'x', [name]: value, Destinations: ['64211234567', '64211234568'] },
+  };
+  expect(await post(`${sandbox.url}/api/json/send/`, JSON.stringify(body))).toMatchObject({ status: 200 });
+  await expect.poll(() => hook.bodies.length).toBe(2);
+  for (const one of hook.bodies) {
+    expect(decodeDeliveryReport(one)).toMatchObject({
+      report: { outcome: 'delivered', price: '0.000', units: { SMSParts: 1 } },
+    });
+  }
+});
+
+test('a message with a SendTime is not held back', async () => {
+  await using hook = await webhookReceiver();
+  const reports = await reportsOf(hook, {}, [sent(rest202Json, 'sms', { SendTime: '2099-01-01T00:00' })]);
+  expect(reports).toHaveLength(1);
+});

@@ -1,0 +1,274 @@
+import { describe, expect, test } from 'vitest';
+import type { Destination, SendRequest } from '../../src/domain.ts';
+import { acceptMessage } from '../../src/sandbox/delivery.ts';
+import { openKeptMessages } from '../../src/sandbox/kept-messages.ts';
+import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+import { rest104Json } from '../../src/wire/rest-1.ts';
+import { rest202Json } from '../../src/wire/rest-2.02.ts';
+import { soapTts } from '../../src/wire/soap-tts.ts';
+import { parseXmlRoot } from '../../src/wire/xml.ts';
+import { secret, smallestMessage } from '../support/messages.ts';
+import { webhookReceiver } from './receiver.ts';
+import { get, send, start } from './start.ts';
+
+const authorized = { Authorization: `Basic ${secret}` };
+
+const numbers = (count: number): readonly Destination[] =>
+  Array.from({ length: count }, (_, index) => ({ Recipient: `+6421${String(index).padStart(6, '0')}` }));
+
+function sms(changes: Partial<SendRequest> = {}): SendRequest {
+  const fields = { Message: 'Hi', SubAccount: 'North', Department: 'Ops', Reference: 'R 1' };
+  return { ...smallestMessage('rest-2.02', 'sms'), fields, ...changes };
+}
+
+async function status(url: string, path: string, headers: Record<string, string> = authorized) {
+  const answer = await get(`${url}/api/v2.04/get/status/${path}`, headers);
+  return { status: answer.status, body: JSON.parse(answer.text) };
+}
+
+describe('the status of a message', () => {
+  test('is pending until the delivery delay is over, and completed then', async () => {
+    let now = new Date('2026-01-02T03:04:05Z');
+    await using sandbox = await start({ deliveryDelay: 60_000, now: () => now });
+    await send(sandbox, rest202Json, sms());
+    const common = {
+      Result: 'Success',
+      MessageID: 'M1',
+      JobNum: expect.stringMatching(/^[0-9A-F]{8}$/),
+      Account: 'SANDBOX',
+      SubAccount: 'North',
+      Department: 'Ops',
+      Reference: 'R 1',
+      CreatedTimeUTC: '2026-01-02 03:04:05',
+      DelayedTimeUTC: null,
+      Timezone: null,
+      Count: 1,
+      TotalRecords: 1,
+      RecordsPerPage: 100,
+      PageCount: 1,
+      Page: 1,
+    };
+    const recipient = { Type: 'SMS', DestSeq: '00000001', Destination: '+64211234567', RemoteID: null };
+    expect(await status(sandbox.url, 'M1')).toEqual({
+      status: 200,
+      body: {
+        ...common,
+        Status: 'Pending',
+        Complete: 0,
+        Success: 0,
+        Failed: 0,
+        Price: '0.000',
+        Recipients: [{ ...recipient, Status: 'Pending', Result: '', SentTimeUTC: null, Price: '0.000' }],
+      },
+    });
+
+    now = new Date('2026-01-02T03:05:05Z');
+    expect(await status(sandbox.url, 'M1')).toEqual({
+      status: 200,
+      body: {
+        ...common,
+        Status: 'Completed',
+        Complete: 1,
+        Success: 1,
+        Failed: 0,
+        Price: '0.080',
+        Recipients: [
+          {
+            ...recipient,
+            Status: 'Success',
+            Result: 'delivered',
+            SentTimeUTC: '2026-01-02 03:05:05',
+            Price: '0.080',
+          },
+        ],
+      },
+    });
+  });
+
+  test('says of each recipient what its delivery report says, and adds it up', async () => {
+    await using hook = await webhookReceiver();
+    const webhook = { url: hook.url };
+    await using sandbox = await start({ webhook, undeliveredRate: 0.3, now: () => new Date(0) });
+    await send(sandbox, rest202Json, sms({ destinations: numbers(200) }));
+    await expect.poll(sandbox.outstandingReports, { timeout: 5000 }).toBe(0);
+    const reported = hook.bodies.map((body) => {
+      const decoded = decodeDeliveryReport(body);
+      if (decoded.kind !== 'report') throw new Error('expected a report');
+      const { destination, status, result, price, jobNumber } = decoded.report;
+      return [destination, status, result, price, jobNumber];
+    });
+    const { body } = await status(sandbox.url, 'M1?recordsPerPage=1000');
+    const found: readonly Record<string, string>[] = body.Recipients;
+    const said = found.map(({ Destination, Status, Result, Price }) => [
+      Destination,
+      Status,
+      Result,
+      Price,
+      body.JobNum,
+    ]);
+    expect(said).toEqual(reported.toSorted());
+    const succeeded = reported.filter(([, word]) => word === 'Success').length;
+    const price = reported.reduce((sum, [, , , each]) => sum + Number(each), 0);
+    expect(body).toMatchObject({
+      Complete: 200,
+      Success: succeeded,
+      Failed: 200 - succeeded,
+      Price: price.toFixed(3),
+    });
+    expect(succeeded).toBeLessThan(200);
+  });
+
+  test('is answered in XML where Accept asks for it', async () => {
+    await using sandbox = await start({ now: () => new Date(0) });
+    await send(sandbox, rest202Json, sms({ destinations: numbers(2) }));
+    const headers = { ...authorized, Accept: 'application/xml' };
+    const answer = await get(`${sandbox.url}/api/v2.02/get/status/M1`, headers);
+    expect(answer).toMatchObject({ status: 200, type: 'application/xml; charset=utf-8' });
+    expect(parseXmlRoot(Buffer.from(answer.text))).toMatchObject({
+      Result: 'Success',
+      MessageID: 'M1',
+      Status: 'Completed',
+      Timezone: '',
+      Count: '2',
+      Recipients: {
+        Recipient: [
+          { DestSeq: '00000001', Destination: '+6421000000', Status: 'Success' },
+          { DestSeq: '00000002', Destination: '+6421000001', Status: 'Success' },
+        ],
+      },
+    });
+  });
+
+  test('comes a page at a time', async () => {
+    await using sandbox = await start();
+    await send(sandbox, rest202Json, sms({ destinations: numbers(250) }));
+    const page = async (query: string) => {
+      const { body } = await status(sandbox.url, `M1${query}`);
+      const sequences = body.Recipients.map(({ DestSeq }: { DestSeq: string }) => Number(DestSeq));
+      return [
+        [sequences.at(0), sequences.at(-1), sequences.length],
+        [body.Page, body.PageCount, body.RecordsPerPage, body.TotalRecords, body.Complete],
+      ];
+    };
+    expect(await page('')).toEqual([
+      [1, 100, 100],
+      [1, 3, 100, 250, 250],
+    ]);
+    expect(await page('?recordsPerPage=100&page=3')).toEqual([
+      [201, 250, 50],
+      [3, 3, 100, 250, 250],
+    ]);
+    expect(await page('?page=4')).toEqual([
+      [undefined, undefined, 0],
+      [4, 3, 100, 250, 250],
+    ]);
+    expect(await page('?recordsPerPage=0&page=0')).toEqual([
+      [1, 1, 1],
+      [1, 250, 1, 250, 250],
+    ]);
+    expect(await page('?recordsPerPage=1000000&page=-1')).toEqual([
+      [1, 250, 250],
+      [1, 1, 1000, 250, 250],
+    ]);
+  });
+
+  test.each([
+    ['rest-1.04', rest104Json, 'voice'],
+    ['soap-tts', soapTts, 'tts'],
+  ] as const)('is there for what came by %s too', async (name, wire, channel) => {
+    await using sandbox = await start();
+    await send(sandbox, wire, smallestMessage(name, channel));
+    expect(await status(sandbox.url, 'M1')).toMatchObject({
+      status: 200,
+      body: { Status: 'Completed', Recipients: [{ Type: 'Voice', Destination: '+64211234567' }] },
+    });
+  });
+
+  test('is that of the newest request where several carried one MessageID', async () => {
+    await using sandbox = await start();
+    await send(sandbox, rest202Json, sms());
+    await send(sandbox, rest202Json, sms({ destinations: numbers(2) }));
+    expect(await status(sandbox.url, 'M1')).toMatchObject({ body: { Count: 2 } });
+  });
+
+  test('is not there for a request that was not accepted, nor for an id that never came: 404', async () => {
+    await using sandbox = await start({ failRate: 1 });
+    expect((await send(sandbox, rest202Json, sms())).status).toBe(500);
+    for (const id of ['M1', 'never', '%00', '%E2%82%AC%22']) {
+      expect(await status(sandbox.url, id)).toEqual({
+        status: 404,
+        body: { Result: 'RecordNotFound', MessageID: decodeURIComponent(id) },
+      });
+    }
+    const answer = await get(`${sandbox.url}/api/v2.03/get/status/%01`, {
+      ...authorized,
+      Accept: 'text/xml',
+    });
+    expect(answer).toMatchObject({
+      status: 404,
+      text: expect.stringContaining('<root><Result>RecordNotFound</Result><MessageID>?</MessageID></root>'),
+    });
+  });
+
+  test('is 401 without a token, and with another than the one that is taken', async () => {
+    await using sandbox = await start({ token: secret });
+    await send(sandbox, rest202Json, sms());
+    const unauthorized = {
+      status: 401,
+      body: { Result: 'Unauthorized', ErrorMessage: [expect.any(String)] },
+    };
+    expect(await status(sandbox.url, 'M1', {})).toEqual(unauthorized);
+    expect(await status(sandbox.url, 'M1', { Authorization: 'Basic wrong' })).toEqual(unauthorized);
+    expect(await status(sandbox.url, 'never', { Authorization: `Bearer ${secret}` })).toEqual(unauthorized);
+    expect(await status(sandbox.url, 'M1')).toMatchObject({ status: 200 });
+  });
+
+  test('is asked for without a line in the journal, for it sends nothing', async () => {
+    await using sandbox = await start();
+    await send(sandbox, rest202Json, sms());
+    await status(sandbox.url, 'M1');
+    await status(sandbox.url, 'never');
+    expect(await sandbox.journal()).toHaveLength(1);
+  });
+});
+
+describe('messages are kept', () => {
+  const kept = (messageId: string, recipients: number, message = 'x') => ({
+    message: acceptMessage(
+      'rest-2.02',
+      sms({ messageId, fields: { Message: message } }),
+      { messageId, jobNumber: 'J' },
+      new Date(0),
+      0,
+    ),
+    destinations: numbers(recipients),
+  });
+
+  test('until their recipients are too many: then the oldest are forgotten, looked up or not', () => {
+    const messages = openKeptMessages(100);
+    for (const id of ['A', 'B', 'C']) messages.keep(kept(id, 40));
+    expect(messages.find('A')).toBeUndefined();
+    expect(messages.find('B')).toBeDefined();
+    messages.keep(kept('D', 40));
+    expect([messages.find('B'), messages.find('C'), messages.find('D')]).toEqual([
+      undefined,
+      expect.anything(),
+      expect.anything(),
+    ]);
+  });
+
+  test('in less number where texts are long', () => {
+    const messages = openKeptMessages(100);
+    messages.keep(kept('A', 1));
+    messages.keep(kept('B', 1, 'x'.repeat(49_000)));
+    expect(messages.find('A')).toBeUndefined();
+  });
+
+  test('not at all where one alone is too large, and the one before it with its id is forgotten', () => {
+    const messages = openKeptMessages(100);
+    messages.keep(kept('A', 1));
+    messages.keep(kept('B', 1));
+    messages.keep(kept('A', 1000));
+    expect([messages.find('A'), messages.find('B')]).toEqual([undefined, expect.anything()]);
+  });
+});
