@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Destination } from '../domain.ts';
 import type { AcceptedMessage } from './delivery.ts';
 
@@ -23,11 +22,28 @@ const charactersPerRecipient = 500;
 
 /** @param most recipients that are kept; long texts count as more of them */
 export function openKeptMessages(most: number = mostRecipients): KeptMessages {
-  const messages = new LRUCache<string, KeptMessage>({ maxSize: most, sizeCalculation: sizeOf });
+  // In the order of their coming, for a Map keeps it.
+  const messages = new Map<string, KeptMessage>();
+  let total = 0;
+
+  const forget = (messageId: string): void => {
+    const kept = messages.get(messageId);
+    if (kept) total -= sizeOf(kept);
+    messages.delete(messageId);
+  };
+
   return {
-    keep: (kept) => void messages.set(kept.message.messageId, kept),
-    // A look-up makes no message younger.
-    find: (messageId) => messages.peek(messageId),
+    keep(kept) {
+      const { messageId } = kept.message;
+      forget(messageId);
+      messages.set(messageId, kept);
+      total += sizeOf(kept);
+      for (const oldest of messages.keys()) {
+        if (total <= most) break;
+        forget(oldest);
+      }
+    },
+    find: (messageId) => messages.get(messageId),
   };
 }
 
