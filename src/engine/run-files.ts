@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type pg from 'pg';
 import type { Channel, Envelope, SendRequest } from '../domain.ts';
+import type { Ledger } from '../ledger/connection.ts';
 import type { ClaimedRequest } from '../ledger/requests/claim.ts';
 import { readRunFiles } from '../ledger/runs/files.ts';
 
@@ -16,7 +16,7 @@ export type RunFiles = {
 /** Characters of base64 that are kept; files of single contacts pass through. */
 const keptCharacters = 64 * 1024 * 1024;
 
-export function openRunFiles(pool: pg.Pool, run: string): RunFiles {
+export function openRunFiles(pool: Ledger['pool'], run: string): RunFiles {
   const kept = new LRUCache<string, string>({
     maxSize: keptCharacters,
     sizeCalculation: (base64) => Math.max(1, base64.length),

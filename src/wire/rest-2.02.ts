@@ -95,7 +95,7 @@ export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
   if (method !== 'POST' || channel === undefined) return { kind: 'other' };
 
   const format = formatOf(headers['content-type']) ?? (looksLikeXml(body) ? 'xml' : 'json');
-  const token = authToken(headers['authorization']);
+  const token = authTokenOf(headers['authorization']);
   const understood: Understood = {
     interface: name,
     format,
@@ -124,6 +124,7 @@ export function formatOf(header: string | readonly string[] | undefined): Format
   return found === 'json' || found === 'xml' ? found : undefined;
 }
 
-function authToken(header: string | readonly string[] | undefined): string | undefined {
+/** The token of an Authorization header; undefined where there is none. */
+export function authTokenOf(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === 'string' ? /^Basic +(\S+)\s*$/i.exec(header)?.[1] : undefined;
 }

@@ -19,7 +19,7 @@ import { parseXml } from './xml.ts';
 /** Text-to-speech by SOAP (interface.md, 2.10 and 4.3): document, literal, one operation, `send_tts`. */
 
 const name = 'soap-tts';
-const soapAction = 'SendTTSService#send_tts';
+export const soapAction = 'SendTTSService#send_tts';
 
 /** Every part of the request in the order of 2.10. All are texts; `csv_file` is base64. */
 export const soapParts: readonly string[] = [
@@ -128,7 +128,7 @@ export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest):
     interface: name,
     format: 'xml',
     answer: { interface: name, format: 'xml', channel: 'tts' },
-    credentials: { kind: 'senderToken', sender: text('sender'), token: text('token') },
+    credentials: { kind: 'senderToken', sender: text('sender').trim(), token: text('token').trim() },
   };
   if (!isObject(operation)) return { kind: 'unreadable', ...understood };
 

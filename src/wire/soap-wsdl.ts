@@ -1,5 +1,5 @@
 import { ttsNamespace } from './soap-answer.ts';
-import { soapParts } from './soap-tts.ts';
+import { soapAction, soapParts } from './soap-tts.ts';
 import type { EncodedAnswer, ReceivedRequest } from './wire.ts';
 import { buildXmlWithAttributes, type XmlElements } from './xml.ts';
 
@@ -13,7 +13,6 @@ const wsdlNamespace = 'http://schemas.xmlsoap.org/wsdl/';
 const wsdlSoapNamespace = 'http://schemas.xmlsoap.org/wsdl/soap/';
 const soapOverHttp = 'http://schemas.xmlsoap.org/soap/http';
 const operation = 'send_tts';
-const soapAction = 'SendTTSService#send_tts';
 
 /** Where somebody asks for the description: `?wsdl` after any path that SOAP is taken at. Undefined for all else. */
 export function decodeWsdlRequest(received: ReceivedRequest): { readonly address: string } | undefined {

@@ -1,7 +1,7 @@
 import type { Format } from '../domain.ts';
 import { withCarriable } from './characters.ts';
 import { encodeAnswer } from './encode-send-answer.ts';
-import { formatOf } from './rest-2.02.ts';
+import { authTokenOf, formatOf } from './rest-2.02.ts';
 import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire.ts';
 import { buildXml, type XmlElements } from './xml.ts';
 
@@ -116,7 +116,7 @@ export function decodeStatusRequest(received: ReceivedRequest): StatusRequest | 
   const messageId = pathPattern.exec(path)?.[1];
   if (method !== 'GET' || messageId === undefined) return undefined;
   const parameters = new URLSearchParams(query);
-  const token = /^Basic +(\S+)\s*$/i.exec(String(headers['authorization'] ?? ''))?.[1];
+  const token = authTokenOf(headers['authorization']);
   const recordsPerPage = wholeNumber(parameters.get('recordsPerPage')) ?? defaultRecordsPerPage;
   return {
     messageId: decoded(messageId),
