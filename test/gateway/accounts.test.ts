@@ -145,7 +145,32 @@ describe('${NAME}', () => {
   });
 });
 
+describe('the format', () => {
+  const soap = 'interface: soap-tts\nbaseUrl: https://service.example/tts/\nsender: ann\ntoken: ${TOKEN}';
+
+  test('is JSON or XML, as the account says', () => {
+    expect(read(accounts(`${minimal}\nformat: xml`))).toMatchObject({ format: 'xml' });
+    expect(read(accounts(`${minimal}\nformat: json`))).toMatchObject({ format: 'json' });
+  });
+
+  test('of SOAP is XML, said or not', () => {
+    expect(read(accounts(soap))).toMatchObject({ format: 'xml' });
+    expect(read(accounts(`${soap}\nformat: xml`))).toMatchObject({ format: 'xml' });
+  });
+
+  test('of SOAP cannot be JSON', () => {
+    expect(problems(accounts(`${soap}\nformat: json`))).toEqual([
+      'accounts.yaml:7:13: "format": soap-tts is spoken in xml; leave the line out.',
+    ]);
+  });
+});
+
 describe('the address', () => {
+  test('of SOAP is the endpoint itself, so a slash at its end stays', () => {
+    const soap = 'interface: soap-tts\nbaseUrl: https://service.example/tts/\nsender: ann\ntoken: ${TOKEN}';
+    expect(read(accounts(soap)).baseUrl).toBe('https://service.example/tts/');
+  });
+
   test.each(['http://127.0.0.1:8025', 'https://service.example/base/', 'https://service.example//'])(
     'can be %s',
     (baseUrl) => {
