@@ -1,11 +1,33 @@
-import { channels, InputError, type InterfaceName, type MessageFields, type Problem } from '../domain.ts';
+import { InputError, type InterfaceName, type Problem } from '../domain.ts';
 import { nearest, oneOf } from '../platform/nearest.ts';
 import { readYaml, type YamlFile } from '../platform/yaml.ts';
-import { type FieldDefinition, messageFields } from '../wire/fields.ts';
+import {
+  channelsOf,
+  destinationFieldsLackedBy,
+  destinationFieldsOf,
+  type FieldDefinition,
+  messageFields,
+  takesFiles,
+  takesKeypads,
+} from '../wire/fields.ts';
 import { type Definition, definitionSchema } from './definition.ts';
+import { fieldNameOf, keysOf } from './message-keys.ts';
+import { hasPlaceholder } from './placeholders.ts';
+import type { CampaignTarget } from './target.ts';
+import { isBlank, wrongCharacter, wrongOrBlankLine, wrongValue } from './values.ts';
 
 /** A campaign file: its definition, and where each value stands in the file. */
 export type Campaign = YamlFile<Definition>;
+
+/** A message field that a campaign sets: its key in the file, and the text there. */
+export type SetField = {
+  readonly definition: FieldDefinition;
+  readonly key: string;
+  readonly source: string;
+};
+
+/** Something wrong with the value at a path of the campaign. */
+type Fault = { readonly path: readonly (string | number)[]; readonly what: string };
 
 /** @throws InputError with every problem, each with file, line and column. */
 export function readCampaign(source: string, file: string): Campaign {
@@ -13,48 +35,41 @@ export function readCampaign(source: string, file: string): Campaign {
 }
 
 /**
- * The rules a schema cannot say: which fields the channel has in the interface, and what a message cannot do without.
- * Field lists and limits: interface.md, sections 2.1–2.7.
+ * The rules a schema cannot say: what the channel has in the interface, what its format can carry, and what a message
+ * cannot do without (interface.md, sections 2.1–2.10).
  *
  * @throws InputError with every problem.
  */
-export function checkCampaign({ value: definition, locate }: Campaign, interfaceName: InterfaceName): void {
-  const fields = messageFields(interfaceName, definition.channel);
-  if (fields.length === 0) {
-    throw new InputError([
-      {
-        where: locate(['channel']),
-        what: `Interface ${interfaceName} of account "${definition.account}" has no channel "${definition.channel}"${insteadOf(interfaceName)}.`,
-      },
-    ]);
-  }
-
-  const problems: Problem[] = [];
-  const message = messageOf(definition);
-  for (const [field, value] of Object.entries(message)) {
-    const known = fields.find(({ name }) => name === field);
-    const what = known ? wrongConstant(known, value) : foreignField(field, definition, interfaceName);
-    if (what) problems.push({ where: locate(['message', field]), what: `"message.${field}": ${what}` });
-  }
-  const content = contentFields(interfaceName, definition);
-  if (content.length > 0 && content.every((field) => !message[field]?.trim())) {
-    const files = definition.channel === 'fax' ? ' or "files"' : '';
-    const what = `The ${definition.channel} has nothing to say; expected ${oneOf(content)}${files}.`;
-    problems.push({ where: locate(['message']), what });
-  }
-  if (problems.length > 0) throw new InputError(problems);
+export function checkCampaign({ value: definition, locate }: Campaign, target: CampaignTarget): void {
+  const known = channelsOf(target.interface);
+  const faults = known.includes(definition.channel)
+    ? [
+        ...columnFaults(definition, target),
+        ...messageFaults(definition, target),
+        ...keypadFaults(definition, target),
+        ...fileFaults(definition, target),
+      ]
+    : [
+        {
+          path: ['channel'],
+          what: `Interface ${target.interface} of account "${definition.account}" has no channel "${definition.channel}"; expected ${oneOf(known)}.`,
+        },
+      ];
+  if (faults.length === 0) return;
+  throw new InputError(faults.map(({ path, what }): Problem => ({ where: locate(path), what })));
 }
 
-/** The message fields that are set. */
-export function messageOf(definition: Definition): MessageFields {
-  const set: Record<string, string> = {};
-  for (const [field, value] of Object.entries(definition.message)) {
-    if (typeof value === 'string') set[field] = value;
-  }
-  return set;
+/** The message fields that are set, in the order of the wire. */
+export function fieldsOf({ channel, message }: Definition, interfaceName: InterfaceName): SetField[] {
+  const written = writtenIn(message);
+  return messageFields(interfaceName, channel).flatMap((definition): SetField[] => {
+    const key = keysOf(interfaceName, definition).find((candidate) => written.has(candidate));
+    const source = key === undefined ? undefined : written.get(key);
+    return key === undefined || source === undefined ? [] : [{ definition, key, source }];
+  });
 }
 
-/** Fields of which one must hold text (interface.md, 2.4–2.6); none where files are enough. */
+/** Fields of which one must hold text (interface.md, 2.4–2.7 and 2.10); none where files are enough. */
 export function contentFields(
   interfaceName: InterfaceName,
   { channel, files }: Pick<Definition, 'channel' | 'files'>,
@@ -65,47 +80,94 @@ export function contentFields(
     .map(({ name }) => name);
 }
 
-/** What is wrong with a value as it would be sent; undefined when nothing is. Observed limits are not enforced. */
-export function wrongValue(field: FieldDefinition, value: string): string | undefined {
-  if (!multiLineFields.includes(field.name) && /[\r\n]/.test(value)) {
-    return 'expected one line, got a line break in it.';
-  }
-  if (field.limit !== undefined && field.source === 'interface' && value.length > field.limit) {
-    return `expected at most ${field.limit} characters, got ${value.length}.`;
-  }
-  if (field.type === 'boolean' && value !== 'true' && value !== 'false') {
-    return `expected true or false, got "${value}".`;
-  }
-  if (field.type === 'integer' && !/^\d{1,9}$/.test(value)) {
-    return `expected a whole number, got "${value}".`;
-  }
-  if (field.range && !withinRange(Number(value), field.range)) {
-    return `expected a whole number from ${field.range.join(' to ')}, got ${value}.`;
-  }
-  if (field.values && !field.values.some((allowed) => allowed.toLowerCase() === value.toLowerCase())) {
-    return `expected ${oneOf(field.values)}, got "${value}".`;
-  }
-  return undefined;
+/** The texts of the message by their keys. */
+function writtenIn(message: Definition['message']): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(message).flatMap(([key, value]): [string, string][] =>
+      typeof value === 'string' ? [[key, value]] : [],
+    ),
+  );
 }
 
-/** Text bodies; every other field is one line (a line break in a subject or a name would forge a mail header). */
-const multiLineFields: readonly string[] = ['Message', 'MessagePlain', 'MessageHTML'];
-
-/** A value with placeholders can only be told once they are filled. */
-function wrongConstant(field: FieldDefinition, value: string): string | undefined {
-  return value.includes('[[') ? undefined : wrongValue(field, value);
+function columnFaults({ contacts: { columns } }: Definition, target: CampaignTarget): Fault[] {
+  const known = destinationFieldsOf(target.interface);
+  return destinationFieldsLackedBy(target.interface)
+    .filter((field) => Object.hasOwn(columns, field))
+    .map((field) => ({
+      path: ['contacts', 'columns', field],
+      what: `"contacts.columns.${field}": not a destination field of ${target.interface}. Its fields: ${known.join(', ')}.`,
+    }));
 }
 
-function foreignField(field: string, { channel }: Definition, interfaceName: InterfaceName): string {
-  const names = messageFields(interfaceName, channel).map(({ name }) => name);
-  return `not a field of ${channel} in ${interfaceName}.${nearest(field, names)} Its fields: ${names.join(', ')}.`;
+function messageFaults(definition: Definition, target: CampaignTarget): Fault[] {
+  const { channel } = definition;
+  const known = messageFields(target.interface, channel);
+  const written = writtenIn(definition.message);
+  const faults = [...written].flatMap(([key, source]): Fault[] => {
+    const field = known.find((candidate) => keysOf(target.interface, candidate).includes(key));
+    let what: string | undefined;
+    if (field === undefined) what = foreignKey(key, definition, target);
+    else if (key !== field.name && written.has(field.name)) {
+      what = `the same field as "message.${field.name}"; set one of the two.`;
+    } else what = wrongSource(target, source, (value) => wrongValue(target, field, value));
+    return faultAt(['message', key], what);
+  });
+
+  const content = contentFields(target.interface, definition);
+  const set = fieldsOf(definition, target.interface);
+  const hasContent = set.some(
+    ({ definition: { name }, source }) => content.includes(name) && !isBlank(source),
+  );
+  if (content.length === 0 || hasContent) return faults;
+  const files = channel === 'fax' ? ' or "files"' : '';
+  const what = `The ${channel} has nothing to say; expected ${oneOf(content)}${files}.`;
+  return [...faults, { path: ['message'], what }];
 }
 
-function insteadOf(interfaceName: InterfaceName): string {
-  const known = channels.filter((channel) => messageFields(interfaceName, channel).length > 0);
-  return known.length === 0 ? '' : `; expected ${oneOf(known)}`;
+function keypadFaults(definition: Definition, target: CampaignTarget): Fault[] {
+  const { Keypads: keypads } = definition.message;
+  if (keypads === undefined) return [];
+  if (!takesKeypads(target.interface, definition.channel)) {
+    return faultAt(['message', 'Keypads'], foreignKey('Keypads', definition, target));
+  }
+  return keypads.flatMap(({ RouteNumber }, index) =>
+    faultAt(['message', 'Keypads', index, 'RouteNumber'], wrongSource(target, RouteNumber, wrongOrBlankLine)),
+  );
 }
 
-function withinRange(value: number, [minimum, maximum]: readonly [number, number]): boolean {
-  return value >= minimum && value <= maximum;
+function fileFaults({ channel, files }: Definition, target: CampaignTarget): Fault[] {
+  if (files.length > 0 && !takesFiles(target.interface, channel)) {
+    return faultAt(['files'], `${channel} in ${target.interface} takes no files.`);
+  }
+  return files.flatMap(({ file, name }, index) => [
+    ...faultAt(['files', index, 'file'], wrongSource(target, file, wrongOrBlankLine)),
+    ...(name === undefined
+      ? []
+      : faultAt(['files', index, 'name'], wrongSource(target, name, wrongOrBlankLine))),
+  ]);
+}
+
+/** A value with placeholders can only be told once they are filled, but its characters are there already. */
+function wrongSource(
+  { format }: CampaignTarget,
+  source: string,
+  wrong: (value: string) => string | undefined,
+): string | undefined {
+  const character = wrongCharacter(format, source);
+  if (character !== undefined) return `${character}.`;
+  return hasPlaceholder(source) ? undefined : wrong(source);
+}
+
+function faultAt(path: readonly (string | number)[], what: string | undefined): Fault[] {
+  return what === undefined ? [] : [{ path, what: `"${path.join('.')}": ${what}` }];
+}
+
+function foreignKey(key: string, { channel }: Definition, target: CampaignTarget): string {
+  const names = [
+    ...messageFields(target.interface, channel).map(({ name }) => name),
+    ...(takesKeypads(target.interface, channel) ? ['Keypads'] : []),
+  ];
+  const here = fieldNameOf(key);
+  const hint = here !== undefined && names.includes(here) ? ` It is "${here}" there.` : nearest(key, names);
+  return `not a field of ${channel} in ${target.interface}.${hint} Its fields: ${names.join(', ')}.`;
 }

@@ -2,26 +2,27 @@ import {
   type DestinationField,
   destinationFields,
   InputError,
-  type InterfaceName,
   type MessageFields,
   type Problem,
 } from '../domain.ts';
 import { nearest } from '../platform/nearest.ts';
-import {
-  type FieldDefinition,
-  isServicePlaceholder,
-  mergedByService,
-  messageFields,
-} from '../wire/fields.ts';
-import { type Campaign, contentFields, messageOf } from './campaign.ts';
+import { type FieldDefinition, isServicePlaceholder, mergedByService } from '../wire/fields.ts';
+import { type Campaign, contentFields, fieldsOf } from './campaign.ts';
 import type { Definition } from './definition.ts';
 import { type MergePlan, planMerge, type Slot } from './merge.ts';
-import { parseTemplate, type Resolution, type Template } from './placeholders.ts';
+import { columnsOf, parseTemplate, type Resolution, type Template } from './placeholders.ts';
+import type { CampaignTarget } from './target.ts';
 
 /** A campaign compiled against its contact file's header: all that is needed to personalise one contact. */
 export type Composition = {
+  readonly target: CampaignTarget;
   readonly merge: MergePlan;
   readonly fields: readonly ComposedField[];
+  /** Fields whose values are recordings; their templates are of paths. */
+  readonly audio: readonly ComposedField[];
+  /** In the order of the buttons. */
+  readonly keypads: readonly ComposedKeypad[];
+  readonly files: readonly ComposedFile[];
   readonly slots: readonly Slot[];
   readonly recipientColumn: string;
   /** Columns whose values go into the message or the destination. */
@@ -33,86 +34,109 @@ export type Composition = {
 };
 
 export type ComposedField = { readonly definition: FieldDefinition; readonly template: Template };
+export type ComposedKeypad = { readonly tone: string; readonly routeNumber: Template };
+/** Without a name, the path's last part is it. */
+export type ComposedFile = { readonly path: Template; readonly name: Template | undefined };
 
 /** They say who pays, not what is read. */
 const billingFields: readonly string[] = ['SubAccount', 'Department', 'ChargeCode'];
+
+/** Reads the text at a path of the campaign; what is wrong with its placeholders is kept for later. */
+type ReadTemplate = (
+  path: readonly (string | number)[],
+  source: string,
+  servicePlaceholders?: true,
+) => Template;
 
 /**
  * @param header the contact file's column names
  * @throws InputError for a mapped column the file does not have and for a faulty placeholder, with its place.
  */
-export function compose(
-  campaign: Campaign,
-  interfaceName: InterfaceName,
-  header: readonly string[],
-): Composition {
+export function compose(campaign: Campaign, target: CampaignTarget, header: readonly string[]): Composition {
   const mapped = mappedColumns(campaign.value.contacts.columns);
-  const merged = mergedByService(interfaceName, campaign.value.channel);
-  const resolve = (name: string, field: string): Resolution => {
-    // The service's placeholders come first: a column named STOP must not take the place of the opt-out link.
-    const services = field === merged?.field && isServicePlaceholder(campaign.value.channel, name);
-    return services ? { kind: 'service' } : resolveColumn(name, mapped, header);
+  const problems = mappingProblems(campaign, mapped, header);
+  const read: ReadTemplate = (path, source, servicePlaceholders) => {
+    const resolve = (name: string): Resolution => {
+      // The service's placeholders come first: a column named STOP must not take the place of the opt-out link.
+      const services = servicePlaceholders && isServicePlaceholder(campaign.value.channel, name);
+      return services ? { kind: 'service' } : resolveColumn(name, mapped, header);
+    };
+    const parsed = parseTemplate(source, resolve);
+    const known = [...header, ...Object.keys(mapped)];
+    const faults = [
+      ...parsed.unknown.map(
+        (name) => `Unknown placeholder [[${name}]] in "${path.join('.')}".${nearest(name, known)}`,
+      ),
+      ...parsed.unclosed.map(
+        (text) =>
+          `"${path.join('.')}": "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
+      ),
+      ...missingFiles(parsed.template, campaign.value).map((fault) => `"${path.join('.')}": ${fault}`),
+    ];
+    problems.push(...faults.map((what) => ({ where: campaign.locate(path), what })));
+    return parsed.template;
   };
-  const known = [...header, ...Object.keys(mapped)];
-  const { parsed, problems } = parseMessage(campaign, interfaceName, resolve, known);
-  problems.unshift(...mappingProblems(campaign, mapped, header));
+
+  const merged = mergedByService(target.interface, campaign.value.channel);
+  const parsedFields = fieldsOf(campaign.value, target.interface).map(({ definition, key, source }) => ({
+    definition,
+    template: read(['message', key], source, definition.name === merged?.field ? true : undefined),
+  }));
+  const keypads = composeKeypads(campaign.value, read);
+  const files = composeFiles(campaign.value, read);
   if (problems.length > 0) throw new InputError(problems);
 
-  const serviceText = parsed.find(({ definition: { name } }) => name === merged?.field);
+  const serviceText = parsedFields.find(({ definition: { name } }) => name === merged?.field);
   const merge = planMerge(
-    serviceText ? serviceText.template : readTemplates(parsed),
+    serviceText ? serviceText.template : [...readTemplates(parsedFields), ...templatesOf(keypads, files)],
     merged?.destinationFields ?? [],
     mapped,
   );
-  const fields = parsed.map((field) =>
+  const fields = parsedFields.map((field) =>
     merge.kind === 'service' && field === serviceText ? { ...field, template: merge.template } : field,
   );
   const slots = destinationSlots(mapped, merge);
   const { Recipient: recipientColumn = '' } = mapped;
   return {
+    target,
     merge,
-    fields,
+    fields: fields.filter(({ definition }) => definition.type !== 'audio'),
+    audio: fields.filter(({ definition }) => definition.type === 'audio'),
+    keypads,
+    files,
     slots,
     recipientColumn,
     usedColumns: [
       ...new Set([
         ...slots.map(({ column }) => column),
         ...fields.flatMap(({ template }) => columnsOf(template)),
+        ...columnsOf(templatesOf(keypads, files)),
       ]),
     ],
-    contentFields: contentFields(interfaceName, campaign.value),
+    contentFields: contentFields(target.interface, campaign.value),
     serviceText,
   };
 }
 
-/** Every field that is set, and what is wrong with its placeholders; `known` are the names that were meant, maybe. */
-function parseMessage(
-  { value, locate }: Campaign,
-  interfaceName: InterfaceName,
-  resolve: (name: string, field: string) => Resolution,
-  known: readonly string[],
-): { parsed: ComposedField[]; problems: Problem[] } {
-  const message = messageOf(value);
-  const parsed: ComposedField[] = [];
-  const problems: Problem[] = [];
-  for (const definition of messageFields(interfaceName, value.channel)) {
-    const source = message[definition.name];
-    if (source === undefined) continue;
-    const result = parseTemplate(source, (name) => resolve(name, definition.name));
-    parsed.push({ definition, template: result.template });
+function composeKeypads({ message: { Keypads = [] } }: Definition, read: ReadTemplate): ComposedKeypad[] {
+  return Keypads.map(({ Tone, RouteNumber }, index) => ({
+    tone: Tone,
+    routeNumber: read(['message', 'Keypads', index, 'RouteNumber'], RouteNumber),
+  })).sort((one, other) => Number(one.tone) - Number(other.tone));
+}
 
-    const where = locate(['message', definition.name]);
-    const field = `"message.${definition.name}"`;
-    const faults = [
-      ...result.unknown.map((name) => `Unknown placeholder [[${name}]] in ${field}.${nearest(name, known)}`),
-      ...result.unclosed.map(
-        (text) => `${field}: "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
-      ),
-      ...missingFiles(result.template, value).map((fault) => `${field}: ${fault}`),
-    ];
-    problems.push(...faults.map((what) => ({ where, what })));
-  }
-  return { parsed, problems };
+function composeFiles({ files }: Definition, read: ReadTemplate): ComposedFile[] {
+  return files.map(({ file, name }, index) => ({
+    path: read(['files', index, 'file'], file),
+    name: name === undefined ? undefined : read(['files', index, 'name'], name),
+  }));
+}
+
+function templatesOf(keypads: readonly ComposedKeypad[], files: readonly ComposedFile[]): Template {
+  return [
+    ...keypads.flatMap(({ routeNumber }) => routeNumber),
+    ...files.flatMap(({ path, name = [] }) => [...path, ...name]),
+  ];
 }
 
 function mappedColumns(columns: Readonly<Record<string, unknown>>): MessageFields {
@@ -151,7 +175,7 @@ function missingFiles(template: Template, { files }: Definition): string[] {
   });
 }
 
-/** All that a recipient may get to read, in channels where the service does not merge. */
+/** All that a recipient may get to read or hear, in channels where the service does not merge. */
 function readTemplates(fields: readonly ComposedField[]): Template {
   return fields
     .filter(({ definition: { name } }) => !billingFields.includes(name))
@@ -168,8 +192,4 @@ function destinationSlots(mapped: MessageFields, merge: MergePlan): Slot[] {
     const column = mapped[field];
     return column === undefined ? [] : [{ field, column, fallback: '' }];
   });
-}
-
-function columnsOf(template: Template): string[] {
-  return template.flatMap((segment) => (segment.kind === 'column' ? [segment.column] : []));
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { channels, destinationFields } from '../domain.ts';
 import { text, wholeNumber } from '../platform/scalars.ts';
-import { messageFieldNames } from '../wire/fields.ts';
-import { describeMessageField } from './field-descriptions.ts';
+import { keypadTones } from '../wire/fields.ts';
+import { describeMessageKey } from './field-descriptions.ts';
+import { messageKeys } from './message-keys.ts';
 
 /**
  * The one source of a campaign's shape: the TypeScript type, the check at load and the JSON Schema for editors
@@ -37,12 +38,43 @@ const contacts = z
   })
   .describe('The contact file, and which of its columns are sent.');
 
+const tone = z
+  .string()
+  .refine((written) => keypadTones.includes(written), { error: 'expected a button from 1 to 9' })
+  .meta({ type: 'integer', minimum: 1, maximum: 9 })
+  .describe('The button of the telephone.');
+
+const keypad = z.strictObject({
+  Tone: tone,
+  RouteNumber: text.describe('The number a call is connected to when the button is pressed.'),
+});
+
+const keypads = z
+  .array(keypad)
+  .max(keypadTones.length, 'a telephone has at most 9 buttons')
+  .superRefine((list, context) => {
+    for (const [index, { Tone }] of list.entries()) {
+      if (list.findIndex((other) => other.Tone === Tone) === index) continue;
+      context.addIssue({ code: 'custom', path: [index, 'Tone'], message: 'expected each button once' });
+    }
+  })
+  .describe('Voice, text to speech: the buttons that connect a call to a number, at most 9.');
+
+/** Known to the schema only to be refused in words of its own. */
+const messageId = z
+  .unknown()
+  .refine(() => false, {
+    error:
+      'Volley makes it itself (at most 40 letters and digits, unique to each request); remove it from the campaign',
+  })
+  .meta({ not: {}, description: 'Not for campaigns: Volley makes it itself.' });
+
 const message = z
-  .strictObject(
-    Object.fromEntries(
-      messageFieldNames.map((field) => [field, text.describe(describeMessageField(field)).optional()]),
-    ),
-  )
+  .strictObject({
+    ...Object.fromEntries(messageKeys.map((key) => [key, text.describe(describeMessageKey(key)).optional()])),
+    Keypads: keypads.optional(),
+    MessageID: messageId.optional(),
+  })
   .describe(
     "The message, under the interface's own field names; values may contain [[Column]] and [[Column|fallback]].",
   );
@@ -74,7 +106,9 @@ export const definitionSchema = z
       .array(file)
       .max(20, 'at most 20 files can be sent along')
       .default([])
-      .describe('Attachments; the document of a fax; what [[File1]], [[File2]], … link to in an SMS.'),
+      .describe(
+        'Attachments; the document of a fax; what [[File1]], [[File2]], … link to in an SMS. Their values may contain [[Column]] too, for a file of each contact.',
+      ),
     dispatch,
   })
   .meta({ title: 'Volley campaign' });

@@ -1,4 +1,6 @@
-/** What each message field is for, as editors show it: interface.md, sections 2.1 and 2.4–2.6, in a line. */
+const spoken = 'Voice: the path of a WAV file, 16-bit, 8000 Hz. Text to speech: the text.';
+
+/** What each message field is for, as editors show it: interface.md, sections 2.1, 2.4–2.8 and 2.10, in a line. */
 const descriptions: Readonly<Record<string, string>> = {
   Reference: 'Free text of your own, on every report. At most 80 characters.',
   WebhookCallbackURL: "Where delivery reports go, in place of the sender's default. Begins with https://.",
@@ -25,10 +27,27 @@ const descriptions: Readonly<Record<string, string>> = {
   CharacterConversion: 'SMS: true turns characters outside GSM into similar ones, such as © into (C).',
   Resolution: 'Fax: Low or High.',
   CSID: 'Fax: the station identifier of the sender. At most 30 characters were seen.',
-  RetryAttempts: 'Fax: how often the service tries again, 0 to 5.',
-  RetryPeriod: 'Fax: minutes between two tries, 0 to 60.',
+  RetryAttempts: 'Fax: how often the service tries again, 0 to 5. Calls: how often it calls again.',
+  RetryPeriod: 'Fax: minutes between two tries, 0 to 60. Calls: the time between two calls.',
+  SendMode: 'Earlier REST interfaces: Test or Normal.',
+  MessageToPeople: `Played when a person answers; needed. ${spoken}`,
+  MessageToAnswerphones: `Played when an answering machine answers. ${spoken}`,
+  CallRouteMessageToPeople: `Played to the person who pressed a button of Keypads. ${spoken}`,
+  CallRouteMessageToOperators: `Played to the operator who answers the connected call. ${spoken}`,
+  CallRouteMessageOnWrongKey: `Played when a button without a number is pressed. ${spoken}`,
+  NumberOfOperators: 'Calls: how many may be made at the same time.',
+  CallerID: 'Calls: the number they come from, in international form such as +6491234567.',
+  Voice: 'Text to speech: the name of the voice.',
+  Options: 'Calls: free text for settings agreed with the service.',
+  EndTime: 'SOAP text to speech: when calling ends, such as 2026-11-21T20:00.',
+  ForceGSMChars: 'SMS in earlier REST interfaces: another name of CharacterConversion.',
 };
 
-export function describeMessageField(field: string): string {
-  return descriptions[field] ?? `Interface field ${field}.`;
+/**
+ * @throws Error for a key that nobody has described yet: before anything works, so that none is forgotten
+ */
+export function describeMessageKey(key: string): string {
+  const description = descriptions[key];
+  if (description === undefined) throw new Error(`The message field ${key} has no description.`);
+  return description;
 }

@@ -1,4 +1,4 @@
-import type { DestinationField, MessageFields } from '../domain.ts';
+import { type Destination, type DestinationField, destinationFields, type MessageFields } from '../domain.ts';
 import type { Segment, Template } from './placeholders.ts';
 
 /**
@@ -42,6 +42,15 @@ export function planMerge(
     slots.push({ field, column, fallback });
   }
   return { kind: 'service', slots, template: (template ?? []).map((segment) => inSlots(segment, slots)) };
+}
+
+/** An SMS text with the destination's fields merged in, as the service does it (interface.md, 2.5). */
+export function mergedText(text: string, destination: Destination): string {
+  let merged = text;
+  for (const field of destinationFields) {
+    merged = merged.replaceAll(`[[${field}]]`, () => destination[field] ?? '');
+  }
+  return merged;
 }
 
 /** The same column with two fallbacks needs two fields, so the pair is what counts. */

@@ -1,44 +1,70 @@
 import { htmlEscape } from 'escape-goat';
-import type { MessageFields } from '../domain.ts';
-import { wrongValue } from './campaign.ts';
-import type { ComposedField, Composition } from './composition.ts';
-import { render, type Segment } from './placeholders.ts';
+import type { CampaignFile, Envelope, MessageFields } from '../domain.ts';
+import type { ComposedField, ComposedFile, Composition } from './composition.ts';
+import { nameOfPath, wrongPathValue } from './files.ts';
+import { render, type Segment, type Template } from './placeholders.ts';
+import { isBlank, wrongCharacter, wrongLine, wrongOrBlankLine, wrongValue } from './values.ts';
 
 /** What one contact contributes: its request-level values and its destination's fields. */
 export type Personalised =
-  | { readonly kind: 'personalised'; readonly envelope: MessageFields; readonly destination: MessageFields }
+  | { readonly kind: 'personalised'; readonly envelope: Envelope; readonly destination: MessageFields }
   | Invalid;
 
 type Invalid = { readonly kind: 'invalid'; readonly column: string; readonly detail: string };
 
-/** Renders one contact's envelope and destination, or says which of its values cannot be sent. */
-export function personalise(composition: Composition, valueIn: (column: string) => string): Personalised {
-  const unsafe = unsafeValue(composition, valueIn) ?? unsafeText(composition, valueIn);
-  if (unsafe) return unsafe;
+/** A contact's value in a column; empty where it has none. */
+type ValueIn = (column: string) => string;
 
-  const envelope: Record<string, string> = {};
-  for (const { definition, template } of templatesFor(composition, valueIn)) {
+/** Renders one contact's envelope and destination, or says which of its values cannot be sent. */
+export function personalise(composition: Composition, valueIn: ValueIn): Personalised {
+  const envelope = renderEnvelope(composition, valueIn);
+  const fault =
+    unsafeValue(composition, valueIn) ??
+    unsafeText(composition, valueIn) ??
+    unsafePath(composition, valueIn) ??
+    wrongField(composition, envelope) ??
+    wrongKeypad(envelope) ??
+    wrongFile(envelope) ??
+    missingContent(composition, envelope) ??
+    wrongDestination(composition, valueIn);
+  return fault ?? { kind: 'personalised', envelope, destination: renderDestination(composition, valueIn) };
+}
+
+function renderEnvelope(composition: Composition, valueIn: ValueIn): Envelope {
+  return {
+    fields: renderFields(templatesFor(composition, valueIn), valueIn),
+    keypads: composition.keypads.map(({ tone, routeNumber }) => ({
+      Tone: tone,
+      RouteNumber: render(routeNumber, valueIn),
+    })),
+    files: composition.files.map((file) => renderFile(file, valueIn)),
+    audio: renderFields(composition.audio, valueIn),
+  };
+}
+
+/** Fields that are empty for this contact are left out. */
+function renderFields(fields: readonly ComposedField[], valueIn: ValueIn): MessageFields {
+  const rendered: Record<string, string> = {};
+  for (const { definition, template } of fields) {
     const escapeValue = definition.name === 'MessageHTML' ? (value: string) => htmlEscape(value) : undefined;
     const value = render(template, valueIn, escapeValue);
-    if (value === '') continue;
-    const detail = wrongValue(definition, value);
-    if (detail) return { kind: 'invalid', column: definition.name, detail };
-    envelope[definition.name] = value;
+    if (value !== '') rendered[definition.name] = value;
   }
-  const { contentFields, serviceText } = composition;
-  if (contentFields.length > 0 && contentFields.every((field) => isBlank(envelope[field] ?? ''))) {
-    return { kind: 'invalid', column: contentFields.join(', '), detail: emptyMessage };
-  }
+  return rendered;
+}
 
+function renderFile({ path: pathTemplate, name }: ComposedFile, valueIn: ValueIn): CampaignFile {
+  const path = render(pathTemplate, valueIn);
+  return { path, name: name === undefined ? nameOfPath(path) : render(name, valueIn) };
+}
+
+function renderDestination({ slots }: Composition, valueIn: ValueIn): MessageFields {
   const destination: Record<string, string> = {};
-  for (const { field, column, fallback } of composition.slots) {
+  for (const { field, column, fallback } of slots) {
     const value = valueIn(column) || fallback;
-    if (!serviceText && /[\r\n]/.test(value)) {
-      return { kind: 'invalid', column, detail: 'expected one line, got a line break in it' };
-    }
     if (value !== '') destination[field] = value;
   }
-  return { kind: 'personalised', envelope, destination };
+  return destination;
 }
 
 /**
@@ -47,7 +73,7 @@ export function personalise(composition: Composition, valueIn: (column: string) 
  */
 function templatesFor(
   { fields, merge, serviceText }: Composition,
-  valueIn: (column: string) => string,
+  valueIn: ValueIn,
 ): readonly ComposedField[] {
   if (merge.kind !== 'service' || !serviceText) return fields;
   const hasEmptyValue = merge.slots.some(({ column, fallback }) => (valueIn(column) || fallback) === '');
@@ -55,28 +81,29 @@ function templatesFor(
   return fields.map((field) => (field.definition === serviceText.definition ? serviceText : field));
 }
 
-const emptyMessage = 'the message would be empty';
 const placeholderInValue = 'contains "[[", which the service would read as a placeholder of its own';
 
+/** Characters are judged here for all that is rendered: those of the campaign's own texts were, when it was checked. */
 function unsafeValue(
-  { usedColumns, serviceText }: Composition,
-  valueIn: (column: string) => string,
+  { usedColumns, serviceText, target }: Composition,
+  valueIn: ValueIn,
 ): Invalid | undefined {
   for (const column of usedColumns) {
     const value = valueIn(column);
-    if (value.includes('\0')) return { kind: 'invalid', column, detail: 'contains a NUL character' };
-    if (serviceText && value.includes('[[')) return { kind: 'invalid', column, detail: placeholderInValue };
+    const character = wrongCharacter(target.format, value);
+    if (character !== undefined) return invalid(column, character);
+    if (serviceText && value.includes('[[')) return invalid(column, placeholderInValue);
   }
   return undefined;
 }
 
 /** The text as it is read must not be blank, nor may a value make a placeholder together with the text beside it. */
-function unsafeText({ serviceText }: Composition, valueIn: (column: string) => string): Invalid | undefined {
+function unsafeText({ serviceText }: Composition, valueIn: ValueIn): Invalid | undefined {
   if (!serviceText) return undefined;
-  const column = serviceText.definition.name;
+  const { name } = serviceText.definition;
   const read = render(serviceText.template.map(standIn), valueIn);
-  if (isBlank(read)) return { kind: 'invalid', column, detail: emptyMessage };
-  return read.includes('[[') ? { kind: 'invalid', column, detail: placeholderInValue } : undefined;
+  if (isBlank(read)) return invalid(name, emptyMessage);
+  return read.includes('[[') ? invalid(name, placeholderInValue) : undefined;
 }
 
 /** The service's own placeholders are right where they are. */
@@ -84,6 +111,65 @@ function standIn(segment: Segment): Segment {
   return segment.kind === 'service' ? { kind: 'text', text: '\0' } : segment;
 }
 
-function isBlank(text: string): boolean {
-  return text.trim() === '';
+function unsafePath({ files, audio }: Composition, valueIn: ValueIn): Invalid | undefined {
+  const paths: readonly (readonly [string, Template])[] = [
+    ...files.map(({ path }, index) => [`files.${index}.file`, path] as const),
+    ...audio.map(({ definition, template }) => [definition.name, template] as const),
+  ];
+  for (const [column, template] of paths) {
+    const detail = wrongPathValue(template, valueIn);
+    if (detail !== undefined) return invalid(column, detail);
+  }
+  return undefined;
+}
+
+function wrongField({ fields, audio, target }: Composition, envelope: Envelope): Invalid | undefined {
+  for (const { definition } of [...fields, ...audio]) {
+    const value = envelope.fields[definition.name] ?? envelope.audio[definition.name];
+    const detail = value === undefined ? undefined : wrongValue(target, definition, value);
+    if (detail !== undefined) return invalid(definition.name, detail);
+  }
+  return undefined;
+}
+
+function wrongKeypad({ keypads }: Envelope): Invalid | undefined {
+  for (const { RouteNumber } of keypads) {
+    const detail = wrongOrBlankLine(RouteNumber);
+    if (detail !== undefined) return invalid('Keypads', detail);
+  }
+  return undefined;
+}
+
+function wrongFile({ files }: Envelope): Invalid | undefined {
+  for (const [index, file] of files.entries()) {
+    const path = wrongOrBlankLine(file.path);
+    if (path !== undefined) return invalid(`files.${index}.file`, path);
+    const name = wrongOrBlankLine(file.name);
+    if (name !== undefined) return invalid(`files.${index}.name`, name);
+  }
+  return undefined;
+}
+
+const emptyMessage = 'the message would be empty';
+
+function missingContent({ contentFields }: Composition, { fields, audio }: Envelope): Invalid | undefined {
+  const hasContent = contentFields.some((name) => !isBlank(fields[name] ?? audio[name] ?? ''));
+  return contentFields.length === 0 || hasContent
+    ? undefined
+    : invalid(contentFields.join(', '), emptyMessage);
+}
+
+/** Where the service merges, the values are parts of a text, which may have several lines. */
+function wrongDestination({ slots, serviceText }: Composition, valueIn: ValueIn): Invalid | undefined {
+  if (serviceText) return undefined;
+  for (const { column } of slots) {
+    if (wrongLine(valueIn(column)) !== undefined) {
+      return invalid(column, 'expected one line, got a line break in it');
+    }
+  }
+  return undefined;
+}
+
+function invalid(column: string, detail: string): Invalid {
+  return { kind: 'invalid', column, detail };
 }

@@ -26,6 +26,11 @@ export type ParsedTemplate = {
 
 const placeholder = /\[\[([^[\]]*)\]\]/g;
 
+/** Whether a text is more than a constant; what looks like a placeholder and is none is told by `parseTemplate`. */
+export function hasPlaceholder(source: string): boolean {
+  return source.includes('[[');
+}
+
 /**
  * Splits a message field into text and placeholders.
  *
@@ -63,6 +68,11 @@ function openBrackets(segment: Segment): string[] {
   if (segment.kind !== 'text') return [];
   const start = segment.text.indexOf('[[');
   return start < 0 ? [] : [segment.text.slice(start, start + 20)];
+}
+
+/** Every column a template needs, as often as it is named. */
+export function columnsOf(template: Template): string[] {
+  return template.flatMap((segment) => (segment.kind === 'column' ? [segment.column] : []));
 }
 
 /** Fills a template for one contact. `escapeValue` is applied to values and fallbacks, not to the text around them. */

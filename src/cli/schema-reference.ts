@@ -8,6 +8,7 @@ const node = z.object({
   enum: z.array(z.string()).optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
+  not: z.unknown().optional(),
   required: z.array(z.string()).optional(),
   get properties() {
     return z.record(z.string(), node).optional();
@@ -37,6 +38,8 @@ export function schemaReference(title: string, schema: unknown): string {
 
 function rows(prefix: string, { properties = {}, required = [] }: Node): string[] {
   return Object.entries(properties).flatMap(([name, child]) => {
+    // A key that no value is right for is there only to be refused.
+    if (child.not !== undefined) return [];
     const key = `${prefix}${name}`;
     const cells = [
       `\`${key}\``,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
-import type { InterfaceName } from '../../src/domain.ts';
+import type { CampaignTarget } from '../../src/campaign/target.ts';
 import { problemsOf } from '../support/problems.ts';
 
 const head = (channel: string) => `campaign: notice
@@ -15,13 +15,20 @@ message:
 const sms = `${head('sms')}  Message: Hello\n`;
 const email = `${head('email')}  MessagePlain: Hello\n`;
 const fax = `${head('fax')}  Message: Hello\n`;
+const voice = `${head('voice')}  MessageToPeople: hello.wav\n`;
+const tts = `${head('tts')}  MessageToPeople: Hello\n`;
 
-function check(source: string, interfaceName: InterfaceName = 'rest-2.02'): void {
-  checkCampaign(readCampaign(source, 'c.yaml'), interfaceName);
+function check(source: string, target: Partial<CampaignTarget> = {}): void {
+  checkCampaign(readCampaign(source, 'c.yaml'), {
+    interface: 'rest-2.02',
+    format: 'json',
+    loopback: false,
+    ...target,
+  });
 }
 
-const problems = (source: string, interfaceName?: InterfaceName) =>
-  problemsOf(() => check(source, interfaceName));
+const problems = (source: string, target?: Partial<CampaignTarget>) =>
+  problemsOf(() => check(source, target));
 
 describe('a campaign', () => {
   test('needs little: the rest has defaults', () => {
@@ -38,7 +45,7 @@ describe('a campaign', () => {
 
   test.each(['0123', '+6421', 'no', '1e3', 'true'])('keeps the writing of %s in a message field', (value) => {
     const { message } = readCampaign(`${sms}  ChargeCode: ${value}\n`, 'c.yaml').value;
-    expect(message['ChargeCode']).toBe(value);
+    expect(message).toMatchObject({ ChargeCode: value });
   });
 
   test('is told every mistake at once, each with its place', () => {
@@ -114,10 +121,17 @@ describe('the channel', () => {
     ]);
   });
 
-  test('cannot be anything in an interface that is not there yet', () => {
-    expect(problems(sms, 'soap-tts')).toEqual([
-      'c.yaml:3:10: Interface soap-tts of account "main" has no channel "sms".',
+  test('can only be tts in SOAP', () => {
+    expect(() => check(tts, { interface: 'soap-tts' })).not.toThrow();
+    expect(problems(sms, { interface: 'soap-tts' })).toEqual([
+      'c.yaml:3:10: Interface soap-tts of account "main" has no channel "sms"; expected tts.',
     ]);
+  });
+
+  test.each(['rest-1.02', 'rest-1.04'] as const)('can be any in %s', (earlier) => {
+    for (const source of [sms, email, fax, voice, tts]) {
+      expect(() => check(source, { interface: earlier })).not.toThrow();
+    }
   });
 });
 
@@ -141,7 +155,7 @@ describe('a message field', () => {
     ]);
   });
 
-  test.each(['0', '3', '05', '60'])('that is a number within bounds can be %s', (value) => {
+  test.each(['0', '3', '60'])('that is a number within bounds can be %s', (value) => {
     expect(() => check(`${fax}  RetryPeriod: ${value}\n`)).not.toThrow();
   });
 
@@ -150,6 +164,7 @@ describe('a message field', () => {
     ['-1', 'expected a whole number, got "-1".'],
     ['1.5', 'expected a whole number, got "1.5".'],
     ['often', 'expected a whole number, got "often".'],
+    ['05', 'expected a whole number, got "05".'],
   ])('that is a number within bounds cannot be %s', (value, what) => {
     expect(problems(`${fax}  RetryPeriod: ${value}\n`)).toEqual([
       `c.yaml:9:16: "message.RetryPeriod": ${what}`,

@@ -2,19 +2,27 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
+import { mergedText } from '../../src/campaign/merge.ts';
 import { personalise } from '../../src/campaign/personalise.ts';
 import { render } from '../../src/campaign/placeholders.ts';
-import { mergedText } from '../../src/engine/sms-parts.ts';
+import type { CampaignTarget } from '../../src/campaign/target.ts';
+import type { Channel } from '../../src/domain.ts';
 import { problemsOf } from '../support/problems.ts';
 
 const header = ['phone', 'email', 'first', 'last', 'company', 'city', 'state', 'note', 'STOP', 'n'];
 
 type Parts = {
-  readonly channel?: 'sms' | 'email' | 'fax';
+  readonly target?: Partial<CampaignTarget>;
+  readonly channel?: Channel;
   readonly columns?: Record<string, string>;
-  readonly message: Record<string, string>;
-  readonly files?: number;
+  readonly message: Record<string, unknown>;
+  readonly files?: number | readonly Record<string, string>[];
 };
+
+const current: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
+
+/** The rest of an envelope of text alone. */
+const withoutFiles = { keypads: [], files: [], audio: {} };
 
 /** JSON is YAML, one line a key here, so that places can be told. */
 function yaml({ channel = 'sms', columns = {}, message, files = 0 }: Parts): string {
@@ -28,12 +36,12 @@ function yaml({ channel = 'sms', columns = {}, message, files = 0 }: Parts): str
     `  columns: ${JSON.stringify({ Recipient: 'phone', ...columns })}`,
     'message:',
     ...lines,
-    `files: ${JSON.stringify(Array.from({ length: files }, () => ({ file: 'a.pdf' })))}`,
+    `files: ${JSON.stringify(typeof files === 'number' ? Array.from({ length: files }, () => ({ file: 'a.pdf' })) : files)}`,
   ].join('\n');
 }
 
 function composed(parts: Parts): Composition {
-  return compose(readCampaign(yaml(parts), 'c.yaml'), 'rest-2.02', header);
+  return compose(readCampaign(yaml(parts), 'c.yaml'), { ...current, ...parts.target }, header);
 }
 
 const problems = (parts: Parts) => problemsOf(() => composed(parts));
@@ -56,7 +64,7 @@ describe('a mapped column', () => {
     const parts = { columns: { 'First Name': 'first', Company: 'company' }, message: { Message: 'Hi' } };
     expect(personalised(parts, { first: 'Ann' })).toEqual({
       kind: 'personalised',
-      envelope: { Message: 'Hi' },
+      envelope: { fields: { Message: 'Hi' }, ...withoutFiles },
       destination: { 'First Name': 'Ann' },
     });
   });
@@ -91,7 +99,7 @@ describe('a placeholder', () => {
   test('can name a column, or the destination field it is mapped to', () => {
     const parts = { columns: { 'First Name': 'first' }, message: { Message: '[[First Name]] [[first]]' } };
     expect(personalised(parts, { first: 'Ann' })).toMatchObject({
-      envelope: { Message: '[[First Name]] [[First Name]]' },
+      envelope: { fields: { Message: '[[First Name]] [[First Name]]' } },
       destination: { 'First Name': 'Ann' },
     });
   });
@@ -101,7 +109,7 @@ describe('a placeholder', () => {
       yaml({ columns: { Company: 'company' }, message: { Message: '[[Company]]' } }),
       'c.yaml',
     );
-    const composition = compose(campaign, 'rest-2.02', [...header, 'Company']);
+    const composition = compose(campaign, current, [...header, 'Company']);
     expect(composition.slots).toEqual([{ field: 'Company', column: 'company', fallback: '' }]);
   });
 
@@ -110,7 +118,7 @@ describe('a placeholder', () => {
     (written) => {
       expect(personalised({ message: { Message: `Hi ${written}` }, files: 1 }, { STOP: 'no' })).toMatchObject(
         {
-          envelope: { Message: `Hi ${written}` },
+          envelope: { fields: { Message: `Hi ${written}` } },
         },
       );
     },
@@ -148,7 +156,10 @@ describe('merging', () => {
     };
     expect(personalised(parts, { first: '', city: 'Leith', state: 'TAS', n: '7' })).toEqual({
       kind: 'personalised',
-      envelope: { Message: '[[First Name]] in [[Custom1]]', SubAccount: 'TAS', Reference: 'n-7' },
+      envelope: {
+        fields: { Message: '[[First Name]] in [[Custom1]]', SubAccount: 'TAS', Reference: 'n-7' },
+        ...withoutFiles,
+      },
       destination: { 'First Name': 'there', Custom1: 'Leith' },
     });
   });
@@ -156,11 +167,11 @@ describe('merging', () => {
   test('is done by the engine for a contact with an empty value: what the service puts in for one is not known', () => {
     const parts = { message: { Message: 'Hi [[first]], from [[city|us]]', SubAccount: '[[state]]' } };
     expect(personalised(parts, { first: 'Ann', state: 'N' })).toMatchObject({
-      envelope: { Message: 'Hi [[Custom1]], from [[Custom2]]', SubAccount: 'N' },
+      envelope: { fields: { Message: 'Hi [[Custom1]], from [[Custom2]]', SubAccount: 'N' } },
       destination: { Custom1: 'Ann', Custom2: 'us' },
     });
     expect(personalised(parts, { city: 'Perth', state: 'N' })).toMatchObject({
-      envelope: { Message: 'Hi , from Perth', SubAccount: 'N' },
+      envelope: { fields: { Message: 'Hi , from Perth', SubAccount: 'N' } },
     });
   });
 
@@ -172,7 +183,7 @@ describe('merging', () => {
     });
     expect(personalised(parts, { first: 'Ann', last: 'Lee', city: 'Leith' })).toEqual({
       kind: 'personalised',
-      envelope: { Message: 'Ann Lee Leith [[STOP]]' },
+      envelope: { fields: { Message: 'Ann Lee Leith [[STOP]]' }, ...withoutFiles },
       destination: {},
     });
   });
@@ -201,9 +212,11 @@ describe('merging', () => {
     };
     expect(personalised(parts, { note: hostile })).toMatchObject({
       envelope: {
-        EmailSubject: hostile,
-        MessagePlain: hostile,
-        MessageHTML: '<b>&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;</b> &amp;',
+        fields: {
+          EmailSubject: hostile,
+          MessagePlain: hostile,
+          MessageHTML: '<b>&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;</b> &amp;',
+        },
       },
     });
   });
@@ -229,7 +242,7 @@ describe('a contact is left out, with the column and the reason', () => {
   test('but a value with brackets is welcome where the service reads none', () => {
     const parts: Parts = { channel: 'email', message: { MessagePlain: '[[note]]' } };
     expect(personalised(parts, { note: '[[STOP]]' })).toMatchObject({
-      envelope: { MessagePlain: '[[STOP]]' },
+      envelope: { fields: { MessagePlain: '[[STOP]]' } },
     });
   });
 
@@ -276,7 +289,7 @@ describe('a contact is left out, with the column and the reason', () => {
 
   test.each(['often', '6', '[[x', '-1'])('when a number would be %s', (n) => {
     const parts: Parts = { channel: 'fax', message: { Message: 'Hi', RetryAttempts: '[[n]]' } };
-    expect(personalised(parts, { n: '5' })).toMatchObject({ envelope: { RetryAttempts: '5' } });
+    expect(personalised(parts, { n: '5' })).toMatchObject({ envelope: { fields: { RetryAttempts: '5' } } });
     expect(personalised(parts, { n })).toMatchObject({ kind: 'invalid', column: 'RetryAttempts' });
   });
 
@@ -296,7 +309,10 @@ describe('a contact is left out, with the column and the reason', () => {
 
   test('but an empty value elsewhere only leaves the field out', () => {
     const parts: Parts = { message: { Message: 'Hi', SubAccount: '[[state]]' } };
-    expect(personalised(parts, {})).toMatchObject({ kind: 'personalised', envelope: { Message: 'Hi' } });
+    expect(personalised(parts, {})).toMatchObject({
+      kind: 'personalised',
+      envelope: { fields: { Message: 'Hi' } },
+    });
   });
 
   test('but a very long value is no reason where the interface sets no limit', () => {
@@ -363,7 +379,7 @@ describe('whoever merges, the recipient reads the same', () => {
             return;
           }
           const destination = { Recipient: '+61', ...result.destination };
-          expect(mergedText(result.envelope['Message'] ?? '', destination)).toBe(rendered);
+          expect(mergedText(result.envelope.fields['Message'] ?? '', destination)).toBe(rendered);
           if (composition.merge.kind === 'service') merged++;
         },
       ),

@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { compose } from '../../src/campaign/composition.ts';
+import type { CampaignTarget } from '../../src/campaign/target.ts';
 import { addressReader } from '../../src/contacts/address.ts';
 import { readContacts } from '../../src/contacts/contacts.ts';
 import type { Contact } from '../../src/domain.ts';
 import { collect } from '../support/collect.ts';
 
 const header = ['phone', 'name', 'code'];
+
+const target: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
 
 const campaign = `
 campaign: test
@@ -17,7 +20,7 @@ message: { Message: "Hi [[First Name]]", ChargeCode: "C-[[code]]" }
 `;
 
 async function contactsOf(...rows: { line: number; values: string[] }[]): Promise<Contact[]> {
-  const composition = compose(readCampaign(campaign, 'c.yaml'), 'rest-2.02', header);
+  const composition = compose(readCampaign(campaign, 'c.yaml'), target, header);
   const readAddress = addressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
   async function* source() {
@@ -34,7 +37,12 @@ describe('a row of the contact file', () => {
         line: 2,
         address: '+61458665290',
         originalAddress: '0458-665-290',
-        envelope: { Message: 'Hi [[First Name]]', ChargeCode: 'C-7' },
+        envelope: {
+          fields: { Message: 'Hi [[First Name]]', ChargeCode: 'C-7' },
+          keypads: [],
+          files: [],
+          audio: {},
+        },
         destination: { 'First Name': 'Ann' },
       },
     ]);
@@ -78,6 +86,10 @@ describe('a row of the contact file', () => {
         detail: 'contains "[[", which the service would read as a placeholder of its own',
       },
     ]);
-    expect(contacts[4]).toMatchObject({ kind: 'contact', line: 9, envelope: { ChargeCode: 'C-' } });
+    expect(contacts[4]).toMatchObject({
+      kind: 'contact',
+      line: 9,
+      envelope: { fields: { ChargeCode: 'C-' } },
+    });
   });
 });

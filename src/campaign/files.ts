@@ -1,0 +1,51 @@
+import { posix } from 'node:path';
+import type { Campaign } from './campaign.ts';
+import { fieldsOf } from './campaign.ts';
+import { hasPlaceholder, type Template } from './placeholders.ts';
+import type { CampaignTarget } from './target.ts';
+
+/**
+ * Paths in a campaign: files to send along, and the recordings of a voice message. They are rendered here; whether a
+ * path exists and stays in the campaign's folder is for who opens it.
+ */
+
+/** A file that is the same for every contact, and where the campaign names it. */
+export type StaticFile = {
+  readonly kind: 'file' | 'audio';
+  readonly path: string;
+  readonly where: string;
+};
+
+/** Files and recordings whose paths have no placeholders, so that they can be read before any contact is. */
+export function staticFiles(campaign: Campaign, target: CampaignTarget): StaticFile[] {
+  const { value, locate } = campaign;
+  const files = value.files.map(
+    ({ file }, index): StaticFile => ({ kind: 'file', path: file, where: locate(['files', index, 'file']) }),
+  );
+  const recordings = fieldsOf(value, target.interface)
+    .filter(({ definition }) => definition.type === 'audio')
+    .map(({ key, source }): StaticFile => ({ kind: 'audio', path: source, where: locate(['message', key]) }));
+  return [...files, ...recordings].filter(({ path }) => !hasPlaceholder(path));
+}
+
+/** The name a recipient sees where the campaign gives none. */
+export function nameOfPath(path: string): string {
+  return posix.basename(path);
+}
+
+/**
+ * Why a contact's values cannot be put into a path: each must be (a part of) one file's or folder's name, or it could
+ * walk to files that are meant for others. Fallbacks are the campaign's own words.
+ */
+export function wrongPathValue(template: Template, valueIn: (column: string) => string): string | undefined {
+  for (const segment of template) {
+    if (segment.kind !== 'column') continue;
+    const value = valueIn(segment.column);
+    if (value === '' && segment.fallback === '')
+      return `[[${segment.column}]] is empty, and the path needs it`;
+    if (/[/\\]/.test(value) || value === '.' || value === '..') {
+      return `"${value}" in [[${segment.column}]] would lead to another folder`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,9 @@
+import type { Format, InterfaceName } from '../domain.ts';
+
+/** What a campaign is sent to, as far as its text depends on it. */
+export type CampaignTarget = {
+  readonly interface: InterfaceName;
+  readonly format: Format;
+  /** Whether the account's address is this very machine, as that of the sandbox is. */
+  readonly loopback: boolean;
+};

@@ -1,0 +1,74 @@
+import type { Format } from '../domain.ts';
+import { oneOf } from '../platform/nearest.ts';
+import { uncarriable } from '../wire/characters.ts';
+import type { FieldDefinition } from '../wire/fields.ts';
+import { isLoopbackHttp } from '../wire/required.ts';
+import { wrongWireValue } from '../wire/values.ts';
+import type { CampaignTarget } from './target.ts';
+
+/** What is wrong with a value of a message, as it would be sent; undefined when nothing is. */
+
+/** What is wrong with the characters of any text, whatever it is for. */
+export function wrongCharacter(format: Format, text: string): string | undefined {
+  // JSON carries it, the ledger does not: PostgreSQL has no way to keep it in a text.
+  if (text.includes('\0')) return 'contains a NUL character';
+  const character = uncarriable(format, text);
+  if (character === undefined) return undefined;
+  return /^U\+D[89A-F]/.test(character)
+    ? `contains ${character}, half of a surrogate pair`
+    : `contains ${character}, which XML cannot carry`;
+}
+
+/** Observed limits are not enforced. */
+export function wrongValue(
+  target: CampaignTarget,
+  field: FieldDefinition,
+  value: string,
+): string | undefined {
+  return (
+    (field.multiline ? undefined : wrongLine(value)) ??
+    wrongLength(field, value) ??
+    wrongWireValue(target.interface, field, value) ??
+    (field.type === 'url' ? wrongUrl(target, value) : undefined) ??
+    wrongRange(field, value) ??
+    wrongChoice(field, value)
+  );
+}
+
+/** A line break in a subject, a name or an address would forge a mail header. */
+export function wrongLine(value: string): string | undefined {
+  return /[\r\n]/.test(value) ? 'expected one line, got a line break in it.' : undefined;
+}
+
+/** Of a value that cannot be left out. */
+export function wrongOrBlankLine(value: string): string | undefined {
+  return isBlank(value) ? 'expected a text, got nothing.' : wrongLine(value);
+}
+
+export function isBlank(text: string): boolean {
+  return text.trim() === '';
+}
+
+function wrongLength({ limit, source }: FieldDefinition, { length }: string): string | undefined {
+  if (limit === undefined || source === 'observed' || length <= limit) return undefined;
+  return `expected at most ${limit} characters, got ${length}.`;
+}
+
+function wrongRange({ range }: FieldDefinition, value: string): string | undefined {
+  if (!range) return undefined;
+  const [minimum, maximum] = range;
+  if (Number(value) >= minimum && Number(value) <= maximum) return undefined;
+  return `expected a whole number from ${minimum} to ${maximum}, got ${value}.`;
+}
+
+function wrongChoice({ values }: FieldDefinition, value: string): string | undefined {
+  if (!values || values.some((allowed) => allowed.toLowerCase() === value.toLowerCase())) return undefined;
+  return `expected ${oneOf(values)}, got "${value}".`;
+}
+
+/** The rule of interface.md, 2.1. A sandbox on this machine can report to an address of this machine only by http. */
+function wrongUrl({ loopback }: CampaignTarget, value: string): string | undefined {
+  const https = value.startsWith('https://') && URL.canParse(value);
+  const taken = !/\s/.test(value) && (https || (loopback && isLoopbackHttp(value)));
+  return taken ? undefined : `expected a full address that begins with https://, got "${value}".`;
+}
