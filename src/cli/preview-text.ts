@@ -36,9 +36,8 @@ function mergeText(merge: MergePlan): string {
   }
 }
 
-function messageText({ line, destination, envelope, text }: PreviewedMessage): string {
+function messageText({ line, destination, text, fields, keypads, files, audio }: PreviewedMessage): string {
   const { Recipient, ...others } = destination;
-  const { fields, keypads, files, audio } = envelope;
   const values: readonly (readonly [string, string])[] = [
     ...Object.entries(fields),
     ...Object.entries(audio),

@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { type Campaign, checkCampaign, readCampaign } from '../campaign/campaign.ts';
-import { type Composition, compose, staticFiles } from '../campaign/composition.ts';
+import { type Composition, compose } from '../campaign/composition.ts';
+import { staticFiles } from '../campaign/files.ts';
 import type { CampaignTarget } from '../campaign/target.ts';
 import { addressReader } from '../contacts/address.ts';
 import { readContacts } from '../contacts/contacts.ts';

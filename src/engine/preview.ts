@@ -25,10 +25,9 @@ export type Preview = {
   readonly messages: readonly PreviewedMessage[];
 };
 
-export type PreviewedMessage = {
+export type PreviewedMessage = Envelope & {
   readonly line: number;
   readonly destination: Destination;
-  readonly envelope: Envelope;
   /** The SMS text as the recipient will read it; null in other channels. */
   readonly text: string | null;
 };
@@ -76,7 +75,7 @@ export async function previewCampaign({
     const destination: Destination = { Recipient: address, ...contact.destination };
     const text = channel === 'sms' ? mergedText(envelope.fields['Message'] ?? '', destination) : null;
     if (text !== null) smsParts += countSmsParts(text);
-    if (messages.length < shownMessages) messages.push({ line, destination, envelope, text });
+    if (messages.length < shownMessages) messages.push({ line, destination, ...envelope, text });
   }
 
   let requests = 0;

@@ -1,47 +1,79 @@
 import { existsSync } from 'node:fs';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import type { JournalLine } from '../../src/sandbox/journal.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { readJournal } from '../support/journal.ts';
 import { volley } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
-test('the demo sends everybody by SMS, email and fax, and the ledger agrees with the service to the last recipient', async () => {
+type SentRequest = { message_id: string; recipients: string[]; state: string; outcomes: string[] };
+
+/** Runs the demo in a database of its own; gives what it printed, what the ledger has, and what the sandbox received. */
+async function demo(...flags: readonly string[]) {
   await using workspace = await makeWorkspace();
   const database = await createTestDatabase();
-  const { code, stdout, stderr } = await volley(['demo'], {
+  const printed = await volley(['demo', ...flags], {
     cwd: workspace.folder,
     env: { DATABASE_URL: database.url },
   });
+
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<SentRequest>(
+    `SELECT message_id, q.state, array_agg(address ORDER BY position) AS recipients, array_agg(outcome) AS outcomes
+     FROM requests q JOIN recipients USING (run_id, request) GROUP BY message_id, q.state`,
+  );
+  await client.end();
+  await database.drop();
+  const journal = await readJournal(`${workspace.folder}/.volley/sandbox-journal.jsonl`);
+  expect(existsSync(`${workspace.folder}/campaigns`)).toBe(false);
+  return { ...printed, requests: rows, journal };
+}
+
+/** The ledger and the service agree, MessageID by MessageID and recipient by recipient. */
+function expectAgreement(requests: readonly SentRequest[], journal: readonly JournalLine[]): void {
+  const byId = new Map(requests.map((row) => [row.message_id, row]));
+  expect(journal).toHaveLength(requests.length);
+  for (const { messageId, recipients, status } of journal) {
+    expect(byId.get(messageId ?? '')).toMatchObject({ state: 'accepted', recipients });
+    expect(status).toBe(200);
+  }
+  const outcomes = new Set(requests.flatMap((row) => row.outcomes));
+  expect(outcomes).toEqual(new Set(['delivered', 'undelivered']));
+}
+
+test('the demo sends everybody by SMS, email and fax, and the ledger agrees with the service to the last recipient', async () => {
+  const { code, stdout, stderr, requests, journal } = await demo();
   expect(stderr).toMatch(/sending .*385\/385 requests/);
   expect(stdout).toMatch(
     /outage-notice {2}completed\n {2}contacts {4}500 read: 54 invalid\n {2}requests {4}385: 385 accepted/,
   );
   expect(stdout).toMatch(/│ Total +│ +│ +897 │ +1350 │ +1350 │/);
   expect(code).toBe(0);
+  expectAgreement(requests, journal);
+});
 
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  const { rows } = await client.query<{
-    message_id: string;
-    recipients: string[];
-    state: string;
-    outcomes: string[];
-  }>(
-    `SELECT message_id, q.state, array_agg(address ORDER BY position) AS recipients, array_agg(outcome) AS outcomes
-     FROM requests q JOIN recipients USING (run_id, request) GROUP BY message_id, q.state`,
+test('the demo of interfaces sends through every other interface, format and channel, and the ledger agrees too', async () => {
+  const { code, requests, journal } = await demo('--interfaces');
+  expect(code).toBe(0);
+  expectAgreement(requests, journal);
+
+  const used = new Set(journal.map((line) => `${line.interface} ${line.format} ${line.channel}`));
+  expect([...used].toSorted()).toEqual([
+    ...['rest-1.02 json sms', 'rest-1.02 json voice'],
+    ...['rest-1.02 xml email', 'rest-1.02 xml fax', 'rest-1.02 xml tts'],
+    ...['rest-1.04 json email', 'rest-1.04 json fax', 'rest-1.04 json tts'],
+    ...['rest-1.04 xml sms', 'rest-1.04 xml voice'],
+    ...['rest-2.02 xml email', 'rest-2.02 xml fax', 'rest-2.02 xml sms'],
+    'soap-tts xml tts',
+  ]);
+
+  const statements = journal.filter(
+    ({ channel, interface: name }) => channel === 'email' && name === 'rest-1.04',
   );
-  await client.end();
-  await database.drop();
-
-  const journal = await readJournal(`${workspace.folder}/.volley/sandbox-journal.jsonl`);
-  const byId = new Map(rows.map((row) => [row.message_id, row]));
-  expect(journal).toHaveLength(rows.length);
-  for (const { messageId, recipients, status } of journal) {
-    expect(byId.get(messageId ?? '')).toMatchObject({ state: 'accepted', recipients });
-    expect(status).toBe(200);
-  }
-  const outcomes = new Set(rows.flatMap((row) => row.outcomes));
-  expect(outcomes).toEqual(new Set(['delivered', 'undelivered']));
-  expect(existsSync(`${workspace.folder}/campaigns`)).toBe(false);
+  expect(new Set(statements.map(({ message }) => message?.files[0]?.name)).size).toBe(6);
+  const call = journal.find(({ channel }) => channel === 'voice')?.message;
+  expect(call?.keypads).toHaveLength(2);
+  expect(call?.fields['MessageToPeople']).toMatch(/^UklGR/);
 });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type PreparedCampaign, prepareCampaign } from '../../src/engine/prepare.ts';
 import { collect } from '../support/collect.ts';
 import { problemsLater } from '../support/problems.ts';
+import { wav } from '../support/wav.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 const accounts = `accounts:
@@ -136,9 +137,33 @@ describe('what is wrong is told before anything is read further', () => {
     ]);
   });
 
-  test('an interface that is not there yet', async () => {
+  test('an interface that lacks the channel', async () => {
+    const soap = 'interface: soap-tts\n    sender: ann\n    token: ${TOKEN}';
+    await workspace.write('accounts.yaml', accounts.replace('interface: rest-2.02', soap));
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:3:10: Interface soap-tts of account "main" has no channel "sms"; expected tts.',
+    ]);
+  });
+
+  test('text that the format of the account cannot carry', async () => {
+    await change('"Hi [[name]]"', '"Hi \\a [[name]]"');
+    await prepare();
     await workspace.write('accounts.yaml', accounts.replace('rest-2.02', 'rest-2.02\n    format: xml'));
-    expect(await problems()).toEqual([expect.stringContaining('format xml')]);
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:9:12: "message.Message": contains U+0007, which XML cannot carry.',
+    ]);
+  });
+
+  test('a callback by http, unless the service and its address are on this machine', async () => {
+    await change('Message:', 'WebhookCallbackURL: http://127.0.0.1:8026/hook\n  Message:');
+    expect(await problems()).toEqual([
+      expect.stringMatching(/9:23: "message\.WebhookCallbackURL": .*https:/),
+    ]);
+    await workspace.write(
+      'accounts.yaml',
+      accounts.replace('https://service.example', 'http://127.0.0.1:8025'),
+    );
+    await prepare();
   });
 });
 
@@ -148,10 +173,14 @@ describe('files to send along', () => {
   test('are read, and named as the campaign says or as they are', async () => {
     await workspace.write('night/docs/plan.pdf', '%PDF');
     await withFile('  - file: docs/plan.pdf\n  - { file: docs/../docs/plan.pdf, name: Your plan.pdf }\n');
-    expect((await prepare()).files).toEqual([
-      { name: 'plan.pdf', data: Buffer.from('%PDF') },
-      { name: 'Your plan.pdf', data: Buffer.from('%PDF') },
-    ]);
+    const { contacts, files } = await prepare();
+    const [contact] = await collect(contacts);
+    const sent = [
+      { path: 'docs/plan.pdf', name: 'plan.pdf' },
+      { path: 'docs/../docs/plan.pdf', name: 'Your plan.pdf' },
+    ];
+    expect(contact).toMatchObject({ kind: 'contact', envelope: { files: sent } });
+    expect((await files.read('docs/plan.pdf')).toString()).toBe('%PDF');
   });
 
   test('that are not there, or are folders, are told with their place', async () => {
@@ -187,6 +216,36 @@ describe('files to send along', () => {
     await symlink(join(workspace.folder, 'accounts.yaml'), join(workspace.folder, 'night/plan.pdf'));
     await withFile('  - file: plan.pdf\n');
     expect(await problems()).toEqual([expect.stringContaining("lies outside of the campaign's folder")]);
+  });
+
+  test('may be different ones for each contact, and leave out whoever has none', async () => {
+    await workspace.write('night/docs/Ann.pdf', '%PDF');
+    await workspace.write('night/lists/contacts.csv', 'phone,name\n0458665290,Ann\n0491570156,Bob\n');
+    await withFile('  - { file: "docs/[[name]].pdf", name: "For [[name]].pdf" }\n');
+    expect(await collect((await prepare()).contacts)).toMatchObject([
+      { kind: 'contact', envelope: { files: [{ path: 'docs/Ann.pdf', name: 'For Ann.pdf' }] } },
+      {
+        kind: 'rejected',
+        line: 3,
+        column: 'files.0.file',
+        detail: 'the file "docs/Bob.pdf" cannot be sent along: it does not exist',
+      },
+    ]);
+  });
+
+  test('that are recordings of a voice message must be WAV, 16-bit, 8000 Hz', async () => {
+    const earlier = 'interface: rest-1.04\n    sender: ann\n    apiKey: ${TOKEN}';
+    await workspace.write('accounts.yaml', accounts.replace('interface: rest-2.02', earlier));
+    await writeFile(join(workspace.folder, 'night/hello.wav'), wav({ sampleRate: 11_025 }));
+    await workspace.write(
+      'night/campaign.yaml',
+      campaign.replace('sms', 'voice').replace('Message: "Hi [[name]]"', 'MessageToPeople: hello.wav'),
+    );
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:9:20: The file "hello.wav" cannot be sent along: expected a WAV file, PCM, 16-bit, 8000 Hz; got WAVE, PCM, 16-bit, 11025 Hz.',
+    ]);
+    await writeFile(join(workspace.folder, 'night/hello.wav'), wav());
+    await prepare();
   });
 
   test('that are over 20 MiB together are refused', async () => {

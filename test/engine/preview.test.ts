@@ -141,7 +141,7 @@ describe('the first messages', () => {
       ['Ann', 'Bob', 'Cy'].map((name, index) => ({
         line: index + 2,
         destination: { Recipient: `+61${number(index).slice(1)}`, Custom1: name },
-        fields: { Message: 'Hi [[Custom1]] [[STOP]]', ChargeCode: 'C' },
+        ...anEnvelope({ Message: 'Hi [[Custom1]] [[STOP]]', ChargeCode: 'C' }),
         text: `Hi ${name} [[STOP]]`,
       })),
     );
