@@ -39,9 +39,15 @@ export function answeringPeer(bytes: string, afterwards: (socket: Socket) => voi
 export function httpPeer(
   listener: (messageId: string, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<Peer> {
+  return textPeer((body, response, request) => listener(messageIdOf(JSON.parse(body)), response, request));
+}
+
+/** An HTTP server; the listener gets each request with its body, whatever that is. */
+export function textPeer(
+  listener: (body: string, response: ServerResponse, request: IncomingMessage) => void,
+): Promise<Peer> {
   const onRequest: RequestListener = async (request, response) => {
-    const body: unknown = JSON.parse(await text(request));
-    listener(messageIdOf(body), response, request);
+    listener(await text(request), response, request);
   };
   return listening(createHttpServer({ keepAliveTimeout: 60_000 }, onRequest));
 }
