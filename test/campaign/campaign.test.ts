@@ -210,6 +210,12 @@ describe('the text', () => {
     expect(problems(`${head(channel)}  Reference: R\n`)).toEqual([`c.yaml:8:3: ${what}`]);
   });
 
+  test.each(['voice', 'tts'])('of a %s call cannot be missing', (channel) => {
+    expect(problems(`${head(channel)}  Reference: R\n`, { interface: 'rest-1.04' })).toEqual([
+      `c.yaml:8:3: The ${channel} has nothing to say; expected MessageToPeople.`,
+    ]);
+  });
+
   test('cannot be blank', () => {
     expect(problems(`${head('sms')}  Message: "  "\n`)).toEqual([
       'c.yaml:8:3: The sms has nothing to say; expected Message.',
@@ -223,5 +229,201 @@ describe('the text', () => {
 
   test('of a fax can be its files', () => {
     expect(() => check(`${head('fax')}  Reference: R\nfiles:\n  - file: a.pdf\n`)).not.toThrow();
+  });
+});
+
+describe('a destination field', () => {
+  const named = sms.replace('Recipient: address', 'Recipient: address, First Name: first');
+
+  test('of the current interface can be mapped there', () => {
+    expect(() => check(named)).not.toThrow();
+  });
+
+  test('that an earlier interface lacks cannot be mapped there', () => {
+    expect(problems(named, { interface: 'rest-1.04' })).toEqual([
+      'c.yaml:6:46: "contacts.columns.First Name": not a destination field of rest-1.04. Its fields: Recipient, Attention, Company, Custom1, Custom2.',
+    ]);
+  });
+});
+
+describe('files', () => {
+  const files = 'files:\n  - file: a.pdf\n';
+
+  test('cannot go along with a call', () => {
+    expect(problems(`${voice}${files}`, { interface: 'rest-1.02' })).toEqual([
+      'c.yaml:10:3: "files": voice in rest-1.02 takes no files.',
+    ]);
+  });
+
+  test('cannot have a path or a name of several lines, or a blank one', () => {
+    expect(problems(`${sms}files:\n  - { file: "a\\nb", name: " " }\n`)).toEqual([
+      'c.yaml:10:13: "files.0.file": expected one line, got a line break in it.',
+      'c.yaml:10:27: "files.0.name": expected a text, got nothing.',
+    ]);
+  });
+});
+
+describe('keypads', () => {
+  const keypads = (...lines: string[]) =>
+    `${tts}  Keypads:\n${lines.map((line) => `    - ${line}\n`).join('')}`;
+  const inSoap = { interface: 'soap-tts' } as const;
+
+  test('give a number to each button, written in any order', () => {
+    const source = keypads('{ Tone: 9, RouteNumber: +6491 }', '{ Tone: 1, RouteNumber: "[[number]]" }');
+    expect(() => check(source, inSoap)).not.toThrow();
+    expect(() => check(source, { interface: 'rest-1.04' })).not.toThrow();
+  });
+
+  test.each(['0', '10', '"*"', '1.5'])('have no button %s', (tone) => {
+    expect(problems(keypads(`{ Tone: ${tone}, RouteNumber: +6491 }`))).toEqual([
+      `c.yaml:10:15: "message.Keypads.0.Tone": expected a button from 1 to 9, got "${tone.replaceAll('"', '')}".`,
+    ]);
+  });
+
+  test('have each button once', () => {
+    const source = keypads('{ Tone: 1, RouteNumber: +6491 }', '{ Tone: 1, RouteNumber: +6492 }');
+    expect(problems(source)).toEqual([
+      'c.yaml:11:15: "message.Keypads.1.Tone": expected each button once, got "1".',
+    ]);
+  });
+
+  test('are at most 9', () => {
+    const lines = Array.from(
+      { length: 10 },
+      (_, index) => `{ Tone: ${(index % 9) + 1}, RouteNumber: +6491 }`,
+    );
+    expect(problems(keypads(...lines))).toContain(
+      'c.yaml:10:5: "message.Keypads": a telephone has at most 9 buttons.',
+    );
+  });
+
+  test('cannot have a number that is blank or of several lines', () => {
+    const source = keypads('{ Tone: 1, RouteNumber: " " }', '{ Tone: 2, RouteNumber: "1\\n2" }');
+    expect(problems(source, inSoap)).toEqual([
+      'c.yaml:10:31: "message.Keypads.0.RouteNumber": expected a text, got nothing.',
+      'c.yaml:11:31: "message.Keypads.1.RouteNumber": expected one line, got a line break in it.',
+    ]);
+  });
+
+  test('belong to calls alone', () => {
+    expect(problems(`${sms}  Keypads: [{ Tone: 1, RouteNumber: +6491 }]\n`)).toEqual([
+      expect.stringMatching(/^c\.yaml:9:12: "message\.Keypads": not a field of sms in rest-2\.02\./),
+    ]);
+  });
+});
+
+describe('the address of reports', () => {
+  const reports = (url: string) => `${sms}  WebhookCallbackURL: ${url}\n`;
+  const refusal = (url: string) =>
+    `c.yaml:9:23: "message.WebhookCallbackURL": expected a full address that begins with https://, got "${url}".`;
+
+  test.each(['https://reports.example/', 'https://reports.example:8443/a?b=c'])('can be %s', (url) => {
+    expect(() => check(reports(url))).not.toThrow();
+  });
+
+  test.each([
+    'reports.example',
+    'http://reports.example/',
+    'https://',
+    'https://a b/',
+    'HTTPS://reports.example/',
+    'http://127.0.0.1:8080/',
+  ])('cannot be %s', (url) => {
+    expect(problems(reports(url))).toEqual([refusal(url)]);
+  });
+
+  test('can be http on this machine, where the account is on this machine', () => {
+    expect(() => check(reports('http://127.0.0.1:8080/'), { loopback: true })).not.toThrow();
+    expect(problems(reports('http://reports.example/'), { loopback: true })).toEqual([
+      refusal('http://reports.example/'),
+    ]);
+  });
+});
+
+describe('the MessageID', () => {
+  test('is refused, because Volley makes it', () => {
+    expect(problems(`${sms}  MessageID: abc1\n`)).toEqual([
+      'c.yaml:9:14: "message.MessageID": Volley makes it itself (at most 40 letters and digits, unique to each request); remove it from the campaign.',
+    ]);
+  });
+});
+
+describe('times and zones', () => {
+  const timed = (time: string, zone: string) => `${sms}  SendTime: ${time}\n  TimeZone: ${zone}\n`;
+
+  test('are written the same for every interface', () => {
+    const source = timed('2026-11-21T18:30', 'Pacific/Auckland');
+    expect(() => check(source)).not.toThrow();
+    expect(() => check(source, { interface: 'rest-1.02' })).not.toThrow();
+  });
+
+  test('must be a time and a zone', () => {
+    expect(problems(timed('21/11/2026 18:30', 'Middle Earth'))).toEqual([
+      'c.yaml:9:13: "message.SendTime": expected a date and time such as 2026-11-21T18:30, got "21/11/2026 18:30".',
+      'c.yaml:10:13: "message.TimeZone": expected a time zone such as Pacific/Auckland or AUS Eastern, got "Middle Earth".',
+    ]);
+  });
+
+  test('must be such that the interface can say them', () => {
+    expect(problems(timed('2026-11-21T18:30:15', 'Pacific/Auckland'), { interface: 'rest-1.04' })).toEqual([
+      'c.yaml:9:13: "message.SendTime": expected a time without seconds, which rest-1.04 cannot say, got "2026-11-21T18:30:15".',
+    ]);
+  });
+});
+
+describe('a character', () => {
+  const xml = { format: 'xml' } as const;
+
+  test('that XML cannot carry is refused there, whether or not there are placeholders beside it', () => {
+    const source = `${head('sms')}  Message: "Hi \\a"\n  Reference: "[[n]] \\uFFFF"\nfiles: [{ file: a.pdf, name: "\\x01" }]\n`;
+    expect(problems(source, xml)).toEqual([
+      'c.yaml:9:14: "message.Reference": contains U+FFFF, which XML cannot carry.',
+      'c.yaml:8:12: "message.Message": contains U+0007, which XML cannot carry.',
+      'c.yaml:10:30: "files.0.name": contains U+0001, which XML cannot carry.',
+    ]);
+    expect(() => check(source)).not.toThrow();
+  });
+
+  test.each(['json', 'xml'] as const)('that is half of a pair cannot be carried by %s', (format) => {
+    expect(problems(`${head('sms')}  Message: "\\ud83d"\n`, { format })).toEqual([
+      'c.yaml:8:12: "message.Message": contains U+D83D, half of a surrogate pair.',
+    ]);
+  });
+
+  test('that is NUL cannot be kept', () => {
+    expect(problems(`${head('sms')}  Message: "a\\0"\n`)).toEqual([
+      'c.yaml:8:12: "message.Message": contains a NUL character.',
+    ]);
+  });
+});
+
+describe('a key of an earlier REST interface', () => {
+  const source = `${sms}  ForceGSMChars: true\n`;
+
+  test('sets its field there', () => {
+    expect(() => check(source, { interface: 'rest-1.02' })).not.toThrow();
+    expect(problems(source.replace('true', 'yes'), { interface: 'rest-1.02' })).toEqual([
+      'c.yaml:9:18: "message.ForceGSMChars": expected true or false, got "yes".',
+    ]);
+  });
+
+  test('is refused beside the name of its field', () => {
+    expect(problems(`${source}  CharacterConversion: true\n`, { interface: 'rest-1.02' })).toEqual([
+      'c.yaml:9:18: "message.ForceGSMChars": the same field as "message.CharacterConversion"; set one of the two.',
+    ]);
+  });
+
+  test('is refused in the current one, which has another name for it', () => {
+    expect(problems(source)).toEqual([
+      expect.stringMatching(
+        /^c\.yaml:9:18: "message\.ForceGSMChars": not a field of sms in rest-2\.02\. It is "CharacterConversion" there\./,
+      ),
+    ]);
+  });
+
+  test('is not that of a SOAP element', () => {
+    expect(problems(`${tts}  caller_id: +6491\n`, { interface: 'soap-tts' })).toEqual([
+      'c.yaml:9:3: Unknown key "caller_id" in "message". Did you mean "CallerID"?',
+    ]);
   });
 });

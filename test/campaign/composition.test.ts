@@ -5,50 +5,13 @@ import { type Composition, compose } from '../../src/campaign/composition.ts';
 import { mergedText } from '../../src/campaign/merge.ts';
 import { personalise } from '../../src/campaign/personalise.ts';
 import { render } from '../../src/campaign/placeholders.ts';
-import type { CampaignTarget } from '../../src/campaign/target.ts';
-import type { Channel } from '../../src/domain.ts';
 import { problemsOf } from '../support/problems.ts';
-
-const header = ['phone', 'email', 'first', 'last', 'company', 'city', 'state', 'note', 'STOP', 'n'];
-
-type Parts = {
-  readonly target?: Partial<CampaignTarget>;
-  readonly channel?: Channel;
-  readonly columns?: Record<string, string>;
-  readonly message: Record<string, unknown>;
-  readonly files?: number | readonly Record<string, string>[];
-};
-
-const current: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
+import { composed, current, earlier, header, type Parts, personalised, yaml } from './parts.ts';
 
 /** The rest of an envelope of text alone. */
 const withoutFiles = { keypads: [], files: [], audio: {} };
 
-/** JSON is YAML, one line a key here, so that places can be told. */
-function yaml({ channel = 'sms', columns = {}, message, files = 0 }: Parts): string {
-  const lines = Object.entries(message).map(([field, value]) => `  ${field}: ${JSON.stringify(value)}`);
-  return [
-    'campaign: test',
-    'account: main',
-    `channel: ${channel}`,
-    'contacts:',
-    '  file: contacts.csv',
-    `  columns: ${JSON.stringify({ Recipient: 'phone', ...columns })}`,
-    'message:',
-    ...lines,
-    `files: ${JSON.stringify(typeof files === 'number' ? Array.from({ length: files }, () => ({ file: 'a.pdf' })) : files)}`,
-  ].join('\n');
-}
-
-function composed(parts: Parts): Composition {
-  return compose(readCampaign(yaml(parts), 'c.yaml'), { ...current, ...parts.target }, header);
-}
-
 const problems = (parts: Parts) => problemsOf(() => composed(parts));
-
-function personalised(parts: Parts, values: Record<string, string>) {
-  return personalise(composed(parts), (column) => values[column] ?? '');
-}
 
 describe('a mapped column', () => {
   test('that the file does not have is told with its place, the nearest, and the columns there are', () => {
@@ -116,11 +79,11 @@ describe('a placeholder', () => {
   test.each(['[[STOP]]', '[[Reply]]', '[[REPLY]]', '[[File1]]', '[[Link:https://x.example/?a=1|2]]'])(
     'of the service passes through in the text of an SMS: %s',
     (written) => {
-      expect(personalised({ message: { Message: `Hi ${written}` }, files: 1 }, { STOP: 'no' })).toMatchObject(
-        {
-          envelope: { fields: { Message: `Hi ${written}` } },
-        },
-      );
+      expect(
+        personalised({ message: { Message: `Hi ${written}` }, files: [{ file: 'a.pdf' }] }, { STOP: 'no' }),
+      ).toMatchObject({
+        envelope: { fields: { Message: `Hi ${written}` } },
+      });
     },
   );
 
@@ -133,15 +96,20 @@ describe('a placeholder', () => {
         { channel: 'fax', message: { Message: written } },
       ];
       for (const parts of elsewhere) {
-        expect(problems({ ...parts, files: 1 })).toEqual([expect.stringContaining('Unknown placeholder')]);
+        expect(problems({ ...parts, files: [{ file: 'a.pdf' }] })).toEqual([
+          expect.stringContaining('Unknown placeholder'),
+        ]);
       }
     },
   );
 
   test('for a file that the campaign does not have is refused', () => {
-    expect(problems({ message: { Message: 'See [[File1]] and [[File3]]' }, files: 2 })).toEqual([
-      'c.yaml:8:12: "message.Message": [[File3]] links to a file, and "files" has 2.',
-    ]);
+    expect(
+      problems({
+        message: { Message: 'See [[File1]] and [[File3]]' },
+        files: [{ file: 'a.pdf' }, { file: 'a.pdf' }],
+      }),
+    ).toEqual(['c.yaml:8:12: "message.Message": [[File3]] links to a file, and "files" has 2.']);
     expect(problems({ message: { Message: '[[File1]]' } })).toEqual([
       expect.stringContaining('"files" has none'),
     ]);
@@ -222,6 +190,39 @@ describe('merging', () => {
   });
 });
 
+describe('in an earlier interface', () => {
+  const sms = (Message: string): Parts => ({ target: earlier, message: { Message } });
+
+  test('the engine fills the text of an SMS, and the placeholders of the service pass through', () => {
+    expect(composed(sms('Hi [[first]] [[STOP]]')).merge).toMatchObject({ kind: 'engine' });
+    expect(personalised(sms('Hi [[first]] [[STOP]]'), { first: 'Ann' })).toMatchObject({
+      envelope: { fields: { Message: 'Hi Ann [[STOP]]' } },
+      destination: {},
+    });
+  });
+
+  test('a value that would be read as a placeholder of the service leaves its contact out', () => {
+    expect(personalised(sms('Hi [[first]]'), { first: '[[STOP]]' })).toMatchObject({
+      kind: 'invalid',
+      column: 'first',
+    });
+  });
+
+  test('a field may stand under the name that the interface gives it', () => {
+    const parts: Parts = { target: earlier, message: { Message: 'Hi', ForceGSMChars: 'true' } };
+    expect(personalised(parts, {})).toMatchObject({
+      envelope: { fields: { Message: 'Hi', CharacterConversion: 'true' } },
+    });
+  });
+
+  test('a faulty placeholder is told under the name it was written', () => {
+    const parts: Parts = { target: earlier, message: { Message: 'Hi', ForceGSMChars: '[[gsm]]' } };
+    expect(problemsOf(() => composed(parts))).toEqual([
+      'c.yaml:9:18: Unknown placeholder [[gsm]] in "message.ForceGSMChars".',
+    ]);
+  });
+});
+
 describe('a contact is left out, with the column and the reason', () => {
   const sms: Parts = { message: { Message: 'Hi [[note]]' } };
 
@@ -251,6 +252,41 @@ describe('a contact is left out, with the column and the reason', () => {
       kind: 'invalid',
       column: 'note',
       detail: 'contains a NUL character',
+    });
+  });
+
+  test.each([
+    ['json', 'a\ud83d', 'contains U+D83D, half of a surrogate pair'],
+    ['xml', 'a\ude00', 'contains U+DE00, half of a surrogate pair'],
+    ['xml', 'a\u0007', 'contains U+0007, which XML cannot carry'],
+    ['xml', 'a\uffff', 'contains U+FFFF, which XML cannot carry'],
+  ] as const)('when %s cannot carry its value %j', (format, note, detail) => {
+    const target = { ...current, format };
+    const everywhere: Parts[] = [
+      { ...sms, target },
+      { target, columns: { Company: 'note' }, message: { Message: 'Hi' } },
+      { target, channel: 'email', message: { MessagePlain: 'Hi', EmailSubject: '[[note]]' } },
+      { target, message: { Message: 'Hi' }, files: [{ file: 'a.pdf', name: '[[note]].pdf' }] },
+    ];
+    for (const parts of everywhere) {
+      expect(personalised(parts, { note })).toEqual({ kind: 'invalid', column: 'note', detail });
+    }
+  });
+
+  test('but JSON carries a control character', () => {
+    expect(personalised(sms, { note: 'a\u0007' })).toMatchObject({ kind: 'personalised' });
+  });
+
+  test.each([
+    ['SendTime', '21/11/2026 18:30', 'expected a date and time such as 2026-11-21T18:30'],
+    ['TimeZone', 'Mars', 'expected a time zone such as Pacific/Auckland'],
+    ['WebhookCallbackURL', 'http://a.example/', 'expected a full address that begins with https://'],
+  ])('when its %s would be %s', (field, note, detail) => {
+    const parts: Parts = { message: { Message: 'Hi', [field]: '[[note]]' } };
+    expect(personalised(parts, { note })).toEqual({
+      kind: 'invalid',
+      column: field,
+      detail: expect.stringContaining(detail),
     });
   });
 

@@ -74,6 +74,8 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['campaign: Outage-2026', 'campaign: 2026'],
     ['account: Main', 'account: 7'],
     ['Message: Hi', 'Message: "0123"'],
+    ['Message: Hi', 'Message: Hi, ForceGSMChars: true'],
+    ['Message: Hi', 'Message: Hi, Keypads: [{ Tone: 1, RouteNumber: +6491 }]'],
   ])('takes %s written as %s, as Volley itself does', (from, to) => {
     expect(campaignInEditor(campaign.replace(from, to))).toBe(true);
     expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).not.toThrow();
@@ -85,6 +87,9 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['chunkSize: 200', 'chunkSize: many'],
     ['chunkSize: 200', 'chunksize: 200'],
     ['Message: Hi', 'Mesage: Hi'],
+    ['Message: Hi', 'Message: Hi, MessageID: a1'],
+    ['Message: Hi', 'Message: Hi, Keypads: [{ Tone: 10, RouteNumber: +6491 }]'],
+    ['Message: Hi', 'Message: Hi, Keypads: [{ Tone: 1 }]'],
     ['Message: Hi', 'Message: [[state]]'],
     ['Message: Hi', 'Message: ~'],
     ['Message: Hi', 'Message: '],

@@ -1,0 +1,43 @@
+import { readCampaign } from '../../src/campaign/campaign.ts';
+import { type Composition, compose } from '../../src/campaign/composition.ts';
+import { type Personalised, personalise } from '../../src/campaign/personalise.ts';
+import type { CampaignTarget } from '../../src/campaign/target.ts';
+import type { Channel } from '../../src/domain.ts';
+
+export const header = ['phone', 'email', 'first', 'last', 'company', 'city', 'state', 'note', 'STOP', 'n'];
+
+export const current: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
+export const earlier: CampaignTarget = { ...current, interface: 'rest-1.04' };
+
+/** What a campaign for a test says; the rest is the same for all. */
+export type Parts = {
+  readonly target?: CampaignTarget;
+  readonly channel?: Channel;
+  readonly columns?: Record<string, string>;
+  readonly message: Record<string, unknown>;
+  readonly files?: readonly Record<string, string>[];
+};
+
+/** JSON is YAML, one line a key here, so that places can be told. */
+export function yaml({ channel = 'sms', columns = {}, message, files = [] }: Parts): string {
+  const lines = Object.entries(message).map(([field, value]) => `  ${field}: ${JSON.stringify(value)}`);
+  return [
+    'campaign: test',
+    'account: main',
+    `channel: ${channel}`,
+    'contacts:',
+    '  file: contacts.csv',
+    `  columns: ${JSON.stringify({ Recipient: 'phone', ...columns })}`,
+    'message:',
+    ...lines,
+    `files: ${JSON.stringify(files)}`,
+  ].join('\n');
+}
+
+export function composed(parts: Parts): Composition {
+  return compose(readCampaign(yaml(parts), 'c.yaml'), parts.target ?? current, header);
+}
+
+export function personalised(parts: Parts, values: Record<string, string>): Personalised {
+  return personalise(composed(parts), (column) => values[column] ?? '');
+}
