@@ -14,7 +14,7 @@ import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
-import { isBlank, wrongCharacter, wrongOrBlankLine, wrongValue } from './values.ts';
+import { isBlank, wrongCharacter, wrongOrBlankLine, wrongPath, wrongValue } from './values.ts';
 
 /** A campaign file: its definition, and where each value stands in the file. */
 export type Campaign = YamlFile<Definition>;
@@ -109,7 +109,11 @@ function messageFaults(definition: Definition, target: CampaignTarget): Fault[] 
     if (field === undefined) what = foreignKey(key, definition, target);
     else if (key !== field.name && written.has(field.name)) {
       what = `the same field as "message.${field.name}"; set one of the two.`;
-    } else what = wrongSource(target, source, (value) => wrongValue(target, field, value));
+    } else {
+      what =
+        wrongSource(target, source, (value) => wrongValue(target, field, value)) ??
+        (field.type === 'audio' ? wrongPath(source) : undefined);
+    }
     return faultAt(['message', key], what);
   });
 
@@ -140,7 +144,7 @@ function fileFaults({ channel, files }: Definition, target: CampaignTarget): Fau
     return faultAt(['files'], `${channel} in ${target.interface} takes no files.`);
   }
   return files.flatMap(({ file, name }, index) => [
-    ...faultAt(['files', index, 'file'], wrongSource(target, file, wrongOrBlankLine)),
+    ...faultAt(['files', index, 'file'], wrongSource(target, file, wrongOrBlankLine) ?? wrongPath(file)),
     ...(name === undefined
       ? []
       : faultAt(['files', index, 'name'], wrongSource(target, name, wrongOrBlankLine))),

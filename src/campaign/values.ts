@@ -1,9 +1,11 @@
+import { posix } from 'node:path';
 import type { Format } from '../domain.ts';
 import { oneOf } from '../platform/nearest.ts';
 import { uncarriable } from '../wire/characters.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
 import { isLoopbackHttp } from '../wire/required.ts';
 import { wrongWireValue } from '../wire/values.ts';
+import { hasPlaceholder } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
 
 /** What is wrong with a value of a message, as it would be sent; undefined when nothing is. */
@@ -43,6 +45,15 @@ export function wrongLine(value: string): string | undefined {
 /** Of a value that cannot be left out. */
 export function wrongOrBlankLine(value: string): string | undefined {
   return isBlank(value) ? 'expected a text, got nothing.' : wrongLine(value);
+}
+
+/**
+ * Why a path whose placeholders are still to be filled cannot be in the campaign's folder. Of one without placeholders,
+ * the file itself is looked at.
+ */
+export function wrongPath(source: string): string | undefined {
+  const outside = hasPlaceholder(source) && (posix.isAbsolute(source) || source.split('/').includes('..'));
+  return outside ? `expected a path inside the campaign's folder, got "${source}".` : undefined;
 }
 
 export function isBlank(text: string): boolean {

@@ -127,10 +127,10 @@ async function wrongAudio(data: Buffer): Promise<string | undefined> {
       { mimeType: 'audio/wav' },
       { duration: false, skipCovers: true },
     );
-    const { container = 'no audio', codec = 'no codec', bitsPerSample, sampleRate } = format;
-    if (container === 'WAVE' && codec === 'PCM' && bitsPerSample === 16 && sampleRate === 8000)
-      return undefined;
-    return `${expectedAudio}; got ${container}, ${codec}, ${bitsPerSample ?? '?'}-bit, ${sampleRate ?? '?'} Hz`;
+    const { container, codec, bitsPerSample, sampleRate } = format;
+    if (container !== 'WAVE' || codec === undefined) return `${expectedAudio}; this is none`;
+    if (codec === 'PCM' && bitsPerSample === 16 && sampleRate === 8000) return undefined;
+    return `${expectedAudio}; got ${codec}, ${bitsPerSample ?? '?'}-bit, ${sampleRate ?? '?'} Hz`;
   } catch {
     return `${expectedAudio}; this is none`;
   }

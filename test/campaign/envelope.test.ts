@@ -57,6 +57,19 @@ describe('a file to send along', () => {
     });
   });
 
+  test.each(['../secrets/[[n]].pdf', 'docs/../../[[n]].pdf', '/etc/[[n]]'])(
+    'cannot lie outside of the folder of the campaign, whatever the contact: %s',
+    (file) => {
+      const campaign = readCampaign(
+        yaml({ channel: 'fax', message: { Reference: 'r' }, files: [{ file }] }),
+        'c.yaml',
+      );
+      expect(problemsOf(() => checkCampaign(campaign, current))).toEqual([
+        `c.yaml:9:17: "files.0.file": expected a path inside the campaign's folder, got "${file}".`,
+      ]);
+    },
+  );
+
   test('leaves a contact out that has no value for the path', () => {
     expect(personalised(statement, {})).toEqual({
       kind: 'invalid',

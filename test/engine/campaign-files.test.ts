@@ -93,11 +93,11 @@ describe('the audio of a voice message', () => {
   });
 
   test.each([
-    ['another sample rate', wav({ sampleRate: 44_100 }), 'got WAVE, PCM, 16-bit, 44100 Hz'],
-    ['another resolution', wav({ bits: 8 }), 'got WAVE, PCM, 8-bit, 8000 Hz'],
-    ['another codec', wav({ bits: 8, format: 7 }), 'got WAVE, MULAW, 8-bit, 8000 Hz'],
-    ['another kind of file', Buffer.from('%PDF-1.4 and so on and on'), 'got no audio'],
-    ['a file that is cut off', wav().subarray(0, 20), 'expected a WAV file'],
+    ['another sample rate', wav({ sampleRate: 44_100 }), 'got PCM, 16-bit, 44100 Hz'],
+    ['another resolution', wav({ bits: 8 }), 'got PCM, 8-bit, 8000 Hz'],
+    ['another codec', wav({ bits: 8, format: 7 }), 'got MULAW, 8-bit, 8000 Hz'],
+    ['another kind of file', Buffer.from('%PDF-1.4 and so on and on'), 'this is none'],
+    ['a file that is cut off', wav().subarray(0, 20), 'this is none'],
   ])('leaves the contact out when it is %s', async (_, data, found) => {
     const [contact] = await audio(data);
     expect(contact).toMatchObject({

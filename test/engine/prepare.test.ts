@@ -242,7 +242,7 @@ describe('files to send along', () => {
       campaign.replace('sms', 'voice').replace('Message: "Hi [[name]]"', 'MessageToPeople: hello.wav'),
     );
     expect(await problems()).toEqual([
-      'night/campaign.yaml:9:20: The file "hello.wav" cannot be sent along: expected a WAV file, PCM, 16-bit, 8000 Hz; got WAVE, PCM, 16-bit, 11025 Hz.',
+      'night/campaign.yaml:9:20: The file "hello.wav" cannot be sent along: expected a WAV file, PCM, 16-bit, 8000 Hz; got PCM, 16-bit, 11025 Hz.',
     ]);
     await writeFile(join(workspace.folder, 'night/hello.wav'), wav());
     await prepare();
