@@ -46,6 +46,7 @@ export function checkCampaign({ value: definition, locate }: Campaign, target: C
     ? [
         ...columnFaults(definition, target),
         ...messageFaults(definition, target),
+        ...contentFaults(definition, target),
         ...keypadFaults(definition, target),
         ...fileFaults(definition, target),
       ]
@@ -100,32 +101,39 @@ function columnFaults({ contacts: { columns } }: Definition, target: CampaignTar
 }
 
 function messageFaults(definition: Definition, target: CampaignTarget): Fault[] {
-  const { channel } = definition;
-  const known = messageFields(target.interface, channel);
   const written = writtenIn(definition.message);
-  const faults = [...written].flatMap(([key, source]): Fault[] => {
+  const known = messageFields(target.interface, definition.channel);
+  return [...written].flatMap(([key, source]) => {
     const field = known.find((candidate) => keysOf(target.interface, candidate).includes(key));
-    let what: string | undefined;
-    if (field === undefined) what = foreignKey(key, definition, target);
-    else if (key !== field.name && written.has(field.name)) {
-      what = `the same field as "message.${field.name}"; set one of the two.`;
-    } else {
-      what =
-        wrongSource(target, source, (value) => wrongValue(target, field, value)) ??
-        (field.type === 'audio' ? wrongPath(source) : undefined);
-    }
+    const what =
+      field === undefined
+        ? foreignKey(key, definition, target)
+        : (writtenTwice(key, field, written) ??
+          wrongSource(target, source, (value) => wrongValue(target, field, value)) ??
+          (field.type === 'audio' ? wrongPath(source) : undefined));
     return faultAt(['message', key], what);
   });
+}
 
-  const content = contentFields(target.interface, definition);
-  const set = fieldsOf(definition, target.interface);
-  const hasContent = set.some(
-    ({ definition: { name }, source }) => content.includes(name) && !isBlank(source),
+function writtenTwice(
+  key: string,
+  { name }: FieldDefinition,
+  written: ReadonlyMap<string, string>,
+): string | undefined {
+  return key !== name && written.has(name)
+    ? `the same field as "message.${name}"; set one of the two.`
+    : undefined;
+}
+
+function contentFaults(definition: Definition, target: CampaignTarget): Fault[] {
+  const names = contentFields(target.interface, definition);
+  const hasContent = fieldsOf(definition, target.interface).some(
+    ({ definition: { name }, source }) => names.includes(name) && !isBlank(source),
   );
-  if (content.length === 0 || hasContent) return faults;
-  const files = channel === 'fax' ? ' or "files"' : '';
-  const what = `The ${channel} has nothing to say; expected ${oneOf(content)}${files}.`;
-  return [...faults, { path: ['message'], what }];
+  if (names.length === 0 || hasContent) return [];
+  const files = definition.channel === 'fax' ? ' or "files"' : '';
+  const what = `The ${definition.channel} has nothing to say; expected ${oneOf(names)}${files}.`;
+  return [{ path: ['message'], what }];
 }
 
 function keypadFaults(definition: Definition, target: CampaignTarget): Fault[] {
@@ -171,7 +179,7 @@ function foreignKey(key: string, { channel }: Definition, target: CampaignTarget
     ...messageFields(target.interface, channel).map(({ name }) => name),
     ...(takesKeypads(target.interface, channel) ? ['Keypads'] : []),
   ];
-  const here = fieldNameOf(key);
-  const hint = here !== undefined && names.includes(here) ? ` It is "${here}" there.` : nearest(key, names);
+  const name = fieldNameOf(key);
+  const hint = name !== undefined && names.includes(name) ? ` It is "${name}" there.` : nearest(key, names);
   return `not a field of ${channel} in ${target.interface}.${hint} Its fields: ${names.join(', ')}.`;
 }

@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import type { Campaign } from './campaign.ts';
-import { fieldsOf } from './campaign.ts';
+import { type Campaign, fieldsOf } from './campaign.ts';
 import { hasPlaceholder, type Template } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
 

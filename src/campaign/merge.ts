@@ -30,7 +30,7 @@ export function planMerge(
 ): MergePlan {
   const needed = distinctColumns(template ?? []);
   if (needed.length === 0) return { kind: 'none' };
-  if (mergeable.length === 0) return { kind: 'engine', why: 'the service does not merge into this channel' };
+  if (mergeable.length === 0) return { kind: 'engine', why: 'the service does not merge here' };
 
   const slots: Slot[] = [];
   for (const { column, fallback } of needed) {

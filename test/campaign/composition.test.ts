@@ -159,7 +159,7 @@ describe('merging', () => {
   test.each(['email', 'fax'] as const)('is done by the engine in a channel without: %s', (channel) => {
     const field = channel === 'email' ? 'MessagePlain' : 'Message';
     const { merge } = composed({ channel, message: { [field]: 'Hi [[first]]' } });
-    expect(merge).toEqual({ kind: 'engine', why: 'the service does not merge into this channel' });
+    expect(merge).toEqual({ kind: 'engine', why: 'the service does not merge here' });
   });
 
   test('is none where only the billing codes differ', () => {
@@ -394,9 +394,11 @@ describe('whoever merges, the recipient reads the same', () => {
         fc.array(piece, { minLength: 1, maxLength: 8 }),
         fc.record({ first: value, city: value, note: value }),
         fc.boolean(),
-        (pieces, row, mapsFirst) => {
+        fc.constantFrom(current, earlier),
+        (pieces, row, mapsFirst, target) => {
           const source = pieces.join('');
-          const parts = { columns: mapsFirst ? { 'First Name': 'first' } : {}, message: { Message: source } };
+          const columns = mapsFirst ? { 'First Name': 'first' } : {};
+          const parts = { target, columns, message: { Message: source } };
           const valueIn = (column: string): string => ({ phone: '', ...row })[column] ?? '';
           let composition: Composition;
           try {

@@ -2,27 +2,47 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
+import { type Campaign, checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import { describeMessageKey } from '../../src/campaign/field-descriptions.ts';
 import { messageKeys } from '../../src/campaign/message-keys.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
-import { accountsJsonSchema } from '../../src/gateway/accounts.ts';
-
-const target: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
+import { accountsJsonSchema, readAccount } from '../../src/gateway/accounts.ts';
+import { wireInterfaces } from '../../src/wire/interfaces.ts';
 
 const folder = new URL('../../campaigns/', import.meta.url);
 const readText = (name: string) => readFileSync(new URL(name, folder), 'utf8');
-const campaigns = readdirSync(folder).filter((name) => name.endsWith('.yaml') && name !== 'accounts.yaml');
+const yamlIn = (path: string) =>
+  readdirSync(new URL(path, folder))
+    .filter((name) => name.endsWith('.yaml') && name !== 'accounts.yaml')
+    .map((name) => path.slice(2) + name);
+const campaigns = [...yamlIn('./'), ...yamlIn('./interfaces/')];
+
+/** What the campaign's account is. */
+function targetOf({ value }: Campaign): CampaignTarget {
+  const environment = { VOLLEY_SANDBOX_TOKEN: 'token' };
+  const account = readAccount(readText('accounts.yaml'), 'accounts.yaml', value.account, environment);
+  return { interface: account.interface, format: account.format, loopback: true };
+}
 
 describe('the example campaigns', () => {
-  test('are there for SMS, email and fax', () => {
-    const channels = campaigns.map((name) => readCampaign(readText(name), name).value.channel);
-    expect(new Set(channels)).toEqual(new Set(['sms', 'email', 'fax']));
+  test('are there for every channel of every interface, and for every format', () => {
+    const used = campaigns.map((name) => {
+      const campaign = readCampaign(readText(name), name);
+      const { interface: interfaceName, format } = targetOf(campaign);
+      return { channel: `${interfaceName} ${campaign.value.channel}`, format: `${interfaceName} ${format}` };
+    });
+    const there = wireInterfaces.flatMap(({ name, channels }) =>
+      channels.map((channel) => `${name} ${channel}`),
+    );
+    expect(new Set(used.map(({ channel }) => channel))).toEqual(new Set(there));
+    const formats = wireInterfaces.map(({ name, format }) => `${name} ${format}`);
+    expect(new Set(used.map(({ format }) => format))).toEqual(new Set(formats));
   });
 
   test.each(campaigns)('%s is in order', (name) => {
-    expect(() => checkCampaign(readCampaign(readText(name), name), target)).not.toThrow();
+    const campaign = readCampaign(readText(name), name);
+    expect(() => checkCampaign(campaign, targetOf(campaign))).not.toThrow();
   });
 });
 
@@ -42,7 +62,8 @@ describe('the published JSON Schema', () => {
 
   test.each([...campaigns, 'accounts.yaml'])('is named in the first line of %s', (name) => {
     const kind = name === 'accounts.yaml' ? 'accounts' : 'campaign';
-    expect(readText(name).split('\n')[0]).toBe(`# yaml-language-server: $schema=./${kind}.schema.json`);
+    const path = `${name.includes('/') ? '../' : './'}${kind}.schema.json`;
+    expect(readText(name).split('\n')[0]).toBe(`# yaml-language-server: $schema=${path}`);
   });
 
   const campaignInEditor = editorAccepts(definitionJsonSchema());
@@ -67,6 +88,7 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
 
   test('takes unquoted numbers and booleans, as Volley itself does', () => {
     expect(campaignInEditor(campaign)).toBe(true);
+    const target: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
     expect(() => checkCampaign(readCampaign(campaign, 'c.yaml'), target)).not.toThrow();
   });
 

@@ -93,7 +93,7 @@ describe('the merge plan', () => {
   test('leaves it to the engine where the service does not merge', () => {
     expect(planMerge(template(column('a')), [], { Company: 'a' })).toEqual({
       kind: 'engine',
-      why: 'the service does not merge into this channel',
+      why: 'the service does not merge here',
     });
   });
 
