@@ -6,7 +6,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Destination, DestinationField, SendRequest } from '../../src/domain.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { destinationFieldsOf, type FieldDefinition, messageFields } from '../../src/wire/fields.ts';
+import {
+  destinationFieldsOf,
+  type FieldDefinition,
+  messageFields,
+  takesFiles,
+  takesKeypads,
+} from '../../src/wire/fields.ts';
 import type { WireInterface } from '../../src/wire/wire.ts';
 import { readJournal } from '../support/journal.ts';
 import { credentialsFor, everyChannel, smallestMessage } from '../support/messages.ts';
@@ -31,7 +37,11 @@ afterEach(async () => {
 });
 
 /** Sends messages, and gives what the sandbox made of each. */
-async function arrived(wire: WireInterface, requests: readonly SendRequest[]) {
+async function arrived(
+  wire: WireInterface,
+  requests: readonly SendRequest[],
+  newMessageId = () => `M${++sent}`,
+) {
   const gateway = openGateway({
     name: 'test',
     interface: wire.name,
@@ -41,7 +51,7 @@ async function arrived(wire: WireInterface, requests: readonly SendRequest[]) {
     timeouts: { connect: 5000, headers: 20_000, body: 20_000 },
     concurrency: 1,
   });
-  const numbered = requests.map((request) => ({ ...request, messageId: `M${++sent}` }));
+  const numbered = requests.map((request) => ({ ...request, messageId: newMessageId() }));
   for (const request of numbered) {
     expect(await gateway.send(request)).toMatchObject({ kind: 'answer' });
   }
@@ -125,5 +135,33 @@ describe('a destination field arrives as it was sent', () => {
     ]);
     expect(line?.message?.destinations).toEqual([...values.map((value) => ({ [field]: value })), {}]);
     expect(line?.recipients).toEqual([...destinations, first].map((destination) => destination?.Recipient));
+  });
+});
+
+describe('what stands beside the fields arrives as it was sent', () => {
+  const withFiles = everyChannel.filter(([, wire, channel]) => takesFiles(wire.name, channel));
+  const withKeypads = everyChannel.filter(([, wire, channel]) => takesKeypads(wire.name, channel));
+
+  test.each(everyChannel)('the longest MessageID: %s', async (_, wire, channel) => {
+    const smallest = smallestMessage(wire.name, channel);
+    const [line] = await arrived(wire, [smallest], () => 'Zz0123456789'.padEnd(40, 'x'));
+    expect(line).toMatchObject({ messageId: 'Zz0123456789'.padEnd(40, 'x'), status: 200 });
+  });
+
+  test.each(withFiles)('files, by name and size: %s', async (_, wire, channel) => {
+    const names = ['a.pdf', '', hostileInOneLine, longText];
+    const files = names.map((Name, index) => ({
+      Name,
+      Data: Buffer.alloc(index * 100_000, index).toString('base64'),
+    }));
+    const [line] = await arrived(wire, [{ ...smallestMessage(wire.name, channel), files }]);
+    expect(line?.message?.files).toEqual(names.map((name, index) => ({ name, bytes: index * 100_000 })));
+  });
+
+  test.each(withKeypads)('all nine keypads: %s', async (_, wire, channel) => {
+    const numbers = ['', '0', '0012345', '+64211234567', hostileInOneLine, longText, 'true', '1.0', '"'];
+    const keypads = numbers.map((RouteNumber, index) => ({ Tone: String(index + 1), RouteNumber }));
+    const [line] = await arrived(wire, [{ ...smallestMessage(wire.name, channel), keypads }]);
+    expect(line?.message?.keypads).toEqual(keypads);
   });
 });
