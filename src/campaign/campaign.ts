@@ -1,15 +1,8 @@
 import { InputError, type InterfaceName, type Problem } from '../domain.ts';
 import { nearest, oneOf } from '../platform/nearest.ts';
 import { readYaml, type YamlFile } from '../platform/yaml.ts';
-import {
-  channelsOf,
-  destinationFieldsLackedBy,
-  destinationFieldsOf,
-  type FieldDefinition,
-  messageFields,
-  takesFiles,
-  takesKeypads,
-} from '../wire/fields.ts';
+import { destinationFieldsLackedBy, destinationFieldsOf } from '../wire/destination-fields.ts';
+import { channelsOf, type FieldDefinition, messageFields, takesFiles, takesKeypads } from '../wire/fields.ts';
 import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';

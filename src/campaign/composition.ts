@@ -6,7 +6,8 @@ import {
   type Problem,
 } from '../domain.ts';
 import { nearest } from '../platform/nearest.ts';
-import { type FieldDefinition, isServicePlaceholder, mergedByService } from '../wire/fields.ts';
+import type { FieldDefinition } from '../wire/fields.ts';
+import { isServicePlaceholder, mergedByService } from '../wire/service-merge.ts';
 import { type Campaign, contentFields, fieldsOf } from './campaign.ts';
 import type { Definition } from './definition.ts';
 import { type MergePlan, planMerge, type Slot } from './merge.ts';

@@ -1,7 +1,7 @@
 import { SegmentedMessage } from 'sms-segments-calculator';
 import type { Destination, SendRequest } from '../domain.ts';
-import { mergedByService } from '../wire/fields.ts';
 import type { Units } from '../wire/report-values.ts';
+import { mergedByService } from '../wire/service-merge.ts';
 
 /** What of a message decides its size: little enough to be kept until every recipient's report is out. */
 export type Content =

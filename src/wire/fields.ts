@@ -1,10 +1,4 @@
-import {
-  type Channel,
-  channels,
-  type DestinationField,
-  destinationFields,
-  type InterfaceName,
-} from '../domain.ts';
+import { type Channel, channels, type InterfaceName } from '../domain.ts';
 
 /**
  * The fields of interface.md, sections 2.1–2.10, once, as data: campaigns are checked against it, the codecs of every
@@ -44,15 +38,6 @@ export type FieldDefinition = {
   readonly cdata?: true;
   /** Where `limit`, `range` or `values` comes from. */
   readonly source: Source;
-};
-
-/** One field of a destination (interface.md, 2.2): the JSON key may contain a space, the XML element's name not. */
-export type DestinationFieldDefinition = { readonly name: DestinationField; readonly xmlName: string };
-
-/** The service's merging: into which field, and which destination fields it can put there. */
-export type ServiceMerge = {
-  readonly field: string;
-  readonly destinationFields: readonly DestinationField[];
 };
 
 type Traits = Partial<Omit<FieldDefinition, 'name' | 'channels'>>;
@@ -229,28 +214,6 @@ export function channelsOf(interfaceName: InterfaceName): readonly Channel[] {
   return channels.filter((channel) => messageFields(interfaceName, channel).length > 0);
 }
 
-/** Destination fields in the order of the wire. */
-export const destinationFieldDefinitions: readonly DestinationFieldDefinition[] = destinationFields.map(
-  (name) => ({
-    name,
-    xmlName: name.replace(' ', ''),
-  }),
-);
-
-/** Sections 2.8 and 4.2: "`First Name` and `Last Name` are not listed". A call's list in SOAP takes the same. */
-const laterDestinationFields: readonly DestinationField[] = ['First Name', 'Last Name'];
-const earlierDestinationFields = destinationFields.filter((name) => !laterDestinationFields.includes(name));
-
-/** The destination fields an interface has, `Recipient` first. */
-export function destinationFieldsOf(interfaceName: InterfaceName): readonly DestinationField[] {
-  return interfaceName === 'rest-2.02' ? destinationFields : earlierDestinationFields;
-}
-
-/** The destination fields an interface lacks. */
-export function destinationFieldsLackedBy(interfaceName: InterfaceName): readonly DestinationField[] {
-  return interfaceName === 'rest-2.02' ? [] : laterDestinationFields;
-}
-
 /** Whether a message may have `Files` (interface.md, 2.3). */
 export function takesFiles(interfaceName: InterfaceName, channel: Channel): boolean {
   return written.includes(channel) && messageFields(interfaceName, channel).length > 0;
@@ -263,19 +226,3 @@ export function takesKeypads(interfaceName: InterfaceName, channel: Channel): bo
 
 /** The buttons a keypad may have (interface.md, 2.7 and section 8). */
 export const keypadTones: readonly string[] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
-
-/**
- * What the service merges by itself: destination fields into the text of an SMS (interface.md, 2.2 and 2.5). Earlier
- * versions do not say that they merge, so there nothing is left to the service but its own placeholders.
- */
-export function mergedByService(interfaceName: InterfaceName, channel: Channel): ServiceMerge | undefined {
-  if (channel !== 'sms') return undefined;
-  const fields = interfaceName === 'rest-2.02' ? destinationFields : [];
-  return { field: 'Message', destinationFields: fields.filter((name) => name !== 'Recipient') };
-}
-
-/** Placeholders that the service fills by itself, SMS only (interface.md, 2.5). `name` is what the brackets hold. */
-export function isServicePlaceholder(channel: Channel, name: string): boolean {
-  if (channel !== 'sms') return false;
-  return /^File[1-9]\d*$/.test(name) || /^reply$/i.test(name) || name === 'STOP' || name.startsWith('Link:');
-}

@@ -1,7 +1,6 @@
 import type { Channel, Destination, InterfaceName, SendRequest } from '../domain.ts';
 import { type JsonObject, member } from './json.ts';
-import { checkDestination, isBare, toSendRequest, type WireField, wireFields } from './message.ts';
-import { toWireRecipient } from './values.ts';
+import { isBare, recipientOf, toSendRequest, type WireField, wireFields } from './message.ts';
 
 /** `MessageData` as JSON (interface.md, 2.1–2.8), without the MessageID, which stands elsewhere in earlier versions. */
 
@@ -32,9 +31,7 @@ function toDestinations(
 ): readonly (EarlierDestination | string)[] {
   if (interfaceName === 'rest-2.02') return destinations;
   return destinations.map((destination) => {
-    checkDestination(interfaceName, destination);
-    const { Recipient } = destination;
-    const recipient = channel === 'email' ? Recipient : toWireRecipient(interfaceName, Recipient);
+    const recipient = recipientOf(interfaceName, channel, destination);
     if (isBare(destination)) return recipient;
     const { Attention, Company, Custom1, Custom2 } = destination;
     return { Recipient: recipient, Attention, Company, Custom1, Custom2 };

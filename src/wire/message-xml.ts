@@ -1,8 +1,7 @@
 import type { Channel, Destination, InterfaceName, SendRequest } from '../domain.ts';
-import { destinationFieldDefinitions } from './fields.ts';
+import { destinationFieldDefinitions } from './destination-fields.ts';
 import { isObject, type JsonObject, member } from './json.ts';
-import { checkDestination, isBare, toSendRequest, wireFields } from './message.ts';
-import { toWireRecipient } from './values.ts';
+import { isBare, recipientOf, toSendRequest, wireFields } from './message.ts';
 import { cdata, listOf, type XmlContent, type XmlElements } from './xml.ts';
 
 /**
@@ -30,15 +29,13 @@ export function toMessageElements(interfaceName: InterfaceName, request: SendReq
 }
 
 function toDestination(interfaceName: InterfaceName, channel: Channel, destination: Destination): XmlContent {
-  checkDestination(interfaceName, destination);
+  const recipient = recipientOf(interfaceName, channel, destination);
   const elements: Record<string, string> = {};
   for (const { name, xmlName } of destinationFieldDefinitions) {
     const value = destination[name];
     if (value !== undefined) elements[xmlName] = value;
   }
   if (interfaceName === 'rest-2.02') return elements;
-  const { Recipient } = destination;
-  const recipient = channel === 'email' ? Recipient : toWireRecipient(interfaceName, Recipient);
   return isBare(destination) ? recipient : { ...elements, Recipient: recipient };
 }
 

@@ -8,9 +8,8 @@ import type {
   MessageFields,
   SendRequest,
 } from '../domain.ts';
+import { destinationFieldDefinitions, destinationFieldsLackedBy } from './destination-fields.ts';
 import {
-  destinationFieldDefinitions,
-  destinationFieldsLackedBy,
   type FieldDefinition,
   keypadTones,
   messageFields,
@@ -19,7 +18,7 @@ import {
   takesKeypads,
 } from './fields.ts';
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
-import { fromWireRecipient, fromWireText, toWireText } from './values.ts';
+import { fromWireRecipient, fromWireText, toWireRecipient, toWireText } from './values.ts';
 
 /** What is the same in every format: which of a message's parts an interface takes, driven by the field tables. */
 
@@ -68,11 +67,25 @@ function checkKeypads(interfaceName: InterfaceName, channel: Channel, keypads: r
   }
 }
 
-/** @throws Error for a destination field the interface does not have */
-export function checkDestination(interfaceName: InterfaceName, destination: Destination): void {
+function checkDestination(interfaceName: InterfaceName, destination: Destination): void {
   for (const name of destinationFieldsLackedBy(interfaceName)) {
     if (destination[name] !== undefined) throw new Error(`${interfaceName} has no destination field ${name}`);
   }
+}
+
+/**
+ * A destination's recipient as the interface takes it.
+ *
+ * @throws Error for a destination field the interface does not have
+ */
+export function recipientOf(
+  interfaceName: InterfaceName,
+  channel: Channel,
+  destination: Destination,
+): string {
+  checkDestination(interfaceName, destination);
+  const { Recipient } = destination;
+  return channel === 'email' ? Recipient : toWireRecipient(interfaceName, Recipient);
 }
 
 /** Whether a destination is a recipient and nothing else; earlier versions write such a one as plain text. */

@@ -1,12 +1,12 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { destinationFields, type Keypad, type SendRequest } from '../domain.ts';
-import { channelsOf, destinationFieldsOf, keypadTones } from './fields.ts';
+import { destinationFieldsOf } from './destination-fields.ts';
+import { channelsOf, keypadTones } from './fields.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';
-import { checkDestination, isBare, toSendRequest, wireFields } from './message.ts';
+import { isBare, recipientOf, toSendRequest, wireFields } from './message.ts';
 import { decodeSoapAnswer } from './send-answer.ts';
 import { soapEnvelope } from './soap-answer.ts';
-import { toWireRecipient } from './values.ts';
 import type {
   DecodedSendRequest,
   ReceivedRequest,
@@ -101,17 +101,12 @@ function toParts(request: SendRequest, credentials: WireCredentials): Readonly<R
  * `csv_file`. Neither's format is shown. An empty field is the same as an absent one there.
  */
 function toPhoneList({ destinations }: SendRequest): Readonly<Record<string, string>> {
-  for (const destination of destinations) checkDestination(name, destination);
-  if (destinations.every(isBare)) {
-    return { phone_numbers: destinations.map(({ Recipient }) => toWireRecipient(name, Recipient)).join(',') };
-  }
+  const recipients = destinations.map((destination) => recipientOf(name, 'tts', destination));
+  if (destinations.every(isBare)) return { phone_numbers: recipients.join(',') };
   const columns = destinationFieldsOf(name).filter((field) =>
     destinations.some((destination) => destination[field] !== undefined),
   );
-  const rows = destinations.map((destination) => ({
-    ...destination,
-    Recipient: toWireRecipient(name, destination.Recipient),
-  }));
+  const rows = destinations.map((destination, index) => ({ ...destination, Recipient: recipients[index] }));
   const csv = stringifyCsv(rows, { header: true, columns: [...columns], quoted: true });
   return { csv_file: Buffer.from(csv).toString('base64') };
 }

@@ -8,8 +8,8 @@ import type {
   SendRequest,
 } from '../../src/domain.ts';
 import { uncarriable } from '../../src/wire/characters.ts';
+import { destinationFieldsOf } from '../../src/wire/destination-fields.ts';
 import {
-  destinationFieldsOf,
   type FieldDefinition,
   keypadTones,
   messageFields,

@@ -6,13 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Destination, DestinationField, SendRequest } from '../../src/domain.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import {
-  destinationFieldsOf,
-  type FieldDefinition,
-  messageFields,
-  takesFiles,
-  takesKeypads,
-} from '../../src/wire/fields.ts';
+import { destinationFieldsOf } from '../../src/wire/destination-fields.ts';
+import { type FieldDefinition, messageFields, takesFiles, takesKeypads } from '../../src/wire/fields.ts';
 import type { WireInterface } from '../../src/wire/wire.ts';
 import { readJournal } from '../support/journal.ts';
 import { credentialsFor, everyChannel, smallestMessage } from '../support/messages.ts';

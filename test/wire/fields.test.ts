@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { destinationFields } from '../../src/domain.ts';
-import {
-  isServicePlaceholder,
-  mergedByService,
-  messageFieldNames,
-  messageFields,
-} from '../../src/wire/fields.ts';
+import { messageFieldNames, messageFields } from '../../src/wire/fields.ts';
+import { isServicePlaceholder, mergedByService } from '../../src/wire/service-merge.ts';
 import { soapParts } from '../../src/wire/soap-tts.ts';
 
 const names = (channel: 'email' | 'sms' | 'fax' | 'voice') =>
