@@ -3,7 +3,7 @@ import type { Channel, SendRequest } from '../domain.ts';
 import type { Evidence } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { retryAfterMilliseconds } from '../gateway/retry-after.ts';
-import { classify, type Verdict } from '../gateway/verdict.ts';
+import type { Verdict } from '../gateway/verdict.ts';
 import type { ClaimedRequest } from '../ledger/requests/claim.ts';
 import { startNextAttempt } from '../ledger/requests/retry.ts';
 import type { Settlement } from '../ledger/requests/settle.ts';
@@ -108,7 +108,7 @@ async function attempt(
   const evidence = await exchange.evidence;
   return {
     number,
-    outcome: classify(evidence, claimed.messageId, gateway.decodeSendAnswer),
+    outcome: gateway.judge(evidence, claimed.messageId),
     httpStatus: evidence.kind === 'answer' ? evidence.status : null,
     finishedAt: context.now(),
   };

@@ -18,7 +18,7 @@ const timeouts = z
   .strictObject({
     connect: duration.prefault('5s').describe('Until a connection stands.'),
     headers: duration.prefault('30s').describe('From the request to the first line of the answer.'),
-    body: duration.prefault('30s').describe('Between two pieces of the answer.'),
+    body: duration.prefault('30s').describe('From the first line of the answer to its end.'),
   })
   .prefault({})
   .describe('How long to wait for the service, such as 500ms, 5s or 2m.');

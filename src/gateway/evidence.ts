@@ -9,7 +9,6 @@ export type Evidence =
   | {
       readonly kind: 'answer';
       readonly status: number;
-      readonly contentType?: string;
       /** The header as it came; `retryAfterMilliseconds` reads it. */
       readonly retryAfter?: string;
       readonly body: Buffer;

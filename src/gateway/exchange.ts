@@ -19,7 +19,7 @@ type Handler = Required<
 type AnswerHead = Omit<Extract<Evidence, { kind: 'answer' }>, 'body'>;
 
 /**
- * Sends one request and reports what happened; never rejects, never repeats, never follows a redirect.
+ * Sends one request and reports what happened; the promise never rejects, never repeats, never follows a redirect.
  *
  * It stands on `dispatch`, the layer below `request`, for one reason: `onRequestStart`. undici calls it for this very
  * request, in the same turn and right before it writes the header (`writeH1`, just above the diagnostics channel
@@ -32,20 +32,18 @@ export function exchange(
   request: EncodedSendRequest,
   limits: ExchangeLimits,
 ): Promise<Evidence> {
-  return new Promise((resolve) => {
-    dispatcher.dispatch(
-      {
-        method: request.method,
-        path: request.path,
-        headers: { ...request.headers },
-        body: request.body,
-        // Deadlines of our own are exact and cover the whole answer; undici's are reset by every byte that trickles in.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      },
-      evidenceHandler(limits, resolve),
-    );
-  });
+  const { promise, resolve } = Promise.withResolvers<Evidence>();
+  const options: Dispatcher.DispatchOptions = {
+    method: request.method,
+    path: request.path,
+    headers: { ...request.headers },
+    body: request.body,
+    // Deadlines of our own are exact and cover the whole answer; undici's are reset by every byte that trickles in.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  dispatcher.dispatch(options, evidenceHandler(limits, resolve));
+  return promise;
 }
 
 function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) => void): Handler {
@@ -73,12 +71,10 @@ function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) =
     onResponseStart(controller, status, headers) {
       if (status < 200) return;
       stopAfter(controller, limits.body, 'answer not whole');
-      const contentType = single(headers['content-type']);
       const retryAfter = single(headers['retry-after']);
       head = {
         kind: 'answer',
         status,
-        ...(contentType === undefined ? {} : { contentType }),
         ...(retryAfter === undefined ? {} : { retryAfter }),
       };
     },

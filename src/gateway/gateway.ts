@@ -1,11 +1,12 @@
 import { Pool } from 'undici';
 import type { SendRequest } from '../domain.ts';
 import { wireInterface } from '../wire/interfaces.ts';
-import type { DecodeSendAnswer } from '../wire/wire.ts';
 import type { Account } from './account.ts';
 import type { Evidence } from './evidence.ts';
 import { exchange } from './exchange.ts';
 import { checkReachable, type Reachability } from './reachable.ts';
+import { redactor } from './redact.ts';
+import { classify, type Verdict } from './verdict.ts';
 
 /** The way to the service for one account. */
 export type Gateway = {
@@ -15,8 +16,8 @@ export type Gateway = {
    * @throws Error, before anything is sent, for a request the account's interface cannot express.
    */
   readonly send: (request: SendRequest) => Promise<Evidence>;
-  /** Reads an answer's body as the account's interface writes it. */
-  readonly decodeSendAnswer: DecodeSendAnswer;
+  /** What an exchange means for the request with this MessageID. No text of it holds the account's credentials. */
+  readonly judge: (evidence: Evidence, messageId: string) => Verdict;
   /** Opens and closes a connection, without any HTTP. */
   readonly checkReachable: () => Promise<Reachability>;
   /** Lets exchanges under way finish, then closes the connections. */
@@ -32,6 +33,7 @@ const answerBytes = 1024 * 1024;
 export function openGateway(account: Account): Gateway {
   const wire = wireInterface(account.interface, account.format);
   const { timeouts, credentials } = account;
+  const redact = redactor(credentials);
   const url = new URL(account.baseUrl);
   // An interface without a path of its own has the account's address as its endpoint, slash and all.
   const pathTo = (path: string): string =>
@@ -52,7 +54,7 @@ export function openGateway(account: Account): Gateway {
       const limits = { headers: timeouts.headers, body: timeouts.body, answerBytes };
       return exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits);
     },
-    decodeSendAnswer: wire.decodeSendAnswer,
+    judge: (evidence, messageId) => redact(classify(evidence, messageId, wire.decodeSendAnswer)),
     checkReachable: () => checkReachable(url, timeouts.connect),
     close: () => pool.close(),
   };

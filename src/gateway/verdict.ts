@@ -36,17 +36,14 @@ export function classify(evidence: Evidence, messageId: string, decode: DecodeSe
 
 function classifyAnswer(answer: Answer, messageId: string, decode: DecodeSendAnswer): Verdict {
   const { status, retryAfter } = answer;
-  const decoded = decode(status, answer.contentType, answer.body);
-  // SOAP over HTTP says 500 to every fault; one that is the sender's is what REST says 400 to.
-  const isSendersFault = decoded.kind === 'fault' && decoded.of === 'sender';
-  if (isSendersFault && (status === 200 || status === 500)) {
-    return { kind: 'rejected', words: wordsOf(decoded, answer) };
-  }
+  const decoded = decode(answer.body);
   switch (status) {
     case 200:
       return classifyOk(decoded, answer, messageId);
     case 400:
-      return { kind: 'rejected', words: wordsOf(decoded, answer) };
+      return classifyBadRequest(decoded, answer);
+    case 500:
+      return classifyFault(decoded, answer);
     case 401:
     case 403:
       return { kind: 'unauthorized', words: wordsOf(decoded, answer) };
@@ -58,7 +55,7 @@ function classifyAnswer(answer: Answer, messageId: string, decode: DecodeSendAns
         ...(retryAfter === undefined ? {} : { wait: retryAfter }),
       };
     default:
-      return { kind: 'in_doubt', reason: `HTTP ${status}: ${wordsOf(decoded, answer).join('; ')}` };
+      return doubtful(decoded, answer);
   }
 }
 
@@ -68,22 +65,56 @@ function classifyAnswer(answer: Answer, messageId: string, decode: DecodeSendAns
  * without MessageID is ours: the samples leave it out.
  */
 function classifyOk(decoded: SendAnswer, answer: Answer, messageId: string): Verdict {
-  if (decoded.kind === 'unreadable') return { kind: 'in_doubt', reason: `HTTP 200, but ${decoded.why}` };
-  if (decoded.kind === 'fault') {
-    return { kind: 'in_doubt', reason: `HTTP 200 with a fault: ${wordsOf(decoded, answer).join('; ')}` };
+  switch (decoded.kind) {
+    case 'unreadable':
+      return { kind: 'in_doubt', reason: `HTTP 200, but ${decoded.why}` };
+    case 'fault':
+      return classifyFault(decoded, answer);
+    case 'unauthorized':
+      return { kind: 'unauthorized', words: wordsOf(decoded, answer) };
+    case 'job':
+      // The answer came on the very exchange our request went out on, in a form that has no room for a MessageID.
+      return { kind: 'accepted', ...(decoded.job === undefined ? {} : { job: decoded.job }) };
+    case 'success':
+      if (decoded.messageId === messageId) return { kind: 'accepted' };
+      return { kind: 'in_doubt', reason: `HTTP 200 for ${nameOf(decoded.messageId)}` };
+    case 'failure':
+      if (decoded.messageId !== undefined && decoded.messageId !== messageId) {
+        return { kind: 'in_doubt', reason: `HTTP 200 with a failure for ${nameOf(decoded.messageId)}` };
+      }
+      return { kind: 'rejected', words: decoded.words.length > 0 ? decoded.words : ['Failed'] };
   }
-  if (decoded.kind === 'success') {
-    if (decoded.messageId === messageId) return { kind: 'accepted' };
-    // The answer came on the very exchange our request went out on, in a form that has no room for a MessageID.
-    if (decoded.messageId === undefined && decoded.job !== undefined) {
-      return { kind: 'accepted', job: decoded.job };
-    }
-    return { kind: 'in_doubt', reason: `HTTP 200 for ${nameOf(decoded.messageId)}` };
+}
+
+/** A 400 with a body, whatever its shape, unless the body says something else. */
+function classifyBadRequest(decoded: SendAnswer, answer: Answer): Verdict {
+  switch (decoded.kind) {
+    case 'success':
+    case 'job':
+      return doubtful(decoded, answer);
+    case 'fault':
+      return classifyFault(decoded, answer);
+    case 'unauthorized':
+      return { kind: 'unauthorized', words: wordsOf(decoded, answer) };
+    case 'failure':
+      return { kind: 'rejected', words: wordsOf(decoded, answer) };
+    case 'unreadable':
+      return answer.body.length === 0
+        ? doubtful(decoded, answer)
+        : { kind: 'rejected', words: wordsOf(decoded, answer) };
   }
-  if (decoded.messageId !== undefined && decoded.messageId !== messageId) {
-    return { kind: 'in_doubt', reason: `HTTP 200 with a failure for ${nameOf(decoded.messageId)}` };
-  }
-  return { kind: 'rejected', words: decoded.words.length > 0 ? decoded.words : ['Failed'] };
+}
+
+/** SOAP over HTTP says 500 to every fault; one that is the sender's is what REST says 400 or 401 to. */
+function classifyFault(decoded: SendAnswer, answer: Answer): Verdict {
+  const words = wordsOf(decoded, answer);
+  if (decoded.kind === 'fault' && decoded.of === 'sender') return { kind: 'rejected', words };
+  if (decoded.kind === 'fault' && decoded.of === 'credential') return { kind: 'unauthorized', words };
+  return doubtful(decoded, answer);
+}
+
+function doubtful(decoded: SendAnswer, answer: Answer): Verdict {
+  return { kind: 'in_doubt', reason: `HTTP ${answer.status}: ${wordsOf(decoded, answer).join('; ')}` };
 }
 
 function nameOf(messageId: string | undefined): string {
@@ -92,8 +123,7 @@ function nameOf(messageId: string | undefined): string {
 
 /** The service's words; where it gave none that can be read, the answer itself, shortened. Never empty. */
 function wordsOf(decoded: SendAnswer, answer: Answer): readonly string[] {
-  const words = decoded.kind === 'failure' || decoded.kind === 'fault' ? decoded.words : [];
-  if (words.length > 0) return words;
+  if ('words' in decoded && decoded.words.length > 0) return decoded.words;
   const quote = answer.body.toString('utf8').replaceAll('\0', '').trim().slice(0, longestQuote);
   return [quote === '' ? 'no text in the answer' : quote];
 }

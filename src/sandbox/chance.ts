@@ -8,9 +8,10 @@ export function chance(...parts: readonly (string | number)[]): number {
   return digest(parts).readUIntBE(0, 6) / 2 ** 48;
 }
 
-/** 8 capital letters and digits that depend on the parts alone: the shape of the service's job numbers. */
+/** A digit and 7 capital letters and digits that depend on the parts alone: the shape of the service's job numbers. */
 export function jobNumber(...parts: readonly (string | number)[]): string {
-  return digest(parts).toString('hex').slice(0, 8).toUpperCase();
+  const hex = digest(parts).toString('hex').toUpperCase();
+  return `${Number.parseInt(hex.slice(0, 2), 16) % 10}${hex.slice(2, 9)}`;
 }
 
 function digest(parts: readonly (string | number)[]): Buffer {

@@ -1,7 +1,7 @@
 import type { Channel, DeliveryOutcome } from '../domain.ts';
-import { asText, isObject, type JsonObject, member, parseJsonWithNumbersAsText } from './json.ts';
+import { asText, isObject, type JsonObject, member } from './json.ts';
 import { decimalText, detailPairs, type Units, unitsOf, utcTime } from './report-values.ts';
-import { looksLikeXml, parseXmlRoot } from './xml.ts';
+import { parseMembers } from './xml.ts';
 
 /**
  * A call of the service's webhook, one per recipient. Its shape is not in interface.md (section 6: "not shown"); names
@@ -32,8 +32,6 @@ export type DeliveryReport = {
   /** Decimal text in the account's currency. */
   readonly price?: string;
   readonly units: Units;
-  /** Every member that is a text, number or boolean, as text, without `APIKey`. */
-  readonly fields: Readonly<Record<string, string>>;
 };
 
 /** A message that came in by the same way: a matched reply or an unmatched one. */
@@ -45,7 +43,6 @@ export type InboundMessage = {
   readonly destination: string;
   readonly text: string;
   readonly receivedId?: string;
-  readonly fields: Readonly<Record<string, string>>;
 };
 
 export type DecodedReport =
@@ -73,15 +70,16 @@ export const reportTypes: Readonly<Record<Channel, string>> = {
 };
 
 /**
- * Reads a call of the webhook, in JSON or in XML (any root element, the same names as its children). Whoever knows its address can send anything, so nothing here throws and every value
- * has to prove itself; what cannot be read at all is `unreadable`, with the reason.
+ * Reads a call of the webhook, in JSON or in XML (any root element, the same names as its children). Whoever knows its
+ * address can send anything, so nothing here throws and every value has to prove itself; what cannot be read at all is
+ * `unreadable`, with the reason.
  */
 export function decodeDeliveryReport(
   body: Uint8Array,
   statusWords: StatusWords = defaultStatusWords,
 ): DecodedReport {
-  const members = looksLikeXml(body) ? parseXmlRoot(body) : parseJsonWithNumbersAsText(body);
-  if (!isObject(members)) return unreadable('the body is neither a JSON object nor XML');
+  const members = parseMembers(body);
+  if (!members) return unreadable('the body is neither a JSON object nor XML');
 
   const type = text(members, 'Type');
   const destination = text(members, 'Destination');
@@ -125,7 +123,6 @@ function toReport(members: JsonObject, essentials: Essentials): DeliveryReport {
     ...present('sentTimeUtc', sentTime),
     ...present('price', decimalText(text(members, 'Price'))),
     units: readUnits(member(members, 'Detail')),
-    fields: fieldsOf(members),
   };
 }
 
@@ -136,7 +133,6 @@ function toInbound(members: JsonObject, type: InboundMessage['type'], destinatio
     destination,
     text: text(members, 'Message') ?? '',
     ...present('receivedId', text(members, 'ReceivedID')),
-    fields: fieldsOf(members),
   };
 }
 
@@ -146,14 +142,6 @@ function readUnits(detail: unknown): Units {
     return unitsOf(Object.entries(detail).map(([name, value]) => [name, asText(value) ?? '']));
   }
   return unitsOf(detailPairs(asText(detail) ?? ''));
-}
-
-function fieldsOf(members: JsonObject): Readonly<Record<string, string>> {
-  const fields = Object.keys(members).flatMap((name): [string, string][] => {
-    const value = text(members, name);
-    return value === undefined || name === 'APIKey' ? [] : [[withoutNul(name), value]];
-  });
-  return Object.fromEntries(fields);
 }
 
 /** A member as text; undefined where it is absent, empty or of another type. */

@@ -4,7 +4,7 @@ import type { DeliveryReport } from './delivery-report.ts';
 import { buildXml } from './xml.ts';
 
 /** A report as the service writes it: what `DeliveryReport` is read from. */
-export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome' | 'fields'> & {
+export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome'> & {
   /** The interface's, such as `v2.02`. */
   readonly version: string;
   /** The callback URL that is called. */

@@ -5,29 +5,22 @@
 
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** @returns undefined when the bytes are not JSON. */
-export function parseJson(body: Uint8Array): unknown {
-  return parse(body, undefined);
-}
-
 /**
- * As `parseJson`, but a number is returned as the text it was written in, for money must not pass through binary
+ * Numbers are returned as the text they were written in, for money and identifiers must not pass through binary
  * fractions: `1.10` stays `1.10`.
+ *
+ * @returns undefined when the bytes are not JSON
  */
-export function parseJsonWithNumbersAsText(body: Uint8Array): unknown {
-  return parse(body, (_key, value, context) =>
-    typeof value === 'number' ? (context?.source ?? String(value)) : value,
-  );
-}
-
-type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
-
-function parse(body: Uint8Array, reviver: Reviver | undefined): unknown {
+export function parseJson(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(body), reviver);
+    return JSON.parse(new TextDecoder().decode(body), numberAsText);
   } catch {
     return undefined;
   }
+}
+
+function numberAsText(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }
 
 export function isObject(value: unknown): value is JsonObject {

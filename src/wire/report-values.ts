@@ -1,3 +1,5 @@
+import { isTime } from './values.ts';
+
 /** Values of a delivery report: what can be believed of them. Whatever does not fit its pattern is absent. */
 
 /** Quantities that `Detail` is known to carry (observed.md); parts and pages are counts, sizes bytes, times seconds. */
@@ -48,5 +50,7 @@ export function utcTime(text: string | undefined): string | undefined {
   if (!match) return undefined;
   const [, date, time, zone = 'Z'] = match;
   const milliseconds = Date.parse(`${date}T${time}${zone}`);
-  return Number.isNaN(milliseconds) ? undefined : new Date(milliseconds).toISOString();
+  // A day or an hour that does not exist would be taken for the next one.
+  const exists = isTime(`${date}T${time?.slice(0, 8)}`);
+  return exists && !Number.isNaN(milliseconds) ? new Date(milliseconds).toISOString() : undefined;
 }

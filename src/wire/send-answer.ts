@@ -14,35 +14,23 @@ const longestWords = 500;
  * Of version 2.02: `ErrorMessage` (or, in earlier versions, `Message`) as text, list or elements, with or without a
  * MessageID.
  */
-export function decodeSendAnswer(
-  _status: number,
-  _contentType: string | undefined,
-  body: Uint8Array,
-): SendAnswer {
+export function decodeSendAnswer(body: Uint8Array): SendAnswer {
   return readResult(parse(body), body);
 }
 
-/** Of an earlier REST interface: as 2.02, and `Job <number>` as plain text (interface.md, 4.2). */
-export function decodeEarlierSendAnswer(
-  _status: number,
-  _contentType: string | undefined,
-  body: Uint8Array,
-): SendAnswer {
+/** Of an earlier REST interface: as 2.02, and `Job <number>` as plain text or JSON text (interface.md, 4.2). */
+export function decodeEarlierSendAnswer(body: Uint8Array): SendAnswer {
   const content = parse(body);
-  const text = isObject(content) ? undefined : (asText(content) ?? new TextDecoder().decode(body));
+  const text = looksLikeXml(body) ? undefined : (asText(content) ?? new TextDecoder().decode(body));
   return (text === undefined ? undefined : readJob(text)) ?? readResult(content, body);
 }
 
 /**
  * Of SOAP: `ttsReturn`, or a fault of SOAP 1.1 or 1.2. The format of `ttsReturn` is not shown (4.3): it is read as the
- * forms of the earlier REST interfaces, and as a sentence that begins with a word of success or of failure; anything else
- * is `unreadable`, with the text. An answer that is not SOAP at all is read as REST.
+ * forms of the earlier REST interfaces, as the bare word `Success`, and as a refusal that names what is missing or
+ * invalid; anything else is `unreadable`, with the text. An answer that is not SOAP at all is read as REST.
  */
-export function decodeSoapAnswer(
-  _status: number,
-  _contentType: string | undefined,
-  body: Uint8Array,
-): SendAnswer {
+export function decodeSoapAnswer(body: Uint8Array): SendAnswer {
   const envelope = parse(body);
   const soapBody = isObject(envelope) ? member(envelope, 'Body') : undefined;
   if (!isObject(soapBody)) return readResult(envelope, body);
@@ -69,15 +57,19 @@ function readResult(answer: unknown, body: Uint8Array): SendAnswer {
     case 'success':
       return { kind: 'success', ...messageId };
     case 'failed':
-    case 'unauthorized':
       return { kind: 'failure', words: wordsOf(answer), ...messageId };
+    case 'unauthorized':
+      return { kind: 'unauthorized', words: wordsOf(answer) };
     default:
       return { kind: 'unreadable', why: 'the answer has no Result that is known' };
   }
 }
 
 function wordsOf(answer: JsonObject): readonly string[] {
-  return shortened(textsIn(member(answer, 'ErrorMessage') ?? member(answer, 'Message')));
+  const [current, earlier] = ['ErrorMessage', 'Message'].map((name) =>
+    shortened(textsIn(member(answer, name))),
+  );
+  return (current?.length ? current : earlier) ?? [];
 }
 
 /** A text, a list of them, or elements that hold them (`<ErrorMessage><string>…</string></ErrorMessage>`). */
@@ -98,18 +90,21 @@ function shortened(words: readonly (string | undefined)[]): readonly string[] {
     .map((text) => text.slice(0, longestWords));
 }
 
-/** `Job <number>`, the number of the service's own. */
+/** `Job <number>`; letters are taken in it, but `Job failed` is no number. */
 function readJob(text: string): SendAnswer | undefined {
-  const job = /^\s*Job\s+#?([0-9A-Za-z-]{1,40})\s*$/i.exec(text)?.[1];
-  return job === undefined ? undefined : { kind: 'success', job };
+  const job = /^\s*Job\s+#?((?=[A-Z]*\d)[0-9A-Z]{1,40})\s*$/i.exec(text)?.[1];
+  return job === undefined ? undefined : { kind: 'job', job };
 }
 
 function readSentence(text: string): SendAnswer {
   const bytes = Buffer.from(text);
   const read = readJob(text) ?? readResult(parse(bytes), bytes);
   if (read.kind !== 'unreadable') return read;
-  if (/^success\b/i.test(text)) return { kind: 'success', job: text.slice(0, longestWords) };
-  if (/^(failed|error|missing|invalid)\b/i.test(text)) return { kind: 'failure', words: shortened([text]) };
+  if (/^success[.!]?$/i.test(text)) return { kind: 'job' };
+  if (/^(unauthori[sz]ed|invalid (auth )?token)\b/i.test(text)) {
+    return { kind: 'unauthorized', words: shortened([text]) };
+  }
+  if (/^(missing|invalid)\b|^failed[.!]?$/i.test(text)) return { kind: 'failure', words: shortened([text]) };
   return { kind: 'unreadable', why: `ttsReturn says "${text.slice(0, longestWords)}"` };
 }
 
@@ -118,8 +113,10 @@ function readFault(fault: JsonObject): SendAnswer {
   const code = asText(member(fault, 'faultcode')) ?? innerText(fault, 'Code', 'Value') ?? '';
   const reason = asText(member(fault, 'faultstring')) ?? innerText(fault, 'Reason', 'Text');
   const detail = asText(member(fault, 'detail'));
-  const of = /(^|:)(Client|Sender)(\.|$)/.test(code) ? 'sender' : 'service';
-  return { kind: 'fault', of, words: shortened([reason ?? (code || 'SOAP fault'), detail]) };
+  const words = shortened([reason ?? (code || 'SOAP fault'), detail]);
+  if (/(^|:)(Client\.Authentication|FailedAuthentication)\b/.test(code))
+    return { kind: 'fault', of: 'credential', words };
+  return { kind: 'fault', of: /(^|:)(Client|Sender)(\.|$)/.test(code) ? 'sender' : 'service', words };
 }
 
 function innerText(object: JsonObject, outer: string, inner: string): string | undefined {

@@ -2,7 +2,7 @@ import type { Format } from '../domain.ts';
 import { withCarriable } from './characters.ts';
 import { encodeAnswer } from './encode-send-answer.ts';
 import { authTokenOf, formatOf } from './rest-2.02.ts';
-import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire.ts';
+import type { EncodedAnswer, ReceivedRequest } from './wire.ts';
 import { buildXml, type XmlElements } from './xml.ts';
 
 /**
@@ -72,39 +72,6 @@ export type StatusAnswer =
   /** Never heard of, forgotten, or not processed yet. */
   | { readonly kind: 'unknown'; readonly messageId: string }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] };
-
-/** A look-up as it leaves. `path`, with its query, is added to the account's address. */
-export type EncodedStatusRequest = {
-  readonly method: 'GET';
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-/** Versions that may have the look-up. */
-export const statusVersions = ['v2.02', 'v2.03', 'v2.04'] as const;
-export type StatusVersion = (typeof statusVersions)[number];
-
-/** @throws Error for credentials that version 2 does not take */
-export function encodeStatusRequest(
-  { messageId, recordsPerPage, page }: StatusPage,
-  credentials: WireCredentials,
-  format: Format,
-  version: StatusVersion,
-): EncodedStatusRequest {
-  if (credentials.kind !== 'authToken') {
-    throw new Error(`The status look-up takes an auth token, not credentials of kind ${credentials.kind}`);
-  }
-  const mediaType = `application/${format}; encoding='utf-8'`;
-  return {
-    method: 'GET',
-    path: `/api/${version}/get/status/${encodeURIComponent(messageId)}?recordsPerPage=${recordsPerPage}&page=${page}`,
-    headers: {
-      'Content-Type': mediaType,
-      Accept: mediaType,
-      Authorization: `Basic ${credentials.authToken}`,
-    },
-  };
-}
 
 const pathPattern = /^\/api\/v2\.0[234]\/get\/status\/([^/]+)\/?$/;
 const defaultRecordsPerPage = 100;

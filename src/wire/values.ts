@@ -49,7 +49,7 @@ function wrongZone(interfaceName: InterfaceName, value: string): string | undefi
 }
 
 /** `YYYY-MM-DDTHH:mm` or `YYYY-MM-DDTHH:mm:ss`, of a day that exists. */
-function isTime(text: string): boolean {
+export function isTime(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/.test(text)) return false;
   const milliseconds = Date.parse(`${text}Z`);
   return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString().startsWith(text);
@@ -97,15 +97,24 @@ export function fromWireText(interfaceName: InterfaceName, field: FieldDefinitio
   }
 }
 
+/** E.164 without its plus sign. */
+const internationalNumber = /^[1-9]\d{6,14}$/;
+
 /**
- * A recipient as the interface takes it: earlier versions are shown numbers "without a leading plus sign" (2.8).
+ * A telephone number as the interface takes it: earlier versions are shown numbers "without a leading plus sign" (2.8).
+ *
+ * @throws Error where the number would not be the same when it is read back
  */
 export function toWireRecipient(interfaceName: InterfaceName, recipient: string): string {
-  if (interfaceName === 'rest-2.02' || !recipient.startsWith('+')) return recipient;
-  return /^\+\d+$/.test(recipient) ? recipient.slice(1) : recipient;
+  if (interfaceName === 'rest-2.02') return recipient;
+  const number = recipient.slice(1);
+  if (!recipient.startsWith('+') || !internationalNumber.test(number)) {
+    throw new Error(`${interfaceName} takes telephone numbers in E.164, got "${recipient}"`);
+  }
+  return number;
 }
 
 /** The reverse: a number in international form without its plus sign gets it back. */
 export function fromWireRecipient(interfaceName: InterfaceName, recipient: string): string {
-  return interfaceName !== 'rest-2.02' && /^[1-9]\d{6,14}$/.test(recipient) ? `+${recipient}` : recipient;
+  return interfaceName !== 'rest-2.02' && internationalNumber.test(recipient) ? `+${recipient}` : recipient;
 }

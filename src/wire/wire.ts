@@ -70,18 +70,20 @@ export type EncodedAnswer = {
 
 /** The service's answer, as far as its body could be understood. The HTTP status is judged elsewhere. */
 export type SendAnswer =
-  /** `job`: the answer had a form that names a job and no MessageID (interface.md, 4.2 and 4.3). */
-  | { readonly kind: 'success'; readonly messageId?: string; readonly job?: string }
+  | { readonly kind: 'success'; readonly messageId?: string }
+  /** A success in a form that has no room for a MessageID (interface.md, 4.2 and 4.3); `job` is the service's number. */
+  | { readonly kind: 'job'; readonly job?: string }
   | { readonly kind: 'failure'; readonly words: readonly string[]; readonly messageId?: string }
+  | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   /** SOAP over HTTP answers 500 for every fault; only the fault itself says whose it is. */
-  | { readonly kind: 'fault'; readonly of: 'sender' | 'service'; readonly words: readonly string[] }
+  | {
+      readonly kind: 'fault';
+      readonly of: 'sender' | 'credential' | 'service';
+      readonly words: readonly string[];
+    }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-export type DecodeSendAnswer = (
-  status: number,
-  contentType: string | undefined,
-  body: Uint8Array,
-) => SendAnswer;
+export type DecodeSendAnswer = (body: Uint8Array) => SendAnswer;
 
 /** One interface in one format, as its caller sees it: message to bytes, and the answer's bytes to what they say. */
 export type WireInterface = {

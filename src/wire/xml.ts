@@ -1,7 +1,7 @@
 import { EntityDecoder } from '@nodable/entities';
 import { XMLBuilder, XMLParser, XMLValidator } from 'fast-xml-parser';
 import { uncarriable } from './characters.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject, parseJson } from './json.ts';
 
 /**
  * XML by fast-xml-parser, in both directions. Every value is text (`0012345`, `true`) and comes out of the reader as it
@@ -11,23 +11,39 @@ import { isObject, type JsonObject } from './json.ts';
 
 const deepest = 32;
 
-/** @param trimValues takes white space around texts away */
-function reader(trimValues: boolean): XMLParser {
-  return new XMLParser({
-    trimValues,
-    ignoreAttributes: true,
-    ignoreDeclaration: true,
-    ignorePiTags: true,
-    parseTagValue: false,
-    removeNSPrefix: true,
-    // XML's own five names and numeric references; the library's default leaves `&#13;` as it stands.
-    entityDecoder: new EntityDecoder(),
-    maxNestedTags: deepest,
-  });
+/** XML's own five names and numeric references; what could only come from a document type, or is no character, throws. */
+class StrictEntities extends EntityDecoder {
+  /** Called where the parser meets a document type. */
+  override addInputEntities(): void {
+    throw new Error('a document type');
+  }
+
+  override decode(text: string): string {
+    if (controlReference.test(text)) throw new Error('a reference to what is no character');
+    return super.decode(text);
+  }
 }
 
-const exact = reader(false);
-const trimming = reader(true);
+/** To U+0000–U+001F but for tab, line feed and carriage return. */
+const controlReference = /&#0*(?:[0-8]|1[124-9]|2\d|3[01]);|&#x0*(?:[0-8bcef]|1[\da-f]);/i;
+
+const parser = new XMLParser({
+  trimValues: false,
+  ignoreAttributes: true,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  parseTagValue: false,
+  removeNSPrefix: true,
+  entityDecoder: new StrictEntities(),
+  maxNestedTags: deepest,
+  transformTagName: refuseMarkup,
+});
+
+/** `<!x>` is no element; the parser takes it for one. */
+function refuseMarkup(name: string): string {
+  if (name.startsWith('!')) throw new Error('markup that is no element');
+  return name;
+}
 
 /** Whether a body is to be read as XML: by its first character, for content types are often wrong. */
 export function looksLikeXml(body: Uint8Array): boolean {
@@ -41,35 +57,43 @@ export function looksLikeXml(body: Uint8Array): boolean {
  * @returns undefined when the bytes are not well-formed XML, or have a document type
  */
 export function parseXml(body: Uint8Array): unknown {
-  return parse(exact, body);
-}
-
-/**
- * As `parseXml`, but with white space around texts taken away, and undefined for a root that holds no elements: for
- * answers and reports, in which nobody means it.
- */
-export function parseXmlRoot(body: Uint8Array): JsonObject | undefined {
-  const root = parse(trimming, body);
-  return isObject(root) ? root : undefined;
-}
-
-/** As `parseXmlRoot`, of a root that may be a text. */
-export function parseXmlTrimmed(body: Uint8Array): unknown {
-  return parse(trimming, body);
-}
-
-function parse(parser: XMLParser, body: Uint8Array): unknown {
-  const text = new TextDecoder().decode(body);
-  if (/<!DOCTYPE/i.test(text) || XMLValidator.validate(text) !== true) return undefined;
   try {
+    const text = decodeBytes(body);
+    if (uncarriable('xml', text) !== undefined || XMLValidator.validate(text) !== true) return undefined;
     const document: unknown = parser.parse(text);
     if (!isObject(document)) return undefined;
     const roots = Object.entries(document).filter(([name]) => name !== '#text');
     return roots.length === 1 ? roots[0]?.[1] : undefined;
   } catch {
-    // Names that would pollute a prototype, and nesting too deep.
+    // Bytes that are no text, a document type, names that would pollute a prototype, nesting too deep.
     return undefined;
   }
+}
+
+/** In the encoding that the declaration names, or else UTF-8. @throws TypeError, RangeError for bytes that are not */
+function decodeBytes(body: Uint8Array): string {
+  const declaration = new TextDecoder('latin1').decode(body.subarray(0, 100));
+  const encoding = /^<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']/.exec(declaration)?.[1];
+  return new TextDecoder(encoding ?? 'utf-8', { fatal: true }).decode(body);
+}
+
+/** As `parseXml`, without white space around texts: for answers and reports, in which nobody means it. */
+export function parseXmlTrimmed(body: Uint8Array): unknown {
+  return trimmed(parseXml(body));
+}
+
+function trimmed(value: unknown): unknown {
+  if (typeof value === 'string') return value.trim();
+  if (Array.isArray(value)) return value.map(trimmed);
+  if (!isObject(value)) return value;
+  const children = Object.entries(value).map(([name, child]) => [name, trimmed(child)] as const);
+  return Object.fromEntries(children.filter(([name, child]) => name !== '#text' || child !== ''));
+}
+
+/** The members of an object in JSON, or the children of the root in XML, whichever the body is; else undefined. */
+export function parseMembers(body: Uint8Array): JsonObject | undefined {
+  const content = looksLikeXml(body) ? parseXmlTrimmed(body) : parseJson(body);
+  return isObject(content) ? content : undefined;
 }
 
 /** An element's content: text, CDATA, children by name; a list stands for a repeated element. */

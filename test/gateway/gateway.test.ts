@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { classify } from '../../src/gateway/verdict.ts';
 import { answeringPeer, freePort, httpPeer, open, sms, succeed, tcpPeer } from './peer.ts';
 
 const ok = '{"Result":"Success","MessageID":"V1"}';
@@ -10,7 +9,7 @@ const head = (length: number) =>
 async function sendTo(url: string, options: Parameters<typeof open>[1] = {}) {
   await using gateway = open(url, options);
   const evidence = await gateway.send(sms('V1'));
-  return { evidence, verdict: classify(evidence, 'V1', gateway.decodeSendAnswer) };
+  return { evidence, verdict: gateway.judge(evidence, 'V1') };
 }
 
 describe('a request that is answered', () => {
@@ -22,7 +21,7 @@ describe('a request that is answered', () => {
     });
     const { evidence, verdict } = await sendTo(`${peer.url}/behind/proxy`);
     expect(verdict).toEqual({ kind: 'accepted' });
-    expect(evidence).toMatchObject({ kind: 'answer', status: 200, contentType: 'application/json' });
+    expect(evidence).toMatchObject({ kind: 'answer', status: 200 });
     expect(seen).toMatchObject([
       {
         method: 'POST',

@@ -48,7 +48,6 @@ describe('rejected', () => {
     expect(verdict(answer(400, ` ${xml}\n`))).toEqual({ kind: 'rejected', words: ['Missing Sender'] });
     const page = '<html><body>Bad Request<br></body></html>';
     expect(verdict(answer(400, page))).toEqual({ kind: 'rejected', words: [page] });
-    expect(verdict(answer(400, ''))).toEqual({ kind: 'rejected', words: ['no text in the answer'] });
     expect(verdict(answer(400, 'x'.repeat(9999)))).toEqual({ kind: 'rejected', words: ['x'.repeat(500)] });
   });
 
@@ -75,7 +74,7 @@ describe('a SOAP fault', () => {
     expect(soap(answer(500, fault('Server')))).toEqual({ kind: 'in_doubt', reason: 'HTTP 500: No' });
     expect(soap(answer(200, fault('Server')))).toEqual({
       kind: 'in_doubt',
-      reason: 'HTTP 200 with a fault: No',
+      reason: 'HTTP 200: No',
     });
   });
 
@@ -95,6 +94,29 @@ describe('unauthorized', () => {
   });
 });
 
+describe('a refused credential', () => {
+  const refused = { Result: 'Unauthorized', ErrorMessage: ['Bad token'] };
+
+  test('is one with status 200 or 400 too, or the run would be spent on it', () => {
+    for (const status of [200, 400]) {
+      expect(verdict(answer(status, refused))).toEqual({ kind: 'unauthorized', words: ['Bad token'] });
+    }
+  });
+
+  test('is one as a SOAP fault', () => {
+    for (const status of [500, 400, 200]) {
+      expect(soap(answer(status, fault('Client.Authentication')))).toEqual({
+        kind: 'unauthorized',
+        words: ['No'],
+      });
+    }
+  });
+
+  test('is in doubt where status and body say different things', () => {
+    expect(verdict(answer(500, refused))).toMatchObject({ kind: 'in_doubt' });
+  });
+});
+
 describe('retry', () => {
   test('is what was never sent', () => {
     expect(verdict({ kind: 'not_sent', error: 'connection refused' })).toEqual({
@@ -110,6 +132,13 @@ describe('retry', () => {
 });
 
 describe('in doubt', () => {
+  test('is a 400 without a body, or with one that says something else', () => {
+    expect(verdict(answer(400, ''))).toEqual({ kind: 'in_doubt', reason: 'HTTP 400: no text in the answer' });
+    expect(verdict(answer(400, success))).toMatchObject({ kind: 'in_doubt' });
+    expect(earlier(answer(400, 'Job 12'))).toMatchObject({ kind: 'in_doubt' });
+    expect(soap(answer(400, fault('Server')))).toMatchObject({ kind: 'in_doubt' });
+  });
+
   test('is what was sent and not answered', () => {
     expect(verdict({ kind: 'no_answer', error: 'connection reset' })).toEqual({
       kind: 'in_doubt',

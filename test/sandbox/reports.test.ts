@@ -73,10 +73,8 @@ describe('a report is written', () => {
     await using hook = await webhookReceiver();
     await using other = await webhookReceiver();
     const webhook = { url: other.url };
-    const [report] = await reportsOf(hook, { webhook }, [
-      sent(rest202Xml, 'sms', { WebhookCallbackURL: hook.url }),
-    ]);
-    expect(report?.fields['URL']).toBe(hook.url);
+    await reportsOf(hook, { webhook }, [sent(rest202Xml, 'sms', { WebhookCallbackURL: hook.url })]);
+    expect(JSON.parse(String(hook.bodies[0]))).toMatchObject({ URL: hook.url });
     expect(other.bodies).toEqual([]);
   });
 
@@ -118,8 +116,8 @@ test.each<[InterfaceName, string, WireInterface]>([
   ['soap-tts', 'v1.04', soapTts],
 ])('a report on a message of %s is of version %s', async (_, version, wire) => {
   await using hook = await webhookReceiver();
-  const [report] = await reportsOf(hook, {}, [sent(wire, wire === soapTts ? 'tts' : 'sms')]);
-  expect(report?.fields['Version']).toBe(version);
+  await reportsOf(hook, {}, [sent(wire, wire === soapTts ? 'tts' : 'sms')]);
+  expect(JSON.parse(String(hook.bodies[0]))).toMatchObject({ Version: version });
 });
 
 describe('a phone number is reported in E.164', () => {
@@ -157,9 +155,7 @@ describe.each([
       return reports.toSorted((a, b) => a.destination.localeCompare(b.destination));
     };
     const reports = await run();
-    expect(await run()).toEqual(
-      reports.map((report) => ({ ...report, fields: { ...report.fields, URL: expect.anything() } })),
-    );
+    expect(await run()).toEqual(reports);
     const resultsOf = (outcome: string) =>
       new Set(reports.filter((report) => report.outcome === outcome).map(({ result }) => result));
     expect(resultsOf('delivered')).toEqual(new Set(['Sent Ok', 'AnswerPhone']));

@@ -6,7 +6,7 @@ import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import { rest104Json } from '../../src/wire/rest-1.ts';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
-import { parseXmlRoot } from '../../src/wire/xml.ts';
+import { parseMembers } from '../../src/wire/xml.ts';
 import { secret, smallestMessage } from '../support/messages.ts';
 import { webhookReceiver } from './receiver.ts';
 import { get, send, start } from './start.ts';
@@ -124,7 +124,7 @@ describe('the status of a message', () => {
     const headers = { ...authorized, Accept: 'application/xml' };
     const answer = await get(`${sandbox.url}/api/v2.02/get/status/M1`, headers);
     expect(answer).toMatchObject({ status: 200, type: 'application/xml; charset=utf-8' });
-    expect(parseXmlRoot(Buffer.from(answer.text))).toMatchObject({
+    expect(parseMembers(Buffer.from(answer.text))).toMatchObject({
       Result: 'Success',
       MessageID: 'M1',
       Status: 'Completed',

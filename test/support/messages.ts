@@ -72,6 +72,11 @@ export function carriableText(format: Format): fc.Arbitrary<string> {
     fc.constantFrom(
       ']]>',
       '<![CDATA[',
+      '<!DOCTYPE html>',
+      '<!doctype a [<!ENTITY b "c">]>',
+      '<!--',
+      '-->',
+      '<?xml?>',
       '&#13;',
       '&amp;',
       '\r\n',

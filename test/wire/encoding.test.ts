@@ -275,6 +275,14 @@ describe('nothing is written that an interface does not have', () => {
     expect(write(rest202Json, { fields: { Message: 'ding\u0007' } })).not.toThrow();
   });
 
+  test('a number that would not be the same when it is read back', () => {
+    for (const Recipient of ['64211234567', '+0123456789', '+123456', '+64 21 123', '', 'a,b']) {
+      expect(write(rest104Json, { destinations: [{ Recipient }] })).toThrow('telephone numbers in E.164');
+      expect(write(soapTts, { ...tts, destinations: [{ Recipient }] })).toThrow('telephone numbers in E.164');
+      expect(write(rest202Json, { destinations: [{ Recipient }] })).not.toThrow();
+    }
+  });
+
   test('with credentials of another kind', () => {
     const request = { ...sms, destinations: [] };
     expect(() => rest202Json.encodeSendRequest(request, credentialsFor('rest-1.04'))).toThrow(

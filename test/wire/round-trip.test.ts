@@ -1,5 +1,7 @@
 import fc from 'fast-check';
+import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
+import { messageFields } from '../../src/wire/fields.ts';
 import { decodeSendRequest } from '../../src/wire/service.ts';
 import type { EncodedSendRequest, ReceivedRequest } from '../../src/wire/wire.ts';
 import { credentialsFor, everyChannel, messages } from '../support/messages.ts';
@@ -33,6 +35,49 @@ describe('what one side encodes the other decodes to the same values', () => {
     );
   });
 });
+
+describe('what is written in XML another parser reads to the same values', () => {
+  const inXml = everyChannel.filter(([, { format }]) => format === 'xml');
+
+  test.each(inXml)('%s', (_, wire, channel) => {
+    const definitions = messageFields(wire.name, channel);
+    fc.assert(
+      fc.property(messages(wire, channel), (request) => {
+        const elements = elementsOf(wire.encodeSendRequest(request, credentialsFor(wire.name)).body);
+        for (const { name, wireName, type } of definitions) {
+          const value = request.fields[name];
+          if (value !== undefined && type !== 'time' && type !== 'zone')
+            expect(elements).toContainEqual([wireName, value]);
+        }
+        for (const { Name } of request.files) expect(elements).toContainEqual(['Name', Name]);
+      }),
+    );
+  });
+});
+
+/** Every element that has text or nothing in it, by a parser that is not ours. */
+function elementsOf(xml: string): [string, string][] {
+  const elements: [string, string][] = [];
+  let text = '';
+  const parser = new SaxesParser();
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', () => {
+    text = '';
+  });
+  const add = (piece: string): void => {
+    text += piece;
+  };
+  parser.on('text', add);
+  parser.on('cdata', add);
+  parser.on('closetag', ({ name }) => {
+    elements.push([name, text]);
+    text = '';
+  });
+  parser.write(xml).close();
+  return elements;
+}
 
 describe('the same request is the same bytes, whatever the order of its fields', () => {
   test.each(everyChannel)('%s', (_, wire, channel) => {

@@ -9,7 +9,7 @@ type Decode = (body: string) => unknown;
 const reader =
   (...which: Parameters<typeof wireInterface>): Decode =>
   (body) =>
-    wireInterface(...which).decodeSendAnswer(200, 'application/json', Buffer.from(body));
+    wireInterface(...which).decodeSendAnswer(Buffer.from(body));
 
 const decode = reader('rest-2.02', 'json');
 const decodeEarlier = reader('rest-1.02', 'xml');
@@ -34,7 +34,11 @@ describe('an answer to a send request', () => {
     expect(decode('{"Result":"Failed","Message":"Missing APIKey"}')).toMatchObject({
       words: ['Missing APIKey'],
     });
-    expect(decode('{"Result":"Unauthorized","ErrorMessage":[]}')).toEqual({ kind: 'failure', words: [] });
+    expect(decode('{"Result":"Unauthorized","ErrorMessage":[]}')).toEqual({
+      kind: 'unauthorized',
+      words: [],
+    });
+    expect(decode('{"Result":"Failed","ErrorMessage":"","Message":"why"}')).toMatchObject({ words: ['why'] });
   });
 
   test('is understood in XML too: any root, one error element or several, CDATA, leading zeros kept', () => {
@@ -93,22 +97,39 @@ describe('an answer to a send request', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         for (const wire of wireInterfaces) {
-          expect(wire.decodeSendAnswer(200, undefined, bytes)).toMatchObject({ kind: 'unreadable' });
+          expect(wire.decodeSendAnswer(bytes)).toMatchObject({ kind: 'unreadable' });
         }
       }),
     );
   });
 });
 
+const envelope = (body: string): string =>
+  `<?xml version="1.0"?><S:Envelope xmlns:S="urn:s"><S:Body>${body}</S:Body></S:Envelope>`;
+const returned = (text: string): string =>
+  envelope(
+    `<n:ttsResponse xmlns:n="urn:n"><ttsReturn xsi:type="xsd:string">${text}</ttsReturn></n:ttsResponse>`,
+  );
+
 describe('an answer of an earlier version', () => {
   test('may be the number of a job, as plain text', () => {
-    for (const body of ['Job 12345678', ' job #12AB\n', '"Job 12345678"', '<root>Job 12345678</root>']) {
-      expect(decodeEarlier(body)).toMatchObject({ kind: 'success', job: expect.stringMatching(/^12/) });
+    for (const body of ['Job 12345678', ' job #12AB\n', '"Job 12345678"', 'Job ABCDEF1']) {
+      expect(decodeEarlier(body)).toMatchObject({ kind: 'job', job: expect.stringMatching(/^(12|ABC)/) });
     }
   });
 
   test('is no job when there is more, or less, than its number', () => {
-    for (const body of ['Job', 'Job 12 failed', 'No Job 12', '{"Job":"12"}']) {
+    for (const body of ['Job', 'Job 12 failed', 'No Job 12', '{"Job":"12"}', 'Job 12\nJob 13']) {
+      expect(decodeEarlier(body)).toMatchObject({ kind: 'unreadable' });
+    }
+  });
+
+  test('is no job when it is a sentence, or a page', () => {
+    for (const body of ['Job failed', '"Job error"', 'Job rejected', 'Job none', 'Job -1', 'Job ---']) {
+      expect(decodeEarlier(body)).toMatchObject({ kind: 'unreadable' });
+      expect(decodeSoap(returned(body))).toMatchObject({ kind: 'unreadable' });
+    }
+    for (const body of ['<error>Job failed</error>', '<html>Job 404</html>']) {
       expect(decodeEarlier(body)).toMatchObject({ kind: 'unreadable' });
     }
   });
@@ -126,16 +147,23 @@ describe('an answer of an earlier version', () => {
 });
 
 describe('an answer in SOAP', () => {
-  const envelope = (body: string): string =>
-    `<?xml version="1.0"?><S:Envelope xmlns:S="urn:s"><S:Body>${body}</S:Body></S:Envelope>`;
-  const returned = (text: string): string =>
-    envelope(
-      `<n:ttsResponse xmlns:n="urn:n"><ttsReturn xsi:type="xsd:string">${text}</ttsReturn></n:ttsResponse>`,
-    );
-
   test('is the job in ttsReturn', () => {
-    expect(decodeSoap(returned('Job 12345678'))).toEqual({ kind: 'success', job: '12345678' });
-    expect(decodeSoap(returned('Success: queued'))).toEqual({ kind: 'success', job: 'Success: queued' });
+    expect(decodeSoap(returned('Job 12345678'))).toEqual({ kind: 'job', job: '12345678' });
+  });
+
+  test('may be the bare word of success in ttsReturn, and nothing with more to say', () => {
+    for (const word of ['Success', 'success.', 'SUCCESS!']) {
+      expect(decodeSoap(returned(word))).toEqual({ kind: 'job' });
+    }
+    for (const text of [
+      'Success: false',
+      'Success=0',
+      'success false: bad token',
+      'Success 0 of 12 calls queued',
+    ]) {
+      expect(decodeSoap(returned(text))).toMatchObject({ kind: 'unreadable' });
+    }
+    expect(decodeSoap(returned('No success'))).toMatchObject({ kind: 'unreadable' });
   });
 
   test('may hold an answer of the REST interfaces in ttsReturn', () => {
@@ -152,11 +180,27 @@ describe('an answer in SOAP', () => {
     ).toEqual({ kind: 'failure', words: ['No'] });
   });
 
-  test('is a failure where ttsReturn begins with a word of failure', () => {
-    expect(decodeSoap(returned('Error: Missing message to people'))).toEqual({
-      kind: 'failure',
-      words: ['Error: Missing message to people'],
-    });
+  test('is a failure where ttsReturn names what is missing or invalid', () => {
+    for (const text of ['Missing message to people', 'Invalid sender format', 'Failed']) {
+      expect(decodeSoap(returned(text))).toEqual({ kind: 'failure', words: [text] });
+    }
+  });
+
+  test('is unreadable where ttsReturn tells of an error, for the calls may have been queued', () => {
+    for (const text of [
+      'Error occurred while creating job',
+      'Error: timeout',
+      'Nothing is missing',
+      'Failed over',
+    ]) {
+      expect(decodeSoap(returned(text))).toMatchObject({ kind: 'unreadable' });
+    }
+  });
+
+  test('tells that the credential is refused', () => {
+    for (const text of ['Invalid token', 'invalid auth token', 'Unauthorized: who?']) {
+      expect(decodeSoap(returned(text))).toEqual({ kind: 'unauthorized', words: [text] });
+    }
   });
 
   test('is unreadable where ttsReturn says anything else, and the text is kept', () => {
@@ -176,6 +220,9 @@ describe('an answer in SOAP', () => {
     expect(decodeSoap(fault11('S:Client'))).toEqual({ kind: 'fault', of: 'sender', words: ['No', 'd'] });
     expect(decodeSoap(fault11('S:Server'))).toEqual({ kind: 'fault', of: 'service', words: ['No', 'd'] });
     expect(decodeSoap(fault11(''))).toMatchObject({ kind: 'fault', of: 'service' });
+    for (const code of ['S:Client.Authentication', 'wsse:FailedAuthentication']) {
+      expect(decodeSoap(fault11(code))).toMatchObject({ kind: 'fault', of: 'credential' });
+    }
     const fault12 =
       '<S:Fault><S:Code><S:Value>S:Sender</S:Value></S:Code><S:Reason><S:Text xml:lang="en">No</S:Text></S:Reason></S:Fault>';
     expect(decodeSoap(envelope(fault12))).toEqual({ kind: 'fault', of: 'sender', words: ['No'] });
@@ -183,7 +230,7 @@ describe('an answer in SOAP', () => {
 
   test('is read as REST where it is not SOAP at all', () => {
     expect(decodeSoap('{"Result":"Unauthorized","ErrorMessage":["No"]}')).toEqual({
-      kind: 'failure',
+      kind: 'unauthorized',
       words: ['No'],
     });
   });
@@ -247,7 +294,7 @@ describe('an answer is written', () => {
     expect(written(accepted, soap)[1]).toContain(
       '<tns:ttsResponse><ttsReturn>Job 12AB34CD</ttsReturn></tns:ttsResponse>',
     );
-    expect(read(accepted)).toEqual({ kind: 'success', job: '12AB34CD' });
+    expect(read(accepted)).toEqual({ kind: 'job', job: '12AB34CD' });
     expect(read(refused)).toEqual({ kind: 'fault', of: 'sender', words: refused.words });
     expect(read({ kind: 'fault', words: ['Broken'] })).toEqual({
       kind: 'fault',

@@ -175,6 +175,35 @@ describe('a body that somebody else wrote', () => {
     });
   });
 
+  test('in XML may be in the encoding it declares; bytes that are no text are not read', () => {
+    const message = '<SMSRequest><MessageData><Message>caf\u00e9</Message></MessageData></SMSRequest>';
+    const received = (declaration: string) =>
+      decodeSendRequest({
+        method: 'POST',
+        path: '/api/v2.02/send/sms',
+        query: '',
+        headers: {},
+        body: Buffer.from(declaration + message, 'latin1'),
+      });
+    expect(received('<?xml version="1.0" encoding="ISO-8859-1"?>')).toMatchObject({
+      request: { fields: { Message: 'caf\u00e9' } },
+    });
+    expect(received('<?xml version="1.0"?>')).toMatchObject({ kind: 'unreadable' });
+    expect(received('<?xml version="1.0" encoding="no-such"?>')).toMatchObject({ kind: 'unreadable' });
+  });
+
+  test('in JSON keeps its numbers as they were written', () => {
+    const decoded = decode(
+      '{"MessageData":{"Message":1.0,"Reference":1.10,"ChargeCode":12345678901234567890,"Destinations":[{"Recipient":64211234567890123456}]}}',
+    );
+    expect(decoded).toMatchObject({
+      request: {
+        fields: { Message: '1.0', Reference: '1.10', ChargeCode: '12345678901234567890' },
+        destinations: [{ Recipient: '64211234567890123456' }],
+      },
+    });
+  });
+
   test('of an earlier version may have one destination, as text or as an element', () => {
     const body = (destination: string): string =>
       `<root><MessageType>SMS</MessageType><MessageData><Message>x</Message>${destination}</MessageData></root>`;
@@ -232,6 +261,25 @@ describe('XML that could do harm is not read', () => {
     expect(decode(body)).toMatchObject({ kind: 'unreadable' });
     expect(decode(body, earlierXml)).toMatchObject({ kind: 'unreadable' });
     expect(decode(body, soap)).toMatchObject({ kind: 'unreadable' });
+  });
+
+  test.each([
+    ['a reference to a control character', '<Message>&#7;</Message>'],
+    ['a reference to nothing', '<Message>&#x0;</Message>'],
+    ['a control character', '<Message>\u0001</Message>'],
+    ['markup that is no element', '<Message>x</Message><!junk>'],
+    ['a document type in the middle', '<!DOCTYPE a><Message>x</Message>'],
+  ])('%s', (_, content) => {
+    expect(decode(`<SMSRequest><MessageData>${content}</MessageData></SMSRequest>`)).toMatchObject({
+      kind: 'unreadable',
+    });
+  });
+
+  test('a document type that is only quoted is text', () => {
+    const message = '<Message><![CDATA[<!DOCTYPE html>]]></Message><!-- <!DOCTYPE b> -->';
+    expect(decode(`<SMSRequest><MessageData>${message}</MessageData></SMSRequest>`)).toMatchObject({
+      request: { fields: { Message: '<!DOCTYPE html>' } },
+    });
   });
 
   test('an entity that nobody declared stays as it is written', () => {

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import type { Credentials } from '../../src/gateway/account.ts';
+import { redactor } from '../../src/gateway/redact.ts';
+import { open, textPeer } from './peer.ts';
+
+const secret = 'k<e"y&/1';
+const each: readonly Credentials[] = [
+  { kind: 'authToken', authToken: secret },
+  { kind: 'apiKey', sender: 'a@b.example', apiKey: secret },
+  { kind: 'senderToken', sender: 'a@b.example', token: secret },
+];
+
+describe.each(each)('a credential of kind $kind', (credentials) => {
+  const redact = redactor(credentials);
+
+  test('is in no word of a verdict, as it is, in JSON, in XML and in an address', () => {
+    const words = [
+      `a ${secret} b`,
+      JSON.stringify({ k: secret }),
+      '<k>k&lt;e"y&amp;/1</k>',
+      '<k v="k&lt;e&quot;y&amp;/1"/>',
+    ];
+    expect(redact({ kind: 'rejected', words: [...words, encodeURIComponent(secret)] })).toEqual({
+      kind: 'rejected',
+      words: ['a *** b', '{"k":"***"}', '<k>***</k>', '<k v="***"/>', '***'],
+    });
+    expect(redact({ kind: 'unauthorized', words: [secret] })).toEqual({
+      kind: 'unauthorized',
+      words: ['***'],
+    });
+    expect(redact({ kind: 'in_doubt', reason: `x${secret}` })).toEqual({ kind: 'in_doubt', reason: 'x***' });
+    expect(redact({ kind: 'retry', reason: secret, wait: '7' })).toEqual({
+      kind: 'retry',
+      reason: '***',
+      wait: '7',
+    });
+    expect(redact({ kind: 'accepted', job: secret })).toEqual({ kind: 'accepted', job: '***' });
+  });
+});
+
+test('a page that quotes the whole request keeps the token out of what is recorded', async () => {
+  await using peer = await textPeer((body, response, { headers }) => {
+    response.statusCode = 502;
+    response.end(`<html>You sent Authorization: ${headers.authorization} with ${body.slice(0, 20)}</html>`);
+  });
+  await using gateway = open(peer.url);
+  const evidence = await gateway.send({
+    channel: 'sms',
+    messageId: 'V1',
+    fields: { Message: 'x' },
+    destinations: [{ Recipient: '+64211234567' }],
+    files: [],
+    keypads: [],
+  });
+  const verdict = gateway.judge(evidence, 'V1');
+  expect(verdict).toMatchObject({
+    kind: 'in_doubt',
+    reason: expect.stringContaining('Authorization: Basic ***'),
+  });
+});

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { uncarriable, withCarriable } from '../../src/wire/characters.ts';
+
+/** Written by hand, by the production `Char` of XML 1.0. */
+const carriable = [
+  '\t',
+  '\n',
+  '\r',
+  ' ',
+  '\u007f',
+  '\u0085',
+  '\u009f',
+  '\u00a0',
+  '\u2028',
+  '\ud7ff',
+  '\ue000',
+  '\ufffd',
+  '💸',
+  '\u{10ffff}',
+];
+const forbidden = ['\0', '\u0001', '\u0008', '\u000b', '\u000c', '\u000e', '\u001f', '\ufffe', '\uffff'];
+
+test('XML carries every character but those of a list', () => {
+  for (const character of carriable) expect(uncarriable('xml', `a${character}b`)).toBeUndefined();
+  for (const character of forbidden) expect(uncarriable('xml', `a${character}b`)).toMatch(/^U\+[0-9A-F]{4}$/);
+});
+
+test('JSON carries every character', () => {
+  for (const character of [...carriable, ...forbidden])
+    expect(uncarriable('json', character)).toBeUndefined();
+});
+
+test('no format carries half a surrogate pair', () => {
+  for (const format of ['json', 'xml'] as const) {
+    expect(uncarriable(format, '\ud83d')).toBe('U+D83D');
+    expect(uncarriable(format, 'x\udcb8')).toBe('U+DCB8');
+  }
+});
+
+test('an answer has a question mark in the place of each', () => {
+  expect(withCarriable('a\u0007b\uffffc\u0085')).toBe('a?b?c\u0085');
+  expect(uncarriable('xml', withCarriable(`${forbidden.join('')}\ud83d`))).toBeUndefined();
+});
