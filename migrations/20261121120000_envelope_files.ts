@@ -33,7 +33,10 @@ export async function up(knex: Knex): Promise<void> {
   `);
 }
 
-/** Keypads, audio and files of single contacts cannot be told in the earlier table; every request gets every file. */
+/**
+ * Keypads, audio and files of single contacts cannot be told in the earlier table; every request gets every file. Names
+ * and order are those of the first envelope that has the file; of a run without envelopes nothing is ever sent.
+ */
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     ALTER TABLE run_files ADD COLUMN position integer, ADD COLUMN name text;
@@ -41,9 +44,14 @@ export async function down(knex: Knex): Promise<void> {
     UPDATE run_files r
     SET position = n.position, name = n.name
     FROM (
-      SELECT run_id, path, row_number() OVER (PARTITION BY run_id ORDER BY path) AS position,
-             regexp_replace(path, '^.*/', '') AS name
+      SELECT run_id, path, coalesce(f.name, regexp_replace(path, '^.*/', '')) AS name,
+             row_number() OVER (PARTITION BY run_id ORDER BY f.envelope, f.place, path) AS position
       FROM run_files
+      LEFT JOIN (
+        SELECT DISTINCT ON (run_id, path) run_id, envelope, place, file ->> 'path' AS path, file ->> 'name' AS name
+        FROM envelopes, jsonb_array_elements(files) WITH ORDINALITY AS listed (file, place)
+        ORDER BY run_id, path, envelope, place
+      ) f USING (run_id, path)
     ) n
     WHERE n.run_id = r.run_id AND n.path = r.path;
 

@@ -107,7 +107,7 @@ export const definitionSchema = z
       .max(20, 'at most 20 files can be sent along')
       .default([])
       .describe(
-        'Attachments; the document of a fax; what [[File1]], [[File2]], … link to in an SMS. Their values may contain [[Column]] too, for a file of each contact.',
+        'Attachments; the document of a fax; what [[File1]], [[File2]], … link to in an SMS. Their values may contain [[Column]] too, for a file of each contact. At most 20 MiB together in a request, 2 GiB in a run.',
       ),
     dispatch,
   })

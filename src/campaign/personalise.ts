@@ -133,9 +133,9 @@ function wrongField({ fields, audio, target }: Composition, envelope: Envelope):
 }
 
 function wrongKeypad({ keypads }: Envelope): Invalid | undefined {
-  for (const { RouteNumber } of keypads) {
+  for (const { Tone, RouteNumber } of keypads) {
     const detail = wrongOrBlankLine(RouteNumber);
-    if (detail !== undefined) return invalid('Keypads', detail);
+    if (detail !== undefined) return invalid('Keypads', `button ${Tone}: ${detail}`);
   }
   return undefined;
 }

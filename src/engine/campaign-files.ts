@@ -84,11 +84,13 @@ export async function openCampaignFiles(folder: string): Promise<CampaignFiles> 
     },
     async read(path) {
       try {
-        const data = await readFile(await pathInside(root, path));
-        stored += data.length;
+        // Looked at again: between the check of a contact and the run it may have become another file.
+        const found = await checkFile(root, path, 'file');
+        if ('problem' in found) throw new Error(found.problem);
+        stored += found.bytes;
         if (stored > runLimit)
           throw new Error(`the files of a run are over ${gibibytes(runLimit)} GiB together`);
-        return data;
+        return await readFile(await pathInside(root, path));
       } catch (error) {
         const what = `The file cannot be sent along: ${whyUnreadable(error)}.`;
         throw new InputError([{ where: path, what }], { cause: error });
@@ -127,10 +129,12 @@ async function wrongAudio(data: Buffer): Promise<string | undefined> {
       { mimeType: 'audio/wav' },
       { duration: false, skipCovers: true },
     );
-    const { container, codec, bitsPerSample, sampleRate } = format;
+    const { container, codec, bitsPerSample, sampleRate, numberOfSamples = 0 } = format;
     if (container !== 'WAVE' || codec === undefined) return `${expectedAudio}; this is none`;
-    if (codec === 'PCM' && bitsPerSample === 16 && sampleRate === 8000) return undefined;
-    return `${expectedAudio}; got ${codec}, ${bitsPerSample ?? '?'}-bit, ${sampleRate ?? '?'} Hz`;
+    if (codec !== 'PCM' || bitsPerSample !== 16 || sampleRate !== 8000) {
+      return `${expectedAudio}; got ${codec}, ${bitsPerSample ?? '?'}-bit, ${sampleRate ?? '?'} Hz`;
+    }
+    return numberOfSamples > 0 ? undefined : `${expectedAudio}; it holds no sound`;
   } catch {
     return `${expectedAudio}; this is none`;
   }

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { RequestState } from '../domain.ts';
 import { type ClaimedRequest, claimRequests } from '../ledger/requests/claim.ts';
-import type { Settlement } from '../ledger/requests/settle.ts';
+import { type Settlement, settleRequests } from '../ledger/requests/settle.ts';
 import { openRecorder, type Recorder } from './recorder.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
 import { type Sender, sendRequest } from './send-request.ts';
@@ -55,7 +55,7 @@ export async function dispatch(
         now: context.now(),
       });
       if (claimed.length === 0) break;
-      const contents = await files.load(claimed);
+      const contents = await loadOrRelease(sender, files, claimed);
       const batch = Promise.all(claimed.map((request) => handle(request, contents))).then(() => undefined);
       // A failed batch is met where it is awaited; until then it must not count as unhandled.
       batch.catch(() => undefined);
@@ -70,6 +70,34 @@ export async function dispatch(
   }
   if (refused.signal.aborted) return { kind: 'refused', words };
   return stop.aborted ? { kind: 'drained' } : { kind: 'finished' };
+}
+
+/** Requests whose files cannot be loaded are given back: left as `sending`, they would be in doubt, with no byte sent. */
+async function loadOrRelease(
+  { context, run, owner }: Omit<Sender, 'stop'>,
+  files: RunFiles,
+  claimed: readonly ClaimedRequest[],
+): Promise<FileContents> {
+  try {
+    return await files.load(claimed);
+  } catch (error) {
+    const finishedAt = context.now();
+    const released = claimed.map(({ request, attempt }): Settlement => {
+      const detail = 'its files could not be read from the ledger';
+      return {
+        request,
+        attempt,
+        finishedAt,
+        httpStatus: null,
+        detail,
+        state: 'planned',
+        verdict: 'released',
+      };
+    });
+    // Where the ledger is lost altogether this fails too; why it began is told, and they are in doubt after all.
+    await settleRequests(context.ledger.pool, run, owner, released).catch(() => undefined);
+    throw error;
+  }
 }
 
 async function report(

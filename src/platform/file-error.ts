@@ -4,5 +4,8 @@ export function whyUnreadable(error: unknown): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'it does not exist';
   if (code === 'EACCES') return 'this user may not read it';
   if (code === 'EISDIR') return 'it is a folder';
+  // The words of the system would name the folders of this machine.
+  if (code === 'ENAMETOOLONG') return 'its name is too long';
+  if (code === 'ELOOP') return 'its links lead in a circle';
   return error instanceof Error ? error.message : String(error);
 }

@@ -133,11 +133,12 @@ describe('a keypad', () => {
     ['', 'expected a text, got nothing.'],
     [' ', 'expected a text, got nothing.'],
     ['+64\n91', 'expected one line, got a line break in it.'],
-  ])('leaves a contact out whose number would be %j', (n, detail) => {
-    expect(personalised(call({ Tone: 1, RouteNumber: '[[n]]' }), { n })).toEqual({
+  ])('leaves a contact out whose number would be %j, with the button it is of', (n, detail) => {
+    const parts = call({ Tone: 1, RouteNumber: '+6491' }, { Tone: 3, RouteNumber: '[[n]]' });
+    expect(personalised(parts, { n })).toEqual({
       kind: 'invalid',
       column: 'Keypads',
-      detail,
+      detail: `button 3: ${detail}`,
     });
   });
 

@@ -33,8 +33,8 @@ describe('a phone number becomes E.164', () => {
     expect(read('+61458665290')).toEqual(valid('+61458665290'));
   });
 
-  test('for a fax as well', () => {
-    expect(read('02 9374 4000', 'AU', 'fax')).toEqual(valid('+61293744000'));
+  test.each(['fax', 'voice', 'tts'] as const)('for %s as well', (channel) => {
+    expect(read('02 9374 4000', 'AU', channel)).toEqual(valid('+61293744000'));
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Contact, Envelope } from '../../src/domain.ts';
@@ -72,6 +72,34 @@ describe('the file of a contact', () => {
     ]);
   });
 
+  test.each([
+    ['a path that is too long', `${'x'.repeat(300)}.pdf`, 'its name is too long'],
+    ['links that lead in a circle', 'circle.pdf', 'its links lead in a circle'],
+  ])('that has %s is told so, without the folders of this machine', async (_, path, problem) => {
+    await symlink('circle.pdf', join(folder, 'circle.pdf'));
+    const detail = `the file "${path}" cannot be sent along: ${problem}`;
+    expect(await attached(path)).toMatchObject([{ kind: 'rejected', column: 'files.0.file', detail }]);
+  });
+
+  test('that is another one by the time of the run is looked at again', async () => {
+    expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact' }]);
+    await writeFile(join(folder, 'statements/1.pdf'), '');
+    await expect(files.read('statements/1.pdf')).rejects.toThrow(
+      'statements/1.pdf: The file cannot be sent along: it is empty.',
+    );
+    await truncate(join(folder, 'statements/1.pdf'), 20 * 1024 * 1024 + 1);
+    await expect(files.read('statements/1.pdf')).rejects.toThrow('over 20 MiB');
+  });
+
+  test('must leave the files of its run within 2 GiB together', async () => {
+    await writeFile(join(folder, 'big.pdf'), '');
+    await truncate(join(folder, 'big.pdf'), 20 * 1024 * 1024);
+    for (let count = 1; count <= 102; count++) await files.read('big.pdf');
+    await expect(files.read('big.pdf')).rejects.toThrow(
+      'big.pdf: The file cannot be sent along: the files of a run are over 2 GiB together.',
+    );
+  });
+
   test('that vanishes between the check and the run is an input error with its path', async () => {
     await expect(files.read('statements/9.pdf')).rejects.toThrow(
       'statements/9.pdf: The file cannot be sent along: it does not exist.',
@@ -90,6 +118,15 @@ describe('the audio of a voice message', () => {
     expect(await audio(wav())).toMatchObject([{ kind: 'contact' }]);
     files = await openCampaignFiles(folder);
     expect(await audio(wav({ channels: 2 }))).toMatchObject([{ kind: 'contact' }]);
+  });
+
+  test.each([
+    ['its header alone', wav().subarray(0, 36)],
+    ['no samples', wav({ seconds: 0 })],
+  ])('leaves the contact out when it has %s: the call would be silent', async (_, data) => {
+    expect(await audio(data)).toMatchObject([
+      { kind: 'rejected', column: 'MessageToPeople', detail: expect.stringContaining('it holds no sound') },
+    ]);
   });
 
   test.each([

@@ -157,4 +157,28 @@ describe('the files of a request', () => {
     expect(calls).toBe(0);
     expect((await requireSummary(opened.context, run.run)).requests).toMatchObject({ failed: 1 });
   });
+
+  test('that the ledger cannot give leave the request planned, for no byte of it has left', async () => {
+    const run = aRun({ channel: 'voice' });
+    await planContacts(opened.ledger, run, [voice]);
+    let calls = 0;
+    await using peer = await textPeer((_body, response) => {
+      calls++;
+      response.end('Job 1');
+    });
+    const account = accountFor('rest-1.02', 'json', peer.url);
+
+    await opened.ledger.knex.raw('ALTER TABLE run_files RENAME TO run_files_away');
+    await expect(dispatch(run.run, account)).rejects.toThrow(/run_files/);
+    await opened.ledger.knex.raw('ALTER TABLE run_files_away RENAME TO run_files');
+    expect(calls).toBe(0);
+    expect((await requireSummary(opened.context, run.run)).requests).toMatchObject({
+      planned: 1,
+      sending: 0,
+    });
+
+    await dispatch(run.run, account);
+    expect(calls).toBe(1);
+    expect((await requireSummary(opened.context, run.run)).requests).toMatchObject({ accepted: 1 });
+  });
 });

@@ -55,6 +55,20 @@ describe('the files of a run', () => {
     expect(after.get('v.wav')).toBe(before.get('v.wav'));
     await opened.ledger.knex('run_files').where({ run_id: run, path: 'moved.wav' }).update({ path: 'v.wav' });
   });
+
+  test('are asked for at most once a batch, and not at all when they are known', async () => {
+    const files = openRunFiles(opened.ledger.pool, run);
+    let queries = 0;
+    const count = () => {
+      queries++;
+    };
+    opened.ledger.pool.on('acquire', count);
+    await files.load([claimed('a.pdf'), claimed('b.pdf'), claimed('a.pdf')]);
+    expect(queries).toBe(1);
+    await files.load([claimed('b.pdf'), claimed('a.pdf')]);
+    opened.ledger.pool.off('acquire', count);
+    expect(queries).toBe(1);
+  });
 });
 
 describe('what is sent for a request', () => {

@@ -54,4 +54,29 @@ describe('files of the envelope', () => {
     ]);
     await migrateLedger(knex);
   });
+
+  test('can be taken back with more than nine files, and with names that hold a slash', async () => {
+    await knex.migrate.down({ name: later });
+    await knex.raw(`
+      INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at,
+                        contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+      VALUES ('many', 'c', 'a', 'fax', 'planned', '{}', '\\x00112233445566778899aabbccddeeff', now(), 1, 0, 0, 0),
+             ('nobody', 'c', 'a', 'fax', 'planned', '{}', '\\x00112233445566778899aabbccddeeff', now(), 0, 0, 0, 0);
+      INSERT INTO run_files (run_id, position, name, data)
+      SELECT 'many', n, 'page ' || n || '/12.pdf', 'x'::bytea FROM generate_series(1, 12) AS n
+      UNION ALL
+      SELECT 'nobody', 1, 'a.pdf', 'x';
+      INSERT INTO envelopes (run_id, envelope, fields) VALUES ('many', 1, '{}');
+    `);
+    const files = () =>
+      knex('run_files')
+        .whereIn('run_id', ['many', 'nobody'])
+        .orderBy(['run_id', 'position'])
+        .select('run_id', 'position', 'name');
+    const before = await files();
+    await migrateLedger(knex);
+    await knex.migrate.down({ name: later });
+    expect(await files()).toEqual(before);
+    await migrateLedger(knex);
+  });
 });

@@ -1,7 +1,7 @@
-/** A WAV file with a second of silence. `format` 1 is PCM, 7 is µ-law. */
-export function wav({ sampleRate = 8000, bits = 16, channels = 1, format = 1 } = {}): Buffer {
+/** A WAV file with a second of silence, unless it is to be shorter or longer. `format` 1 is PCM, 7 is µ-law. */
+export function wav({ sampleRate = 8000, bits = 16, channels = 1, format = 1, seconds = 1 } = {}): Buffer {
   const blockAlign = (channels * bits) / 8;
-  const samples = Buffer.alloc(sampleRate * blockAlign);
+  const samples = Buffer.alloc(seconds * sampleRate * blockAlign);
   const header = Buffer.alloc(44);
   header.write('RIFF', 0);
   header.writeUInt32LE(36 + samples.length, 4);
