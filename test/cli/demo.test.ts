@@ -39,8 +39,9 @@ function expectAgreement(requests: readonly SentRequest[], journal: readonly Jou
     expect(byId.get(messageId ?? '')).toMatchObject({ state: 'accepted', recipients });
     expect(status).toBe(200);
   }
-  const outcomes = new Set(requests.flatMap((row) => row.outcomes));
-  expect(outcomes).toEqual(new Set(['delivered', 'undelivered']));
+  for (const { outcomes } of requests) {
+    for (const outcome of outcomes) expect(['delivered', 'undelivered']).toContain(outcome);
+  }
 }
 
 test('the demo sends everybody by SMS, email and fax, and the ledger agrees with the service to the last recipient', async () => {
