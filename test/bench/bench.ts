@@ -1,10 +1,14 @@
+import { benchImport } from './import.ts';
 import { benchWire } from './wire.ts';
 
 /**
  * `npm run bench` runs every benchmark, `npm run bench -- wire` one. A figure is a ratio to a peer in the same run, the
  * median of several rounds; nothing here passes or fails.
  */
-const benchmarks: Readonly<Record<string, () => Promise<void>>> = { wire: benchWire };
+const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
+  wire: benchWire,
+  import: benchImport,
+};
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name));

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import Table from 'cli-table3';
+import { parse } from 'csv-parse';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { z } from 'zod';
+import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { deleteHome, makeHome } from '../support/embedded-home.ts';
+
+/**
+ * From a contact file to a planned run, against a bare COPY of the same file into one table; and the preview, against
+ * csv-parse alone. `BENCH_ROWS` sets other sizes than a million, with commas between.
+ */
+export async function benchImport(): Promise<void> {
+  const sizes = (process.env['BENCH_ROWS'] ?? '1000000').split(',').map(Number);
+  const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
+  const home = makeHome('volley-bench-');
+  const { address } = await leaseEmbeddedServer(home, { durable: false });
+  const url = `postgres://${address.user}:${address.password}@${address.host}:${address.port}/postgres`;
+  const table = new Table({
+    head: [
+      'rows',
+      'COPY',
+      'to planned',
+      'ratio',
+      'aim',
+      'csv-parse',
+      'preview',
+      'ratio',
+      'aim',
+      'µs/row',
+      'peak',
+    ],
+    style: { head: [], border: [] },
+  });
+  try {
+    for (const rows of sizes) table.push(await measureSize(folder, url, rows));
+  } finally {
+    await rm(folder, { recursive: true });
+    deleteHome(home);
+  }
+  console.log('import: 7 columns, phones normalised, 1 in 50 a duplicate, 5,000 envelopes');
+  console.log(table.toString());
+}
+
+async function measureSize(folder: string, url: string, rows: number): Promise<string[]> {
+  const file = join(folder, `${rows}.csv`);
+  await writeContacts(file, rows);
+  const campaign = join(folder, `${rows}.yaml`);
+  await writeFile(campaign, campaignFor(`${rows}.csv`));
+  await writeFile(join(folder, 'accounts.yaml'), accounts);
+
+  const copy = await seconds(() => bareCopy(url, file));
+  const planned = await inChild('ledger', campaign, url, folder);
+  const parsing = await seconds(() => parseAlone(file));
+  const preview = await inChild('preview', campaign, '', folder);
+  return [
+    rows.toLocaleString('en'),
+    `${copy.toFixed(1)} s`,
+    `${planned.seconds.toFixed(1)} s`,
+    (copy / planned.seconds).toFixed(3),
+    '0.15',
+    `${parsing.toFixed(1)} s`,
+    `${preview.seconds.toFixed(1)} s`,
+    (parsing / preview.seconds).toFixed(2),
+    '0.3',
+    ((planned.seconds / rows) * 1e6).toFixed(1),
+    `${Math.round(planned.peakBytes / 1024 / 1024)} MiB`,
+  ];
+}
+
+const accounts = `accounts:
+  bench: { interface: rest-2.02, baseUrl: http://127.0.0.1:9, authToken: "\${BENCH_TOKEN}" }
+`;
+
+function campaignFor(file: string): string {
+  return `campaign: bench
+account: bench
+channel: sms
+contacts: { file: ${file}, country: AU, columns: { Recipient: mobile, First Name: first_name, Last Name: last_name } }
+message:
+  Message: "Hi [[First Name|there]], power is off in [[city]] tonight. [[STOP]]"
+  SubAccount: "[[state]]"
+  ChargeCode: "NET-[[post]]"
+`;
+}
+
+const states = ['NSW', 'VIC', 'QLD', 'WA', 'SA'];
+
+/** Mobile numbers of Australia in national writing; the same file for the same number of rows. */
+async function writeContacts(file: string, rows: number): Promise<void> {
+  async function* lines(): AsyncGenerator<string> {
+    let piece = 'first_name,last_name,mobile,city,state,post,email\n';
+    for (let row = 0; row < rows; row++) {
+      const number = row % 50 === 49 ? row - 1 : row;
+      const digits = String(10_000_000 + ((number * 7) % 89_999_999)).padStart(8, '0');
+      const post = 1000 + (row % 1000);
+      piece += `Ann${row % 997},Example,04${digits.slice(0, 2)} ${digits.slice(2, 5)} ${digits.slice(5)},City ${row % 313},${states[row % 5]},${post},ann${row}@example.com\n`;
+      if (piece.length > 65_536) {
+        yield piece;
+        piece = '';
+      }
+    }
+    yield piece;
+  }
+  await pipeline(lines(), createWriteStream(file));
+}
+
+async function seconds(act: () => Promise<void>): Promise<number> {
+  const begun = performance.now();
+  await act();
+  return (performance.now() - begun) / 1000;
+}
+
+async function bareCopy(url: string, file: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    'DROP TABLE IF EXISTS bare; CREATE TABLE bare (a text, b text, c text, d text, e text, f text, g text)',
+  );
+  await pipeline(createReadStream(file), client.query(copyFrom('COPY bare FROM STDIN (FORMAT csv, HEADER)')));
+  await client.end();
+}
+
+async function parseAlone(file: string): Promise<void> {
+  let count = 0;
+  for await (const row of createReadStream(file).pipe(parse())) count += row.length;
+  if (count === 0) throw new Error('nothing was read');
+}
+
+const outcome = z.object({ seconds: z.number(), peakBytes: z.number() });
+
+async function inChild(kind: string, campaign: string, url: string, folder: string) {
+  const script = fileURLToPath(new URL('./plan-once.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script, kind, campaign, url], {
+    cwd: folder,
+    env: { ...process.env, VOLLEY_ACCOUNTS: 'accounts.yaml', BENCH_TOKEN: 'token-of-the-bench' },
+    maxBuffer: 1024 * 1024,
+  });
+  return outcome.parse(JSON.parse(stdout));
+}

@@ -1,0 +1,21 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { planRun } from '../../src/engine/plan-run.ts';
+import { prepareCampaign } from '../../src/engine/prepare.ts';
+import { previewCampaign } from '../../src/engine/preview.ts';
+import { openLedger } from '../../src/ledger/connection.ts';
+
+/**
+ * One import in a process of its own, so that its memory can be told: `ledger` plans a run, `preview` writes nothing.
+ * Prints the seconds and the peak of resident memory.
+ */
+const [kind, campaign = '', url = ''] = process.argv.slice(2);
+const begun = performance.now();
+const prepared = await prepareCampaign(campaign, { environment: process.env, workingFolder: process.cwd() });
+if (kind === 'preview') await previewCampaign(prepared);
+else {
+  const ledger = await openLedger({ connectionString: url }, 'bench');
+  await planRun({ ledger, now: () => new Date(), randomBytes, randomUuid: randomUUID }, prepared, () => {});
+  await ledger.close();
+}
+const seconds = (performance.now() - begun) / 1000;
+console.log(JSON.stringify({ seconds, peakBytes: process.resourceUsage().maxRSS * 1024 }));
