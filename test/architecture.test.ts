@@ -37,6 +37,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['contacts', 'wire/soap-tts.ts'],
   'csv-stringify': ['wire/soap-tts.ts'],
   'lru-cache': ['engine'],
+  'sms-length': ['engine'],
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': ['contacts'],

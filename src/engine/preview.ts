@@ -74,7 +74,7 @@ export async function previewCampaign({
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const text = channel === 'sms' ? mergedText(envelope.fields['Message'] ?? '', destination) : null;
-    if (text !== null) smsParts += countSmsParts(text);
+    if (text !== null) smsParts += countSmsParts(text, envelope.fields['CharacterConversion'] === 'true');
     if (messages.length < shownMessages) messages.push({ line, destination, ...envelope, text });
   }
 
