@@ -1,6 +1,7 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import type { Channel } from '../domain.ts';
+import { quickNumberReader } from './quick-numbers.ts';
 
 /** An address in the one form that is compared and sent, or why it cannot be. */
 export type Address =
@@ -17,7 +18,11 @@ export type AddressReader = (text: string) => Address;
 export function addressReader(channel: Channel, country: string | undefined): AddressReader | undefined {
   if (channel === 'email') return readEmailAddress;
   if (country !== undefined && !isSupportedCountry(country)) return undefined;
-  return (text) => readPhoneNumber(text, country);
+  const quick = country === undefined ? undefined : quickNumberReader(country);
+  return (text) => {
+    const number = quick?.(text.trim());
+    return number ? { kind: 'valid', address: number.e164 } : readPhoneNumber(text, country);
+  };
 }
 
 function readPhoneNumber(text: string, country: CountryCode | undefined): Address {

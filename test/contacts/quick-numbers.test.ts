@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import examples from 'libphonenumber-js/examples.mobile.json';
+import {
+  getCountries,
+  getCountryCallingCode,
+  getExampleNumber,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max';
+import { describe, expect, test } from 'vitest';
+import { quickNumberReader } from '../../src/contacts/quick-numbers.ts';
+
+const countries = getCountries();
+const readers = countries.flatMap((country) => {
+  const reader = quickNumberReader(country);
+  return reader ? [{ country, reader }] : [];
+});
+
+function libraryReads(text: string, country: (typeof countries)[number]) {
+  const number = parsePhoneNumberFromString(text, { defaultCountry: country, extract: false });
+  return number?.isValid() && number.ext === undefined
+    ? { e164: number.number, type: number.getType() }
+    : undefined;
+}
+
+test('most countries have a quick reader', () => {
+  expect(readers.length).toBeGreaterThan(190);
+});
+
+describe('what is read quickly is what the library reads', () => {
+  test.each(readers)('$country', ({ country, reader }) => {
+    const example = getExampleNumber(country, examples);
+    const written = [
+      example?.formatNational() ?? '',
+      example?.formatInternational() ?? '',
+      example?.number ?? '',
+    ];
+    // A known number with a few digits changed, added or left out, and digits of any kind.
+    const near = fc
+      .tuple(
+        fc.constantFrom(...written),
+        fc.nat(30),
+        fc.constantFrom('', '0', '1', '9', '00', '-', ' (', '+'),
+        fc.nat(3),
+      )
+      .map(([text, place, piece, dropped]) => text.slice(0, place) + piece + text.slice(place + dropped));
+    const digits = fc
+      .tuple(
+        fc.constantFrom('', '0', '00', '8', `+${getCountryCallingCode(country)}`),
+        fc.stringMatching(/^\d{3,13}$/),
+      )
+      .map((parts) => parts.join(''));
+    for (const text of written) {
+      const quick = reader(text);
+      if (quick) expect(quick).toEqual(libraryReads(text, country));
+    }
+    fc.assert(
+      fc.property(fc.oneof(near, digits), (text) => {
+        const quick = reader(text);
+        if (quick) expect({ text, ...quick }).toEqual({ text, ...libraryReads(text, country) });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test('the example of most countries is read quickly, in national and in international writing', () => {
+  const quick = readers.filter(({ country, reader }) => {
+    const example = getExampleNumber(country, examples);
+    return example && reader(example.formatNational()) && reader(example.formatInternational());
+  });
+  expect(quick.length).toBeGreaterThan(readers.length * 0.8);
+});
