@@ -35,7 +35,7 @@ export async function* readContacts(
     const country = countryColumn === undefined ? '' : valueIn(countryColumn).trim();
     const ownCountry = country === '' ? undefined : countryOf(country);
     if (country !== '' && ownCountry === undefined) {
-      const detail = `"${country}" is not a country with phone numbers`;
+      const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name`;
       yield { kind: 'rejected', line, column: countryColumn ?? '', reason: 'invalid', detail };
       continue;
     }
