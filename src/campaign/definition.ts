@@ -15,9 +15,11 @@ const name = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'expected 1 to 64 letters, digits, ".", "_" or "-"')
   .meta({ type: ['string', 'number', 'boolean'] });
 
+const withoutPlaceholders = /^(?:[^[]|\[(?!\[))*$/;
+
 /** A recipient is read from one cell: what is put together or the same for everybody is nobody's address. */
 const recipientColumn = text
-  .refine((column) => !column.includes('[['), { error: 'expected the name of one column, without [[ ]]' })
+  .regex(withoutPlaceholders, 'expected the name of one column, without [[ ]]')
   .optional()
   .describe(
     'The column with the phone number or e-mail address. Guessed by the channel where it is not given.',
@@ -25,7 +27,7 @@ const recipientColumn = text
 
 const constant = z.strictObject({
   value: text
-    .refine((value) => !value.includes('[['), { error: 'expected a constant without [[' })
+    .regex(withoutPlaceholders, 'expected a constant without [[')
     .describe('A text that is the same for everybody.'),
 });
 
@@ -75,7 +77,8 @@ const condition = z
     {
       error: 'expected one of equals, in and present',
     },
-  );
+  )
+  .meta({ oneOf: ['equals', 'in', 'present'].map((rule) => ({ required: [rule] })) });
 
 const where = z
   .array(condition)

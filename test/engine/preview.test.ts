@@ -18,16 +18,25 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]();
 });
 
-type Parts = { readonly message: string; readonly chunkSize?: number; readonly channel?: string };
+type Parts = {
+  readonly message: string;
+  readonly chunkSize?: number;
+  readonly channel?: string;
+  /** More keys of `contacts`. */
+  readonly contacts?: string;
+};
 
-async function prepare(rows: readonly string[], { message, chunkSize = 200, channel = 'sms' }: Parts) {
+async function prepare(
+  rows: readonly string[],
+  { message, chunkSize = 200, channel = 'sms', contacts = '' }: Parts,
+) {
   await workspace.write('contacts.csv', ['to,name,code', ...rows, ''].join('\n'));
   await workspace.write(
     'campaign.yaml',
     `campaign: test
 account: sandbox
 channel: ${channel}
-contacts: { file: contacts.csv, country: AU, columns: { Recipient: to } }
+contacts: { file: contacts.csv, country: AU, columns: { Recipient: to }${contacts} }
 message: ${message}
 dispatch: { chunkSize: ${chunkSize} }
 `,
@@ -83,6 +92,19 @@ describe('the preview counts what a run of the same campaign would have', () => 
     expect(contacts.invalid).toBeGreaterThan(0);
   });
 
+  test('of some of the rows', async () => {
+    const parts = {
+      message: '{ Message: "Hello [[name]]" }',
+      contacts: ', where: [{ column: code, in: [C1, C3] }]',
+    };
+    const previewed = await preview(rows, parts);
+    const run = await planRun(opened.context, await prepare(rows, parts), () => {});
+    const { contacts } = await requireSummary(opened.context, run);
+    expect(previewed.contacts).toEqual(contacts);
+    expect(contacts.read).toBe(19);
+    expect(previewed.filtered).toBe(29);
+  });
+
   test('of nobody', async () => {
     expect(await preview([], { message: '{ Message: Hello }' })).toMatchObject({
       contacts: { read: 0, invalid: 0, duplicate: 0, suppressed: 0 },
@@ -123,6 +145,19 @@ describe('contacts left out', () => {
     );
     expect(rejected).toEqual([
       { line: 4, column: 'to', reason: 'duplicate', detail: 'same address as line 2' },
+    ]);
+  });
+
+  test('are e-mail addresses whose domains are equal, however they are written', async () => {
+    const rows = ['ana@bücher.example,A,C', 'ana@BÜCHER.example,B,C', 'ana@xn--bcher-kva.example,C,C'];
+    const { rejected, messages } = await preview(rows, {
+      channel: 'email',
+      message: '{ MessagePlain: Hello }',
+    });
+    expect(messages.map(({ destination }) => destination.Recipient)).toEqual(['ana@xn--bcher-kva.example']);
+    expect(rejected.map(({ line, reason }) => [line, reason])).toEqual([
+      [3, 'duplicate'],
+      [4, 'duplicate'],
     ]);
   });
 
@@ -170,7 +205,7 @@ message: { Message: Hello }
     expect(await previewOf(source)).toMatchObject({ filtered: null });
     const shown = await previewOf(source.replace('AU', 'AU, where: [{ column: code, equals: B }]'));
     expect(shown).toMatchObject({ filtered: 1, contacts: { read: 1 }, recipients: 1 });
-    expect(previewText(shown)).toContain('0 duplicate; 1 other rows left out by contacts.where\n');
+    expect(previewText(shown)).toContain('0 duplicate; 1 rows left out by contacts.where\n');
   });
 });
 
