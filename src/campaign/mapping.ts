@@ -1,4 +1,4 @@
-import { type DestinationField, destinationFields, type MessageFields, type Problem } from '../domain.ts';
+import type { DestinationField, MessageFields, Problem } from '../domain.ts';
 import { nearest } from '../platform/nearest.ts';
 import { destinationFieldsOf } from '../wire/destination-fields.ts';
 import type { Campaign } from './campaign.ts';
@@ -43,43 +43,75 @@ export type FieldSource = {
  * a campaign that says what is sent must not send more than that.
  */
 export function mapColumns(campaign: Campaign, target: CampaignTarget, header: readonly string[]): Mapping {
+  const { columns: written } = campaign.value.contacts;
+  const fields = destinationFieldsOf(target.interface).flatMap((field) => {
+    const source = written?.[field];
+    if (source !== undefined) return [mapField(campaign, field, source, header)];
+    return written === undefined || field === 'Recipient' ? [guessField(campaign, field, header)] : [];
+  });
+
   const columns: Record<string, string> = {};
   const derived = new Map<string, Template>();
-  const sources: FieldSource[] = [];
-  const problems: Problem[] = [];
-  const { channel, contacts } = campaign.value;
-
-  for (const field of destinationFields) {
-    const written = contacts.columns?.[field];
-    const where = campaign.locate(['contacts', 'columns', field]);
-    if (written === undefined) {
-      if (field !== 'Recipient' && contacts.columns !== undefined) continue;
-      if (!destinationFieldsOf(target.interface).includes(field)) continue;
-      const candidates = guessColumns(field, channel, header);
-      const [column, ...others] = candidates;
-      if (column !== undefined && others.length === 0) {
-        columns[field] = column;
-        sources.push({ field, kind: 'guessed', source: column });
-      } else if (field === 'Recipient') {
-        problems.push({ where, what: noRecipient(campaign, candidates, header) });
-      }
-    } else if (typeof written !== 'string') {
-      columns[field] = derivedName(field);
-      derived.set(derivedName(field), [{ kind: 'text', text: written.value }]);
-      sources.push({ field, kind: 'constant', source: written.value });
-    } else if (hasPlaceholder(written)) {
-      const { template, faults } = parseComposition(field, written, header);
-      columns[field] = derivedName(field);
-      derived.set(derivedName(field), template);
-      sources.push({ field, kind: 'template', source: written });
-      problems.push(...faults.map((what) => ({ where, what })));
-    } else {
-      columns[field] = written;
-      sources.push({ field, kind: 'column', source: written });
-      problems.push(...unknownColumn(campaign, ['contacts', 'columns', field], written, header));
-    }
+  for (const { source, template } of fields) {
+    if (source === undefined) continue;
+    columns[source.field] = template === undefined ? source.source : derivedName(source.field);
+    if (template !== undefined) derived.set(derivedName(source.field), template);
   }
-  return { columns, derived, sources, problems };
+  return {
+    columns,
+    derived,
+    sources: fields.flatMap(({ source }) => source ?? []),
+    problems: fields.flatMap(({ problems }) => problems),
+  };
+}
+
+/** What is known of one field: nothing, where a guess has no or too many candidates. */
+type MappedField = {
+  readonly source?: FieldSource;
+  /** Of a derived column. */
+  readonly template?: Template;
+  readonly problems: readonly Problem[];
+};
+
+function mapField(
+  campaign: Campaign,
+  field: DestinationField,
+  written: string | { readonly value: string },
+  header: readonly string[],
+): MappedField {
+  if (typeof written !== 'string') {
+    const { value } = written;
+    return {
+      source: { field, kind: 'constant', source: value },
+      template: [{ kind: 'text', text: value }],
+      problems: [],
+    };
+  }
+  const path = ['contacts', 'columns', field];
+  if (!hasPlaceholder(written)) {
+    return {
+      source: { field, kind: 'column', source: written },
+      problems: unknownColumn(campaign, path, written, header),
+    };
+  }
+  const { template, faults } = parseComposition(field, written, header);
+  return {
+    source: { field, kind: 'template', source: written },
+    template,
+    problems: faults.map((what) => ({ where: campaign.locate(path), what })),
+  };
+}
+
+function guessField(campaign: Campaign, field: DestinationField, header: readonly string[]): MappedField {
+  const candidates = guessColumns(field, campaign.value.channel, header);
+  const [column, ...others] = candidates;
+  if (column !== undefined && others.length === 0) {
+    return { source: { field, kind: 'guessed', source: column }, problems: [] };
+  }
+  // Nobody can be sent to without a recipient; every other field can stay empty.
+  if (field !== 'Recipient') return { problems: [] };
+  const where = campaign.locate(['contacts', 'columns', field]);
+  return { problems: [{ where, what: noRecipient(campaign, candidates, header) }] };
 }
 
 /** A contact's values, those of derived columns among them. The ends are trimmed: a name may lack its first part. */

@@ -8,7 +8,7 @@ import { rejectedTable } from '../report/run-details.ts';
 export function previewText(preview: Preview): string {
   const { contacts, rejected } = preview;
   const leftOut = contacts.invalid + contacts.duplicate + contacts.suppressed;
-  const others = preview.filtered === null ? '' : `; ${preview.filtered} rows left out by contacts.where`;
+  const others = preview.filtered === null ? '' : `; ${preview.filtered} more left out by contacts.where`;
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
     `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate${others}`,

@@ -22,7 +22,7 @@ export async function planWithProgress(
     line.show(() => `  reading  ${read} contacts`);
   });
   const filtered = prepared.filtered();
-  const others = filtered === 0 ? '' : `; ${filtered} rows left out by contacts.where`;
+  const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
   return run;
 }
