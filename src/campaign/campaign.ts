@@ -1,4 +1,4 @@
-import { InputError, type InterfaceName, type Problem } from '../domain.ts';
+import { destinationFields, InputError, type InterfaceName, type Problem } from '../domain.ts';
 import { nearest, oneOf } from '../platform/nearest.ts';
 import { readYaml, type YamlFile } from '../platform/yaml.ts';
 import { destinationFieldsLackedBy, destinationFieldsOf } from '../wire/destination-fields.ts';
@@ -83,14 +83,24 @@ function writtenIn(message: Definition['message']): ReadonlyMap<string, string> 
   );
 }
 
-function columnFaults({ contacts: { columns } }: Definition, target: CampaignTarget): Fault[] {
+function columnFaults({ contacts: { columns = {} } }: Definition, target: CampaignTarget): Fault[] {
   const known = destinationFieldsOf(target.interface);
-  return destinationFieldsLackedBy(target.interface)
-    .filter((field) => Object.hasOwn(columns, field))
-    .map((field) => ({
-      path: ['contacts', 'columns', field],
-      what: `"contacts.columns.${field}": not a destination field of ${target.interface}. Its fields: ${known.join(', ')}.`,
-    }));
+  const lacked = destinationFieldsLackedBy(target.interface);
+  return destinationFields.flatMap((field): Fault[] => {
+    const source = columns[field];
+    if (source === undefined) return [];
+    const path = ['contacts', 'columns', field];
+    if (lacked.includes(field)) {
+      const what = `not a destination field of ${target.interface}. Its fields: ${known.join(', ')}.`;
+      return faultAt(path, what);
+    }
+    return typeof source === 'string'
+      ? faultAt(
+          path,
+          wrongSource(target, source, () => undefined),
+        )
+      : faultAt([...path, 'value'], wrongSource(target, source.value, wrongOrBlankLine));
+  });
 }
 
 function messageFaults(definition: Definition, target: CampaignTarget): Fault[] {

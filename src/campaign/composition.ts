@@ -10,9 +10,11 @@ import type { FieldDefinition } from '../wire/fields.ts';
 import { isServicePlaceholder, mergedByService } from '../wire/service-merge.ts';
 import { type Campaign, contentFields, fieldsOf } from './campaign.ts';
 import type { Definition } from './definition.ts';
+import { type DerivedColumns, type FieldSource, mapColumns, unknownColumn, withSources } from './mapping.ts';
 import { type MergePlan, planMerge, type Slot } from './merge.ts';
 import { columnsOf, parseTemplate, type Resolution, type Template } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
+import { type RowFilter, rowFilter } from './where.ts';
 
 /** A campaign compiled against its contact file's header: all that is needed to personalise one contact. */
 export type Composition = {
@@ -26,6 +28,13 @@ export type Composition = {
   readonly files: readonly ComposedFile[];
   readonly slots: readonly Slot[];
   readonly recipientColumn: string;
+  /** The column with the country of a contact's phone number; an e-mail address has none. */
+  readonly countryColumn: string | undefined;
+  /** Which rows are meant; all, where there is none. */
+  readonly filter: RowFilter | undefined;
+  readonly derived: DerivedColumns;
+  /** Where each destination field comes from, `Recipient` first. */
+  readonly mapping: readonly FieldSource[];
   /** Columns whose values go into the message or the destination. */
   readonly usedColumns: readonly string[];
   /** Fields of which one must hold text, or nothing would be sent; none where files are enough. */
@@ -54,8 +63,10 @@ type ReadTemplate = (
  * @throws InputError for a mapped column the file does not have and for a faulty placeholder, with its place.
  */
 export function compose(campaign: Campaign, target: CampaignTarget, header: readonly string[]): Composition {
-  const mapped = mappedColumns(campaign.value.contacts.columns);
-  const problems = mappingProblems(campaign, mapped, header);
+  const { contacts } = campaign.value;
+  const mapping = mapColumns(campaign, target, header);
+  const { columns: mapped, derived } = mapping;
+  const problems = [...mapping.problems, ...rowProblems(campaign, header)];
   const read: ReadTemplate = (path, source, servicePlaceholders) => {
     const resolve = (name: string): Resolution => {
       // The service's placeholders come first: a column named STOP must not take the place of the opt-out link.
@@ -107,12 +118,18 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     files,
     slots,
     recipientColumn,
+    countryColumn: campaign.value.channel === 'email' ? undefined : contacts.countryColumn,
+    filter: rowFilter(contacts.where),
+    derived,
+    mapping: mapping.sources,
     usedColumns: [
-      ...new Set([
-        ...slots.map(({ column }) => column),
-        ...fields.flatMap(({ template }) => columnsOf(template)),
-        ...columnsOf(templatesOf(keypads, files)),
-      ]),
+      ...new Set(
+        [
+          ...slots.map(({ column }) => column),
+          ...fields.flatMap(({ template }) => columnsOf(template)),
+          ...columnsOf(templatesOf(keypads, files)),
+        ].flatMap((column) => withSources(derived, column)),
+      ),
     ],
     contentFields: contentFields(target.interface, campaign.value),
     serviceText,
@@ -140,25 +157,17 @@ function templatesOf(keypads: readonly ComposedKeypad[], files: readonly Compose
   ];
 }
 
-function mappedColumns(columns: Readonly<Record<string, unknown>>): MessageFields {
-  const mapped: Record<string, string> = {};
-  for (const [field, column] of Object.entries(columns)) {
-    if (typeof column === 'string') mapped[field] = column;
-  }
-  return mapped;
-}
-
-function mappingProblems(
-  { value: { contacts }, locate }: Campaign,
-  mapped: MessageFields,
-  header: readonly string[],
-): Problem[] {
-  return Object.entries(mapped)
-    .filter(([, column]) => !header.includes(column))
-    .map(([field, column]) => ({
-      where: locate(['contacts', 'columns', field]),
-      what: `${contacts.file} has no column "${column}".${nearest(column, header)} Its columns: ${header.join(', ')}.`,
-    }));
+/** Columns that say which rows are meant, and how to read them. */
+function rowProblems(campaign: Campaign, header: readonly string[]): Problem[] {
+  const { countryColumn, where = [] } = campaign.value.contacts;
+  return [
+    ...(countryColumn === undefined
+      ? []
+      : unknownColumn(campaign, ['contacts', 'countryColumn'], countryColumn, header)),
+    ...where.flatMap(({ column }, index) =>
+      unknownColumn(campaign, ['contacts', 'where', index, 'column'], column, header),
+    ),
+  ];
 }
 
 function resolveColumn(name: string, mapped: MessageFields, header: readonly string[]): Resolution {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { channels, destinationFields } from '../domain.ts';
+import { channels, type DestinationField } from '../domain.ts';
 import { text, wholeNumber } from '../platform/scalars.ts';
 import { keypadTones } from '../wire/fields.ts';
 import { describeMessageKey } from './field-descriptions.ts';
@@ -15,16 +15,77 @@ const name = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'expected 1 to 64 letters, digits, ".", "_" or "-"')
   .meta({ type: ['string', 'number', 'boolean'] });
 
+const withoutPlaceholders = /^(?:[^[]|\[(?!\[))*$/;
+
+/** A recipient is read from one cell: what is put together or the same for everybody is nobody's address. */
+const recipientColumn = text
+  .regex(withoutPlaceholders, 'expected the name of one column, without [[ ]]')
+  .optional()
+  .describe(
+    'The column with the phone number or e-mail address. Guessed by the channel where it is not given.',
+  );
+
+const constant = z.strictObject({
+  value: text
+    .regex(withoutPlaceholders, 'expected a constant without [[')
+    .describe('A text that is the same for everybody.'),
+});
+
+function fieldSource(field: string) {
+  return z
+    .union([text, constant], {
+      error: 'expected a column, a text in quotes such as "[[first]] [[last]]", or { value: … }',
+    })
+    .meta({ type: ['string', 'number', 'boolean', 'object'] })
+    .describe(
+      `What is sent as the destination's ${field}: a column, a text with [[Column]] and [[Column|fallback]], or { value: a constant }.`,
+    )
+    .optional();
+}
+
 const columns = z
   .strictObject({
-    Recipient: text.describe('The column with the phone number or e-mail address.'),
-    ...Object.fromEntries(
-      destinationFields
-        .filter((field) => field !== 'Recipient')
-        .map((field) => [field, text.describe(`The column sent as the destination's ${field}.`).optional()]),
-    ),
+    Recipient: recipientColumn,
+    Attention: fieldSource('Attention'),
+    'First Name': fieldSource('First Name'),
+    'Last Name': fieldSource('Last Name'),
+    Company: fieldSource('Company'),
+    Custom1: fieldSource('Custom1'),
+    Custom2: fieldSource('Custom2'),
+  } satisfies Record<DestinationField, z.ZodType>)
+  .optional()
+  .describe(
+    "Destination fields of the interface, and the contact file's column that fills each. Guessed from the names of the columns where nothing is said (`plan` shows how); where something is, only a missing Recipient is.",
+  );
+
+const condition = z
+  .strictObject({
+    column: text.describe('A column of the contact file.'),
+    equals: text.optional().describe('The value it must have.'),
+    in: z.array(text).min(1, 'expected at least one value').optional().describe('The values it may have.'),
+    present: z
+      .string()
+      .refine((written) => written === 'true' || written === 'false', { error: 'expected true or false' })
+      .meta({ type: 'boolean' })
+      .transform((written) => written === 'true')
+      .optional()
+      .describe('Whether it must have a value (true) or none (false).'),
   })
-  .describe("Destination fields of the interface, and the contact file's column that fills each.");
+  .refine(
+    ({ equals, in: oneOf, present }) =>
+      [equals, oneOf, present].filter((rule) => rule !== undefined).length === 1,
+    {
+      error: 'expected one of equals, in and present',
+    },
+  )
+  .meta({ oneOf: ['equals', 'in', 'present'].map((rule) => ({ required: [rule] })) });
+
+const where = z
+  .array(condition)
+  .optional()
+  .describe(
+    'Which rows of the contact file the campaign is for: all conditions must hold. Other rows are not part of the run and not counted as read. Spaces around a value make no difference, capitals do.',
+  );
 
 const contacts = z
   .strictObject({
@@ -34,9 +95,21 @@ const contacts = z
       .regex(/^[A-Z]{2}$/, 'expected a two-letter country code in capitals, such as AU')
       .optional()
       .describe('Country of phone numbers that are written without a country code, such as AU.'),
+    countryColumn: text
+      .optional()
+      .describe(
+        "The column with a row's own country, as a two-letter code or an English name; where it is empty, `country` holds.",
+      ),
+    landlines: z
+      .enum(['reject', 'allow'])
+      .default('reject')
+      .describe(
+        'SMS: what becomes of numbers that cannot be mobiles (landlines, toll-free, premium rate, …): left out, or sent to.',
+      ),
     columns,
+    where,
   })
-  .describe('The contact file, and which of its columns are sent.');
+  .describe('The contact file, and which of its rows and columns are sent.');
 
 const tone = z
   .string()

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { type Campaign, fieldsOf } from './campaign.ts';
-import { hasPlaceholder, type Template } from './placeholders.ts';
+import { asPlaceholder, hasPlaceholder, type Template } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
 
 /**
@@ -41,9 +41,9 @@ export function wrongPathValue(template: Template, valueIn: (column: string) => 
     if (segment.kind !== 'column') continue;
     const value = valueIn(segment.column);
     if (value === '' && segment.fallback === '')
-      return `[[${segment.column}]] is empty, and the path needs it`;
+      return `${asPlaceholder(segment.column)} is empty, and the path needs it`;
     if (/[/\\]/.test(value) || value === '.' || value === '..') {
-      return `"${value}" in [[${segment.column}]] would lead to another folder`;
+      return `"${value}" in ${asPlaceholder(segment.column)} would lead to another folder`;
     }
   }
   return undefined;

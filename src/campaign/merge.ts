@@ -1,5 +1,5 @@
 import { type Destination, type DestinationField, destinationFields, type MessageFields } from '../domain.ts';
-import type { Segment, Template } from './placeholders.ts';
+import { asPlaceholder, type Segment, type Template } from './placeholders.ts';
 
 /**
  * Who fills the placeholders of a message is decided here, for the fewest requests: where the service merges and the
@@ -38,7 +38,7 @@ export function planMerge(
     const field =
       left.find((candidate) => mapped[candidate] === column) ??
       left.find((candidate) => mapped[candidate] === undefined && freeFields.includes(candidate));
-    if (!field) return { kind: 'engine', why: `no destination field is left for [[${column}]]` };
+    if (!field) return { kind: 'engine', why: `no destination field is left for ${asPlaceholder(column)}` };
     slots.push({ field, column, fallback });
   }
   return { kind: 'service', slots, template: (template ?? []).map((segment) => inSlots(segment, slots)) };

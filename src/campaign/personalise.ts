@@ -2,6 +2,7 @@ import { htmlEscape } from 'escape-goat';
 import type { CampaignFile, Envelope, MessageFields } from '../domain.ts';
 import type { ComposedField, ComposedFile, Composition } from './composition.ts';
 import { nameOfPath, wrongPathValue } from './files.ts';
+import { withDerived } from './mapping.ts';
 import { render, type Segment, type Template } from './placeholders.ts';
 import { isBlank, wrongCharacter, wrongLine, wrongOrBlankLine, wrongValue } from './values.ts';
 
@@ -16,7 +17,8 @@ type Invalid = { readonly kind: 'invalid'; readonly column: string; readonly det
 type ValueIn = (column: string) => string;
 
 /** Renders one contact's envelope and destination, or says which of its values cannot be sent. */
-export function personalise(composition: Composition, valueIn: ValueIn): Personalised {
+export function personalise(composition: Composition, valueInFile: ValueIn): Personalised {
+  const valueIn = withDerived(composition.derived, valueInFile);
   const envelope = renderEnvelope(composition, valueIn);
   const fault =
     unsafeValue(composition, valueIn) ??

@@ -70,6 +70,11 @@ function openBrackets(segment: Segment): string[] {
   return start < 0 ? [] : [segment.text.slice(start, start + 20)];
 }
 
+/** A column as a placeholder, for people. The name of a derived column is written as one already. */
+export function asPlaceholder(column: string): string {
+  return hasPlaceholder(column) ? column : `[[${column}]]`;
+}
+
 /** Every column a template needs, as often as it is named. */
 export function columnsOf(template: Template): string[] {
   return template.flatMap((segment) => (segment.kind === 'column' ? [segment.column] : []));

@@ -1,3 +1,4 @@
+import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
 import type { Preview, PreviewedMessage } from '../engine/preview.ts';
 import { printable } from '../report/printable.ts';
@@ -7,9 +8,11 @@ import { rejectedTable } from '../report/run-details.ts';
 export function previewText(preview: Preview): string {
   const { contacts, rejected } = preview;
   const leftOut = contacts.invalid + contacts.duplicate + contacts.suppressed;
+  const others = preview.filtered === null ? '' : `; ${preview.filtered} more left out by contacts.where`;
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
-    `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate`,
+    `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate${others}`,
+    `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,
     `  requests    ${preview.requests}, with ${preview.envelopes} different contents or billing codes`,
     `  merging     ${mergeText(preview.merge)}`,
   ];
@@ -21,6 +24,20 @@ export function previewText(preview: Preview): string {
   }
   for (const message of preview.messages) parts.push('', messageText(message));
   return parts.join('\n');
+}
+
+function sourceText({ field, kind, source }: FieldSource): string {
+  const shown = printable(source);
+  switch (kind) {
+    case 'column':
+      return `${field} from ${shown}`;
+    case 'guessed':
+      return `${field} from ${shown} (guessed)`;
+    case 'template':
+      return `${field} from "${shown}"`;
+    case 'constant':
+      return `${field} is "${shown}"`;
+  }
 }
 
 function mergeText(merge: MergePlan): string {

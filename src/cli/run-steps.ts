@@ -21,7 +21,9 @@ export async function planWithProgress(
     read++;
     line.show(() => `  reading  ${read} contacts`);
   });
-  line.done(`  planned  run ${run}: ${read} contacts read`);
+  const filtered = prepared.filtered();
+  const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
+  line.done(`  planned  run ${run}: ${read} contacts read${others}`);
   return run;
 }
 

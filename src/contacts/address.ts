@@ -1,65 +1,129 @@
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { domainToASCII } from 'node:url';
+import {
+  type CountryCode,
+  isSupportedCountry,
+  type NumberType,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max';
 import { z } from 'zod';
 import type { Channel } from '../domain.ts';
-import { quickNumberReader } from './quick-numbers.ts';
+import { type QuickNumberReader, quickNumberReader } from './quick-numbers.ts';
 
 /** An address in the one form that is compared and sent, or why it cannot be. */
 export type Address =
   | { readonly kind: 'valid'; readonly address: string }
   | { readonly kind: 'invalid'; readonly detail: string };
 
-/** Reads addresses of a channel: e-mail addresses, or phone numbers into E.164. */
-export type AddressReader = (text: string) => Address;
+/**
+ * Reads addresses of a channel: e-mail addresses, or phone numbers into E.164.
+ *
+ * @param country the contact's own, for a number that is written without a country code
+ */
+export type AddressReader = (text: string, country?: CountryCode) => Address;
+
+/** What becomes of an SMS to a number that cannot be a mobile. */
+export type Landlines = 'reject' | 'allow';
 
 /**
  * @param country of numbers written without a country code (ISO 3166, two letters)
  * @returns undefined when the country is not one the phone number library knows
  */
-export function addressReader(channel: Channel, country: string | undefined): AddressReader | undefined {
+export function addressReader(
+  channel: Channel,
+  country: string | undefined,
+  landlines: Landlines = 'reject',
+): AddressReader | undefined {
   if (channel === 'email') return readEmailAddress;
   if (country !== undefined && !isSupportedCountry(country)) return undefined;
-  const quick = country === undefined ? undefined : quickNumberReader(country);
-  return (text) => {
-    const number = quick?.(text.trim());
-    return number ? { kind: 'valid', address: number.e164 } : readPhoneNumber(text, country);
+  const mobilesOnly = channel === 'sms' && landlines === 'reject';
+  return (text, ownCountry = country) => {
+    const quick = ownCountry === undefined ? undefined : quickReaderOf(ownCountry)?.(text.trim());
+    // A number that is refused is refused in the words of the slow way.
+    const taken = quick !== undefined && !(mobilesOnly && lineWithoutSms(quick.type));
+    return taken ? { kind: 'valid', address: quick.e164 } : readPhoneNumber(text, ownCountry, mobilesOnly);
   };
 }
 
-function readPhoneNumber(text: string, country: CountryCode | undefined): Address {
+/** Once a country, not once a row. */
+const quickReaders = new Map<CountryCode, QuickNumberReader | undefined>();
+
+function quickReaderOf(country: CountryCode): QuickNumberReader | undefined {
+  if (!quickReaders.has(country)) quickReaders.set(country, quickNumberReader(country));
+  return quickReaders.get(country);
+}
+
+function readPhoneNumber(text: string, country: CountryCode | undefined, mobilesOnly: boolean): Address {
   const trimmed = text.trim();
-  if (trimmed === '') return { kind: 'invalid', detail: 'no phone number' };
+  if (trimmed === '') return invalid('no phone number');
   // The whole cell must be the number: by default the library picks one out of any text around it.
-  const number = parsePhoneNumberFromString(trimmed, {
-    ...(country === undefined ? {} : { defaultCountry: country }),
-    extract: false,
-  });
+  const number = parsePhoneNumberFromString(trimmed, phoneOptions(country));
   if (!number) {
     const hint =
       country === undefined && !trimmed.startsWith('+')
         ? ' (no country code, and the campaign sets no "contacts.country")'
         : '';
-    return { kind: 'invalid', detail: `"${trimmed}" is not a phone number${hint}` };
+    return invalid(`"${trimmed}" is not a phone number${hint}`);
   }
   if (number.ext !== undefined) {
-    return { kind: 'invalid', detail: `"${trimmed}" has an extension, "${number.ext}", that would be lost` };
+    return invalid(`"${trimmed}" has an extension, "${number.ext}", that would be lost`);
   }
-  if (!number.isValid()) {
-    return {
-      kind: 'invalid',
-      detail: `"${trimmed}" is not a number in use in ${number.country ?? country ?? 'its country'}`,
-    };
+  // Most numbers have a type, and one that has is valid; both questions cost the same, so only one is asked.
+  const type = number.getType();
+  if (type === undefined && !number.isValid()) {
+    return invalid(`"${trimmed}" is not a number in use in ${number.country ?? country ?? 'its country'}`);
   }
+  const line = mobilesOnly ? lineWithoutSms(type) : undefined;
+  if (line !== undefined) return invalid(`"${trimmed}" is ${line} in ${number.country ?? 'its country'}`);
   return { kind: 'valid', address: number.number };
 }
 
-const emailAddress = z.email();
+/** Lines that take no SMS. Internet telephones and personal numbers may, and so may what is either. */
+const withoutSms: Readonly<Partial<Record<NonNullable<NumberType>, string>>> = {
+  FIXED_LINE: 'a landline',
+  PREMIUM_RATE: 'a premium-rate number',
+  TOLL_FREE: 'a toll-free number',
+  SHARED_COST: 'a shared-cost number',
+  UAN: 'a company-wide landline number',
+  PAGER: 'a pager',
+  VOICEMAIL: 'a voicemail number',
+};
 
+function lineWithoutSms(type: NumberType): string | undefined {
+  return type === undefined ? undefined : withoutSms[type];
+}
+
+type PhoneOptions = { readonly defaultCountry?: CountryCode; readonly extract: false };
+
+/** Once a country, not once a row. */
+const phoneOptionsOf = new Map<CountryCode | undefined, PhoneOptions>([[undefined, { extract: false }]]);
+
+function phoneOptions(country: CountryCode | undefined): PhoneOptions {
+  const known = phoneOptionsOf.get(country);
+  if (known) return known;
+  const options: PhoneOptions =
+    country === undefined ? { extract: false } : { defaultCountry: country, extract: false };
+  phoneOptionsOf.set(country, options);
+  return options;
+}
+
+const { email: emailPattern } = z.regexes;
+
+/** The local part is the receiving server's business; the domain has one form: small letters, ASCII. */
 function readEmailAddress(text: string): Address {
   const trimmed = text.trim();
-  if (trimmed === '') return { kind: 'invalid', detail: 'no e-mail address' };
-  if (!emailAddress.safeParse(trimmed).success) {
-    return { kind: 'invalid', detail: `"${trimmed}" is not an e-mail address` };
-  }
-  const at = trimmed.lastIndexOf('@');
-  return { kind: 'valid', address: trimmed.slice(0, at) + trimmed.slice(at).toLowerCase() };
+  if (trimmed === '') return invalid('no e-mail address');
+  const at = trimmed.lastIndexOf('@') + 1;
+  const local = trimmed.slice(0, at);
+  // What the pattern takes is ASCII already, as nearly all addresses are.
+  if (emailPattern.test(trimmed)) return { kind: 'valid', address: local + trimmed.slice(at).toLowerCase() };
+
+  const domain = domainToASCII(trimmed.slice(at));
+  // The pattern takes letters alone for a top-level domain, and `.рф` is `.xn--p1ai` in ASCII.
+  const plainDomain = domain.replace(/\.xn--[a-z0-9-]*[a-z0-9]$/, '.idn');
+  if (!emailPattern.test(local + plainDomain)) return invalid(`"${trimmed}" is not an e-mail address`);
+  return { kind: 'valid', address: local + domain };
+}
+
+function invalid(detail: string): Address {
+  return { kind: 'invalid', detail };
 }

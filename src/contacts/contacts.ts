@@ -2,16 +2,22 @@ import type { Composition } from '../campaign/composition.ts';
 import { personalise } from '../campaign/personalise.ts';
 import type { Contact } from '../domain.ts';
 import type { AddressReader } from './address.ts';
+import { countryOf } from './country.ts';
 import type { ContactFile } from './read.ts';
 
-/** Maps, normalises and validates each row of a contact file, in order. */
+/**
+ * Maps, normalises and validates each row of a contact file that the campaign is for, in order.
+ *
+ * @param onFiltered called for each row that it is not for
+ */
 export async function* readContacts(
   { header, rows }: ContactFile,
   composition: Composition,
   readAddress: AddressReader,
+  onFiltered: () => void = () => {},
 ): AsyncGenerator<Contact, void, undefined> {
   const position = new Map(header.map((column, index) => [column, index]));
-  const { recipientColumn } = composition;
+  const { recipientColumn, countryColumn, filter } = composition;
 
   for await (const { line, values } of rows) {
     if (values.length !== header.length) {
@@ -21,8 +27,20 @@ export async function* readContacts(
     }
     const valueIn = (column: string): string => values[position.get(column) ?? -1] ?? '';
 
+    if (filter && !filter(valueIn)) {
+      onFiltered();
+      continue;
+    }
+
+    const country = countryColumn === undefined ? '' : valueIn(countryColumn).trim();
+    const ownCountry = country === '' ? undefined : countryOf(country);
+    if (country !== '' && ownCountry === undefined) {
+      const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name`;
+      yield { kind: 'rejected', line, column: countryColumn ?? '', reason: 'invalid', detail };
+      continue;
+    }
     const originalAddress = valueIn(recipientColumn);
-    const address = readAddress(originalAddress);
+    const address = readAddress(originalAddress, ownCountry);
     if (address.kind === 'invalid') {
       yield { kind: 'rejected', line, column: recipientColumn, reason: 'invalid', detail: address.detail };
       continue;

@@ -23,6 +23,8 @@ export type PreparedCampaign = {
   readonly files: CampaignFiles;
   /** The contact file's rows, mapped and checked. Can be read once. */
   readonly contacts: AsyncIterable<Contact>;
+  /** Rows that `contacts.where` has left out so far: they are no part of the run. */
+  readonly filtered: () => number;
 };
 
 export type Settings = {
@@ -43,7 +45,11 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
   const target = targetOf(account);
   checkCampaign(campaign, target);
 
-  const readAddress = addressReader(definition.channel, definition.contacts.country);
+  const readAddress = addressReader(
+    definition.channel,
+    definition.contacts.country,
+    definition.contacts.landlines,
+  );
   if (!readAddress) {
     const where = campaign.locate(['contacts', 'country']);
     throw new InputError([
@@ -55,12 +61,17 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
   const composition = compose(campaign, target, contactFile.header);
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
   await checkStaticFiles(campaign, target, files);
+  let filtered = 0;
+  const rows = readContacts(contactFile, composition, readAddress, () => {
+    filtered++;
+  });
   return {
     campaign,
     account,
     composition,
     files,
-    contacts: files.checkContacts(readContacts(contactFile, composition, readAddress)),
+    contacts: files.checkContacts(rows),
+    filtered: () => filtered,
   };
 }
 

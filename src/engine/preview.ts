@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { FieldSource } from '../campaign/mapping.ts';
 import { type MergePlan, mergedText } from '../campaign/merge.ts';
 import type { Channel, Destination, Envelope, RejectedContact } from '../domain.ts';
 import type { PreparedCampaign } from './prepare.ts';
@@ -15,6 +16,9 @@ export type Preview = {
     readonly duplicate: number;
     readonly suppressed: number;
   };
+  /** Rows that `contacts.where` leaves out; they are not among those read. Null where the campaign is for all. */
+  readonly filtered: number | null;
+  readonly mapping: readonly FieldSource[];
   readonly recipients: number;
   readonly requests: number;
   readonly envelopes: number;
@@ -41,6 +45,7 @@ export async function previewCampaign({
   campaign,
   composition,
   contacts,
+  filtered,
 }: PreparedCampaign): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const lineOfAddress = new Map<string, number>();
@@ -85,6 +90,8 @@ export async function previewCampaign({
     account: definition.account,
     channel,
     contacts: counts,
+    filtered: composition.filter ? filtered() : null,
+    mapping: composition.mapping,
     recipients: lineOfAddress.size,
     requests,
     envelopes: sizeOfEnvelope.size,

@@ -36,7 +36,7 @@ describe('a campaign', () => {
       campaign: 'notice',
       account: 'main',
       channel: 'sms',
-      contacts: { file: 'contacts.csv', columns: { Recipient: 'address' } },
+      contacts: { file: 'contacts.csv', landlines: 'reject', columns: { Recipient: 'address' } },
       message: { Message: 'Hello' },
       files: [],
       dispatch: { chunkSize: 200, concurrency: 8, retries: 5 },
@@ -70,7 +70,7 @@ files:
     expect(problems('campaign: x\n')).toEqual([
       'c.yaml:1:1: "account" is missing; expected an account of the accounts file.',
       'c.yaml:1:1: "channel" is missing; expected email, sms, fax, voice or tts.',
-      'c.yaml:1:1: "contacts" is missing; expected the contact file, and which of its columns are sent.',
+      'c.yaml:1:1: "contacts" is missing; expected the contact file, and which of its rows and columns are sent.',
       expect.stringMatching(/^c\.yaml:1:1: "message" is missing; expected the message, under the/),
     ]);
   });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
+import { withDerived } from '../../src/campaign/mapping.ts';
 import { mergedText } from '../../src/campaign/merge.ts';
 import { personalise } from '../../src/campaign/personalise.ts';
 import { render } from '../../src/campaign/placeholders.ts';
@@ -359,6 +360,13 @@ describe('a contact is left out, with the column and the reason', () => {
 
 describe('whoever merges, the recipient reads the same', () => {
   const columns = ['first', 'city', 'note'];
+  const named = [...columns, 'Attention', 'Company'];
+  const mappings: readonly NonNullable<Parts['columns']>[] = [
+    {},
+    { 'First Name': 'first' },
+    { Attention: '[[first]] [[note|x]]', Company: { value: 'A & [B]' } },
+    { Attention: '[[city]][[note]]', Company: '[[first]]' },
+  ];
   const piece = fc.oneof(
     fc.constantFrom(
       'Hi ',
@@ -373,9 +381,9 @@ describe('whoever merges, the recipient reads the same', () => {
       '[[STOP]]',
       '[[Link:https://x.example]]',
     ),
-    fc.constantFrom(...columns).map((column) => `[[${column}]]`),
+    fc.constantFrom(...named).map((column) => `[[${column}]]`),
     fc
-      .tuple(fc.constantFrom(...columns), fc.constantFrom('there', '', ' ', '$&', '|'))
+      .tuple(fc.constantFrom(...named), fc.constantFrom('there', '', ' ', '$&', '|'))
       .map(([column, fallback]) => `[[${column}|${fallback}]]`),
   );
   const value = fc.oneof(
@@ -393,13 +401,12 @@ describe('whoever merges, the recipient reads the same', () => {
       fc.property(
         fc.array(piece, { minLength: 1, maxLength: 8 }),
         fc.record({ first: value, city: value, note: value }),
-        fc.boolean(),
+        fc.constantFrom(...mappings),
         fc.constantFrom(current, earlier),
-        (pieces, row, mapsFirst, target) => {
+        (pieces, row, columns, target) => {
           const source = pieces.join('');
-          const columns = mapsFirst ? { 'First Name': 'first' } : {};
           const parts = { target, columns, message: { Message: source } };
-          const valueIn = (column: string): string => ({ phone: '', ...row })[column] ?? '';
+          const valueInFile = (column: string): string => ({ phone: '', ...row })[column] ?? '';
           let composition: Composition;
           try {
             composition = composed(parts);
@@ -407,8 +414,9 @@ describe('whoever merges, the recipient reads the same', () => {
             // Pieces can meet to an open bracket, or to a name nobody knows.
             return;
           }
+          const valueIn = withDerived(composition.derived, valueInFile);
           const rendered = render(composition.serviceText?.template ?? [], valueIn);
-          const result = personalise(composition, valueIn);
+          const result = personalise(composition, valueInFile);
           const foreign = rendered.replaceAll(/\[\[(STOP|Link:https:\/\/x\.example)\]\]/g, '\u0001');
           if (result.kind === 'invalid') {
             const values = composition.usedColumns.map(valueIn).join('\u0001');

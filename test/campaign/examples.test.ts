@@ -98,6 +98,10 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['Message: Hi', 'Message: "0123"'],
     ['Message: Hi', 'Message: Hi, ForceGSMChars: true'],
     ['Message: Hi', 'Message: Hi, Keypads: [{ Tone: 1, RouteNumber: +6491 }]'],
+    ['Custom1: true', 'Custom1: "[[a]] [[b|c]]", Company: { value: 7 }'],
+    [', columns: { Recipient: 1, Custom1: true }', ', countryColumn: land, landlines: allow'],
+    ['country: NO', 'where: [{ column: a, equals: 1 }, { column: 2, in: [NSW, 3] }]'],
+    ['country: NO', 'where: [{ column: a, present: true }, { column: b, present: false }]'],
   ])('takes %s written as %s, as Volley itself does', (from, to) => {
     expect(campaignInEditor(campaign.replace(from, to))).toBe(true);
     expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).not.toThrow();
@@ -118,6 +122,15 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['Recipient: 1', 'FirstName: 1'],
     ['account: Main', 'account: a b'],
     ['country: NO', 'country: Norway'],
+    ['country: NO', 'landlines: maybe'],
+    ['country: NO', 'where: { column: a, equals: 1 }'],
+    ['country: NO', 'where: [{ column: a }]'],
+    ['country: NO', 'where: [{ column: a, equals: 1, present: true }]'],
+    ['country: NO', 'where: [{ column: a, present: 1 }]'],
+    ['Recipient: 1', 'Recipient: "[[a]]"'],
+    ['Recipient: 1', 'Recipient: { value: 1 }'],
+    ['Custom1: true', 'Custom1: { value: "[[a]]" }'],
+    ['Custom1: true', 'Custom1: { constant: 1 }'],
   ])('marks %s written as %s, as Volley itself refuses it', (from, to) => {
     expect(campaignInEditor(campaign.replace(from, to))).toBe(false);
     expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).toThrow();

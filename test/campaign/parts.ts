@@ -13,7 +13,7 @@ export const earlier: CampaignTarget = { ...current, interface: 'rest-1.04' };
 export type Parts = {
   readonly target?: CampaignTarget;
   readonly channel?: Channel;
-  readonly columns?: Record<string, string>;
+  readonly columns?: Record<string, string | { readonly value: string }>;
   readonly message: Record<string, unknown>;
   readonly files?: readonly Record<string, string>[];
 };

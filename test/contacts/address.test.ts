@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' };
+import { getCountries, getExampleNumber } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
 import { addressReader } from '../../src/contacts/address.ts';
 import type { Channel } from '../../src/domain.ts';
@@ -36,6 +38,66 @@ describe('a phone number becomes E.164', () => {
   test.each(['fax', 'voice', 'tts'] as const)('for %s as well', (channel) => {
     expect(read('02 9374 4000', 'AU', channel)).toEqual(valid('+61293744000'));
   });
+});
+
+describe('a mobile number of every country becomes the same E.164, however it is written', () => {
+  const countries = getCountries();
+
+  test('there are as many as there should be', () => {
+    expect(countries.length).toBeGreaterThan(200);
+  });
+
+  test.each(countries)('%s', (country) => {
+    const example = getExampleNumber(country, examples);
+    if (!example) return expect.fail('no example');
+    expect(read(example.formatNational(), country)).toEqual(valid(example.number));
+    // Another country's campaign does not change what an international number is.
+    for (const written of [
+      example.formatInternational(),
+      example.number,
+      example.formatInternational().replaceAll(' ', '-'),
+    ])
+      expect(read(written, country === 'AU' ? 'NZ' : 'AU')).toEqual(valid(example.number));
+  });
+});
+
+describe('the country of a contact', () => {
+  test('comes before that of the campaign', () => {
+    const reader = addressReader('sms', 'AU');
+    expect(reader?.('021 123 4567', 'NZ')).toEqual(valid('+64211234567'));
+    expect(reader?.('0458 665 290')).toEqual(valid('+61458665290'));
+  });
+
+  test('is enough where the campaign has none', () => {
+    expect(addressReader('sms', undefined)?.('021 123 4567', 'NZ')).toEqual(valid('+64211234567'));
+  });
+});
+
+describe('an SMS', () => {
+  test.each([
+    ['02 9374 4000', 'AU', 'a landline in AU'],
+    ['1800 123 456', 'AU', 'a toll-free number in AU'],
+    ['1900 123 456', 'AU', 'a premium-rate number in AU'],
+    ['+64 3 479 1234', 'AU', 'a landline in NZ'],
+    ['020 7946 0958', 'GB', 'a landline in GB'],
+  ])('is not sent to %s in %s: it is %s', (text, country, line) => {
+    expect(read(text, country)).toEqual(invalid(`"${text}" is ${line}`));
+  });
+
+  test('is sent to a landline where that is allowed', () => {
+    expect(addressReader('sms', 'AU', 'allow')?.('02 9374 4000')).toEqual(valid('+61293744000'));
+  });
+
+  test('is sent to a number that may be either', () => {
+    expect(read('(201) 555-0123', 'US')).toEqual(valid('+12015550123'));
+  });
+
+  test.each(['fax', 'voice', 'tts'] as const)(
+    'only: %s goes to landlines and toll-free numbers',
+    (channel) => {
+      expect(read('1800 123 456', 'AU', channel)).toEqual(valid('+611800123456'));
+    },
+  );
 });
 
 describe('a phone number is refused with what it is', () => {
@@ -85,6 +147,38 @@ describe('an e-mail address', () => {
     ["o'neil+x@mail.example.co.uk", "o'neil+x@mail.example.co.uk"],
   ])('%j is taken, its domain in small letters', (text, address) => {
     expect(read(text, undefined, 'email')).toEqual(valid(address));
+  });
+
+  test.each([
+    ['ana@bücher.example', 'ana@xn--bcher-kva.example'],
+    ['Ana@BÜCHER.Example', 'Ana@xn--bcher-kva.example'],
+    // The same letter as one character and as two.
+    ['ana@bu\u0308cher.example', 'ana@xn--bcher-kva.example'],
+    ['ana@xn--bcher-kva.example', 'ana@xn--bcher-kva.example'],
+    ['ana@почта.рф', 'ana@xn--80a1acny.xn--p1ai'],
+    ['ana@XN--80A1ACNY.XN--P1AI', 'ana@xn--80a1acny.xn--p1ai'],
+    ['ana@例え.テスト', 'ana@xn--r8jz45g.xn--zckzah'],
+  ])('%j is taken, its domain in ASCII', (text, address) => {
+    expect(read(text, undefined, 'email')).toEqual(valid(address));
+  });
+
+  test.each([
+    'ana@bücher',
+    'ana@bü cher.example',
+    'ana@bücher.example／x',
+    'ana@bücher.example\nBcc: b@example.com',
+    'ana@b\u2024\u2024ücher.example',
+    'ana@例え.xn--',
+    'bücher@example.com',
+    'ana＠bücher.example',
+    'ana@[::1]',
+    'ana@127.0.0.1',
+    '"a b"@bücher.example',
+    `ana@${'ü'.repeat(10_000)}.example`,
+    'a'.repeat(100_000),
+    '@'.repeat(100_000),
+  ])('%j is refused, international or not', (text) => {
+    expect(read(text, undefined, 'email').kind).toBe('invalid');
   });
 
   test.each([

@@ -19,14 +19,20 @@ contacts: { file: contacts.csv, country: AU, columns: { Recipient: phone, First 
 message: { Message: "Hi [[First Name]]", ChargeCode: "C-[[code]]" }
 `;
 
-async function contactsOf(...rows: { line: number; values: string[] }[]): Promise<Contact[]> {
-  const composition = compose(readCampaign(campaign, 'c.yaml'), target, header);
+type GivenRow = { line: number; values: string[] };
+
+function contactsOf(...rows: GivenRow[]): Promise<Contact[]> {
+  return contactsWith(campaign, rows);
+}
+
+async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () => void): Promise<Contact[]> {
+  const composition = compose(readCampaign(written, 'c.yaml'), target, header);
   const readAddress = addressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
   async function* source() {
     yield* rows;
   }
-  return collect(readContacts({ header, rows: source() }, composition, readAddress));
+  return collect(readContacts({ header, rows: source() }, composition, readAddress, onFiltered));
 }
 
 describe('a row of the contact file', () => {
@@ -91,5 +97,62 @@ describe('a row of the contact file', () => {
       line: 9,
       envelope: { fields: { ChargeCode: 'C-' } },
     });
+  });
+});
+
+describe('the country of a row', () => {
+  const withCountry = campaign.replace('country: AU', 'country: AU, countryColumn: code');
+  const rowsOf = (...countries: string[]) =>
+    countries.map((country, index) => ({ line: index + 2, values: ['021 123 4567', 'Ann', country] }));
+
+  test('comes before that of the campaign, as a code or as a name', async () => {
+    const contacts = await contactsWith(withCountry, rowsOf('NZ', ' nz ', 'New Zealand'));
+    const address = '+64211234567';
+    expect(contacts).toMatchObject([{ address }, { address }, { address }]);
+  });
+
+  test('is that of the campaign where it is empty', async () => {
+    const rows = [{ line: 2, values: ['0458665290', 'Ann', ' '] }];
+    expect(await contactsWith(withCountry, rows)).toMatchObject([{ address: '+61458665290' }]);
+  });
+
+  test('leaves the row out where it is none', async () => {
+    expect(await contactsWith(withCountry, rowsOf('ZZ'))).toEqual([
+      {
+        kind: 'rejected',
+        line: 2,
+        column: 'code',
+        reason: 'invalid',
+        detail: '"ZZ" is no country with phone numbers; expected a code such as NZ, or its English name',
+      },
+    ]);
+  });
+});
+
+describe('a row that the campaign is not for', () => {
+  const filtered = campaign.replace('country: AU', 'country: AU, where: [{ column: code, in: ["7", "8"] }]');
+
+  test('is no contact and is not rejected, whatever is in it; it is counted', async () => {
+    const rows = [
+      { line: 2, values: ['0458665290', 'Ann', '7'] },
+      { line: 3, values: ['0458665291', 'Bob', '9'] },
+      { line: 4, values: ['n/a', '[[STOP]]', ''] },
+      { line: 5, values: ['0458665292', 'Cy', '8'] },
+    ];
+    let count = 0;
+    const contacts = await contactsWith(filtered, rows, () => {
+      count++;
+    });
+    expect(contacts.map(({ kind, line }) => [kind, line])).toEqual([
+      ['contact', 2],
+      ['contact', 5],
+    ]);
+    expect(count).toBe(2);
+  });
+
+  test('can only be told when it has all its values: one that has not is rejected', async () => {
+    expect(await contactsWith(filtered, [{ line: 2, values: ['0458665290', '9'] }])).toMatchObject([
+      { kind: 'rejected', line: 2, detail: '2 values, where the header has 3 columns' },
+    ]);
   });
 });

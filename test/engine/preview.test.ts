@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { previewText } from '../../src/cli/preview-text.ts';
 import { requireSummary } from '../../src/engine/execute-run.ts';
 import { planRun } from '../../src/engine/plan-run.ts';
-import { type PreparedCampaign, prepareCampaign } from '../../src/engine/prepare.ts';
+import { type PreparedCampaign, prepareCampaign, type Settings } from '../../src/engine/prepare.ts';
 import { type Preview, previewCampaign } from '../../src/engine/preview.ts';
 import { anEnvelope, openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
@@ -17,28 +18,41 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]();
 });
 
-type Parts = { readonly message: string; readonly chunkSize?: number; readonly channel?: string };
+type Parts = {
+  readonly message: string;
+  readonly chunkSize?: number;
+  readonly channel?: string;
+  /** More keys of `contacts`. */
+  readonly contacts?: string;
+};
 
-async function prepare(rows: readonly string[], { message, chunkSize = 200, channel = 'sms' }: Parts) {
+async function prepare(
+  rows: readonly string[],
+  { message, chunkSize = 200, channel = 'sms', contacts = '' }: Parts,
+) {
   await workspace.write('contacts.csv', ['to,name,code', ...rows, ''].join('\n'));
   await workspace.write(
     'campaign.yaml',
     `campaign: test
 account: sandbox
 channel: ${channel}
-contacts: { file: contacts.csv, country: AU, columns: { Recipient: to } }
+contacts: { file: contacts.csv, country: AU, columns: { Recipient: to }${contacts} }
 message: ${message}
 dispatch: { chunkSize: ${chunkSize} }
 `,
   );
-  return prepareCampaign('campaign.yaml', {
+  return prepareCampaign('campaign.yaml', settings());
+}
+
+function settings(): Settings {
+  return {
     workingFolder: workspace.folder,
     environment: {
       VOLLEY_ACCOUNTS: 'accounts.yaml',
       VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
       VOLLEY_SANDBOX_TOKEN: 'x',
     },
-  });
+  };
 }
 
 const preview = async (rows: readonly string[], parts: Parts): Promise<Preview> =>
@@ -76,6 +90,19 @@ describe('the preview counts what a run of the same campaign would have', () => 
     expect(previewed.envelopes).toBe(envelopes[0].count);
     expect(contacts.duplicate).toBeGreaterThan(0);
     expect(contacts.invalid).toBeGreaterThan(0);
+  });
+
+  test('of some of the rows', async () => {
+    const parts = {
+      message: '{ Message: "Hello [[name]]" }',
+      contacts: ', where: [{ column: code, in: [C1, C3] }]',
+    };
+    const previewed = await preview(rows, parts);
+    const run = await planRun(opened.context, await prepare(rows, parts), () => {});
+    const { contacts } = await requireSummary(opened.context, run);
+    expect(previewed.contacts).toEqual(contacts);
+    expect(contacts.read).toBe(19);
+    expect(previewed.filtered).toBe(29);
   });
 
   test('of nobody', async () => {
@@ -121,11 +148,64 @@ describe('contacts left out', () => {
     ]);
   });
 
+  test('are e-mail addresses whose domains are equal, however they are written', async () => {
+    const rows = ['ana@bücher.example,A,C', 'ana@BÜCHER.example,B,C', 'ana@xn--bcher-kva.example,C,C'];
+    const { rejected, messages } = await preview(rows, {
+      channel: 'email',
+      message: '{ MessagePlain: Hello }',
+    });
+    expect(messages.map(({ destination }) => destination.Recipient)).toEqual(['ana@xn--bcher-kva.example']);
+    expect(rejected.map(({ line, reason }) => [line, reason])).toEqual([
+      [3, 'duplicate'],
+      [4, 'duplicate'],
+    ]);
+  });
+
   test('are all counted, and twenty of them shown', async () => {
     const rows = Array.from({ length: 30 }, (_, index) => `n/a,A,${index}`);
     const { contacts, rejected } = await preview(rows, { message: '{ Message: Hello }' });
     expect(contacts).toEqual({ read: 30, invalid: 30, duplicate: 0, suppressed: 0 });
     expect(rejected.map(({ line }) => line)).toEqual(Array.from({ length: 20 }, (_, index) => index + 2));
+  });
+});
+
+describe('what is left open in the campaign', () => {
+  const source = `campaign: test
+account: sandbox
+channel: sms
+contacts: { file: contacts.csv, country: AU }
+message: { Message: Hello }
+`;
+  const previewOf = async (campaign: string): Promise<Preview> => {
+    await workspace.write('contacts.csv', 'Mobile,first_name,code\n0412000001,Ann,A\n0412000002,Bob,B\n');
+    await workspace.write('campaign.yaml', campaign);
+    return previewCampaign(await prepareCampaign('campaign.yaml', settings()));
+  };
+
+  test('is guessed, and shown as guessed', async () => {
+    const shown = await previewOf(source);
+    expect(shown.mapping).toEqual([
+      { field: 'Recipient', kind: 'guessed', source: 'Mobile' },
+      { field: 'First Name', kind: 'guessed', source: 'first_name' },
+    ]);
+    expect(previewText(shown)).toContain(
+      '\n  mapping     Recipient from Mobile (guessed), First Name from first_name (guessed)\n',
+    );
+  });
+
+  test('is shown beside what is not', async () => {
+    const columns =
+      'columns: { Attention: "[[first_name]] [[code]]", Company: { value: Example }, Custom1: code }';
+    expect(previewText(await previewOf(source.replace('AU', `AU, ${columns}`)))).toContain(
+      '  mapping     Recipient from Mobile (guessed), Attention from "[[first_name]] [[code]]", Company is "Example", Custom1 from code\n',
+    );
+  });
+
+  test('are rows that it is not for: they are counted, but not as read', async () => {
+    expect(await previewOf(source)).toMatchObject({ filtered: null });
+    const shown = await previewOf(source.replace('AU', 'AU, where: [{ column: code, equals: B }]'));
+    expect(shown).toMatchObject({ filtered: 1, contacts: { read: 1 }, recipients: 1 });
+    expect(previewText(shown)).toContain('0 duplicate; 1 more left out by contacts.where\n');
   });
 });
 

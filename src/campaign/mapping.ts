@@ -1,0 +1,184 @@
+import type { DestinationField, MessageFields, Problem } from '../domain.ts';
+import { nearest } from '../platform/nearest.ts';
+import { destinationFieldsOf } from '../wire/destination-fields.ts';
+import type { Campaign } from './campaign.ts';
+import { guessColumns } from './guess.ts';
+import {
+  columnsOf,
+  hasPlaceholder,
+  parseTemplate,
+  type Resolution,
+  render,
+  type Template,
+} from './placeholders.ts';
+import type { CampaignTarget } from './target.ts';
+
+/**
+ * Which column fills which destination field. A field that is put together from several columns, or is the same for
+ * everybody, is a column too: a derived one, so that all that works with columns (placeholders, the merge plan, the
+ * checks of values) works with it.
+ */
+export type Mapping = {
+  /** The column of each mapped field, `Recipient` included. */
+  readonly columns: MessageFields;
+  /** What the derived columns are made of. */
+  readonly derived: DerivedColumns;
+  readonly sources: readonly FieldSource[];
+  readonly problems: readonly Problem[];
+};
+
+/** Derived columns by their names: no column that a campaign can name has brackets in its own. */
+export type DerivedColumns = ReadonlyMap<string, Template>;
+
+/** Where a destination field comes from, as `plan` shows it. */
+export type FieldSource = {
+  readonly field: DestinationField;
+  readonly kind: 'column' | 'guessed' | 'template' | 'constant';
+  /** The column, the template as it is written, or the constant. */
+  readonly source: string;
+};
+
+/**
+ * Without `contacts.columns` all fields are guessed; with it, what it says holds and only a missing `Recipient` is:
+ * a campaign that says what is sent must not send more than that.
+ */
+export function mapColumns(campaign: Campaign, target: CampaignTarget, header: readonly string[]): Mapping {
+  const { columns: written } = campaign.value.contacts;
+  const fields = destinationFieldsOf(target.interface).flatMap((field) => {
+    const source = written?.[field];
+    if (source !== undefined) return [mapField(campaign, field, source, header)];
+    return written === undefined || field === 'Recipient' ? [guessField(campaign, field, header)] : [];
+  });
+
+  const columns: Record<string, string> = {};
+  const derived = new Map<string, Template>();
+  for (const { source, template } of fields) {
+    if (source === undefined) continue;
+    columns[source.field] = template === undefined ? source.source : derivedName(source.field);
+    if (template !== undefined) derived.set(derivedName(source.field), template);
+  }
+  return {
+    columns,
+    derived,
+    sources: fields.flatMap(({ source }) => source ?? []),
+    problems: fields.flatMap(({ problems }) => problems),
+  };
+}
+
+/** What is known of one field: nothing, where a guess has no or too many candidates. */
+type MappedField = {
+  readonly source?: FieldSource;
+  /** Of a derived column. */
+  readonly template?: Template;
+  readonly problems: readonly Problem[];
+};
+
+function mapField(
+  campaign: Campaign,
+  field: DestinationField,
+  written: string | { readonly value: string },
+  header: readonly string[],
+): MappedField {
+  if (typeof written !== 'string') {
+    const { value } = written;
+    return {
+      source: { field, kind: 'constant', source: value },
+      template: [{ kind: 'text', text: value }],
+      problems: [],
+    };
+  }
+  const path = ['contacts', 'columns', field];
+  if (!hasPlaceholder(written)) {
+    return {
+      source: { field, kind: 'column', source: written },
+      problems: unknownColumn(campaign, path, written, header),
+    };
+  }
+  const { template, faults } = parseComposition(field, written, header);
+  return {
+    source: { field, kind: 'template', source: written },
+    template,
+    problems: faults.map((what) => ({ where: campaign.locate(path), what })),
+  };
+}
+
+function guessField(campaign: Campaign, field: DestinationField, header: readonly string[]): MappedField {
+  const candidates = guessColumns(field, campaign.value.channel, header);
+  const [column, ...others] = candidates;
+  if (column !== undefined && others.length === 0) {
+    return { source: { field, kind: 'guessed', source: column }, problems: [] };
+  }
+  // Nobody can be sent to without a recipient; every other field can stay empty.
+  if (field !== 'Recipient') return { problems: [] };
+  const where = campaign.locate(['contacts', 'columns', field]);
+  return { problems: [{ where, what: noRecipient(campaign, candidates, header) }] };
+}
+
+/** A contact's values, those of derived columns among them. The ends are trimmed: a name may lack its first part. */
+export function withDerived(
+  derived: DerivedColumns,
+  valueIn: (column: string) => string,
+): (column: string) => string {
+  if (derived.size === 0) return valueIn;
+  return (column) => {
+    const template = derived.get(column);
+    return template === undefined ? valueIn(column) : render(template, valueIn).trim();
+  };
+}
+
+/** The columns of the file that a column stands for, and itself. */
+export function withSources(derived: DerivedColumns, column: string): string[] {
+  return [...columnsOf(derived.get(column) ?? []), column];
+}
+
+/** A problem, or none, with a column that a campaign names. */
+export function unknownColumn(
+  { value: { contacts }, locate }: Campaign,
+  path: readonly (string | number)[],
+  column: string,
+  header: readonly string[],
+): Problem[] {
+  if (header.includes(column)) return [];
+  const what = `${contacts.file} has no column "${column}".${nearest(column, header)} ${itsColumns(header)}`;
+  return [{ where: locate(path), what }];
+}
+
+function derivedName(field: DestinationField): string {
+  return `[[${field}]]`;
+}
+
+function parseComposition(
+  field: DestinationField,
+  source: string,
+  header: readonly string[],
+): { readonly template: Template; readonly faults: readonly string[] } {
+  const resolve = (column: string): Resolution =>
+    header.includes(column) ? { kind: 'column', column } : { kind: 'unknown' };
+  const { template, unknown, unclosed } = parseTemplate(source, resolve);
+  const path = `"contacts.columns.${field}"`;
+  return {
+    template,
+    faults: [
+      ...unknown.map((name) => `Unknown column [[${name}]] in ${path}.${nearest(name, header)}`),
+      ...unclosed.map(
+        (text) => `${path}: "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
+      ),
+    ],
+  };
+}
+
+function noRecipient(
+  { value: { channel, contacts } }: Campaign,
+  candidates: readonly string[],
+  header: readonly string[],
+): string {
+  const say = `Say which with "contacts.columns": { Recipient: … }.`;
+  if (candidates.length === 0) {
+    return `No column of ${contacts.file} has a name that is usual for the recipient of ${channel}. ${say} ${itsColumns(header)}`;
+  }
+  return `The columns ${candidates.join(', ')} of ${contacts.file} could each be the recipient of ${channel}. ${say}`;
+}
+
+function itsColumns(header: readonly string[]): string {
+  return `Its columns: ${header.join(', ')}.`;
+}

@@ -1,0 +1,26 @@
+import { type CountryCode, getCountries } from 'libphonenumber-js/max';
+
+/** The code of a country by all that it is called, in small letters without accents and punctuation. */
+const codeOf = new Map<string, CountryCode>();
+for (const style of ['long', 'short'] as const) {
+  const names = new Intl.DisplayNames('en', { type: 'region', style });
+  for (const code of getCountries()) codeOf.set(plain(names.of(code) ?? code), code);
+}
+// Last, so that nothing stands in the way of a code.
+for (const code of getCountries()) codeOf.set(plain(code), code);
+
+/** A country by its two-letter code or its English name, in whatever case; undefined when it is none with phone numbers. */
+export function countryOf(text: string): CountryCode | undefined {
+  return codeOf.get(plain(text));
+}
+
+function plain(text: string): string {
+  // Most files have codes, which need none of the rest.
+  if (/^[A-Za-z]{2}$/.test(text)) return text.toLowerCase();
+  return text
+    .normalize('NFD')
+    .toLowerCase()
+    .replaceAll(/\p{Mark}/gu, '')
+    .replaceAll(/[^\p{Letter}]+/gu, ' ')
+    .trim();
+}

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { guessColumns } from '../../src/campaign/guess.ts';
+import type { Channel, DestinationField } from '../../src/domain.ts';
+
+describe('the recipient is guessed', () => {
+  test.each<[Channel, string, string]>([
+    ['sms', 'mobile', 'Mobile'],
+    ['sms', 'mobile', 'MOBILE_NUMBER'],
+    ['sms', 'mobile', 'cell phone'],
+    ['sms', 'mobile', 'msisdn'],
+    ['voice', 'a telephone', 'Phone-Number'],
+    ['tts', 'a telephone', 'tel'],
+    ['fax', 'a fax', 'Fax No'],
+    ['email', 'an address', 'E-Mail'],
+    ['email', 'an address', 'Email Address'],
+    ['email', 'the word itself', 'recipient'],
+  ])('for %s from the name of %s: %s', (channel, _, column) => {
+    expect(guessColumns('Recipient', channel, ['id', column, 'city'])).toEqual([column]);
+  });
+
+  test.each<[Channel, string]>([
+    ['sms', 'phone2'],
+    ['fax', 'phone1'],
+    ['email', 'email'],
+  ])('for %s from %s, where a file has an address of each kind', (channel, column) => {
+    expect(guessColumns('Recipient', channel, ['phone1', 'phone2', 'email', 'web'])).toEqual([column]);
+  });
+
+  test('from the surer of two names', () => {
+    expect(guessColumns('Recipient', 'sms', ['phone', 'mobile'])).toEqual(['mobile']);
+  });
+
+  test('from none of two names that are equally sure', () => {
+    expect(guessColumns('Recipient', 'sms', ['Mobile', 'cell', 'phone'])).toEqual(['Mobile', 'cell']);
+    expect(guessColumns('Recipient', 'sms', ['Mobile', 'mobile'])).toEqual(['Mobile', 'mobile']);
+  });
+
+  test.each(['immobile', 'mobile2', 'mobile?', 'phone_notes', 'constructor', ''])(
+    'not from a name that only looks like one: %j',
+    (column) => {
+      expect(guessColumns('Recipient', 'sms', [column])).toEqual([]);
+    },
+  );
+});
+
+describe('another field is guessed', () => {
+  test.each<[DestinationField, string]>([
+    ['First Name', 'first_name'],
+    ['First Name', 'GivenName'],
+    ['Last Name', 'surname'],
+    ['Last Name', 'Family Name'],
+    ['Company', 'company_name'],
+    ['Attention', 'Full Name'],
+    ['Attention', 'contact'],
+  ])('%s from %s', (field, column) => {
+    expect(guessColumns(field, 'sms', [column, 'id'])).toEqual([column]);
+  });
+
+  test('from a column of its own name before any other', () => {
+    expect(guessColumns('Company', 'sms', ['organisation', 'Company'])).toEqual(['Company']);
+  });
+
+  test('unless it means whatever a campaign wants', () => {
+    expect(guessColumns('Custom1', 'sms', ['Custom1', 'custom'])).toEqual([]);
+  });
+});

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
+import { type Composition, compose } from '../../src/campaign/composition.ts';
+import { personalise } from '../../src/campaign/personalise.ts';
+import type { Channel } from '../../src/domain.ts';
+import { problemsOf } from '../support/problems.ts';
+import { current, earlier, personalised } from './parts.ts';
+
+type Asked = {
+  readonly contacts?: Readonly<Record<string, unknown>>;
+  readonly channel?: Channel;
+  readonly message?: Readonly<Record<string, string>>;
+  readonly header?: readonly string[];
+  readonly target?: typeof current;
+};
+
+const names = ['mobile', 'email', 'first_name', 'last_name', 'company', 'state'];
+
+function mapped({
+  contacts = {},
+  channel = 'sms',
+  message,
+  header = names,
+  target = current,
+}: Asked): Composition {
+  const text = message ?? (channel === 'email' ? { MessagePlain: 'Hi' } : { Message: 'Hi' });
+  const source = [
+    'campaign: test',
+    'account: main',
+    `channel: ${channel}`,
+    `contacts: ${JSON.stringify({ file: 'c.csv', ...contacts })}`,
+    `message: ${JSON.stringify(text)}`,
+  ].join('\n');
+  const campaign = readCampaign(source, 'c.yaml');
+  checkCampaign(campaign, target);
+  return compose(campaign, target, header);
+}
+
+const problems = (asked: Asked) => problemsOf(() => mapped(asked));
+
+const guessed = (field: string, source: string) => ({ field, kind: 'guessed', source });
+
+describe('without "columns"', () => {
+  test('all fields are guessed from the header, by the channel', () => {
+    const others = [
+      guessed('First Name', 'first_name'),
+      guessed('Last Name', 'last_name'),
+      guessed('Company', 'company'),
+    ];
+    expect(mapped({}).mapping).toEqual([guessed('Recipient', 'mobile'), ...others]);
+    expect(mapped({ channel: 'email' }).mapping).toEqual([guessed('Recipient', 'email'), ...others]);
+  });
+
+  test('guesses are used as what is written is: in placeholders, and in the destination', () => {
+    const composition = mapped({ message: { Message: 'Hi [[First Name]]' } });
+    expect(personalise(composition, (column) => (column === 'first_name' ? 'Ann' : ''))).toMatchObject({
+      envelope: { fields: { Message: 'Hi [[First Name]]' } },
+      destination: { 'First Name': 'Ann' },
+    });
+  });
+
+  test('only fields of the interface are guessed', () => {
+    expect(mapped({ target: earlier }).mapping.map(({ field }) => field)).toEqual(['Recipient', 'Company']);
+  });
+
+  test('a field with two likely columns is left open', () => {
+    const { mapping } = mapped({ header: ['mobile', 'First Name', 'first_name'] });
+    expect(mapping).toEqual([guessed('Recipient', 'mobile')]);
+  });
+
+  test('a recipient with two likely columns is asked for, with both', () => {
+    expect(problems({ header: ['mobile', 'cell', 'phone'] })).toEqual([
+      'c.yaml:4:11: The columns mobile, cell of c.csv could each be the recipient of sms. Say which with "contacts.columns": { Recipient: … }.',
+    ]);
+  });
+
+  test('a recipient without a likely column is asked for, with all columns', () => {
+    expect(problems({ header: ['id', 'email'] })).toEqual([
+      'c.yaml:4:11: No column of c.csv has a name that is usual for the recipient of sms. Say which with "contacts.columns": { Recipient: … }. Its columns: id, email.',
+    ]);
+  });
+});
+
+describe('with "columns"', () => {
+  test('what is written holds, and nothing else is sent', () => {
+    const { mapping, recipientColumn } = mapped({
+      contacts: { columns: { Recipient: 'state', Company: 'email' } },
+    });
+    expect(recipientColumn).toBe('state');
+    expect(mapping).toEqual([
+      { field: 'Recipient', kind: 'column', source: 'state' },
+      { field: 'Company', kind: 'column', source: 'email' },
+    ]);
+  });
+
+  test('a missing recipient is guessed', () => {
+    expect(mapped({ contacts: { columns: {} } }).mapping).toEqual([guessed('Recipient', 'mobile')]);
+  });
+});
+
+describe('a field put together from columns', () => {
+  const parts = {
+    columns: { Attention: '[[first|Dear]] [[last]]' },
+    message: { Message: 'Hi [[Attention]]' },
+  };
+
+  test('is sent, and can be merged by the service', () => {
+    expect(personalised(parts, { first: 'Ann', last: 'Lee' })).toMatchObject({
+      envelope: { fields: { Message: 'Hi [[Attention]]' } },
+      destination: { Attention: 'Ann Lee' },
+    });
+  });
+
+  test('has fallbacks, and no spaces where its first or last part is empty', () => {
+    expect(personalised(parts, {})).toMatchObject({ destination: { Attention: 'Dear' } });
+    const columns = { Attention: '[[first]] [[last]]' };
+    expect(personalised({ ...parts, columns }, { last: 'Lee' })).toMatchObject({
+      destination: { Attention: 'Lee' },
+    });
+  });
+
+  test('is rendered by Volley where it is empty', () => {
+    const columns = { Attention: '[[first]] [[last]]' };
+    expect(personalised({ ...parts, columns }, {})).toMatchObject({
+      envelope: { fields: { Message: 'Hi ' } },
+      destination: {},
+    });
+  });
+
+  test('is escaped in HTML', () => {
+    const email = {
+      channel: 'email',
+      columns: parts.columns,
+      message: { MessageHTML: '[[Attention]]' },
+    } as const;
+    expect(personalised(email, { first: '<b>', last: '&' })).toMatchObject({
+      envelope: { fields: { MessageHTML: '&lt;b&gt; &amp;' } },
+    });
+  });
+
+  test('does not take the place of a column that has the name of its field', () => {
+    const composition = mapped({
+      header: ['mobile', 'Attention', 'first'],
+      contacts: { columns: { Attention: 'To [[Attention]]', Company: 'Attention' } },
+    });
+    const row: Record<string, string> = { Attention: 'Ann' };
+    expect(personalise(composition, (column) => row[column] ?? '')).toMatchObject({
+      destination: { Attention: 'To Ann', Company: 'Ann' },
+    });
+  });
+
+  test('leaves out a contact whose values would be a placeholder, alone or together', () => {
+    expect(personalised(parts, { first: '[[STOP]]' })).toMatchObject({ kind: 'invalid', column: 'first' });
+    const columns = { Attention: '[[first]][[last]]' };
+    expect(personalised({ ...parts, columns }, { first: '[', last: '[STOP]]' })).toMatchObject({
+      kind: 'invalid',
+      column: '[[Attention]]',
+    });
+  });
+
+  test('is told where it names no column, and where a bracket is not closed', () => {
+    const columns = { Attention: '[[first_nam]] [[STOP]]', Company: 'x [[state' };
+    expect(problems({ contacts: { columns } })).toEqual([
+      'c.yaml:4:50: Unknown column [[first_nam]] in "contacts.columns.Attention". Did you mean "first_name"?',
+      'c.yaml:4:50: Unknown column [[STOP]] in "contacts.columns.Attention".',
+      'c.yaml:4:85: "contacts.columns.Company": "[[state" is no placeholder; expected [[Column]] or [[Column|fallback]].',
+    ]);
+  });
+
+  test('says its field where no destination field is left for it', () => {
+    const { merge } = mapped({
+      contacts: { columns: { Attention: '[[state]]' } },
+      message: { Message: '[[Attention|a]] [[Attention|b]] [[Attention|c]] [[Attention|d]]' },
+    });
+    expect(merge).toEqual({ kind: 'engine', why: 'no destination field is left for [[Attention]]' });
+  });
+});
+
+describe('a constant field', () => {
+  test('is sent for everybody, and can be merged by the service', () => {
+    const parts = {
+      columns: { Company: { value: 'Example Ltd' } },
+      message: { Message: 'Hi [[first]] from [[Company|nobody]]' },
+    };
+    expect(personalised(parts, { first: 'Ann' })).toMatchObject({
+      destination: { Company: 'Example Ltd' },
+    });
+  });
+
+  test.each([
+    ['a line break', 'a\nb', 'expected one line'],
+    ['nothing to see', ' ', 'expected a text'],
+    ['a NUL character', 'a\0', 'contains a NUL character'],
+    ['a placeholder', '[[STOP]]', 'expected a constant without [['],
+  ])('with %s is refused', (_, value, what) => {
+    expect(problems({ contacts: { columns: { Company: { value } } } })).toEqual([
+      expect.stringContaining(what),
+    ]);
+  });
+});
+
+test('the recipient is neither put together nor constant', () => {
+  expect(problems({ contacts: { columns: { Recipient: '0[[mobile]]' } } })).toEqual([
+    expect.stringContaining('"contacts.columns.Recipient": expected the name of one column, without [[ ]]'),
+  ]);
+  expect(problems({ contacts: { columns: { Recipient: { value: '0458665290' } } } })).toEqual([
+    expect.stringContaining('"contacts.columns.Recipient": expected a text, got keys with values.'),
+  ]);
+});
+
+test('a field that is a list, or has another key than value, is told what it can be', () => {
+  for (const Company of [['state'], { constant: 'x' }]) {
+    expect(problems({ contacts: { columns: { Company } } })).toEqual([
+      expect.stringContaining(
+        '"contacts.columns.Company": expected a column, a text in quotes such as "[[first]] [[last]]", or { value: … }',
+      ),
+    ]);
+  }
+});
+
+test("the column of the row's country must be there, and is not looked at for an email", () => {
+  expect(problems({ contacts: { countryColumn: 'stat' } })).toEqual([
+    expect.stringContaining('c.csv has no column "stat". Did you mean "state"?'),
+  ]);
+  expect(mapped({ contacts: { countryColumn: 'state' } }).countryColumn).toBe('state');
+  expect(mapped({ channel: 'email', contacts: { countryColumn: 'state' } }).countryColumn).toBeUndefined();
+});
