@@ -83,7 +83,7 @@ export async function executeRun(
     return end;
   } finally {
     await gateway.close();
-    lock.release();
+    await lock.release();
   }
 }
 

@@ -3,8 +3,12 @@ import type pg from 'pg';
 export type DispatchLock = {
   /** Aborted when the database session that holds the lock is lost: from then on another process may dispatch. */
   readonly lost: AbortSignal;
-  release(): void;
+  /** When this resolves, another process may dispatch. Never rejects. */
+  release(): Promise<void>;
 };
+
+/** `$1` is the run. */
+const lockKey = "hashtextextended('volley dispatch ' || $1, 0)";
 
 /**
  * Makes this process the only one that dispatches a run. The lock belongs to a database session, so it goes with the
@@ -15,7 +19,7 @@ export type DispatchLock = {
 export async function lockRunForDispatch(pool: pg.Pool, run: string): Promise<DispatchLock | undefined> {
   const client = await pool.connect();
   const { rows } = await client.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_lock(hashtextextended('volley dispatch ' || $1, 0)) AS locked`,
+    `SELECT pg_try_advisory_lock(${lockKey}) AS locked`,
     [run],
   );
   if (!rows[0]?.locked) {
@@ -24,6 +28,14 @@ export async function lockRunForDispatch(pool: pg.Pool, run: string): Promise<Di
   }
   const lost = new AbortController();
   client.on('error', () => lost.abort());
-  // The session is closed rather than returned to the pool: that is what gives the lock up.
-  return { lost: lost.signal, release: () => client.release(true) };
+  return {
+    lost: lost.signal,
+    async release() {
+      // The end of a session gives its locks up too, but a moment after it was closed from this side.
+      if (!lost.signal.aborted) {
+        await client.query(`SELECT pg_advisory_unlock(${lockKey})`, [run]).catch(() => undefined);
+      }
+      client.release(true);
+    },
+  };
 }
