@@ -1,3 +1,4 @@
+import { secretOf } from '../wire/credentials.ts';
 import type { Credentials } from './account.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -20,17 +21,6 @@ export function redactor(credentials: Credentials): (verdict: Verdict) => Verdic
         return { ...verdict, reason: redact(verdict.reason) };
     }
   };
-}
-
-function secretOf(credentials: Credentials): string {
-  switch (credentials.kind) {
-    case 'authToken':
-      return credentials.authToken;
-    case 'apiKey':
-      return credentials.apiKey;
-    case 'senderToken':
-      return credentials.token;
-  }
 }
 
 /** As it is, and as it stands in JSON, in XML and in an address; the longest first. */

@@ -1,14 +1,9 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain.ts';
+import { secretOf } from '../wire/credentials.ts';
 import { encodeSendAnswer } from '../wire/encode-send-answer.ts';
 import { credentialRefusals, missingMessageData, refusals } from '../wire/required.ts';
 import { decodeSendRequest } from '../wire/service.ts';
-import type {
-  DecodedSendRequest,
-  EncodedAnswer,
-  ReceivedRequest,
-  SendAnswerToWrite,
-  WireCredentials,
-} from '../wire/wire.ts';
+import type { DecodedSendRequest, EncodedAnswer, ReceivedRequest, SendAnswerToWrite } from '../wire/wire.ts';
 import { isTaken } from './token.ts';
 
 /** What the service knows besides the request itself. */
@@ -70,7 +65,7 @@ type SendRequestReceived = Exclude<DecodedSendRequest, { readonly kind: 'other' 
 /** Credentials that are missing from a body are a missing field, 400; those that are wrong are 401 (section 7). */
 function decide(decoded: SendRequestReceived, service: Service): SendAnswerToWrite {
   const missing = credentialRefusals(decoded.credentials);
-  if (missing.length === 0 && !isTaken(secretOf(decoded.credentials), service.token)) {
+  if (missing.length === 0 && !isTaken(decoded.credentials && secretOf(decoded.credentials), service.token)) {
     return { kind: 'unauthorized', words: unauthorizedWords };
   }
   if (decoded.kind === 'unreadable') return { kind: 'refused', words: [missingMessageData] };
@@ -84,17 +79,4 @@ function decide(decoded: SendRequestReceived, service: Service): SendAnswerToWri
   const messageId = request.messageId ?? service.newMessageId();
   if (service.failsNow(messageId)) return { kind: 'fault', words: ['Error occurred while creating job'] };
   return { kind: 'accepted', messageId, jobNumber: service.jobNumberFor(messageId) };
-}
-
-function secretOf(credentials: WireCredentials | undefined): string | undefined {
-  switch (credentials?.kind) {
-    case 'authToken':
-      return credentials.authToken;
-    case 'apiKey':
-      return credentials.apiKey;
-    case 'senderToken':
-      return credentials.token;
-    case undefined:
-      return undefined;
-  }
 }
