@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FieldSource } from '../campaign/mapping.ts';
 import { type MergePlan, mergedText } from '../campaign/merge.ts';
-import type { Channel, Destination, Envelope, RejectedContact } from '../domain.ts';
+import type { Channel, Destination, Envelope, RejectedContact, Rejection } from '../domain.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { countSmsParts } from './sms-parts.ts';
 
@@ -55,22 +55,23 @@ export async function previewCampaign({
   const messages: PreviewedMessage[] = [];
   let smsParts = 0;
 
-  const reject = (contact: RejectedContact): void => {
-    counts[contact.reason]++;
-    if (rejected.length < shownRejected) rejected.push(contact);
+  const reject = (line: number, { column, reason, detail }: Rejection): void => {
+    counts[reason]++;
+    const { file } = definition.contacts;
+    if (rejected.length < shownRejected) rejected.push({ file, line, column, reason, detail });
   };
 
   for await (const contact of contacts) {
     counts.read++;
     if (contact.kind === 'rejected') {
-      reject(contact);
+      reject(contact.line, contact);
       continue;
     }
     const { line, address, envelope } = contact;
     const first = lineOfAddress.get(address);
     if (first !== undefined) {
       const column = composition.recipientColumn;
-      reject({ line, column, reason: 'duplicate', detail: `same address as line ${first}` });
+      reject(line, { column, reason: 'duplicate', detail: `same address as line ${first}` });
       continue;
     }
     lineOfAddress.set(address, line);
