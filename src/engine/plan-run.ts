@@ -5,7 +5,7 @@ import { stageContacts } from '../ledger/contacts/stage.ts';
 import type { EngineContext } from './context.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { newRunId } from './run-id.ts';
-import { openPartsCounter } from './sms-text.ts';
+import { openSmsReader } from './sms-text.ts';
 
 /**
  * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
@@ -23,12 +23,12 @@ export async function planRun(
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));
   await inSession(context.ledger.pool, async (client) => {
-    const partsOf = openPartsCounter();
+    const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
     await stageContacts(client, {
       contacts: counted(contacts, onRow),
       linesBefore: () => 0,
       partsOf: ({ envelope, destination, address }) =>
-        definition.channel === 'sms' ? partsOf(envelope, destination, address) : null,
+        readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
       takePieces: async () => [],
     });
     await expandRun(client, {

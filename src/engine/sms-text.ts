@@ -1,21 +1,45 @@
-import { mergedText } from '../campaign/merge.ts';
-import { type Destination, destinationFields, type Envelope, type MessageFields } from '../domain.ts';
+import { type MergeText, mergeText } from '../campaign/merge.ts';
+import type { Destination, Envelope } from '../domain.ts';
 import { countSmsParts } from './sms-parts.ts';
 
-/** SMS parts of what a contact is sent, as far as they can be told before the service fills its own placeholders. */
-export type PartsCounter = (envelope: Envelope, destination: MessageFields, address: string) => number;
+/** What the recipient of an SMS reads, and how many parts it is sent in. */
+export type SmsText = { readonly text: string; readonly parts: number };
 
-/** Counts each envelope's text once where nothing of the contact is merged into it. */
-export function openPartsCounter(): PartsCounter {
-  const known = new WeakMap<Envelope, { readonly parts: number } | undefined>();
-  return (envelope, destination, address) => {
-    const found = known.get(envelope);
-    if (found) return found.parts;
-    const text = envelope.fields['Message'] ?? '';
-    const converts = envelope.fields['CharacterConversion'] === 'true';
-    const read: Destination = { Recipient: address, ...destination };
-    const parts = countSmsParts(mergedText(text, read), converts);
-    if (!destinationFields.some((field) => text.includes(`[[${field}]]`))) known.set(envelope, { parts });
-    return parts;
+/** An envelope's text, taken apart; counted already where nothing of a contact is merged into it. */
+type KnownText = {
+  readonly merge: MergeText;
+  readonly converts: boolean;
+  readonly same: SmsText | undefined;
+};
+
+/**
+ * Reads SMS texts as far as they can be told before the service fills its own placeholders. What all recipients of an
+ * envelope have in common is worked out once.
+ */
+export function openSmsReader(): (envelope: Envelope, destination: Destination) => SmsText {
+  const known = new WeakMap<Envelope, KnownText>();
+  return (envelope, destination) => {
+    let found = known.get(envelope);
+    if (!found) {
+      found = takeApart(envelope);
+      known.set(envelope, found);
+    }
+    return found.same ?? read(found, destination);
   };
+}
+
+function takeApart({ fields }: Envelope): KnownText {
+  const text = fields['Message'] ?? '';
+  const merge = mergeText(text);
+  const converts = fields['CharacterConversion'] === 'true';
+  return {
+    merge,
+    converts,
+    same: merge.constant ? { text, parts: countSmsParts(text, converts) } : undefined,
+  };
+}
+
+function read({ merge, converts }: KnownText, destination: Destination): SmsText {
+  const text = merge.mergedFor(destination);
+  return { text, parts: countSmsParts(text, converts) };
 }

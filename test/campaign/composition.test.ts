@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
 import { withDerived } from '../../src/campaign/mapping.ts';
-import { mergedText } from '../../src/campaign/merge.ts';
+import { mergeText } from '../../src/campaign/merge.ts';
 import { openPersonaliser } from '../../src/campaign/personalise.ts';
 import { render } from '../../src/campaign/placeholders.ts';
 import { problemsOf } from '../support/problems.ts';
@@ -425,7 +425,8 @@ describe('whoever merges, the recipient reads the same', () => {
             return;
           }
           const destination = { Recipient: '+61', ...result.destination };
-          expect(mergedText(result.envelope.fields['Message'] ?? '', destination)).toBe(rendered);
+          const { mergedFor } = mergeText(result.envelope.fields['Message'] ?? '');
+          expect(mergedFor(destination)).toBe(rendered);
           if (composition.merge.kind === 'service') merged++;
         },
       ),
