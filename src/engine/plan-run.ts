@@ -3,6 +3,8 @@ import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
 import type { EngineContext } from './context.ts';
+import type { KeptFiles } from './kept-files.ts';
+import { countLinesBefore } from './lines-before.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { newRunId } from './run-id.ts';
 import { openSmsReader } from './sms-text.ts';
@@ -11,25 +13,28 @@ import { openSmsReader } from './sms-text.ts';
  * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
  * leaves nothing behind.
  *
- * @param onRow called for each row read, for progress
+ * @param kept what the campaign was prepared with
+ * @param onRead called for each batch of contacts read, with their number, for progress
  * @returns the run's id
  */
 export async function planRun(
   context: EngineContext,
-  { campaign, composition, files, contacts }: PreparedCampaign,
-  onRow: () => void,
+  { campaign, composition, files, contacts, contactFiles }: PreparedCampaign,
+  kept: KeptFiles,
+  onRead: (contacts: number) => void,
 ): Promise<string> {
   const definition = campaign.value;
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));
+  const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
+  const linesBefore = countLinesBefore(contactFiles);
   await inSession(context.ledger.pool, async (client) => {
-    const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
     await stageContacts(client, {
-      contacts: counted(contacts, onRow),
-      linesBefore: () => 0,
+      contacts: counted(contacts, onRead),
+      linesBefore,
       partsOf: ({ envelope, destination, address }) =>
         readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
-      takePieces: async () => [],
+      takePieces: kept.take,
     });
     await expandRun(client, {
       run,
@@ -40,8 +45,14 @@ export async function planRun(
       messageKey: context.randomBytes(32),
       chunkSize: definition.dispatch.chunkSize,
       recipientColumn: composition.recipientColumn,
-      contactFiles: [],
-      readFile: files.read,
+      contactFiles: contactFiles.map(({ name, format }, file) => {
+        const { encoding, delimiter } = format();
+        const { skipLines } = definition.contacts;
+        const sha256 = kept.digestOf(file);
+        return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
+      }),
+      sourceRun: null,
+      files: { kind: 'read', readFile: files.read },
       approve: () => undefined,
       createdAt: now,
     });
@@ -50,16 +61,11 @@ export async function planRun(
 }
 
 async function* counted(
-  contacts: AsyncIterable<Contact>,
-  onRow: () => void,
-): AsyncGenerator<readonly Contact[]> {
-  let batch: Contact[] = [];
-  for await (const contact of contacts) {
-    onRow();
-    batch.push(contact);
-    if (batch.length < 1_000) continue;
+  contacts: AsyncIterable<readonly Contact[]>,
+  onRead: (contacts: number) => void,
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  for await (const batch of contacts) {
+    onRead(batch.length);
     yield batch;
-    batch = [];
   }
-  yield batch;
 }

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
-import type { Channel, Destination, Envelope, RejectedContact, Rejection } from '../domain.ts';
+import type { ContactFile } from '../contacts/read.ts';
+import type { Channel, Contact, Destination, Envelope, RejectedContact, Rejection } from '../domain.ts';
+import { countLinesBefore } from './lines-before.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openSmsReader } from './sms-text.ts';
 
@@ -10,6 +12,7 @@ export type Preview = {
   readonly campaign: string;
   readonly account: string;
   readonly channel: Channel;
+  readonly files: readonly PreviewedFile[];
   readonly contacts: {
     readonly read: number;
     readonly invalid: number;
@@ -29,7 +32,11 @@ export type Preview = {
   readonly messages: readonly PreviewedMessage[];
 };
 
+/** A contact file, and how it turned out to be written. */
+export type PreviewedFile = { readonly name: string } & ReturnType<ContactFile['format']>;
+
 export type PreviewedMessage = Envelope & {
+  readonly file: string;
   readonly line: number;
   readonly destination: Destination;
   /** The SMS text as the recipient will read it; null in other channels. */
@@ -44,10 +51,13 @@ const shownMessages = 3;
 export async function previewCampaign({
   campaign,
   composition,
+  contactFiles,
   contacts,
   filtered,
 }: PreparedCampaign): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
+  const linesBefore = countLinesBefore(contactFiles);
+  const severalFiles = contactFiles.length > 1;
   const lineOfAddress = new Map<string, number>();
   const envelopes = countEnvelopes();
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
@@ -56,34 +66,43 @@ export async function previewCampaign({
   const messages: PreviewedMessage[] = [];
   let smsParts = 0;
 
-  const reject = (line: number, { column, reason, detail }: Rejection): void => {
-    counts[reason]++;
-    const { file } = definition.contacts;
-    if (rejected.length < shownRejected) rejected.push({ file, line, column, reason, detail });
+  const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
+  /** A place as people are told it, from a line that was counted on from file to file. */
+  const placeOf = (lineOfAll: number): string => {
+    const file = contactFiles.findLastIndex((_, index) => linesBefore(index) < lineOfAll);
+    const line = lineOfAll - linesBefore(file);
+    return severalFiles ? `${nameOf(file)}:${line}` : `line ${line}`;
   };
-
-  for await (const contact of contacts) {
-    counts.read++;
+  const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
+    counts[reason]++;
+    if (rejected.length < shownRejected) rejected.push({ file: nameOf(file), line, column, reason, detail });
+  };
+  const take = (contact: Contact): void => {
     if (contact.kind === 'rejected') {
-      reject(contact.line, contact);
-      continue;
+      reject(contact, contact);
+      return;
     }
-    const { line, address, envelope } = contact;
+    const { file, line, address, envelope } = contact;
     const first = lineOfAddress.get(address);
     if (first !== undefined) {
-      const column = composition.recipientColumn;
-      reject(line, { column, reason: 'duplicate', detail: `same address as line ${first}` });
-      continue;
+      const detail = `same address as ${placeOf(first)}`;
+      reject(contact, { column: composition.recipientColumn, reason: 'duplicate', detail });
+      return;
     }
-    lineOfAddress.set(address, line);
+    lineOfAddress.set(address, linesBefore(file) + line);
     envelopes.add(envelope);
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);
     if (sms) smsParts += sms.parts;
     if (messages.length < shownMessages) {
-      messages.push({ line, destination, ...envelope, text: sms?.text ?? null });
+      messages.push({ file: nameOf(file), line, destination, ...envelope, text: sms?.text ?? null });
     }
+  };
+
+  for await (const batch of contacts) {
+    counts.read += batch.length;
+    for (const contact of batch) take(contact);
   }
 
   const sizes = envelopes.sizes();
@@ -91,6 +110,7 @@ export async function previewCampaign({
     campaign: definition.campaign,
     account: definition.account,
     channel,
+    files: contactFiles.map(({ name, format }) => ({ name, ...format() })),
     contacts: counts,
     filtered: composition.filter ? filtered() : null,
     mapping: composition.mapping,

@@ -141,7 +141,7 @@ test('an unparsable number rejects its contact, with its line, and the rest goes
   const report = await volley(['report', 'run', summary.run, '--json'], { cwd: workspace.folder, env });
   expect(JSON.parse(report.stdout).rejectedContacts).toEqual([
     {
-      file: '',
+      file: 'contacts.csv',
       line: 3,
       column: 'mobile',
       reason: 'invalid',

@@ -4,8 +4,10 @@ import { compose } from '../../src/campaign/composition.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
 import { addressReader } from '../../src/contacts/address.ts';
 import { readContacts } from '../../src/contacts/contacts.ts';
+import { type ContactFile, openContactFile, type Row } from '../../src/contacts/read.ts';
 import type { Contact } from '../../src/domain.ts';
-import { collect } from '../support/collect.ts';
+import { collectBatches } from '../support/collect.ts';
+import { textOf } from '../support/streams.ts';
 
 const header = ['phone', 'name', 'code'];
 
@@ -29,10 +31,19 @@ async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () =
   const composition = compose(readCampaign(written, 'c.yaml'), target, header);
   const readAddress = addressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
-  async function* source() {
-    yield* rows;
+  async function* batches() {
+    yield rows.map(
+      ({ line, values }): Row =>
+        values.length === header.length
+          ? { kind: 'row', line, values }
+          : { kind: 'broken', line, detail: `${values.length} values`, place: undefined, text: '' },
+    );
   }
-  return collect(readContacts({ header, rows: source() }, composition, readAddress, onFiltered));
+  const file: ContactFile = {
+    ...(await openContactFile(textOf(`${header.join(',')}\n`), 'contacts.csv')),
+    batches: batches(),
+  };
+  return collectBatches(readContacts([file], composition, readAddress, onFiltered));
 }
 
 describe('a row of the contact file', () => {
@@ -78,7 +89,7 @@ describe('a row of the contact file', () => {
         line: 3,
         column: '',
         reason: 'invalid',
-        detail: '2 values, where the header has 3 columns',
+        detail: '2 values',
       },
       {
         kind: 'rejected',
@@ -86,7 +97,7 @@ describe('a row of the contact file', () => {
         line: 4,
         column: '',
         reason: 'invalid',
-        detail: '4 values, where the header has 3 columns',
+        detail: '4 values',
       },
       {
         kind: 'rejected',
@@ -159,7 +170,7 @@ describe('a row that the campaign is not for', () => {
 
   test('can only be told when it has all its values: one that has not is rejected', async () => {
     expect(await contactsWith(filtered, [{ line: 2, values: ['0458665290', '9'] }])).toMatchObject([
-      { kind: 'rejected', line: 2, detail: '2 values, where the header has 3 columns' },
+      { kind: 'rejected', line: 2, detail: '2 values' },
     ]);
   });
 });

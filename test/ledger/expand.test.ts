@@ -82,7 +82,7 @@ test('each file that an envelope refers to is stored once, as it was when the ru
       aContact(3, { envelope: anEnvelope({}, { files, audio: { MessageToPeople: 'one.wav' } }) }),
       aContact(4, { envelope: anEnvelope({}, { audio: { MessageToPeople: 'one.wav' } }) }),
     ],
-    { readFile },
+    { files: { kind: 'read', readFile } },
   );
   expect(read.toSorted()).toEqual(['all.pdf', 'docs/all.pdf', 'one.wav']);
   const stored = await readRunFiles(opened.ledger.pool, run, ['one.wav', 'all.pdf', 'other.pdf']);
@@ -96,7 +96,7 @@ test('a file that cannot be read leaves no run behind', async () => {
   const readFile = async (): Promise<Buffer> => {
     throw new Error('gone');
   };
-  const changes = { run: 'without-its-file', readFile };
+  const changes = { run: 'without-its-file', files: { kind: 'read', readFile } };
   const contacts = [aContact(2, { envelope: anEnvelope({}, { files: [{ path: 'a', name: 'a' }] }) })];
   await expect(plan(contacts, changes)).rejects.toThrow('gone');
   expect(await summariseRun(opened.ledger.pool, 'without-its-file')).toBeUndefined();

@@ -50,7 +50,8 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     recipientColumn: 'phone',
     contactFiles: [],
     approve: () => undefined,
-    readFile: async (path) => Buffer.from(`content of ${path}`),
+    sourceRun: null,
+    files: { kind: 'read', readFile: async (path) => Buffer.from(`content of ${path}`) },
     createdAt: new Date(),
     ...changes,
   };

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Channel } from '../../domain.ts';
-import { storeRunFiles } from '../runs/files.ts';
+import type { ContactFileRecord } from '../runs/contact-files.ts';
+import { type FileSource, storeRunFiles } from '../runs/files.ts';
 
 /** A run as it is to be planned from the staged contacts. */
 export type PlannedRun = {
@@ -14,22 +15,12 @@ export type PlannedRun = {
   readonly chunkSize: number;
   readonly recipientColumn: string;
   readonly contactFiles: readonly ContactFileRecord[];
-  /** The content of a file that an envelope refers to. */
-  readonly readFile: (path: string) => Promise<Buffer>;
+  /** The run whose recipients this one sends to again; null for a run of contact files. */
+  readonly sourceRun: string | null;
+  readonly files: FileSource;
   /** Looks at what the run would be; when it throws, there is no run. */
   readonly approve: (totals: readonly BillingTotal[]) => void;
   readonly createdAt: Date;
-};
-
-/** A contact file as it was read, so that it can be read again in the same way. */
-export type ContactFileRecord = {
-  readonly name: string;
-  /** Lines of the files before it. */
-  readonly linesBefore: number;
-  readonly encoding: string;
-  readonly delimiter: string;
-  readonly skipLines: number;
-  readonly sha256: Buffer;
 };
 
 /** Recipients of a run who are billed alike. `parts`: SMS parts, null in other channels. */
@@ -58,7 +49,7 @@ export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
-  await storeRunFiles(client, run.run, run.readFile);
+  await storeRunFiles(client, run.run, run.files);
   await client.query('DROP TABLE staged_contacts, staged_envelopes, staged_rejections, staged_pieces');
   await client.query('COMMIT');
 }
@@ -151,15 +142,16 @@ async function totalBilling(client: pg.PoolClient): Promise<BillingTotal[]> {
 async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
   await client.query(
     `
-    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at,
+    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at, source_run,
                       contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
-    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, staged.contacts + rejected.contacts, rejected.contacts,
-           left_out.duplicate, left_out.suppressed
-    FROM (SELECT count(*) AS contacts FROM staged_contacts) staged,
-         (SELECT count(*) AS contacts FROM staged_rejections) rejected,
-         (SELECT count(*) FILTER (WHERE reason = 'duplicate') AS duplicate,
+    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, $8, kept.contacts + rejected.contacts,
+           rejected.invalid, rejected.duplicate, rejected.suppressed
+    FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
+         (SELECT count(*) AS contacts,
+                 count(*) FILTER (WHERE reason = 'invalid') AS invalid,
+                 count(*) FILTER (WHERE reason = 'duplicate') AS duplicate,
                  count(*) FILTER (WHERE reason = 'suppressed') AS suppressed
-          FROM left_out) left_out
+          FROM (SELECT reason FROM staged_rejections UNION ALL SELECT reason FROM left_out) left_out) rejected
     `,
     [
       run.run,
@@ -169,6 +161,7 @@ async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> 
       JSON.stringify(run.definition),
       run.messageKey,
       run.createdAt,
+      run.sourceRun,
     ],
   );
 }

@@ -27,6 +27,26 @@ export type ValidContact = Extract<Contact, { kind: 'contact' }>;
  * each with the envelopes, the rejected contacts and the pieces of files that came up in it.
  */
 export async function stageContacts(client: pg.PoolClient, source: ContactSource): Promise<void> {
+  await createStagingTables(client);
+  const envelopes = numberEnvelopes();
+  const batches = source.contacts[Symbol.asyncIterator]();
+  try {
+    for (let finished = false; !finished; ) {
+      const segment = new Segment(source, envelopes);
+      await copyIn(client, 'staged_contacts', segment.copyLines(batches));
+      await copyIn(client, 'staged_envelopes', [segment.envelopeLines]);
+      await copyIn(client, 'staged_rejections', [segment.rejectionLines]);
+      await stagePieces(client, await source.takePieces());
+      finished = segment.finished;
+    }
+  } finally {
+    await batches.return?.();
+  }
+  await client.query('ANALYZE staged_contacts, staged_envelopes, staged_rejections');
+}
+
+/** Tables of this session alone; what an earlier plan left in them is dropped. */
+export async function createStagingTables(client: pg.PoolClient): Promise<void> {
   await client.query(`
     DROP TABLE IF EXISTS staged_contacts, staged_envelopes, staged_rejections, staged_pieces;
     CREATE TEMPORARY TABLE staged_contacts (
@@ -44,21 +64,6 @@ export async function stageContacts(client: pg.PoolClient, source: ContactSource
     CREATE TEMPORARY TABLE staged_pieces (file integer NOT NULL, piece integer NOT NULL, data bytea NOT NULL);
     ALTER TABLE staged_pieces ALTER COLUMN data SET STORAGE EXTERNAL;
   `);
-  const envelopes = numberEnvelopes();
-  const batches = source.contacts[Symbol.asyncIterator]();
-  try {
-    for (let finished = false; !finished; ) {
-      const segment = new Segment(source, envelopes);
-      await copyIn(client, 'staged_contacts', segment.copyLines(batches));
-      await copyIn(client, 'staged_envelopes', [segment.envelopeLines]);
-      await copyIn(client, 'staged_rejections', [segment.rejectionLines]);
-      await stagePieces(client, await source.takePieces());
-      finished = segment.finished;
-    }
-  } finally {
-    await batches.return?.();
-  }
-  await client.query('ANALYZE staged_contacts, staged_envelopes, staged_rejections');
 }
 
 /** A segment ends after this many contacts, or characters of envelopes and rejected contacts. */

@@ -1,25 +1,13 @@
 import type pg from 'pg';
 import {
   type RecipientCounts,
-  type RecipientState,
   type RequestState,
   type RunState,
   type RunSummary,
   recipientStates,
   requestStates,
 } from '../../domain.ts';
-
-/** What a recipient's state is until a delivery report comes. */
-const recipientStateOf: Readonly<Record<RequestState, RecipientState>> = {
-  planned: 'pending',
-  sending: 'pending',
-  accepted: 'accepted',
-  rejected: 'rejected',
-  failed: 'failed',
-  in_doubt: 'unknown',
-  cancelled: 'cancelled',
-  abandoned: 'unknown',
-};
+import { recipientStateOf } from './recipient-state.ts';
 
 type DbSummaryRow = {
   readonly run_id: string;
