@@ -32,7 +32,9 @@ async function sendingRun(fields: Record<string, string> = {}): Promise<{ run: s
     aContact(2, { envelope }),
     aContact(3, { envelope }),
   ]);
-  const [request] = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
+  const {
+    claimed: [request],
+  } = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
   return { run, messageId: request?.messageId ?? '' };
 }
 

@@ -20,8 +20,8 @@ async function planRequests(count: number): Promise<string> {
   return planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
 }
 
-function claim(run: string, owner: string, limit: number): Promise<ClaimedRequest[]> {
-  return claimRequests(opened.ledger.pool, { run, owner, limit, now: new Date() });
+async function claim(run: string, owner: string, limit: number): Promise<readonly ClaimedRequest[]> {
+  return (await claimRequests(opened.ledger.pool, { run, owner, limit, now: new Date() })).claimed;
 }
 
 function accepted({ request, attempt }: ClaimedRequest): Settlement {

@@ -47,7 +47,7 @@ describe('the summary of a run', () => {
 });
 
 describe('the details of a run', () => {
-  const nothingMore = { stateReason: null, failures: [], deliveryResults: [], rejectedContacts: [] };
+  const nothingMore = { stateReason: null, failures: [], deliveryResults: [], cancellations: [], rejectedContacts: [] };
 
   test('are the summary, when there is nothing more to tell', () => {
     expect(runDetailsText({ summary, ...nothingMore })).toBe(runSummaryText(summary));
@@ -58,6 +58,7 @@ describe('the details of a run', () => {
       summary,
       stateReason: 'Bad token\u001b[2J',
       failures: [{ state: 'rejected', reason: 'Missing Sender', requests: 1, recipients: 50 }],
+      cancellations: [{ reason: 'suppressed since the run was planned', recipients: 7 }],
       deliveryResults: [
         { outcome: 'delivered', result: 'SentOK', recipients: 90 },
         { outcome: 'undelivered', result: null, recipients: 1 },

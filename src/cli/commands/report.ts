@@ -2,7 +2,12 @@ import type { Command } from 'commander';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun, requireSummary } from '../../engine/execute-run.ts';
 import { reportBilling } from '../../ledger/billing/report.ts';
-import { listDeliveryResults, listFailures, listRejectedContacts } from '../../ledger/runs/details.ts';
+import {
+  listCancellations,
+  listDeliveryResults,
+  listFailures,
+  listRejectedContacts,
+} from '../../ledger/runs/details.ts';
 import { billingText } from '../../report/billing.ts';
 import { type RunDetails, runDetailsText } from '../../report/run-details.ts';
 import { type Shell, withLedger } from '../shell.ts';
@@ -43,6 +48,7 @@ async function collectDetails(context: EngineContext, runId: string): Promise<Ru
     summary: await requireSummary(context, runId),
     stateReason: (await requireRun(context, runId)).stateReason,
     deliveryResults: await listDeliveryResults(knex, runId),
+    cancellations: await listCancellations(knex, runId),
     failures: await listFailures(knex, runId),
     rejectedContacts: await listRejectedContacts(knex, runId, listedContacts),
   };
