@@ -42,8 +42,9 @@ export async function claimRequests(
   claim: { readonly run: string; readonly owner: string; readonly limit: number; readonly now: Date },
 ): Promise<Claim> {
   // Every part of the statement sees the ledger as it was before it: what is left out is told by `suppressed`, never by
-  // what `left_out` has written. The look-up is a loop over the key of `suppressions` by its LIMIT: a join might be
-  // planned to read millions of suppressions for one batch. Without any in the channel, no recipient is looked at.
+  // what `left_out` has written. Suppressions may be millions, and a plan that reads them all for one batch would be
+  // ruinous: the list of addresses and the ORDER BY keep it to look-ups in their key, whatever the statistics say.
+  // Where the channel has none at all, no recipient is looked at.
   const { rows } = await pool.query<DbClaimRow>(
     `
     WITH batch AS MATERIALIZED (
@@ -53,19 +54,22 @@ export async function claimRequests(
       ORDER BY request
       LIMIT $3
       FOR UPDATE SKIP LOCKED
-    ), suppressed AS MATERIALIZED (
-      SELECT r.request, r.position, b.attempts
+    ), checked AS MATERIALIZED (
+      SELECT r.request, r.position, r.address, e.sub_account, b.attempts
       FROM batch b
       JOIN envelopes e ON e.run_id = $1 AND e.envelope = b.envelope
       JOIN recipients r ON r.run_id = $1 AND r.request = b.request AND r.outcome IS NULL
-      CROSS JOIN LATERAL (
-        SELECT
-        FROM suppressions s
-        WHERE s.channel = (SELECT channel FROM runs WHERE run_id = $1) AND s.address = r.address
-          AND (s.sub_account = '' OR s.sub_account = e.sub_account)
-        LIMIT 1
-      ) AS found
-      WHERE EXISTS (SELECT FROM suppressions WHERE channel = (SELECT channel FROM runs WHERE run_id = $1))
+      WHERE (SELECT true
+             FROM suppressions
+             WHERE channel = (SELECT channel FROM runs WHERE run_id = $1)
+             ORDER BY address
+             LIMIT 1)
+    ), suppressed AS MATERIALIZED (
+      SELECT DISTINCT c.request, c.position, c.attempts
+      FROM suppressions s
+      JOIN checked c ON c.address = s.address AND (s.sub_account = '' OR s.sub_account = c.sub_account)
+      WHERE s.channel = (SELECT channel FROM runs WHERE run_id = $1)
+        AND s.address = ANY (ARRAY(SELECT address FROM checked))
     ), gone AS MATERIALIZED (
       SELECT s.request
       FROM suppressed s
