@@ -47,7 +47,13 @@ describe('the summary of a run', () => {
 });
 
 describe('the details of a run', () => {
-  const nothingMore = { stateReason: null, failures: [], deliveryResults: [], cancellations: [], rejectedContacts: [] };
+  const nothingMore = {
+    stateReason: null,
+    failures: [],
+    deliveryResults: [],
+    cancellations: [],
+    rejectedContacts: [],
+  };
 
   test('are the summary, when there is nothing more to tell', () => {
     expect(runDetailsText({ summary, ...nothingMore })).toBe(runSummaryText(summary));
