@@ -77,6 +77,9 @@ describe('the details of a run', () => {
     expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
     expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);
     expect(text).toMatch(
+      /Recipients cancelled since the run was planned\n.*suppressed since the run was planned.*7/s,
+    );
+    expect(text).toMatch(
       /Contacts left out \(1 of 5 shown\)\n.*7 .*phone.*invalid.*"x" is not a phone number/s,
     );
   });
