@@ -35,8 +35,10 @@ export type Composition = {
   readonly derived: DerivedColumns;
   /** Where each destination field comes from, `Recipient` first. */
   readonly mapping: readonly FieldSource[];
-  /** Columns whose values go into the message or the destination. */
+  /** Columns whose values go into the message or the destination; derived ones and what they are made of too. */
   readonly usedColumns: readonly string[];
+  /** Columns that every contact file must have. */
+  readonly fileColumns: readonly string[];
   /** Fields of which one must hold text, or nothing would be sent; none where files are enough. */
   readonly contentFields: readonly string[];
   /** The text in which the service fills its own placeholders, before columns got destination fields. */
@@ -109,6 +111,21 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   );
   const slots = destinationSlots(mapped, merge);
   const { Recipient: recipientColumn = '' } = mapped;
+  const countryColumn = campaign.value.channel === 'email' ? undefined : contacts.countryColumn;
+  const usedColumns = [
+    ...new Set(
+      [
+        ...slots.map(({ column }) => column),
+        ...fields.flatMap(({ template }) => columnsOf(template)),
+        ...columnsOf(templatesOf(keypads, files)),
+      ].flatMap((column) => withSources(derived, column)),
+    ),
+  ];
+  const rowColumns = [
+    recipientColumn,
+    ...(countryColumn === undefined ? [] : [countryColumn]),
+    ...(contacts.where ?? []).map(({ column }) => column),
+  ];
   return {
     target,
     merge,
@@ -118,19 +135,12 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     files,
     slots,
     recipientColumn,
-    countryColumn: campaign.value.channel === 'email' ? undefined : contacts.countryColumn,
+    countryColumn,
     filter: rowFilter(contacts.where),
     derived,
     mapping: mapping.sources,
-    usedColumns: [
-      ...new Set(
-        [
-          ...slots.map(({ column }) => column),
-          ...fields.flatMap(({ template }) => columnsOf(template)),
-          ...columnsOf(templatesOf(keypads, files)),
-        ].flatMap((column) => withSources(derived, column)),
-      ),
-    ],
+    usedColumns,
+    fileColumns: [...new Set([...rowColumns, ...usedColumns.filter((column) => !derived.has(column))])],
     contentFields: contentFields(target.interface, campaign.value),
     serviceText,
   };

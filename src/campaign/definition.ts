@@ -128,9 +128,38 @@ const notWithin = z
     'A time such as 7d: addresses are left out that the service accepted a message for in this channel, within that time before the run is planned, by a run of this campaign; { time: 7d, by: any }: by a run of any.',
   );
 
+const fileName = text.describe(
+  "A contact file (CSV with a header line), relative to the campaign's folder; - is standard input. May be gzip.",
+);
+
+const contactFiles = z
+  .union([fileName, z.array(fileName).min(1, 'expected at least one file').max(100, 'at most 100 files')], {
+    error: 'expected a file or a list of files',
+  })
+  .transform((written) => (typeof written === 'string' ? [written] : written))
+  .refine((files) => files.filter((file) => file === '-').length <= 1, {
+    error: 'standard input can only be read once',
+  })
+  .describe(
+    'The contact file, or several: they are read one after the other, and each must have the columns that are used.',
+  );
+
 const contacts = z
   .strictObject({
-    file: text.describe("The contact file (CSV with a header line), relative to the campaign's folder."),
+    file: contactFiles,
+    encoding: z
+      .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'latin-1'])
+      .optional()
+      .describe(
+        'How the contact files are encoded. Found out where it is not said: by the byte order mark, else UTF-8, or Windows-1252 where it is not that.',
+      ),
+    delimiter: z
+      .enum(['comma', 'semicolon', 'tab', 'pipe'])
+      .optional()
+      .describe(
+        'What separates the columns. Where it is not said, the most frequent one of the header line.',
+      ),
+    skipLines: wholeNumber(0, 10_000, 0).describe('Lines to pass over before the header line.'),
     country: z
       .string()
       .regex(/^[A-Z]{2}$/, 'expected a two-letter country code in capitals, such as AU')

@@ -139,7 +139,7 @@ export function unknownColumn(
   header: readonly string[],
 ): Problem[] {
   if (header.includes(column)) return [];
-  const what = `${contacts.file} has no column "${column}".${nearest(column, header)} ${itsColumns(header)}`;
+  const what = `${contacts.file[0]} has no column "${column}".${nearest(column, header)} ${itsColumns(header)}`;
   return [{ where: locate(path), what }];
 }
 
@@ -174,9 +174,9 @@ function noRecipient(
 ): string {
   const say = `Say which with "contacts.columns": { Recipient: … }.`;
   if (candidates.length === 0) {
-    return `No column of ${contacts.file} has a name that is usual for the recipient of ${channel}. ${say} ${itsColumns(header)}`;
+    return `No column of ${contacts.file[0]} has a name that is usual for the recipient of ${channel}. ${say} ${itsColumns(header)}`;
   }
-  return `The columns ${candidates.join(', ')} of ${contacts.file} could each be the recipient of ${channel}. ${say}`;
+  return `The columns ${candidates.join(', ')} of ${contacts.file[0]} could each be the recipient of ${channel}. ${say}`;
 }
 
 function itsColumns(header: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { countryOf } from '../contacts/country.ts';
 import { duration } from '../platform/scalars.ts';
 
@@ -33,4 +33,13 @@ export function parseCountry(text: string): string {
   const country = countryOf(text);
   if (country) return country;
   throw new InvalidArgumentError('expected a country with phone numbers, such as NZ.');
+}
+
+/** Of the commands that read contacts; may be given several times. */
+export function addContactsOption(command: Command): Command {
+  return command.option(
+    '--contacts <file>',
+    "a contact file in place of the campaign's, relative to the working folder; - is standard input; may be repeated",
+    (file: string, files: readonly string[] = []) => [...files, file],
+  );
 }

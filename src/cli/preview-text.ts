@@ -1,6 +1,6 @@
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
-import type { Preview, PreviewedMessage } from '../engine/preview.ts';
+import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/preview.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/run-details.ts';
 
@@ -12,6 +12,7 @@ export function previewText(preview: Preview): string {
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
     `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate${others}`,
+    ...preview.files.map((file) => `  file        ${fileText(file)}`),
     `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,
     `  requests    ${preview.requests}, with ${preview.envelopes} different contents or billing codes`,
     `  merging     ${mergeText(preview.merge)}`,
@@ -22,8 +23,14 @@ export function previewText(preview: Preview): string {
   if (rejected.length > 0) {
     parts.push('', `Contacts left out (${rejected.length} of ${leftOut} shown)`, rejectedTable(rejected));
   }
-  for (const message of preview.messages) parts.push('', messageText(message));
+  const severalFiles = preview.files.length > 1;
+  for (const message of preview.messages) parts.push('', messageText(message, severalFiles));
   return parts.join('\n');
+}
+
+function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {
+  const separated = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
+  return `${printable(name)} (${encoding}, columns separated by ${separated}${gzip ? ', gzip' : ''})`;
 }
 
 function sourceText({ field, kind, source }: FieldSource): string {
@@ -53,7 +60,10 @@ function mergeText(merge: MergePlan): string {
   }
 }
 
-function messageText({ line, destination, text, fields, keypads, files, audio }: PreviewedMessage): string {
+function messageText(
+  { file, line, destination, text, fields, keypads, files, audio }: PreviewedMessage,
+  severalFiles: boolean,
+): string {
   const { Recipient, ...others } = destination;
   const values: readonly (readonly [string, string])[] = [
     ...Object.entries(fields),
@@ -64,7 +74,7 @@ function messageText({ line, destination, text, fields, keypads, files, audio }:
     ),
   ];
   const rows = [
-    `Line ${line} → ${printable(Recipient)}`,
+    `${severalFiles ? `${printable(file)}:` : 'Line '}${line} → ${printable(Recipient)}`,
     ...Object.entries(others).map(([name, value]) => `    ${name}: ${printable(value)}`),
     ...values.map(([name, value]) => `  ${name}: ${printable(value)}`),
   ];

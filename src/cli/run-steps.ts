@@ -1,6 +1,7 @@
 import type { RunSummary } from '../domain.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { executeRun, type RunEnd, requireRun, requireSummary } from '../engine/execute-run.ts';
+import type { KeptFiles } from '../engine/kept-files.ts';
 import { planRun } from '../engine/plan-run.ts';
 import type { PreparedCampaign } from '../engine/prepare.ts';
 import type { Account } from '../gateway/account.ts';
@@ -14,11 +15,12 @@ export async function planWithProgress(
   shell: Shell,
   context: EngineContext,
   prepared: PreparedCampaign,
+  kept: KeptFiles,
 ): Promise<string> {
   const line = startProgressLine(shell);
   let read = 0;
-  const run = await planRun(context, prepared, () => {
-    read++;
+  const run = await planRun(context, prepared, kept, (contacts) => {
+    read += contacts;
     line.show(() => `  reading  ${read} contacts`);
   });
   const filtered = prepared.filtered();

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EngineContext } from '../engine/context.ts';
-import type { Settings } from '../engine/prepare.ts';
+import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';
 import { leaseDatabase } from '../platform/database.ts';
 import { listenForStop } from '../platform/signals.ts';
@@ -27,7 +27,14 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130;
 export function processShell(): Shell {
   const { signal, drainable } = listenForStop();
   return {
-    settings: { environment: process.env, workingFolder: process.cwd() },
+    settings: {
+      environment: process.env,
+      workingFolder: process.cwd(),
+      // Opened only by who reads it: an open standard input keeps the process alive.
+      get standardInput() {
+        return process.stdin;
+      },
+    },
     now: () => new Date(),
     print: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),

@@ -1,62 +1,78 @@
 import type { Composition } from '../campaign/composition.ts';
-import { personalise } from '../campaign/personalise.ts';
+import { openPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain.ts';
 import type { AddressReader } from './address.ts';
 import { countryOf } from './country.ts';
-import type { ContactFile } from './read.ts';
+import type { ContactFile, Row } from './read.ts';
 
 /**
- * Maps, normalises and validates each row of a contact file that the campaign is for, in order.
+ * Maps, normalises and validates the rows of contact files, in order, a batch at a time.
  *
- * @param onFiltered called for each row that it is not for
+ * @param files each with the columns the composition uses, in any order
+ * @param onFiltered called for each row that the campaign is not for
  */
 export async function* readContacts(
-  { header, rows }: ContactFile,
+  files: readonly ContactFile[],
   composition: Composition,
   readAddress: AddressReader,
   onFiltered: () => void = () => {},
-): AsyncGenerator<Contact, void, undefined> {
-  const position = new Map(header.map((column, index) => [column, index]));
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  for (const [file, { header, batches }] of files.entries()) {
+    const readRow = rowReader(file, header, composition, readAddress);
+    for await (const rows of batches) {
+      const contacts: Contact[] = [];
+      for (const row of rows) {
+        const contact = readRow(row);
+        if (contact) contacts.push(contact);
+        else onFiltered();
+      }
+      yield contacts;
+    }
+  }
+}
+
+/** A row's contact; undefined for a row that the campaign is not for. */
+function rowReader(
+  file: number,
+  header: readonly string[],
+  composition: Composition,
+  readAddress: AddressReader,
+): (row: Row) => Contact | undefined {
   const { recipientColumn, countryColumn, filter } = composition;
+  const personalise = openPersonaliser(composition);
+  const places = new Map(header.map((column, index) => [column, index]));
+  const recipientPlace = places.get(recipientColumn) ?? -1;
+  let values: readonly string[] = [];
+  // One function for all rows: it is called some ten times a row.
+  const valueIn = (column: string): string => values[places.get(column) ?? -1] ?? '';
 
-  for await (const { line, values } of rows) {
-    if (values.length !== header.length) {
-      const detail = `${values.length} values, where the header has ${header.length} columns`;
-      yield { kind: 'rejected', line, column: '', reason: 'invalid', detail };
-      continue;
-    }
-    const valueIn = (column: string): string => values[position.get(column) ?? -1] ?? '';
-
-    if (filter && !filter(valueIn)) {
-      onFiltered();
-      continue;
-    }
+  return (row) => {
+    const { line } = row;
+    const rejected = (column: string, detail: string): Contact => ({
+      kind: 'rejected',
+      file,
+      line,
+      column,
+      reason: 'invalid',
+      detail,
+    });
+    if (row.kind === 'broken') return rejected(header[row.place ?? -1] ?? '', row.detail);
+    values = row.values;
+    if (filter && !filter(valueIn)) return undefined;
 
     const country = countryColumn === undefined ? '' : valueIn(countryColumn).trim();
     const ownCountry = country === '' ? undefined : countryOf(country);
     if (country !== '' && ownCountry === undefined) {
       const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name`;
-      yield { kind: 'rejected', line, column: countryColumn ?? '', reason: 'invalid', detail };
-      continue;
+      return rejected(countryColumn ?? '', detail);
     }
-    const originalAddress = valueIn(recipientColumn);
+    const originalAddress = values[recipientPlace] ?? '';
     const address = readAddress(originalAddress, ownCountry);
-    if (address.kind === 'invalid') {
-      yield { kind: 'rejected', line, column: recipientColumn, reason: 'invalid', detail: address.detail };
-      continue;
-    }
-    const personalised = personalise(composition, valueIn);
-    if (personalised.kind === 'invalid') {
-      yield {
-        kind: 'rejected',
-        line,
-        column: personalised.column,
-        reason: 'invalid',
-        detail: personalised.detail,
-      };
-      continue;
-    }
+    if (address.kind === 'invalid') return rejected(recipientColumn, address.detail);
+
+    const personalised = personalise(valueIn);
+    if (personalised.kind === 'invalid') return rejected(personalised.column, personalised.detail);
     const { envelope, destination } = personalised;
-    yield { kind: 'contact', line, address: address.address, originalAddress, envelope, destination };
-  }
+    return { kind: 'contact', file, line, address: address.address, originalAddress, envelope, destination };
+  };
 }

@@ -1,12 +1,15 @@
 import { guessColumns } from '../campaign/guess.ts';
 import { type Channel, InputError } from '../domain.ts';
 import type { AddressReader } from './address.ts';
-import type { ListFile, ListRow } from './list-file.ts';
+import type { ContactFile, Row } from './read.ts';
 
 /** A row of a list of suppressed addresses. `subAccount` is empty where the address is suppressed for all. */
 export type SuppressedAddress =
   | { readonly kind: 'address'; readonly line: number; readonly address: string; readonly subAccount: string }
   | { readonly kind: 'unreadable'; readonly line: number; readonly detail: string };
+
+/** What is needed of an opened file. */
+export type ListFile = Pick<ContactFile, 'name' | 'header' | 'batches' | 'lines'>;
 
 export type SuppressionFileOptions = {
   /** What the addresses are for; their column is guessed as the recipient's of these is. */
@@ -33,7 +36,7 @@ export async function* readSuppressionFile(
   const subAccountColumn = header.findIndex(isSubAccount);
   const column = addressColumn(file, options);
 
-  const read = (row: ListRow): SuppressedAddress => {
+  const read = (row: Row): SuppressedAddress => {
     const { line } = row;
     if (row.kind === 'broken') return { kind: 'unreadable', line, detail: row.detail };
     const address = options.readAddress(row.values[column] ?? '');
@@ -45,7 +48,7 @@ export async function* readSuppressionFile(
   };
 
   if (options.column === undefined && isData(header, options)) {
-    yield [read({ kind: 'row', line: 1, values: header })];
+    yield [read({ kind: 'row', line: file.lines(), values: header })];
   }
   for await (const batch of file.batches) yield batch.map(read);
 }

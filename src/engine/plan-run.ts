@@ -3,26 +3,39 @@ import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
 import type { EngineContext } from './context.ts';
+import type { KeptFiles } from './kept-files.ts';
+import { countLinesBefore } from './lines-before.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { newRunId } from './run-id.ts';
+import { openSmsReader } from './sms-text.ts';
 
 /**
  * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
  * leaves nothing behind.
  *
- * @param onRow called for each row read, for progress
+ * @param kept what the campaign was prepared with
+ * @param onRead called for each batch of contacts read, with their number, for progress
  * @returns the run's id
  */
 export async function planRun(
   context: EngineContext,
-  { campaign, composition, files, contacts }: PreparedCampaign,
-  onRow: () => void,
+  { campaign, composition, files, contacts, contactFiles }: PreparedCampaign,
+  kept: KeptFiles,
+  onRead: (contacts: number) => void,
 ): Promise<string> {
   const definition = campaign.value;
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));
+  const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
+  const linesBefore = countLinesBefore(contactFiles);
   await inSession(context.ledger.pool, async (client) => {
-    await stageContacts(client, counted(contacts, onRow));
+    await stageContacts(client, {
+      contacts: counted(contacts, onRead),
+      linesBefore,
+      partsOf: ({ envelope, destination, address }) =>
+        readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
+      takePieces: kept.take,
+    });
     await expandRun(client, {
       run,
       campaign: definition.campaign,
@@ -32,16 +45,27 @@ export async function planRun(
       messageKey: context.randomBytes(32),
       chunkSize: definition.dispatch.chunkSize,
       recipientColumn: composition.recipientColumn,
-      readFile: files.read,
+      contactFiles: contactFiles.map(({ name, format }, file) => {
+        const { encoding, delimiter } = format();
+        const { skipLines } = definition.contacts;
+        const sha256 = kept.digestOf(file);
+        return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
+      }),
+      sourceRun: null,
+      files: { kind: 'read', readFile: files.read },
+      approve: () => undefined,
       createdAt: now,
     });
   });
   return run;
 }
 
-async function* counted(contacts: AsyncIterable<Contact>, onRow: () => void): AsyncGenerator<Contact> {
-  for await (const contact of contacts) {
-    onRow();
-    yield contact;
+async function* counted(
+  contacts: AsyncIterable<readonly Contact[]>,
+  onRead: (contacts: number) => void,
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  for await (const batch of contacts) {
+    onRead(batch.length);
+    yield batch;
   }
 }

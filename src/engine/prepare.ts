@@ -1,12 +1,12 @@
-import { readFile, stat } from 'node:fs/promises';
-import { dirname, relative, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { type Campaign, checkCampaign, readCampaign } from '../campaign/campaign.ts';
 import { type Composition, compose } from '../campaign/composition.ts';
 import { staticFiles } from '../campaign/files.ts';
 import type { CampaignTarget } from '../campaign/target.ts';
 import { addressReader } from '../contacts/address.ts';
 import { readContacts } from '../contacts/contacts.ts';
-import { type ContactFile, openContactFile } from '../contacts/read.ts';
+import type { ContactFile } from '../contacts/read.ts';
 import { type Contact, InputError, type Problem } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { readAccount } from '../gateway/accounts.ts';
@@ -14,6 +14,8 @@ import { whyUnreadable } from '../platform/file-error.ts';
 import { faultyLine } from '../platform/utf8.ts';
 import { isLoopbackHost } from '../wire/required.ts';
 import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
+import { type OpeningOptions, openContactFiles } from './contact-files.ts';
+import type { Settings } from './settings.ts';
 
 /** A campaign whose files have all been read and checked: everything that can be known before anything is written. */
 export type PreparedCampaign = {
@@ -21,25 +23,25 @@ export type PreparedCampaign = {
   readonly account: Account;
   readonly composition: Composition;
   readonly files: CampaignFiles;
-  /** The contact file's rows, mapped and checked. Can be read once. */
-  readonly contacts: AsyncIterable<Contact>;
+  readonly contactFiles: readonly ContactFile[];
+  /** The rows of the contact files, mapped and checked, in batches. Can be read once. */
+  readonly contacts: AsyncIterable<readonly Contact[]>;
   /** Rows that `contacts.where` has left out so far: they are no part of the run. */
   readonly filtered: () => number;
 };
 
-export type Settings = {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly workingFolder: string;
-};
-
 /**
- * Reads a campaign with its account, contact file header and attachments.
+ * Reads a campaign with its account, the headers of its contact files and its attachments.
  *
  * @param path of the campaign, relative to the working folder
  * @throws InputError with every problem of the first file that has any
  */
-export async function prepareCampaign(path: string, settings: Settings): Promise<PreparedCampaign> {
-  const campaign = readCampaign(await readText(path, settings, 'campaign'), path);
+export async function prepareCampaign(
+  path: string,
+  settings: Settings,
+  options: OpeningOptions = {},
+): Promise<PreparedCampaign> {
+  const campaign = withContacts(readCampaign(await readText(path, settings, 'campaign'), path), options);
   const definition = campaign.value;
   const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
   const target = targetOf(account);
@@ -57,12 +59,13 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
     ]);
   }
 
-  const contactFile = await openContacts(campaign, path, settings);
-  const composition = compose(campaign, target, contactFile.header);
+  const contactFiles = await openContactFiles(campaign, path, settings, options);
+  const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
+  requireColumns(contactFiles, composition);
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
   await checkStaticFiles(campaign, target, files);
   let filtered = 0;
-  const rows = readContacts(contactFile, composition, readAddress, () => {
+  const rows = readContacts(contactFiles, composition, readAddress, () => {
     filtered++;
   });
   return {
@@ -70,6 +73,7 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
     account,
     composition,
     files,
+    contactFiles,
     contacts: files.checkContacts(rows),
     filtered: () => filtered,
   };
@@ -109,22 +113,23 @@ export async function readText(
   throw new InputError([{ where: `${path}:${line}`, what }]);
 }
 
-async function openContacts(campaign: Campaign, path: string, settings: Settings): Promise<ContactFile> {
-  const { file } = campaign.value.contacts;
-  const fullPath = resolve(settings.workingFolder, dirname(path), file);
-  const shown = relative(settings.workingFolder, fullPath);
-  try {
-    await stat(fullPath);
-  } catch (error) {
-    const where = campaign.locate(['contacts', 'file']);
-    throw new InputError(
-      [{ where, what: `The contact file ${shown} cannot be read (${whyUnreadable(error)}).` }],
-      {
-        cause: error,
-      },
-    );
-  }
-  return openContactFile(fullPath, shown);
+/** The definition as it is frozen says which contacts were sent to. */
+function withContacts(campaign: Campaign, { contactFiles }: OpeningOptions): Campaign {
+  if (!contactFiles) return campaign;
+  const { value } = campaign;
+  return { ...campaign, value: { ...value, contacts: { ...value.contacts, file: [...contactFiles] } } };
+}
+
+/** What the first file has was checked when the campaign was composed. */
+function requireColumns(files: readonly ContactFile[], { fileColumns }: Composition): void {
+  const [first, ...others] = files;
+  const problems = others.flatMap(({ name, header }): Problem[] => {
+    const missing = fileColumns.filter((column) => !header.includes(column));
+    if (missing.length === 0) return [];
+    const what = `The file lacks ${missing.map((column) => `"${column}"`).join(', ')}, which the campaign uses and ${first?.name} has.`;
+    return [{ where: name, what }];
+  });
+  if (problems.length > 0) throw new InputError(problems);
 }
 
 /** Files without placeholders are the same for everybody, so they are looked at before any contact is. */

@@ -1,15 +1,18 @@
 import { hash } from 'node:crypto';
 import type { FieldSource } from '../campaign/mapping.ts';
-import { type MergePlan, mergedText } from '../campaign/merge.ts';
-import type { Channel, Destination, Envelope, RejectedContact } from '../domain.ts';
+import type { MergePlan } from '../campaign/merge.ts';
+import type { ContactFile } from '../contacts/read.ts';
+import type { Channel, Contact, Destination, Envelope, RejectedContact, Rejection } from '../domain.ts';
+import { countLinesBefore } from './lines-before.ts';
 import type { PreparedCampaign } from './prepare.ts';
-import { countSmsParts } from './sms-parts.ts';
+import { openSmsReader } from './sms-text.ts';
 
 /** What a run of this campaign would be; nothing is sent or written. */
 export type Preview = {
   readonly campaign: string;
   readonly account: string;
   readonly channel: Channel;
+  readonly files: readonly PreviewedFile[];
   readonly contacts: {
     readonly read: number;
     readonly invalid: number;
@@ -29,7 +32,11 @@ export type Preview = {
   readonly messages: readonly PreviewedMessage[];
 };
 
+/** A contact file, and how it turned out to be written. */
+export type PreviewedFile = { readonly name: string } & ReturnType<ContactFile['format']>;
+
 export type PreviewedMessage = Envelope & {
+  readonly file: string;
   readonly line: number;
   readonly destination: Destination;
   /** The SMS text as the recipient will read it; null in other channels. */
@@ -44,60 +51,95 @@ const shownMessages = 3;
 export async function previewCampaign({
   campaign,
   composition,
+  contactFiles,
   contacts,
   filtered,
 }: PreparedCampaign): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
+  const linesBefore = countLinesBefore(contactFiles);
+  const severalFiles = contactFiles.length > 1;
   const lineOfAddress = new Map<string, number>();
-  const sizeOfEnvelope = new Map<string, number>();
+  const envelopes = countEnvelopes();
+  const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
   const messages: PreviewedMessage[] = [];
   let smsParts = 0;
 
-  const reject = (contact: RejectedContact): void => {
-    counts[contact.reason]++;
-    if (rejected.length < shownRejected) rejected.push(contact);
+  const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
+  /** A place as people are told it, from a line that was counted on from file to file. */
+  const placeOf = (lineOfAll: number): string => {
+    const file = contactFiles.findLastIndex((_, index) => linesBefore(index) < lineOfAll);
+    const line = lineOfAll - linesBefore(file);
+    return severalFiles ? `${nameOf(file)}:${line}` : `line ${line}`;
   };
-
-  for await (const contact of contacts) {
-    counts.read++;
+  const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
+    counts[reason]++;
+    if (rejected.length < shownRejected) rejected.push({ file: nameOf(file), line, column, reason, detail });
+  };
+  const take = (contact: Contact): void => {
     if (contact.kind === 'rejected') {
-      reject(contact);
-      continue;
+      reject(contact, contact);
+      return;
     }
-    const { line, address, envelope } = contact;
+    const { file, line, address, envelope } = contact;
     const first = lineOfAddress.get(address);
     if (first !== undefined) {
-      const column = composition.recipientColumn;
-      reject({ line, column, reason: 'duplicate', detail: `same address as line ${first}` });
-      continue;
+      const detail = `same address as ${placeOf(first)}`;
+      reject(contact, { column: composition.recipientColumn, reason: 'duplicate', detail });
+      return;
     }
-    lineOfAddress.set(address, line);
-    const key = hash('sha256', JSON.stringify(envelope), 'base64');
-    sizeOfEnvelope.set(key, (sizeOfEnvelope.get(key) ?? 0) + 1);
+    lineOfAddress.set(address, linesBefore(file) + line);
+    envelopes.add(envelope);
 
     const destination: Destination = { Recipient: address, ...contact.destination };
-    const text = channel === 'sms' ? mergedText(envelope.fields['Message'] ?? '', destination) : null;
-    if (text !== null) smsParts += countSmsParts(text, envelope.fields['CharacterConversion'] === 'true');
-    if (messages.length < shownMessages) messages.push({ line, destination, ...envelope, text });
+    const sms = readSms?.(envelope, destination);
+    if (sms) smsParts += sms.parts;
+    if (messages.length < shownMessages) {
+      messages.push({ file: nameOf(file), line, destination, ...envelope, text: sms?.text ?? null });
+    }
+  };
+
+  for await (const batch of contacts) {
+    counts.read += batch.length;
+    for (const contact of batch) take(contact);
   }
 
-  let requests = 0;
-  for (const size of sizeOfEnvelope.values()) requests += Math.ceil(size / dispatch.chunkSize);
+  const sizes = envelopes.sizes();
   return {
     campaign: definition.campaign,
     account: definition.account,
     channel,
+    files: contactFiles.map(({ name, format }) => ({ name, ...format() })),
     contacts: counts,
     filtered: composition.filter ? filtered() : null,
     mapping: composition.mapping,
     recipients: lineOfAddress.size,
-    requests,
-    envelopes: sizeOfEnvelope.size,
+    requests: sizes.reduce((requests, size) => requests + Math.ceil(size / dispatch.chunkSize), 0),
+    envelopes: sizes.length,
     merge: composition.merge,
-    smsParts: channel === 'sms' ? smsParts : null,
+    smsParts: readSms ? smsParts : null,
     rejected,
     messages,
+  };
+}
+
+/** Counts recipients by envelope. An envelope is known as an object; equal ones are told by their hash. */
+function countEnvelopes(): { readonly add: (envelope: Envelope) => void; readonly sizes: () => number[] } {
+  const byHash = new Map<string, { recipients: number }>();
+  const known = new WeakMap<Envelope, { recipients: number }>();
+  const look = (envelope: Envelope): { recipients: number } => {
+    const key = hash('sha256', JSON.stringify(envelope), 'base64');
+    const count = byHash.get(key) ?? { recipients: 0 };
+    byHash.set(key, count);
+    known.set(envelope, count);
+    return count;
+  };
+  return {
+    add: (envelope) => {
+      const count = known.get(envelope) ?? look(envelope);
+      count.recipients++;
+    },
+    sizes: () => [...byHash.values()].map(({ recipients }) => recipients),
   };
 }

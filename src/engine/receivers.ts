@@ -1,6 +1,7 @@
 import { InputError } from '../domain.ts';
 import { readWebhookTokens } from '../gateway/accounts.ts';
-import { accountsPath, readText, type Settings } from './prepare.ts';
+import { accountsPath, readText } from './prepare.ts';
+import type { Settings } from './settings.ts';
 
 /**
  * The accounts that have a receiver, and the secret last part of each one's path.

@@ -2,7 +2,7 @@ import type { RejectedContact, RunSummary } from '../domain.ts';
 import type { Cancellation, DeliveryResult, Failure } from '../ledger/runs/details.ts';
 import { printable } from './printable.ts';
 import { runSummaryText } from './run-summary.ts';
-import { table } from './table.ts';
+import { type Column, table } from './table.ts';
 
 /** The whole story of a run, for `volley report run`. */
 export type RunDetails = {
@@ -34,9 +34,13 @@ export function runDetailsText(details: RunDetails): string {
   return parts.join('\n');
 }
 
+/** The file is only named where there are several. */
 export function rejectedTable(contacts: readonly RejectedContact[]): string {
+  const severalFiles = new Set(contacts.map(({ file }) => file)).size > 1;
+  const fileColumn: Column<RejectedContact> = { title: 'File', value: ({ file }) => file };
   return table(
     [
+      ...(severalFiles ? [fileColumn] : []),
       { title: 'Line', value: ({ line }) => line, align: 'right' },
       { title: 'Column', value: ({ column }) => column },
       { title: 'Reason', value: ({ reason }) => reason },

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { keepContactFiles } from '../../src/engine/kept-files.ts';
 import { planRun } from '../../src/engine/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/prepare.ts';
 import { previewCampaign } from '../../src/engine/preview.ts';
@@ -10,11 +11,18 @@ import { openLedger } from '../../src/ledger/connection.ts';
  */
 const [kind, campaign = '', url = ''] = process.argv.slice(2);
 const begun = performance.now();
-const prepared = await prepareCampaign(campaign, { environment: process.env, workingFolder: process.cwd() });
+const kept = keepContactFiles();
+const settings = { environment: process.env, workingFolder: process.cwd() };
+const prepared = await prepareCampaign(campaign, settings, kind === 'preview' ? {} : { kept });
 if (kind === 'preview') await previewCampaign(prepared);
 else {
   const ledger = await openLedger({ connectionString: url }, 'bench');
-  await planRun({ ledger, now: () => new Date(), randomBytes, randomUuid: randomUUID }, prepared, () => {});
+  await planRun(
+    { ledger, now: () => new Date(), randomBytes, randomUuid: randomUUID },
+    prepared,
+    kept,
+    () => {},
+  );
   await ledger.close();
 }
 const seconds = (performance.now() - begun) / 1000;

@@ -37,7 +37,8 @@ describe('a campaign', () => {
       account: 'main',
       channel: 'sms',
       contacts: {
-        file: 'contacts.csv',
+        file: ['contacts.csv'],
+        skipLines: 0,
         landlines: 'reject',
         columns: { Recipient: 'address' },
         suppressions: [],

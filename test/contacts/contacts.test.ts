@@ -4,8 +4,10 @@ import { compose } from '../../src/campaign/composition.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
 import { addressReader } from '../../src/contacts/address.ts';
 import { readContacts } from '../../src/contacts/contacts.ts';
+import { type ContactFile, openContactFile, type Row } from '../../src/contacts/read.ts';
 import type { Contact } from '../../src/domain.ts';
-import { collect } from '../support/collect.ts';
+import { collectBatches } from '../support/collect.ts';
+import { textOf } from '../support/streams.ts';
 
 const header = ['phone', 'name', 'code'];
 
@@ -29,10 +31,19 @@ async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () =
   const composition = compose(readCampaign(written, 'c.yaml'), target, header);
   const readAddress = addressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
-  async function* source() {
-    yield* rows;
+  async function* batches() {
+    yield rows.map(
+      ({ line, values }): Row =>
+        values.length === header.length
+          ? { kind: 'row', line, values }
+          : { kind: 'broken', line, detail: `${values.length} values`, place: undefined, text: '' },
+    );
   }
-  return collect(readContacts({ header, rows: source() }, composition, readAddress, onFiltered));
+  const file: ContactFile = {
+    ...(await openContactFile(textOf(`${header.join(',')}\n`), 'contacts.csv')),
+    batches: batches(),
+  };
+  return collectBatches(readContacts([file], composition, readAddress, onFiltered));
 }
 
 describe('a row of the contact file', () => {
@@ -40,6 +51,7 @@ describe('a row of the contact file', () => {
     expect(await contactsOf({ line: 2, values: ['0458-665-290', 'Ann', '7'] })).toEqual([
       {
         kind: 'contact',
+        file: 0,
         line: 2,
         address: '+61458665290',
         originalAddress: '0458-665-290',
@@ -65,6 +77,7 @@ describe('a row of the contact file', () => {
     expect(contacts.slice(0, 4)).toEqual([
       {
         kind: 'rejected',
+        file: 0,
         line: 2,
         column: 'phone',
         reason: 'invalid',
@@ -72,20 +85,23 @@ describe('a row of the contact file', () => {
       },
       {
         kind: 'rejected',
+        file: 0,
         line: 3,
         column: '',
         reason: 'invalid',
-        detail: '2 values, where the header has 3 columns',
+        detail: '2 values',
       },
       {
         kind: 'rejected',
+        file: 0,
         line: 4,
         column: '',
         reason: 'invalid',
-        detail: '4 values, where the header has 3 columns',
+        detail: '4 values',
       },
       {
         kind: 'rejected',
+        file: 0,
         line: 5,
         column: 'name',
         reason: 'invalid',
@@ -94,6 +110,7 @@ describe('a row of the contact file', () => {
     ]);
     expect(contacts[4]).toMatchObject({
       kind: 'contact',
+      file: 0,
       line: 9,
       envelope: { fields: { ChargeCode: 'C-' } },
     });
@@ -120,6 +137,7 @@ describe('the country of a row', () => {
     expect(await contactsWith(withCountry, rowsOf('ZZ'))).toEqual([
       {
         kind: 'rejected',
+        file: 0,
         line: 2,
         column: 'code',
         reason: 'invalid',
@@ -152,7 +170,7 @@ describe('a row that the campaign is not for', () => {
 
   test('can only be told when it has all its values: one that has not is rejected', async () => {
     expect(await contactsWith(filtered, [{ line: 2, values: ['0458665290', '9'] }])).toMatchObject([
-      { kind: 'rejected', line: 2, detail: '2 values, where the header has 3 columns' },
+      { kind: 'rejected', line: 2, detail: '2 values' },
     ]);
   });
 });

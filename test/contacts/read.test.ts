@@ -1,9 +1,10 @@
+import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openContactFile, type Row } from '../../src/contacts/read.ts';
-import { collect } from '../support/collect.ts';
+import { collectBatches } from '../support/collect.ts';
 import { problemsLater } from '../support/problems.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -16,13 +17,13 @@ afterAll(() => workspace[Symbol.asyncDispose]());
 async function read(content: string | Uint8Array): Promise<{ header: readonly string[]; rows: Row[] }> {
   const path = join(workspace.folder, 'contacts.csv');
   await writeFile(path, content);
-  const { header, rows } = await openContactFile(path, 'contacts.csv');
-  return { header, rows: await collect(rows) };
+  const { header, batches } = await openContactFile(createReadStream(path), 'contacts.csv');
+  return { header, rows: await collectBatches(batches) };
 }
 
 const problems = (content: string | Uint8Array) => problemsLater(() => read(content));
 
-const row = (line: number, ...values: string[]): Row => ({ line, values });
+const row = (line: number, ...values: string[]): Row => ({ kind: 'row', line, values });
 
 describe('a contact file', () => {
   test.each([
@@ -66,14 +67,6 @@ describe('a contact file', () => {
 
   test('can be a header alone', async () => {
     expect(await read('a,b\n')).toEqual({ header: ['a', 'b'], rows: [] });
-  });
-
-  test('can have fewer or more values in a row; that is for the next stage to judge', async () => {
-    expect((await read('a,b\n1\n1,2,3\n,\n')).rows).toEqual([
-      row(2, '1'),
-      row(3, '1', '2', '3'),
-      row(4, '', ''),
-    ]);
   });
 });
 
@@ -131,29 +124,8 @@ describe('an error names file and line', () => {
     ]);
   });
 
-  test('when a quote is never closed: that of the row in which it opens', async () => {
-    expect(await problems('a,b\n"1\r\n1",2\n3,"4\n5,6\n7,8\n')).toEqual([
-      'contacts.csv:4:2: A quote (") that opens in this row is never closed.',
-    ]);
-    const long = `a,b\n1,2\n"3,4\n${'5,6\n'.repeat(300_000)}`;
-    expect(await problems(long)).toEqual([
-      'contacts.csv:3:1: This row is over 1 MiB. Is a quote (") in it never closed?',
-    ]);
-  });
-
-  test('when a quote stands where none can', async () => {
-    expect(await problems('a,b\n1,"2"x\n')).toEqual([
-      expect.stringContaining(
-        'contacts.csv:2:2: Expected a comma or the end of the line after a closing quote',
-      ),
-    ]);
-    expect(await problems('a,b\n1,2\n3,x"4"\n')).toEqual([
-      expect.stringContaining('contacts.csv:3:2: A quote (") stands inside a value'),
-    ]);
-  });
-
   test('when the file is not there, or is a folder', async () => {
-    const open = (path: string) => problemsLater(() => openContactFile(path, 'x.csv'));
+    const open = (path: string) => problemsLater(() => openContactFile(createReadStream(path), 'x.csv'));
     expect(await open(join(workspace.folder, 'none.csv'))).toEqual([
       'x.csv: The contact file does not exist.',
     ]);
@@ -161,42 +133,79 @@ describe('an error names file and line', () => {
   });
 });
 
-describe('bytes that are not UTF-8 are refused, never replaced', () => {
-  const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as "CSV UTF-8".';
-  const latin1 = (text: string) => Buffer.from(text, 'latin1');
+describe('a row that cannot be read', () => {
+  const broken = (line: number, text: string, detail: unknown, place?: number): unknown => ({
+    kind: 'broken',
+    line,
+    text,
+    detail,
+    place,
+  });
+  const good = '1,2\n'.repeat(9);
+  const brokenIn = async (rows: string) =>
+    (await read(`a,b\n${rows}${good}`)).rows.filter(({ kind }) => kind === 'broken');
+  const count = async (rows: string) => (await read(`a,b\n${rows}${good}`)).rows.length;
 
-  test.each([
-    ['LF', '\n'],
-    ['CRLF', '\r\n'],
-    ['CR', '\r'],
-  ])('with their line, with %s', async (_, end) => {
-    const lines = ['a,b', 'René,1'].join(end);
-    expect(await problems(latin1(lines))).toEqual([`contacts.csv:2: ${what}`]);
-    expect(await problems(latin1(`x,y${end}"1${end}2",3${end}${lines}`))).toEqual([
-      `contacts.csv:5: ${what}`,
+  test('has too few or too many values', async () => {
+    expect(await brokenIn('1\n1,2,3\n"1","2","3"\n')).toEqual([
+      broken(2, '1', '1 values, where the header has 2 columns'),
+      broken(3, '1,2,3', '3 values, where the header has 2 columns'),
+      broken(4, '"1","2","3"', '3 values, where the header has 2 columns'),
     ]);
   });
 
-  test('at the end of the file, where a character is cut off', async () => {
-    const cut = Buffer.from('a,b\n1,€').subarray(0, -1);
-    expect(await problems(cut)).toEqual([`contacts.csv:2: ${what}`]);
+  test('has a quote where none can stand', async () => {
+    expect(await brokenIn('1,"2"x\n3,x"4"\n')).toEqual([
+      broken(2, '1,"2"x', expect.stringMatching(/^after a closing quote/), 1),
+      broken(3, '3,x"4"', expect.stringMatching(/^a quote \("\) stands inside a value/), 1),
+    ]);
   });
 
-  test('in UTF-16 with a byte order mark', async () => {
-    expect(await problems(Buffer.from('\ufeffa,b\n1,2', 'utf16le'))).toEqual([`contacts.csv:1: ${what}`]);
+  test('has a quote that is never closed, and takes no other row with it', async () => {
+    expect(await brokenIn('1,"2\n3,4\n"5",6\n')).toEqual([
+      broken(2, '1,"2', expect.stringMatching(/never closed/)),
+    ]);
+    expect(await brokenIn('1,"2\n')).toEqual([broken(2, '1,"2', expect.stringMatching(/never closed/))]);
+    expect(await count('1,"2\n3,4\n"5",6\n')).toBe(12);
+  });
+});
+
+describe('the encoding is found out', () => {
+  const bytes = (text: string, encoding: BufferEncoding) => Buffer.from(text, encoding);
+
+  test('as Windows-1252 where the bytes are not UTF-8', async () => {
+    expect((await read(bytes('a,b\nRené,1', 'latin1'))).rows).toEqual([row(2, 'René', '1')]);
+    expect((await read(Buffer.from([0x61, 0x0a, 0x80, 0x31]))).rows).toEqual([row(2, '€1')]);
   });
 
-  test('far into the file, after pieces that cut characters and line ends in two', async () => {
+  test('as UTF-16 by the byte order mark', async () => {
+    const text = '\ufeffa,b\nRené,€\n';
+    const little = bytes(text, 'utf16le');
+    expect((await read(little)).rows).toEqual([row(2, 'René', '€')]);
+    expect((await read(Buffer.from(little).swap16())).rows).toEqual([row(2, 'René', '€')]);
+  });
+
+  test('and a mixture is refused with the line that does not fit, never guessed', async () => {
+    const mixed = Buffer.concat([Buffer.from('a,b\nRené,1\n'), bytes('Zoë,2\n', 'latin1')]);
+    expect(await problems(mixed)).toEqual([
+      expect.stringMatching(/^contacts.csv:3: The file seems to be a mixture of UTF-8 and Windows-1252/),
+    ]);
+  });
+
+  test('at once: bytes that are not UTF-8 far behind are refused with their line', async () => {
     const lines = Array.from({ length: 40_000 }, (_, index) => `é€😀${index % 7},x`);
     const good = `a,b\r\n${lines.join('\r\n')}\r\n`;
     const { rows } = await read(good);
     expect(rows.length).toBe(40_000);
     expect(rows.at(-1)).toEqual(row(40_001, 'é€😀1', 'x'));
-    expect(rows.some(({ values }) => values.join().includes('\ufffd'))).toBe(false);
-
-    expect(await problems(Buffer.concat([Buffer.from(good), latin1('ü,1\r\n')]))).toEqual([
-      `contacts.csv:40002: ${what}`,
+    expect(await problems(Buffer.concat([Buffer.from(good), bytes('ü,1\r\n', 'latin1')]))).toEqual([
+      expect.stringMatching(/^contacts.csv:40002: Expected UTF-8/),
     ]);
+  });
+
+  test('where a character is cut off at the end of the file', async () => {
+    const cut = Buffer.from('a,b\né,€').subarray(0, -1);
+    expect(await problems(cut)).toEqual([expect.stringMatching(/^contacts.csv:2: /)]);
   });
 
   test('but a replacement character that the file itself holds is read as it stands', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { addressReader } from '../../src/contacts/address.ts';
-import type { ListFile, ListRow } from '../../src/contacts/list-file.ts';
+import { openContactFile, type Row } from '../../src/contacts/read.ts';
 import {
+  type ListFile,
   readSuppressionFile,
   type SuppressedAddress,
   type SuppressionFileOptions,
@@ -12,11 +13,11 @@ import { problemsLater } from '../support/problems.ts';
 
 /** A file whose first line is the header, in one batch. */
 function aFile([header = [], ...rows]: readonly (readonly string[])[]): ListFile {
-  const batch = rows.map((values, index): ListRow => ({ kind: 'row', line: index + 2, values }));
-  return { name: 'list.csv', header, batches: batchesOf([batch]) };
+  const batch = rows.map((values, index): Row => ({ kind: 'row', line: index + 2, values }));
+  return { name: 'list.csv', header, batches: batchesOf([batch]), lines: () => 1 };
 }
 
-async function* batchesOf(batches: readonly (readonly ListRow[])[]): AsyncGenerator<readonly ListRow[]> {
+async function* batchesOf(batches: readonly (readonly Row[])[]): AsyncGenerator<readonly Row[]> {
   yield* batches;
 }
 
@@ -55,10 +56,11 @@ describe('a list of suppressed addresses', () => {
     const file: ListFile = {
       name: 'list.csv',
       header: ['Mobile'],
+      lines: () => 1,
       batches: batchesOf([
         [
           { kind: 'row', line: 2, values: ['12'] },
-          { kind: 'broken', line: 3, detail: '2 values, where the header has 1 columns' },
+          { kind: 'broken', line: 3, detail: 'a broken row', text: 'a,b', place: undefined },
         ],
         [
           { kind: 'row', line: 4, values: ['0211234567'] },
@@ -69,7 +71,7 @@ describe('a list of suppressed addresses', () => {
     expect(await collect(readSuppressionFile(file, optionsFor(['sms'])))).toEqual([
       [
         { kind: 'unreadable', line: 2, detail: '"12" is not a number in use in NZ' },
-        { kind: 'unreadable', line: 3, detail: '2 values, where the header has 1 columns' },
+        { kind: 'unreadable', line: 3, detail: 'a broken row' },
       ],
       [suppressed(4, '+64211234567'), { kind: 'unreadable', line: 5, detail: 'no phone number' }],
     ]);
@@ -130,6 +132,17 @@ describe('the column of the addresses', () => {
 });
 
 describe('a list without a header', () => {
+  test('gives its first address the line it stands in', async () => {
+    async function* bytes(): AsyncGenerator<Buffer> {
+      yield Buffer.from('\n\n0211234567\n0211234568\n');
+    }
+    const file = await openContactFile(bytes(), 'list.csv');
+    expect((await collect(readSuppressionFile(file, optionsFor(['sms'])))).flat()).toEqual([
+      suppressed(3, '+64211234567'),
+      suppressed(4, '+64211234568'),
+    ]);
+  });
+
   test('begins with an address', async () => {
     expect(await read([['0211234567'], ['0211234568']])).toEqual([
       suppressed(1, '+64211234567'),

@@ -136,7 +136,9 @@ describe('the files of a request', () => {
       { status: 503, body: '' },
       { status: 200, body: 'Job 1' },
     ];
-    const { bodies, requests } = await send('rest-1.02', 'xml', 'voice', voice, answers, { readFile });
+    const { bodies, requests } = await send('rest-1.02', 'xml', 'voice', voice, answers, {
+      files: { kind: 'read', readFile },
+    });
     expect(requests).toMatchObject({ accepted: 1 });
     expect(bodies).toHaveLength(2);
     expect(bodies[1]).toBe(bodies[0]);

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { previewText } from '../../src/cli/preview-text.ts';
+import type { Contact } from '../../src/domain.ts';
 import { requireSummary } from '../../src/engine/execute-run.ts';
+import { type KeptFiles, keepContactFiles } from '../../src/engine/kept-files.ts';
 import { planRun } from '../../src/engine/plan-run.ts';
-import { type PreparedCampaign, prepareCampaign, type Settings } from '../../src/engine/prepare.ts';
+import { type PreparedCampaign, prepareCampaign } from '../../src/engine/prepare.ts';
 import { type Preview, previewCampaign } from '../../src/engine/preview.ts';
+import type { Settings } from '../../src/engine/settings.ts';
 import { anEnvelope, openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -26,6 +29,9 @@ type Parts = {
   readonly contacts?: string;
 };
 
+/** Of what was prepared last. */
+let kept: KeptFiles;
+
 async function prepare(
   rows: readonly string[],
   { message, chunkSize = 200, channel = 'sms', contacts = '' }: Parts,
@@ -41,7 +47,8 @@ message: ${message}
 dispatch: { chunkSize: ${chunkSize} }
 `,
   );
-  return prepareCampaign('campaign.yaml', settings());
+  kept = keepContactFiles();
+  return prepareCampaign('campaign.yaml', settings(), { kept });
 }
 
 function settings(): Settings {
@@ -77,7 +84,7 @@ describe('the preview counts what a run of the same campaign would have', () => 
   ])('%s, %i to a request', async (message, chunkSize) => {
     const parts = { message, chunkSize };
     const previewed = await preview(rows, parts);
-    const run = await planRun(opened.context, await prepare(rows, parts), () => {});
+    const run = await planRun(opened.context, await prepare(rows, parts), kept, () => {});
     const { contacts, requests, recipients } = await requireSummary(opened.context, run);
     const { rows: envelopes } = await opened.ledger.pool.query(
       'SELECT count(*)::integer FROM envelopes WHERE run_id = $1',
@@ -98,7 +105,7 @@ describe('the preview counts what a run of the same campaign would have', () => 
       contacts: ', where: [{ column: code, in: [C1, C3] }]',
     };
     const previewed = await preview(rows, parts);
-    const run = await planRun(opened.context, await prepare(rows, parts), () => {});
+    const run = await planRun(opened.context, await prepare(rows, parts), kept, () => {});
     const { contacts } = await requireSummary(opened.context, run);
     expect(previewed.contacts).toEqual(contacts);
     expect(contacts.read).toBe(19);
@@ -144,7 +151,7 @@ describe('contacts left out', () => {
       },
     );
     expect(rejected).toEqual([
-      { line: 4, column: 'to', reason: 'duplicate', detail: 'same address as line 2' },
+      { file: 'contacts.csv', line: 4, column: 'to', reason: 'duplicate', detail: 'same address as line 2' },
     ]);
   });
 
@@ -219,6 +226,7 @@ describe('the first messages', () => {
     expect(merge.kind).toBe('service');
     expect(messages).toEqual(
       ['Ann', 'Bob', 'Cy'].map((name, index) => ({
+        file: 'contacts.csv',
         line: index + 2,
         destination: { Recipient: `+61${number(index).slice(1)}`, Custom1: name },
         ...anEnvelope({ Message: 'Hi [[Custom1]] [[STOP]]', ChargeCode: 'C' }),
@@ -255,11 +263,12 @@ test('SMS parts are counted from what each recipient reads: 160 and 153 characte
 
 test('memory does not grow with the length of the messages', async () => {
   const prepared = await prepare([], { channel: 'email', message: '{ MessagePlain: "[[name]]" }' });
-  const contacts: PreparedCampaign['contacts'] = (async function* () {
+  const contacts: PreparedCampaign['contacts'] = (async function* (): AsyncGenerator<readonly Contact[]> {
     for (let index = 0; index < 20_000; index++) {
       const envelope = anEnvelope({ MessagePlain: `${index} ${'x'.repeat(10_000)}` });
       const address = `${index}@example.com`;
-      yield { kind: 'contact', line: index, address, originalAddress: address, envelope, destination: {} };
+      const place = { file: 0, line: index };
+      yield [{ kind: 'contact', ...place, address, originalAddress: address, envelope, destination: {} }];
     }
   })();
   const { envelopes } = await previewCampaign({ ...prepared, contacts });

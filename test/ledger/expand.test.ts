@@ -82,7 +82,7 @@ test('each file that an envelope refers to is stored once, as it was when the ru
       aContact(3, { envelope: anEnvelope({}, { files, audio: { MessageToPeople: 'one.wav' } }) }),
       aContact(4, { envelope: anEnvelope({}, { audio: { MessageToPeople: 'one.wav' } }) }),
     ],
-    { readFile },
+    { files: { kind: 'read', readFile } },
   );
   expect(read.toSorted()).toEqual(['all.pdf', 'docs/all.pdf', 'one.wav']);
   const stored = await readRunFiles(opened.ledger.pool, run, ['one.wav', 'all.pdf', 'other.pdf']);
@@ -96,7 +96,7 @@ test('a file that cannot be read leaves no run behind', async () => {
   const readFile = async (): Promise<Buffer> => {
     throw new Error('gone');
   };
-  const changes = { run: 'without-its-file', readFile };
+  const changes = { run: 'without-its-file', files: { kind: 'read', readFile } };
   const contacts = [aContact(2, { envelope: anEnvelope({}, { files: [{ path: 'a', name: 'a' }] }) })];
   await expect(plan(contacts, changes)).rejects.toThrow('gone');
   expect(await summariseRun(opened.ledger.pool, 'without-its-file')).toBeUndefined();
@@ -125,15 +125,22 @@ test('of equal addresses the first stays, and the others are listed with the lin
     duplicate: 2,
     suppressed: 0,
   });
-  expect(await listRejectedContacts(opened.ledger.knex, run, 10)).toEqual([
-    { line: 4, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
-    { line: 5, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
+  expect(await listRejectedContacts(opened.ledger.pool, run, 10)).toEqual([
+    { file: '', line: 4, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
+    { file: '', line: 5, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
   ]);
 });
 
 test('a rejected contact does not make a later one a duplicate', async () => {
   const run = await plan([
-    { kind: 'rejected', line: 2, column: 'city', reason: 'invalid', detail: 'contains a NUL character' },
+    {
+      kind: 'rejected',
+      file: 0,
+      line: 2,
+      column: 'city',
+      reason: 'invalid',
+      detail: 'contains a NUL character',
+    },
     aContact(3),
   ]);
   expect((await summariseRun(opened.ledger.pool, run))?.recipients.total).toBe(1);
@@ -210,7 +217,14 @@ test('requests and recipients are counted once each, whatever the contacts', asy
         const contacts = rows.map(
           ({ address, code, invalid }, index): Contact =>
             invalid
-              ? { kind: 'rejected', line: index + 2, column: 'phone', reason: 'invalid', detail: 'no' }
+              ? {
+                  kind: 'rejected',
+                  file: 0,
+                  line: index + 2,
+                  column: 'phone',
+                  reason: 'invalid',
+                  detail: 'no',
+                }
               : aContact(index + 2, { address, envelope: anEnvelope({ ChargeCode: code }) }),
         );
         const summary = await summariseRun(opened.ledger.pool, await plan(contacts, { chunkSize }));

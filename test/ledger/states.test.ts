@@ -19,7 +19,7 @@ test.each([
   ['runs', 'channel', channels],
   ['runs', 'state', runStates],
   ['requests', 'state', requestStates],
-  ['recipients', 'outcome', recipientOutcomes],
+  ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
   ['suppressions', 'channel', channels],
   ['suppressions', 'source', suppressionSources],

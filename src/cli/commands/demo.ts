@@ -6,8 +6,10 @@ import type { Command } from 'commander';
 import type { RunSummary } from '../../domain.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireSummary } from '../../engine/execute-run.ts';
-import { prepareCampaign, type Settings } from '../../engine/prepare.ts';
+import { keepContactFiles } from '../../engine/kept-files.ts';
+import { prepareCampaign } from '../../engine/prepare.ts';
 import { receiverTokens } from '../../engine/receivers.ts';
+import type { Settings } from '../../engine/settings.ts';
 import { reportBilling } from '../../ledger/billing/report.ts';
 import { volleyHome } from '../../platform/database.ts';
 import { openLogger } from '../../platform/logger.ts';
@@ -101,10 +103,11 @@ async function runCampaigns(
 ): Promise<string[]> {
   const runs: string[] = [];
   for (const file of files) {
-    const prepared = await prepareCampaign(file, settings);
+    const kept = keepContactFiles();
+    const prepared = await prepareCampaign(file, settings, { kept });
     const { campaign, channel } = prepared.campaign.value;
     shell.note(`${campaign} (${channel}, campaigns/${file})`);
-    const run = await planWithProgress(shell, context, prepared);
+    const run = await planWithProgress(shell, context, prepared, kept);
     const end = await dispatchWithProgress(shell, context, run, prepared.account);
     runs.push(run);
     if (end.kind !== 'finished') break;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Destination, Envelope } from '../../domain.ts';
+import type { Destination, Envelope, MessageFields } from '../../domain.ts';
 
 /** A request that this owner alone may send now. */
 export type ClaimedRequest = {
@@ -19,15 +19,22 @@ export type Claim = {
   readonly cancelled: readonly CancelledRequest[];
 };
 
-type DbClaimRow =
-  | (Envelope & {
-      readonly request: number;
-      readonly recipients: number;
-      readonly message_id: string;
-      readonly attempts: number;
-      readonly destinations: Destination[];
-    })
-  | { readonly request: number; readonly recipients: number; readonly message_id: null };
+type DbClaimedRequest = Envelope & {
+  readonly request: number;
+  readonly message_id: string;
+  readonly attempts: number;
+  readonly addresses: readonly string[];
+  /** A JSON array: the destination fields other than `Recipient` of each address. */
+  readonly destinations: string;
+  /** Positions of the recipients that are not to be sent to, from 1. */
+  readonly left_out: readonly number[];
+};
+
+type DbCancelledRequest = {
+  readonly request: number;
+  readonly recipients: number;
+  readonly message_id: null;
+};
 
 /**
  * `planned → sending`: takes the lowest planned requests of a run and writes their attempts. When this returns, both
@@ -41,11 +48,11 @@ export async function claimRequests(
   pool: pg.Pool,
   claim: { readonly run: string; readonly owner: string; readonly limit: number; readonly now: Date },
 ): Promise<Claim> {
-  // Every part of the statement sees the ledger as it was before it: what is left out is told by `suppressed`, never by
+  // Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
   // what `left_out` has written. Suppressions may be millions, and a plan that reads them all for one batch would be
   // ruinous: the list of addresses and the ORDER BY keep it to look-ups in their key, whatever the statistics say.
-  // Where the channel has none at all, no recipient is looked at.
-  const { rows } = await pool.query<DbClaimRow>(
+  // Where the channel has none at all, no chunk is looked at.
+  const { rows } = await pool.query<DbClaimedRequest | DbCancelledRequest>(
     `
     WITH batch AS MATERIALIZED (
       SELECT request, envelope, attempts, recipients
@@ -55,36 +62,41 @@ export async function claimRequests(
       LIMIT $3
       FOR UPDATE SKIP LOCKED
     ), checked AS MATERIALIZED (
-      SELECT r.request, r.position, r.address, e.sub_account, b.attempts
+      SELECT b.request, b.attempts, r.position, r.address, e.sub_account
       FROM batch b
       JOIN envelopes e ON e.run_id = $1 AND e.envelope = b.envelope
-      JOIN recipients r ON r.run_id = $1 AND r.request = b.request AND r.outcome IS NULL
+      JOIN chunks k ON k.run_id = $1 AND k.request = b.request
+      CROSS JOIN LATERAL unnest(k.addresses) WITH ORDINALITY AS r (address, position)
       WHERE (SELECT true
              FROM suppressions
              WHERE channel = (SELECT channel FROM runs WHERE run_id = $1)
              ORDER BY address
              LIMIT 1)
     ), suppressed AS MATERIALIZED (
-      SELECT DISTINCT c.request, c.position, c.attempts
+      SELECT DISTINCT c.request, c.attempts, c.position
       FROM suppressions s
       JOIN checked c ON c.address = s.address AND (s.sub_account = '' OR s.sub_account = c.sub_account)
       WHERE s.channel = (SELECT channel FROM runs WHERE run_id = $1)
         AND s.address = ANY (ARRAY(SELECT address FROM checked))
     ), gone AS MATERIALIZED (
-      SELECT s.request
-      FROM suppressed s
-      GROUP BY s.request
-      HAVING count(*) = (
-        SELECT count(*)
-        FROM recipients r
-        WHERE r.run_id = $1 AND r.request = s.request AND r.outcome IS DISTINCT FROM 'cancelled'
-      )
+      SELECT b.request
+      FROM batch b
+      WHERE b.request IN (SELECT request FROM suppressed)
+        AND b.recipients = (
+          SELECT count(*)
+          FROM (
+            SELECT position FROM suppressed s WHERE s.request = b.request
+            UNION
+            SELECT position FROM recipient_outcomes o
+            WHERE o.run_id = $1 AND o.request = b.request AND o.outcome = 'cancelled'
+          ) AS nobody
+        )
     ), left_out AS (
-      UPDATE recipients r
-      SET outcome = 'cancelled', result = 'suppressed since the run was planned'
-      FROM suppressed s
-      WHERE r.run_id = $1 AND r.request = s.request AND r.position = s.position AND r.outcome IS NULL
-        AND (s.attempts = 0 OR s.request IN (SELECT request FROM gone))
+      INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
+      SELECT $1, request, position, 'cancelled', 'suppressed since the run was planned', $4
+      FROM suppressed
+      WHERE attempts = 0 OR request IN (SELECT request FROM gone)
+      ON CONFLICT DO NOTHING
     ), cancelled AS (
       UPDATE requests q
       SET state = 'cancelled', reason = 'every recipient suppressed since the run was planned', updated_at = $4
@@ -101,35 +113,44 @@ export async function claimRequests(
       SELECT $1, request, attempts, $2, $4
       FROM claimed
     )
-    SELECT b.request, b.recipients, c.message_id, c.attempts, e.fields, e.keypads, e.files, e.audio,
-           (SELECT jsonb_agg(r.destination || jsonb_build_object('Recipient', r.address) ORDER BY r.position)
-            FROM recipients r
-            WHERE r.run_id = $1 AND r.request = c.request AND r.outcome IS DISTINCT FROM 'cancelled'
-              AND (b.attempts > 0 OR (r.request, r.position) NOT IN (SELECT request, position FROM suppressed))
-           ) AS destinations
+    SELECT b.request, b.recipients, c.message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
+           k.destinations,
+           ARRAY(
+             SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
+             UNION ALL
+             SELECT position FROM recipient_outcomes o
+             WHERE o.run_id = $1 AND o.request = c.request AND o.outcome = 'cancelled'
+           ) AS left_out
     FROM batch b
     LEFT JOIN claimed c USING (request)
     LEFT JOIN envelopes e ON e.run_id = $1 AND e.envelope = c.envelope
+    LEFT JOIN chunks k ON k.run_id = $1 AND k.request = c.request
     ORDER BY b.request
     `,
     [claim.run, claim.owner, claim.limit, claim.now],
   );
   return {
-    claimed: rows.flatMap((row): ClaimedRequest[] =>
-      row.message_id === null
-        ? []
-        : [
-            {
-              request: row.request,
-              messageId: row.message_id,
-              attempt: row.attempts,
-              envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
-              destinations: row.destinations,
-            },
-          ],
-    ),
-    cancelled: rows.flatMap((row): CancelledRequest[] =>
-      row.message_id === null ? [{ request: row.request, recipients: row.recipients }] : [],
-    ),
+    claimed: rows.filter((row) => row.message_id !== null).map(claimedRequest),
+    cancelled: rows
+      .filter((row) => row.message_id === null)
+      .map(({ request, recipients }) => ({ request, recipients })),
   };
+}
+
+function claimedRequest(row: DbClaimedRequest): ClaimedRequest {
+  return {
+    request: row.request,
+    messageId: row.message_id,
+    attempt: row.attempts,
+    envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
+    destinations: destinationsOf(row),
+  };
+}
+
+function destinationsOf({ addresses, destinations, left_out }: DbClaimedRequest): Destination[] {
+  const fields: readonly MessageFields[] = JSON.parse(destinations);
+  const all = addresses.map((address, index) => ({ Recipient: address, ...fields[index] }));
+  if (left_out.length === 0) return all;
+  const positions = new Set(left_out);
+  return all.filter((_, index) => !positions.has(index + 1));
 }

@@ -20,31 +20,44 @@ export async function readRunFiles(
 const batchBytes = 16 * 1024 * 1024;
 const batchFiles = 200;
 
+/** Where the files of a new run come from: read by their paths, or those of an earlier run. */
+export type FileSource =
+  | { readonly kind: 'read'; readonly readFile: (path: string) => Promise<Buffer> }
+  | { readonly kind: 'run'; readonly run: string };
+
+/** Paths of the files that envelopes of run `$1` refer to. */
+const neededPaths = `
+  SELECT file ->> 'path' AS path
+  FROM envelopes, jsonb_array_elements(files) AS file
+  WHERE run_id = $1
+  UNION
+  SELECT audio_path
+  FROM envelopes, jsonb_each_text(audio) AS part (field, audio_path)
+  WHERE run_id = $1
+`;
+
 /**
  * Stores every file that an envelope of the run refers to, in the caller's transaction, so that what is sent later is
  * what was there when the run was planned.
  */
-export async function storeRunFiles(
-  client: pg.PoolClient,
-  run: string,
-  readFile: (path: string) => Promise<Buffer>,
-): Promise<void> {
-  const { rows } = await client.query<{ path: string }>(
-    `
-    SELECT file ->> 'path' AS path
-    FROM envelopes, jsonb_array_elements(files) AS file
-    WHERE run_id = $1
-    UNION
-    SELECT audio_path
-    FROM envelopes, jsonb_each_text(audio) AS part (field, audio_path)
-    WHERE run_id = $1
-    `,
-    [run],
-  );
+export async function storeRunFiles(client: pg.PoolClient, run: string, source: FileSource): Promise<void> {
+  if (source.kind === 'run') {
+    await client.query(
+      `
+      INSERT INTO run_files (run_id, path, data)
+      SELECT $1, path, data
+      FROM run_files
+      WHERE run_id = $2 AND path IN (${neededPaths})
+      `,
+      [run, source.run],
+    );
+    return;
+  }
+  const { rows } = await client.query<{ path: string }>(neededPaths, [run]);
   let batch: RunFile[] = [];
   let bytes = 0;
   for (const { path } of rows) {
-    const data = await readFile(path);
+    const data = await source.readFile(path);
     batch.push({ path, data });
     bytes += data.length;
     if (bytes >= batchBytes || batch.length >= batchFiles) {

@@ -1,25 +1,13 @@
 import type pg from 'pg';
 import {
   type RecipientCounts,
-  type RecipientState,
   type RequestState,
   type RunState,
   type RunSummary,
   recipientStates,
   requestStates,
 } from '../../domain.ts';
-
-/** What a recipient's state is until a delivery report comes, unless it was left out of its request. */
-const recipientStateOf: Readonly<Record<RequestState, RecipientState>> = {
-  planned: 'pending',
-  sending: 'pending',
-  accepted: 'accepted',
-  rejected: 'rejected',
-  failed: 'failed',
-  in_doubt: 'unknown',
-  cancelled: 'cancelled',
-  abandoned: 'unknown',
-};
+import { recipientStateOf } from './recipient-state.ts';
 
 type DbSummaryRow = {
   readonly run_id: string;
@@ -46,8 +34,8 @@ export async function summariseRun(pool: pg.Pool, run: string): Promise<RunSumma
              count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
              count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered,
              count(*) FILTER (WHERE outcome = 'cancelled') AS cancelled
-      FROM recipients
-      WHERE run_id = $1 AND outcome IS NOT NULL
+      FROM recipient_outcomes
+      WHERE run_id = $1
       GROUP BY request
     ), counted AS (
       SELECT q.state, count(*) AS requests, sum(q.recipients) AS recipients,

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { InputError, type RecipientState } from '../domain.ts';
+import { inSession } from '../ledger/connection.ts';
+import { expandRun } from '../ledger/contacts/expand.ts';
+import { restageRecipients } from '../ledger/contacts/restage.ts';
+import { listContactFiles } from '../ledger/runs/contact-files.ts';
+import { lockRunForDispatch } from '../ledger/runs/lock.ts';
+import type { EngineContext } from './context.ts';
+import { requireRun } from './execute-run.ts';
+import { newRunId } from './run-id.ts';
+
+/** States of recipients who may be sent to again: nobody who was, or who still will be. */
+export const rerunStates = [
+  'failed',
+  'rejected',
+  'unknown',
+  'undelivered',
+  'cancelled',
+] as const satisfies readonly RecipientState[];
+export type RerunState = (typeof rerunStates)[number];
+
+/** What expansion needs of the definition that was frozen when the run was planned. */
+const frozenDefinition = z.object({ dispatch: z.object({ chunkSize: z.number() }) });
+
+/**
+ * Makes a planned run of those recipients of an earlier run whose state is one of these, with the same messages and new
+ * MessageIDs. Suppressions since then hold; who is in an earlier run of the same kind is left out.
+ *
+ * @throws InputError when there is no such run, it is being dispatched, or nobody in it has such a state
+ */
+export async function planRerun(
+  context: EngineContext,
+  sourceRun: string,
+  states: readonly RerunState[],
+): Promise<string> {
+  const { ledger } = context;
+  const source = await requireRun(context, sourceRun);
+  // Its states must not change on the way, and two reruns of it must not miss each other.
+  const lock = await lockRunForDispatch(ledger.pool, sourceRun);
+  if (!lock) {
+    const what = 'A process is dispatching this run, or making another of it; wait for it, or stop it first.';
+    throw new InputError([{ where: `run ${sourceRun}`, what }]);
+  }
+  try {
+    const now = context.now();
+    const run = newRunId(now, context.randomBytes(5));
+    const { dispatch } = frozenDefinition.parse(source.definition);
+    const recipientColumn = 'Recipient';
+    await inSession(ledger.pool, async (client) => {
+      await restageRecipients(client, { run: sourceRun, states }, recipientColumn);
+      await expandRun(client, {
+        run,
+        campaign: source.campaign,
+        account: source.account,
+        channel: source.channel,
+        definition: source.definition,
+        messageKey: context.randomBytes(32),
+        chunkSize: dispatch.chunkSize,
+        recipientColumn,
+        contactFiles: await listContactFiles(client, sourceRun),
+        sourceRun,
+        files: { kind: 'run', run: sourceRun },
+        approve: (totals) => {
+          if (totals.length > 0) return;
+          const what = `No recipient is ${states.join(' or ')} and not sent to again already; \`volley status ${sourceRun}\` shows the states.`;
+          throw new InputError([{ where: `run ${sourceRun}`, what }]);
+        },
+        createdAt: now,
+      });
+    });
+    return run;
+  } finally {
+    await lock.release();
+  }
+}

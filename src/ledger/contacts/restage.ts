@@ -1,0 +1,66 @@
+import type pg from 'pg';
+import type { RecipientState } from '../../domain.ts';
+import { recipientStateOf } from '../runs/recipient-state.ts';
+import { createStagingTables } from './stage.ts';
+
+/** Recipients of a run that are to be sent to again in a new one. */
+export type Selection = { readonly run: string; readonly states: readonly RecipientState[] };
+
+/**
+ * Stages recipients of an earlier run as they were planned then: what they are sent, and where they stand in its contact
+ * files. Who is in a run that was made from that one before is left out as a duplicate: nobody is sent to twice because
+ * it was asked for twice.
+ */
+export async function restageRecipients(
+  client: pg.PoolClient,
+  { run, states }: Selection,
+  recipientColumn: string,
+): Promise<void> {
+  await createStagingTables(client);
+  const requestStates = Object.entries(recipientStateOf).flatMap(([requestState, state]) =>
+    states.includes(state) ? [requestState] : [],
+  );
+  await client.query(
+    `
+    WITH selected AS MATERIALIZED (
+      SELECT r.line, q.envelope, r.parts, r.address, r.original_address, r.destination
+      FROM requests q
+      JOIN chunks c USING (run_id, request)
+      CROSS JOIN LATERAL ROWS FROM (
+        unnest(c.lines, c.addresses, c.original_addresses, c.parts), json_array_elements(CAST(c.destinations AS json))
+      ) WITH ORDINALITY AS r (line, address, original_address, parts, destination, position)
+      LEFT JOIN recipient_outcomes o
+        ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
+      WHERE q.run_id = $1
+        AND CASE WHEN o.outcome IS NULL THEN q.state = ANY ($2::text[]) ELSE o.outcome = ANY ($3::text[]) END
+    ), sent_again AS MATERIALIZED (
+      SELECT line, min(run_id) AS run
+      FROM runs
+      JOIN chunks USING (run_id), unnest(lines) AS line
+      WHERE source_run = $1
+      GROUP BY line
+    ), rejected AS (
+      INSERT INTO staged_rejections
+      SELECT line, $4, 'duplicate', 'sent again by run ' || run
+      FROM selected
+      JOIN sent_again USING (line)
+    )
+    INSERT INTO staged_contacts (line, envelope, parts, address, original_address, destination)
+    SELECT line, envelope, parts, address, original_address, destination
+    FROM selected
+    WHERE NOT EXISTS (SELECT FROM sent_again s WHERE s.line = selected.line)
+    `,
+    [run, requestStates, states, recipientColumn],
+  );
+  await client.query(
+    `
+    INSERT INTO staged_envelopes (envelope, content)
+    SELECT envelope,
+           jsonb_build_object('fields', fields, 'keypads', keypads, 'files', files, 'audio', audio)::text
+    FROM envelopes
+    WHERE run_id = $1 AND envelope IN (SELECT envelope FROM staged_contacts)
+    `,
+    [run],
+  );
+  await client.query('ANALYZE staged_contacts, staged_envelopes, staged_rejections');
+}

@@ -1,0 +1,25 @@
+import type pg from 'pg';
+
+/** A query without results of its own; a cursor is declared for it. */
+type Statement = { readonly sql: string; readonly values: readonly unknown[] };
+
+/**
+ * The rows of a query in batches, in constant memory: as a cursor of the transaction the caller has begun.
+ *
+ * @param name of the cursor, a word of its own in the transaction
+ */
+export async function* streamRows<Row extends pg.QueryResultRow>(
+  client: pg.PoolClient,
+  name: string,
+  { sql, values }: Statement,
+  batch: number,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  const cursor = client.escapeIdentifier(name);
+  await client.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, [...values]);
+  for (;;) {
+    const { rows } = await client.query<Row>(`FETCH ${batch} FROM ${cursor}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < batch) break;
+  }
+  await client.query(`CLOSE ${cursor}`);
+}

@@ -1,0 +1,54 @@
+import type pg from 'pg';
+import { streamRows } from '../cursor.ts';
+
+/** A contact file as it was read, so that it can be read again in the same way. */
+export type ContactFileRecord = {
+  readonly name: string;
+  /** Lines of the files before it. */
+  readonly linesBefore: number;
+  readonly encoding: string;
+  readonly delimiter: string;
+  readonly skipLines: number;
+  readonly sha256: Buffer;
+};
+
+/** A contact file of a run, and the run that keeps its content: another one where recipients are sent to again. */
+export type KeptContactFile = ContactFileRecord & { readonly file: number; readonly keptBy: string };
+
+/** The contact files of a run in their order; none for a run that was planned before they were kept. */
+export async function listContactFiles(client: pg.PoolClient, run: string): Promise<KeptContactFile[]> {
+  const { rows } = await client.query<KeptContactFile>(
+    `
+    WITH RECURSIVE origin AS (
+      SELECT run_id, source_run FROM runs WHERE run_id = $1
+      UNION ALL
+      SELECT r.run_id, r.source_run FROM runs r JOIN origin o ON r.run_id = o.source_run
+    )
+    SELECT file, name, lines_before AS "linesBefore", encoding, delimiter, skip_lines AS "skipLines", sha256,
+           (SELECT run_id FROM origin WHERE source_run IS NULL) AS "keptBy"
+    FROM contact_files
+    WHERE run_id = $1
+    ORDER BY file
+    `,
+    [run],
+  );
+  return rows;
+}
+
+/** Pieces that are taken at a time; each is a mebibyte of the file, compressed. */
+const batch = 4;
+
+/** The pieces of a kept contact file in their order, within the caller's transaction. */
+export async function* readContactFilePieces(
+  client: pg.PoolClient,
+  { keptBy, file }: KeptContactFile,
+): AsyncGenerator<Buffer, void, undefined> {
+  const sql = 'SELECT data FROM contact_file_pieces WHERE run_id = $1 AND file = $2 ORDER BY piece';
+  const pieces = streamRows<{ data: Buffer }>(
+    client,
+    `pieces of file ${file}`,
+    { sql, values: [keptBy, file] },
+    batch,
+  );
+  for await (const rows of pieces) for (const { data } of rows) yield data;
+}

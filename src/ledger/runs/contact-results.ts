@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import type { DeliveryOutcome, RecipientState, RejectionReason, RequestState } from '../../domain.ts';
+import { streamRows } from '../cursor.ts';
+import { recipientStateOf } from './recipient-state.ts';
+
+/** What became of a contact. `line` is counted on from file to file. */
+export type ContactResult = {
+  readonly line: number;
+  readonly state: RecipientState | RejectionReason;
+  /** The column that is to blame for a contact that was left out. */
+  readonly column: string | null;
+  /** Why: of a contact that was left out, in our words; otherwise in the service's. */
+  readonly reason: string | null;
+  readonly address: string | null;
+  readonly messageId: string | null;
+  /** SMS parts, pages, seconds or e-mails, as reported; before that, SMS parts as they were counted. Decimal text. */
+  readonly units: string | null;
+  /** Decimal text, as reported. */
+  readonly price: string | null;
+};
+
+type DbResultRow = Omit<ContactResult, 'state'> & {
+  readonly rejection: RejectionReason | null;
+  readonly requestState: RequestState;
+  readonly outcome: DeliveryOutcome | 'cancelled' | null;
+};
+
+const batch = 5_000;
+
+/** Every contact of a run, left out or not, in the order of the files. Within the caller's transaction. */
+export async function* streamContactResults(
+  client: pg.PoolClient,
+  run: string,
+): AsyncGenerator<readonly ContactResult[], void, undefined> {
+  const sql = `
+    SELECT r.line, NULL AS "column", CASE WHEN o.outcome IS NULL THEN q.reason ELSE o.result END AS reason,
+           r.address, q.message_id AS "messageId", coalesce(o.units, r.parts)::text AS units, o.price::text AS price,
+           NULL AS rejection, q.state AS "requestState", o.outcome
+    FROM requests q
+    JOIN chunks c USING (run_id, request)
+    CROSS JOIN LATERAL unnest(c.lines, c.addresses, c.parts)
+      WITH ORDINALITY AS r (line, address, parts, position)
+    LEFT JOIN recipient_outcomes o
+      ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
+    WHERE q.run_id = $1
+    UNION ALL
+    SELECT line, column_name, detail, NULL, NULL, NULL, NULL, reason, NULL, NULL
+    FROM rejected_contacts
+    WHERE run_id = $1
+    ORDER BY line
+  `;
+  for await (const rows of streamRows<DbResultRow>(client, 'results', { sql, values: [run] }, batch)) {
+    yield rows.map(toResult);
+  }
+}
+
+function toResult({ rejection, requestState, outcome, ...row }: DbResultRow): ContactResult {
+  return { ...row, state: rejection ?? outcome ?? recipientStateOf[requestState] };
+}
