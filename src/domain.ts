@@ -141,6 +141,26 @@ export type Contact = { readonly file: number; readonly line: number } & (
 export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
+/** What is stored of a single recipient: a delivery report's outcome, or that it was left out of its request. */
+export const recipientOutcomes = [...deliveryOutcomes, 'cancelled'] as const;
+
+/** Who says that an address must not be sent to: a person, a list, the recipient's own reply, a delivery report. */
+export const suppressionSources = ['operator', 'import', 'reply', 'report'] as const;
+export type SuppressionSource = (typeof suppressionSources)[number];
+
+/** An address that must not be sent to in a channel. */
+export type Suppression = {
+  readonly channel: Channel;
+  /** Normalised, as recipients' are: E.164, or an e-mail address whose domain is in small letters. */
+  readonly address: string;
+  /** Empty: for all. */
+  readonly subAccount: string;
+  /** Words for people; may be empty. */
+  readonly reason: string;
+  readonly source: SuppressionSource;
+  readonly createdAt: Date;
+};
+
 export type RequestCounts = { readonly total: number } & Readonly<Record<RequestState, number>>;
 export type RecipientCounts = { readonly total: number } & Readonly<Record<RecipientState, number>>;
 export type ContactCounts = { readonly read: number } & Readonly<Record<RejectionReason, number>>;

@@ -64,7 +64,8 @@ const imports: readonly Import[] = readdirSync(src, { recursive: true, encoding:
 
 function specifiers(source: string): string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
-  const pattern = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
+  // The word in quotes is a text.
+  const pattern = /(?<!')(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
   return [...code.matchAll(pattern)].flatMap(([, specifier]) => specifier ?? []);
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { channels, type DestinationField } from '../domain.ts';
-import { text, wholeNumber } from '../platform/scalars.ts';
+import { duration, text, wholeNumber } from '../platform/scalars.ts';
 import { keypadTones } from '../wire/fields.ts';
 import { describeMessageKey } from './field-descriptions.ts';
 import { messageKeys } from './message-keys.ts';
@@ -87,6 +87,47 @@ const where = z
     'Which rows of the contact file the campaign is for: all conditions must hold. Other rows are not part of the run and not counted as read. Spaces around a value make no difference, capitals do.',
   );
 
+const suppressions = z
+  .array(text)
+  .max(100, 'at most 100 files can be named')
+  .default([])
+  .describe(
+    "Files of addresses that must not be sent to (CSV), relative to the campaign's folder, besides those of `volley suppress`. The column is the one that would be a contact file's recipient, else the only one; a column SubAccount limits a row to one.",
+  );
+
+/** Milliseconds. */
+const longestNotWithin = 3650 * 86_400_000;
+const expectedNotWithin = 'expected a duration from 1s to 3650d, such as 7d';
+
+const notWithinTime = duration.refine(
+  (milliseconds) => milliseconds >= 1_000 && milliseconds <= longestNotWithin,
+  {
+    error: expectedNotWithin,
+  },
+);
+
+const notWithin = z
+  .union(
+    [
+      notWithinTime.transform((milliseconds) => ({ milliseconds, by: 'campaign' as const })),
+      z
+        .strictObject({
+          time: notWithinTime.describe('How long, such as 7d.'),
+          by: z
+            .enum(['campaign', 'any'])
+            .default('campaign')
+            .describe('Whose messages count: those of this campaign, or of any.'),
+        })
+        .transform(({ time, by }) => ({ milliseconds: time, by })),
+    ],
+    { error: `${expectedNotWithin}, or { time: 7d, by: campaign } or { time: 7d, by: any }` },
+  )
+  .meta({ type: ['string', 'object'] })
+  .optional()
+  .describe(
+    'A time such as 7d: addresses are left out that the service accepted a message for in this channel, within that time before the run is planned, by a run of this campaign; { time: 7d, by: any }: by a run of any.',
+  );
+
 const fileName = text.describe(
   "A contact file (CSV with a header line), relative to the campaign's folder; - is standard input. May be gzip.",
 );
@@ -137,6 +178,8 @@ const contacts = z
       ),
     columns,
     where,
+    suppressions,
+    notWithin,
   })
   .describe('The contact file, and which of its rows and columns are sent.');
 

@@ -20,6 +20,10 @@ const commands: Readonly<
   runs: { summary: 'list the runs, newest first', load: () => import('./commands/runs.ts') },
   status: { summary: 'show a run in numbers', load: () => import('./commands/status.ts') },
   report: { summary: 'reports: a run, billing', load: () => import('./commands/report.ts') },
+  suppress: {
+    summary: 'addresses not to be sent to: add, remove, import, list',
+    load: () => import('./commands/suppress.ts'),
+  },
   serve: { summary: 'receive delivery reports', load: () => import('./commands/serve.ts') },
   sandbox: {
     summary: 'the messaging service itself, to try things on',

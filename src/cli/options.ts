@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { countryOf } from '../contacts/country.ts';
 import { duration } from '../platform/scalars.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
@@ -25,6 +26,13 @@ export function parseDuration(text: string): number {
   const result = duration.safeParse(text);
   if (result.success) return result.data;
   throw new InvalidArgumentError('expected a duration such as 500ms, 5s, 2m or 2h.');
+}
+
+/** A two-letter code, of a country by code or English name. */
+export function parseCountry(text: string): string {
+  const country = countryOf(text);
+  if (country) return country;
+  throw new InvalidArgumentError('expected a country with phone numbers, such as NZ.');
 }
 
 /** Of the commands that read contacts; may be given several times. */

@@ -65,7 +65,7 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
     },
     onSettled: (state) => {
       if (state !== 'planned') settled++;
-      if (state !== 'accepted' && state !== 'planned') failures++;
+      if (state !== 'accepted' && state !== 'planned' && state !== 'cancelled') failures++;
       line.show(text);
     },
     done: () => {

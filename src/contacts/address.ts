@@ -26,12 +26,14 @@ export type Landlines = 'reject' | 'allow';
 
 /**
  * @param country of numbers written without a country code (ISO 3166, two letters)
+ * @param withoutCountry said of such a number where there is no country
  * @returns undefined when the country is not one the phone number library knows
  */
 export function addressReader(
   channel: Channel,
   country: string | undefined,
   landlines: Landlines = 'reject',
+  withoutCountry = 'the campaign sets no "contacts.country"',
 ): AddressReader | undefined {
   if (channel === 'email') return readEmailAddress;
   if (country !== undefined && !isSupportedCountry(country)) return undefined;
@@ -40,7 +42,9 @@ export function addressReader(
     const quick = ownCountry === undefined ? undefined : quickReaderOf(ownCountry)?.(text.trim());
     // A number that is refused is refused in the words of the slow way.
     const taken = quick !== undefined && !(mobilesOnly && lineWithoutSms(quick.type));
-    return taken ? { kind: 'valid', address: quick.e164 } : readPhoneNumber(text, ownCountry, mobilesOnly);
+    return taken
+      ? { kind: 'valid', address: quick.e164 }
+      : readPhoneNumber(text, ownCountry, mobilesOnly, withoutCountry);
   };
 }
 
@@ -52,16 +56,19 @@ function quickReaderOf(country: CountryCode): QuickNumberReader | undefined {
   return quickReaders.get(country);
 }
 
-function readPhoneNumber(text: string, country: CountryCode | undefined, mobilesOnly: boolean): Address {
+function readPhoneNumber(
+  text: string,
+  country: CountryCode | undefined,
+  mobilesOnly: boolean,
+  withoutCountry: string,
+): Address {
   const trimmed = text.trim();
   if (trimmed === '') return invalid('no phone number');
   // The whole cell must be the number: by default the library picks one out of any text around it.
   const number = parsePhoneNumberFromString(trimmed, phoneOptions(country));
   if (!number) {
     const hint =
-      country === undefined && !trimmed.startsWith('+')
-        ? ' (no country code, and the campaign sets no "contacts.country")'
-        : '';
+      country === undefined && !trimmed.startsWith('+') ? ` (no country code, and ${withoutCountry})` : '';
     return invalid(`"${trimmed}" is not a phone number${hint}`);
   }
   if (number.ext !== undefined) {

@@ -16,7 +16,8 @@ export type OnSettled = (state: RequestState, recipients: number) => void;
 
 /**
  * Sends every planned request of a run: claims a batch, sends it, records the outcomes; the next batch is claimed while
- * this one is in flight. Stops by itself when the service refuses the credential.
+ * this one is in flight. Stops by itself when the service refuses the credential. A batch may be cancelled as it is
+ * claimed, in part or altogether, and there may still be more to send.
  *
  * A batch is no larger than the number of requests in flight: after a kill, every claimed request is in doubt, so no
  * more are claimed than can be sent at once.
@@ -48,13 +49,14 @@ export async function dispatch(
   const batches: Promise<void>[] = [];
   try {
     while (!halt.aborted) {
-      const claimed = await claimRequests(context.ledger.pool, {
+      const { claimed, cancelled } = await claimRequests(context.ledger.pool, {
         run,
         owner,
         limit: concurrency,
         now: context.now(),
       });
-      if (claimed.length === 0) break;
+      for (const { recipients } of cancelled) onSettled('cancelled', recipients);
+      if (claimed.length + cancelled.length === 0) break;
       const contents = await loadOrRelease(sender, files, claimed);
       const batch = Promise.all(claimed.map((request) => handle(request, contents))).then(() => undefined);
       // A failed batch is met where it is awaited; until then it must not count as unhandled.

@@ -1,5 +1,5 @@
 import type { RejectedContact, RunSummary } from '../domain.ts';
-import type { DeliveryResult, Failure } from '../ledger/runs/details.ts';
+import type { Cancellation, DeliveryResult, Failure } from '../ledger/runs/details.ts';
 import { printable } from './printable.ts';
 import { runSummaryText } from './run-summary.ts';
 import { type Column, table } from './table.ts';
@@ -10,16 +10,19 @@ export type RunDetails = {
   readonly stateReason: string | null;
   readonly failures: readonly Failure[];
   readonly deliveryResults: readonly DeliveryResult[];
+  readonly cancellations: readonly Cancellation[];
   /** The first of them, in the order of the file. */
   readonly rejectedContacts: readonly RejectedContact[];
 };
 
 export function runDetailsText(details: RunDetails): string {
-  const { summary, stateReason, failures, deliveryResults, rejectedContacts } = details;
+  const { summary, stateReason, failures, deliveryResults, cancellations, rejectedContacts } = details;
   const parts = [runSummaryText(summary)];
   if (stateReason) parts.push(`  because     ${printable(stateReason)}`);
   if (deliveryResults.length > 0) parts.push('', 'Delivery results', deliveryTable(deliveryResults));
   if (failures.length > 0) parts.push('', 'Requests that were not accepted', failureTable(failures));
+  if (cancellations.length > 0)
+    parts.push('', 'Recipients cancelled since the run was planned', cancellationTable(cancellations));
   if (rejectedContacts.length > 0) {
     const all = summary.contacts.invalid + summary.contacts.duplicate + summary.contacts.suppressed;
     parts.push(
@@ -67,5 +70,15 @@ function deliveryTable(results: readonly DeliveryResult[]): string {
       { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
     ],
     results,
+  );
+}
+
+function cancellationTable(cancellations: readonly Cancellation[]): string {
+  return table(
+    [
+      { title: 'Reason', value: ({ reason }) => reason },
+      { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
+    ],
+    cancellations,
   );
 }

@@ -41,6 +41,7 @@ describe('a campaign', () => {
         skipLines: 0,
         landlines: 'reject',
         columns: { Recipient: 'address' },
+        suppressions: [],
       },
       message: { Message: 'Hello' },
       files: [],
@@ -113,6 +114,30 @@ files:
       'c.yaml:10:3: "files": at most 20 files can be sent along.',
     ]);
   });
+});
+
+describe('the time within which nobody is sent to again', () => {
+  const within = (written: string) => sms.replace('  file', `  notWithin: ${written}\n  file`);
+
+  test.each([
+    ['7d', { milliseconds: 604_800_000, by: 'campaign' }],
+    ['3650d', { milliseconds: 315_360_000_000, by: 'campaign' }],
+    ['{ time: 12h }', { milliseconds: 43_200_000, by: 'campaign' }],
+    ['{ time: 1s, by: any }', { milliseconds: 1_000, by: 'any' }],
+  ])('can be %s', (written, expected) => {
+    expect(readCampaign(within(written), 'c.yaml').value.contacts.notWithin).toEqual(expected);
+  });
+
+  test.each(['0d', '999ms', '3651d', 'week', '{ by: any }', '{ time: 7d, by: all }', '[7d]'])(
+    'cannot be %s',
+    (written) => {
+      expect(problems(within(written))).toEqual([
+        expect.stringMatching(
+          /^c\.yaml:5:14: "contacts\.notWithin": expected a duration from 1s to 3650d, such as 7d, or \{ time: 7d, by: campaign \} or \{ time: 7d, by: any \}, got /,
+        ),
+      ]);
+    },
+  );
 });
 
 describe('the channel', () => {

@@ -102,6 +102,9 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     [', columns: { Recipient: 1, Custom1: true }', ', countryColumn: land, landlines: allow'],
     ['country: NO', 'where: [{ column: a, equals: 1 }, { column: 2, in: [NSW, 3] }]'],
     ['country: NO', 'where: [{ column: a, present: true }, { column: b, present: false }]'],
+    ['country: NO', 'suppressions: [no-sms.csv, 2026]'],
+    ['country: NO', 'notWithin: 7d'],
+    ['country: NO', 'notWithin: { time: 12h, by: any }'],
   ])('takes %s written as %s, as Volley itself does', (from, to) => {
     expect(campaignInEditor(campaign.replace(from, to))).toBe(true);
     expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).not.toThrow();
@@ -127,6 +130,9 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['country: NO', 'where: [{ column: a }]'],
     ['country: NO', 'where: [{ column: a, equals: 1, present: true }]'],
     ['country: NO', 'where: [{ column: a, present: 1 }]'],
+    ['country: NO', 'suppressions: no-sms.csv'],
+    ['country: NO', 'notWithin: week'],
+    ['country: NO', 'notWithin: { time: 7d, by: all }'],
     ['Recipient: 1', 'Recipient: "[[a]]"'],
     ['Recipient: 1', 'Recipient: { value: 1 }'],
     ['Custom1: true', 'Custom1: { value: "[[a]]" }'],

@@ -23,7 +23,7 @@ afterAll(() => opened.close());
 const owner = '00000000-0000-4000-8000-000000000001';
 
 async function plannedRequests(run: string) {
-  return claimRequests(opened.ledger.pool, { run, owner, limit: 1_000, now: new Date() });
+  return (await claimRequests(opened.ledger.pool, { run, owner, limit: 1_000, now: new Date() })).claimed;
 }
 
 async function plan(contacts: readonly Contact[], changes = {}): Promise<string> {

@@ -6,6 +6,7 @@ import { claimRequests } from '../../src/ledger/requests/claim.ts';
 import { doubtOrphanedRequests } from '../../src/ledger/requests/orphans.ts';
 import { settleRequests } from '../../src/ledger/requests/settle.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import {
   aContact,
   anEnvelope,
@@ -32,7 +33,9 @@ async function sendingRun(fields: Record<string, string> = {}): Promise<{ run: s
     aContact(2, { envelope }),
     aContact(3, { envelope }),
   ]);
-  const [request] = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
+  const {
+    claimed: [request],
+  } = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
   return { run, messageId: request?.messageId ?? '' };
 }
 
@@ -146,6 +149,21 @@ test('a report that comes before our own 200 is recorded is not lost', async () 
   expect(await apply(delivered(messageId))).toEqual(['applied']);
   await accept(run);
   expect(await recipientsOf(run)).toMatchObject({ accepted: 1, delivered: 1, pending: 0 });
+});
+
+test('a report for a recipient who was left out of the request is unmatched and proves nothing', async () => {
+  const suppressed = { channel: 'sms', address: '+61400000002', subAccount: 'TAS' } as const;
+  await addSuppressions(opened.ledger.pool, [
+    { ...suppressed, reason: '', source: 'operator', createdAt: new Date() },
+  ]);
+  const { run, messageId } = await sendingRun({ SubAccount: 'TAS' });
+  await doubtOrphanedRequests(opened.ledger.pool, run, new Date());
+  expect(await apply(delivered(messageId))).toEqual(['unmatched']);
+  const summary = await summariseRun(opened.ledger.pool, run);
+  expect(summary?.requests).toMatchObject({ accepted: 0, in_doubt: 1 });
+  expect(summary?.recipients).toMatchObject({ delivered: 0, unknown: 1, cancelled: 1 });
+  expect(await apply(delivered(messageId, { address: '+61400000003' }))).toEqual(['applied']);
+  expect(await recipientsOf(run)).toMatchObject({ delivered: 1, unknown: 0, cancelled: 1 });
 });
 
 test('a report for a request in doubt proves that the service accepted it', async () => {

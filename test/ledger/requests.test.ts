@@ -1,10 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Suppression } from '../../src/domain.ts';
+import { reportBilling } from '../../src/ledger/billing/report.ts';
 import { type ClaimedRequest, claimRequests } from '../../src/ledger/requests/claim.ts';
 import { doubtOrphanedRequests } from '../../src/ledger/requests/orphans.ts';
 import { startNextAttempt } from '../../src/ledger/requests/retry.ts';
 import { type Settlement, settleRequests } from '../../src/ledger/requests/settle.ts';
+import { listCancellations, listDeliveryResults, listFailures } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../support/ledger.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -20,8 +31,8 @@ async function planRequests(count: number): Promise<string> {
   return planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
 }
 
-function claim(run: string, owner: string, limit: number): Promise<ClaimedRequest[]> {
-  return claimRequests(opened.ledger.pool, { run, owner, limit, now: new Date() });
+async function claim(run: string, owner: string, limit: number): Promise<readonly ClaimedRequest[]> {
+  return (await claimRequests(opened.ledger.pool, { run, owner, limit, now: new Date() })).claimed;
 }
 
 function accepted({ request, attempt }: ClaimedRequest): Settlement {
@@ -168,5 +179,197 @@ test('the states of requests and recipients add up to what was planned', async (
     failed: 1,
     unknown: 1,
     cancelled: 0,
+  });
+});
+
+describe('recipients who are suppressed when their request is claimed', () => {
+  afterEach(async () => {
+    await opened.ledger.pool.query('DELETE FROM suppressions');
+  });
+
+  /** The address of the contact in this line. */
+  const addressOf = (line: number): string => `+6140000${String(line).padStart(4, '0')}`;
+
+  /** Contacts in lines 2, 3, …, so many to a request. */
+  function plan(contacts: number, chunkSize: number, subAccount?: string): Promise<string> {
+    const envelope = anEnvelope({ Message: 'Hello', ...(subAccount && { SubAccount: subAccount }) });
+    return planContacts(
+      opened.ledger,
+      aRun({ chunkSize }),
+      Array.from({ length: contacts }, (_, index) => aContact(index + 2, { envelope })),
+    );
+  }
+
+  function suppress(lines: readonly number[], changes: Partial<Suppression> = {}): Promise<number> {
+    const others = { reason: '', source: 'operator', createdAt: new Date() } as const;
+    return addSuppressions(
+      opened.ledger.pool,
+      lines.map((line) => {
+        return { channel: 'sms', address: addressOf(line), subAccount: '', ...others, ...changes };
+      }),
+    );
+  }
+
+  function claimAll(run: string, limit = 10) {
+    return claimRequests(opened.ledger.pool, { run, owner: mine, limit, now: new Date() });
+  }
+
+  const addressesOf = (requests: readonly ClaimedRequest[]) =>
+    requests.map(({ destinations }) => destinations.map(({ Recipient }) => Recipient));
+
+  async function giveBack({ request, attempt }: ClaimedRequest, run: string): Promise<void> {
+    const released = { request, attempt, finishedAt: new Date(), httpStatus: null, detail: null };
+    await settleRequests(opened.ledger.pool, run, mine, [
+      { ...released, state: 'planned', verdict: 'released' },
+    ]);
+  }
+
+  async function countsOf(run: string) {
+    const summary = await summariseRun(opened.ledger.pool, run);
+    return { requests: summary?.requests, recipients: summary?.recipients };
+  }
+
+  test('are not among the destinations, and the others of the chunk are', async () => {
+    const run = await plan(5, 3);
+    await suppress([3, 6]);
+    const { claimed, cancelled } = await claimAll(run);
+    expect(addressesOf(claimed)).toEqual([[addressOf(2), addressOf(4)], [addressOf(5)]]);
+    expect(cancelled).toEqual([]);
+    expect(await countsOf(run)).toMatchObject({
+      requests: { total: 2, sending: 2, cancelled: 0 },
+      recipients: { total: 5, pending: 3, cancelled: 2 },
+    });
+    expect(await listCancellations(opened.ledger.knex, run)).toEqual([
+      { reason: 'suppressed since the run was planned', recipients: 2 },
+    ]);
+  });
+
+  test('are looked for in the channel of the run alone', async () => {
+    const run = await plan(1, 1);
+    await suppress([2], { channel: 'fax' });
+    expect(addressesOf((await claimAll(run)).claimed)).toEqual([[addressOf(2)]]);
+  });
+
+  test.each([
+    ['of the SubAccount', 'ACME', 'ACME', []],
+    ['of all SubAccounts', 'ACME', '', []],
+    ['without a SubAccount, suppressed for all', undefined, '', []],
+    ['of another SubAccount', 'ACME', 'acme', [2]],
+    ['without a SubAccount, suppressed for one', undefined, 'ACME', [2]],
+  ])('are those %s', async (_, sent, suppressed, left) => {
+    const run = await plan(2, 2, sent);
+    await suppress([2], { subAccount: suppressed });
+    expect(addressesOf((await claimAll(run)).claimed)).toEqual([[...left, 3].map(addressOf)]);
+  });
+
+  test('for one SubAccount and for all at once are left out once', async () => {
+    const run = await plan(2, 2, 'ACME');
+    await suppress([2]);
+    await suppress([2], { subAccount: 'ACME' });
+    expect(addressesOf((await claimAll(run)).claimed)).toEqual([[addressOf(3)]]);
+    expect(await countsOf(run)).toMatchObject({ recipients: { total: 2, pending: 1, cancelled: 1 } });
+  });
+
+  test('make a request cancelled when nobody is left of it, without an attempt', async () => {
+    const run = await plan(4, 2);
+    await suppress([2, 3]);
+    const { claimed, cancelled } = await claimAll(run);
+    expect(cancelled).toEqual([{ request: 1, recipients: 2 }]);
+    expect(claimed.map(({ request }) => request)).toEqual([2]);
+    expect(await attemptsOf(run)).toMatchObject([{ request: 2 }]);
+    expect(await countsOf(run)).toMatchObject({
+      requests: { total: 2, sending: 1, cancelled: 1 },
+      recipients: { total: 4, pending: 2, cancelled: 2 },
+    });
+  });
+
+  test('may be a whole batch, and the caller learns that it is not the end', async () => {
+    const run = await plan(3, 1);
+    await suppress([2, 3]);
+    expect(await claimAll(run, 2)).toEqual({
+      claimed: [],
+      cancelled: [
+        { request: 1, recipients: 1 },
+        { request: 2, recipients: 1 },
+      ],
+    });
+    expect((await claimAll(run, 2)).claimed).toMatchObject([{ request: 3 }]);
+    expect(await claimAll(run, 2)).toEqual({ claimed: [], cancelled: [] });
+  });
+
+  test('stay in a chunk that was attempted before: every attempt carries the same bytes', async () => {
+    const run = await plan(3, 3);
+    await suppress([2]);
+    const first = (await claimAll(run)).claimed;
+    for (const request of first) await giveBack(request, run);
+    await suppress([3]);
+    const second = (await claimAll(run)).claimed;
+    expect(addressesOf(second)).toEqual(addressesOf(first));
+    expect(second).toMatchObject([{ attempt: 2, messageId: first[0]?.messageId }]);
+    expect(await countsOf(run)).toMatchObject({ recipients: { total: 3, pending: 2, cancelled: 1 } });
+  });
+
+  test('cancel an attempted request that was given back when nobody is left of it', async () => {
+    const run = await plan(3, 3);
+    await suppress([2]);
+    for (const request of (await claimAll(run)).claimed) await giveBack(request, run);
+    await suppress([3, 4]);
+    expect(await claimAll(run)).toEqual({ claimed: [], cancelled: [{ request: 1, recipients: 3 }] });
+    expect(await attemptsOf(run)).toMatchObject([{ attempt: 1, verdict: 'released' }]);
+    expect(await countsOf(run)).toMatchObject({
+      requests: { total: 1, planned: 0, cancelled: 1 },
+      recipients: { total: 3, pending: 0, cancelled: 3 },
+    });
+  });
+
+  test('who are removed from the suppressions afterwards stay cancelled', async () => {
+    const run = await plan(2, 2);
+    await suppress([2]);
+    for (const request of (await claimAll(run)).claimed) await giveBack(request, run);
+    await opened.ledger.pool.query('DELETE FROM suppressions');
+    expect(addressesOf((await claimAll(run)).claimed)).toEqual([[addressOf(3)]]);
+  });
+
+  test('are left out once, however many claims there are at a time', async () => {
+    const run = await plan(60, 3);
+    await suppress(Array.from({ length: 20 }, (_, index) => index * 3 + 2));
+    const claims = await Promise.all(Array.from({ length: 20 }, () => claimAll(run, 2)));
+    const sent = claims.flatMap(({ claimed }) => addressesOf(claimed).flat());
+    expect(sent.toSorted()).toEqual(
+      Array.from({ length: 60 }, (_, index) => index + 2)
+        .filter((line) => line % 3 !== 2)
+        .map(addressOf),
+    );
+    expect(await countsOf(run)).toMatchObject({ recipients: { total: 60, pending: 40, cancelled: 20 } });
+  });
+
+  test.each([
+    ['accepted', { accepted: 2, unknown: 0 }],
+    ['in_doubt', { accepted: 0, unknown: 2 }],
+    ['rejected', { accepted: 0, unknown: 0 }],
+  ] as const)('are no part of what a request that is %s comes to', async (state, billed) => {
+    const run = await plan(3, 3);
+    await suppress([4]);
+    const { claimed } = await claimAll(run);
+    await settleRequests(
+      opened.ledger.pool,
+      run,
+      mine,
+      claimed.map((request) => ({ ...accepted(request), state, detail: 'words' })),
+    );
+    expect((await reportBilling(opened.ledger.pool, [run])).total).toMatchObject({
+      recipients: 3,
+      ...billed,
+    });
+    const recipients = (await summariseRun(opened.ledger.pool, run))?.recipients;
+    expect(recipients).toMatchObject({
+      total: 3,
+      cancelled: 1,
+      [state === 'in_doubt' ? 'unknown' : state]: 2,
+    });
+    expect(await listDeliveryResults(opened.ledger.knex, run)).toEqual([]);
+    expect(await listFailures(opened.ledger.knex, run)).toEqual(
+      state === 'accepted' ? [] : [{ state, reason: 'words', requests: 1, recipients: 2 }],
+    );
   });
 });

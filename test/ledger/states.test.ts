@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { channels, deliveryOutcomes, rejectionReasons, requestStates, runStates } from '../../src/domain.ts';
+import {
+  channels,
+  recipientOutcomes,
+  rejectionReasons,
+  requestStates,
+  runStates,
+  suppressionSources,
+} from '../../src/domain.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
@@ -12,8 +19,10 @@ test.each([
   ['runs', 'channel', channels],
   ['runs', 'state', runStates],
   ['requests', 'state', requestStates],
-  ['recipient_outcomes', 'outcome', [...deliveryOutcomes, 'cancelled']],
+  ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
+  ['suppressions', 'channel', channels],
+  ['suppressions', 'source', suppressionSources],
 ])('the words of %s.%s in the database are those of the vocabulary', async (tableName, column, words) => {
   const { rows } = await opened.ledger.pool.query<{ definition: string }>(
     `SELECT pg_get_constraintdef(c.oid) AS definition

@@ -47,7 +47,13 @@ describe('the summary of a run', () => {
 });
 
 describe('the details of a run', () => {
-  const nothingMore = { stateReason: null, failures: [], deliveryResults: [], rejectedContacts: [] };
+  const nothingMore = {
+    stateReason: null,
+    failures: [],
+    deliveryResults: [],
+    cancellations: [],
+    rejectedContacts: [],
+  };
 
   test('are the summary, when there is nothing more to tell', () => {
     expect(runDetailsText({ summary, ...nothingMore })).toBe(runSummaryText(summary));
@@ -58,6 +64,7 @@ describe('the details of a run', () => {
       summary,
       stateReason: 'Bad token\u001b[2J',
       failures: [{ state: 'rejected', reason: 'Missing Sender', requests: 1, recipients: 50 }],
+      cancellations: [{ reason: 'suppressed since the run was planned', recipients: 7 }],
       deliveryResults: [
         { outcome: 'delivered', result: 'SentOK', recipients: 90 },
         { outcome: 'undelivered', result: null, recipients: 1 },
@@ -75,6 +82,9 @@ describe('the details of a run', () => {
     expect(text).toContain('  because     Bad token\\x1b[2J');
     expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
     expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);
+    expect(text).toMatch(
+      /Recipients cancelled since the run was planned\n.*suppressed since the run was planned.*7/s,
+    );
     expect(text).toMatch(
       /Contacts left out \(1 of 5 shown\)\n.*7 .*phone.*invalid.*"x" is not a phone number/s,
     );

@@ -4,7 +4,12 @@ import { reportContacts } from '../../engine/contact-report.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun, requireSummary } from '../../engine/execute-run.ts';
 import { reportBilling } from '../../ledger/billing/report.ts';
-import { listDeliveryResults, listFailures, listRejectedContacts } from '../../ledger/runs/details.ts';
+import {
+  listCancellations,
+  listDeliveryResults,
+  listFailures,
+  listRejectedContacts,
+} from '../../ledger/runs/details.ts';
 import { billingText } from '../../report/billing.ts';
 import { contactsCsv, type ReportedState, reportedState, reportedStates } from '../../report/contacts-csv.ts';
 import { type RunDetails, runDetailsText } from '../../report/run-details.ts';
@@ -86,6 +91,7 @@ async function collectDetails(context: EngineContext, runId: string): Promise<Ru
     summary: await requireSummary(context, runId),
     stateReason: (await requireRun(context, runId)).stateReason,
     deliveryResults: await listDeliveryResults(knex, runId),
+    cancellations: await listCancellations(knex, runId),
     failures: await listFailures(knex, runId),
     rejectedContacts: await listRejectedContacts(pool, runId, listedContacts),
   };

@@ -3,6 +3,7 @@ import type pg from 'pg';
 /** Figures of a billing line. Units and price are exact decimals, as text. */
 export type BillingFigures = {
   readonly requests: number;
+  /** As planned; those that were cancelled since are in no other figure. */
   readonly recipients: number;
   /** Every recipient the service took, delivered or not. */
   readonly accepted: number;
@@ -40,6 +41,7 @@ export async function reportBilling(
       SELECT run_id, request,
              count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
              count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered,
+             count(*) FILTER (WHERE outcome = 'cancelled') AS cancelled,
              sum(units) AS units, sum(price) AS price
       FROM recipient_outcomes
       WHERE $1::text[] IS NULL OR run_id = ANY ($1)
@@ -48,10 +50,12 @@ export async function reportBilling(
     SELECT e.sub_account, e.charge_code, grouping(e.sub_account) = 1 AS is_total,
            count(*)::integer AS requests,
            coalesce(sum(q.recipients), 0)::integer AS recipients,
-           coalesce(sum(q.recipients) FILTER (WHERE q.state = 'accepted'), 0)::integer AS accepted,
+           coalesce(sum(q.recipients - coalesce(b.cancelled, 0)) FILTER (WHERE q.state = 'accepted'), 0)::integer
+             AS accepted,
            coalesce(sum(b.delivered), 0)::integer AS delivered,
            coalesce(sum(b.undelivered), 0)::integer AS undelivered,
-           coalesce(sum(q.recipients) FILTER (WHERE q.state IN ('in_doubt', 'abandoned')), 0)::integer AS unknown,
+           coalesce(sum(q.recipients - coalesce(b.cancelled, 0))
+             FILTER (WHERE q.state IN ('in_doubt', 'abandoned')), 0)::integer AS unknown,
            coalesce(sum(b.units), 0)::text AS units,
            coalesce(sum(b.price), 0)::text AS price
     FROM requests q

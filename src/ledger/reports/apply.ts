@@ -77,7 +77,8 @@ async function takeReports(client: pg.PoolClient, limit: number): Promise<InboxR
 
 /**
  * The first final outcome of a recipient stays; a second, equal one changes nothing, and a different one is kept in the
- * inbox as `conflicting`. A report for a request that is in doubt proves that the service accepted it.
+ * inbox as `conflicting`. A report for a request that is in doubt proves that the service accepted it. One for a
+ * recipient that was left out of its request is about a message that was never sent: it matches nothing and proves nothing.
  */
 async function applyDeliveries(
   client: pg.PoolClient,
@@ -99,6 +100,7 @@ async function applyDeliveries(
         ON ltrim(lower(r.address), '+') = ltrim(lower(reading.address), '+')
       LEFT JOIN recipient_outcomes o
         ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
+      WHERE o.outcome IS DISTINCT FROM 'cancelled'
     ), deciding AS (
       SELECT DISTINCT ON (run_id, request, position) *
       FROM matched

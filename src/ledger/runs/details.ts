@@ -1,6 +1,11 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import type { RejectedContact, RequestState } from '../../domain.ts';
+import {
+  type DeliveryOutcome,
+  deliveryOutcomes,
+  type RejectedContact,
+  type RequestState,
+} from '../../domain.ts';
 
 /** Contacts of a run that were left out, in the order of the files. */
 export async function listRejectedContacts(
@@ -32,11 +37,18 @@ export type Failure = {
   readonly state: RequestState;
   readonly reason: string | null;
   readonly requests: number;
+  /** Without those that were left out of their request. */
   readonly recipients: number;
 };
 
 export async function listFailures(knex: Knex, run: string): Promise<Failure[]> {
+  const leftOut = knex('recipient_outcomes')
+    .where({ run_id: run, outcome: 'cancelled' })
+    .groupBy('request')
+    .select('request', knex.raw('count(*) AS cancelled'))
+    .as('left_out');
   const rows: Failure[] = await knex('requests')
+    .leftJoin(leftOut, 'left_out.request', 'requests.request')
     .where({ run_id: run })
     .whereIn('state', ['rejected', 'failed', 'in_doubt', 'abandoned'])
     .groupBy('state', 'reason')
@@ -45,14 +57,14 @@ export async function listFailures(knex: Knex, run: string): Promise<Failure[]> 
       'state',
       'reason',
       knex.raw('count(*)::integer AS requests'),
-      knex.raw('sum(recipients)::integer AS recipients'),
+      knex.raw('sum(recipients - coalesce(cancelled, 0))::integer AS recipients'),
     );
   return rows;
 }
 
 /** Delivery results of a run in the service's own words. */
 export type DeliveryResult = {
-  readonly outcome: 'delivered' | 'undelivered';
+  readonly outcome: DeliveryOutcome;
   readonly result: string | null;
   readonly recipients: number;
 };
@@ -60,8 +72,21 @@ export type DeliveryResult = {
 export async function listDeliveryResults(knex: Knex, run: string): Promise<DeliveryResult[]> {
   const rows: DeliveryResult[] = await knex('recipient_outcomes')
     .where({ run_id: run })
+    .whereIn('outcome', [...deliveryOutcomes])
     .groupBy('outcome', 'result')
     .orderBy([{ column: 'recipients', order: 'desc' }, 'outcome', 'result'])
     .select('outcome', 'result', knex.raw('count(*)::integer AS recipients'));
+  return rows;
+}
+
+/** Recipients that were cancelled after the run was planned, by the reason. */
+export type Cancellation = { readonly reason: string; readonly recipients: number };
+
+export async function listCancellations(knex: Knex, run: string): Promise<Cancellation[]> {
+  const rows: Cancellation[] = await knex('recipient_outcomes')
+    .where({ run_id: run, outcome: 'cancelled' })
+    .groupBy('result')
+    .orderBy([{ column: 'recipients', order: 'desc' }, 'result'])
+    .select({ reason: 'result' }, knex.raw('count(*)::integer AS recipients'));
   return rows;
 }

@@ -22,6 +22,7 @@ type DbSummaryRow = {
   readonly recipients: number;
   readonly delivered: number;
   readonly undelivered: number;
+  readonly cancelled: number;
 };
 
 /** Counts of a run by state, taken in one snapshot; undefined when there is no such run. */
@@ -31,13 +32,15 @@ export async function summariseRun(pool: pg.Pool, run: string): Promise<RunSumma
     WITH reported AS (
       SELECT request,
              count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
-             count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered
+             count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered,
+             count(*) FILTER (WHERE outcome = 'cancelled') AS cancelled
       FROM recipient_outcomes
       WHERE run_id = $1
       GROUP BY request
     ), counted AS (
       SELECT q.state, count(*) AS requests, sum(q.recipients) AS recipients,
-             coalesce(sum(delivered), 0) AS delivered, coalesce(sum(undelivered), 0) AS undelivered
+             coalesce(sum(delivered), 0) AS delivered, coalesce(sum(undelivered), 0) AS undelivered,
+             coalesce(sum(cancelled), 0) AS cancelled
       FROM requests q
       LEFT JOIN reported USING (request)
       WHERE q.run_id = $1
@@ -46,7 +49,7 @@ export async function summariseRun(pool: pg.Pool, run: string): Promise<RunSumma
     SELECT run_id, campaign, runs.state AS run_state, contacts_read, contacts_invalid, contacts_duplicate,
            contacts_suppressed, counted.state, coalesce(requests, 0)::integer AS requests,
            coalesce(recipients, 0)::integer AS recipients, coalesce(delivered, 0)::integer AS delivered,
-           coalesce(undelivered, 0)::integer AS undelivered
+           coalesce(undelivered, 0)::integer AS undelivered, coalesce(cancelled, 0)::integer AS cancelled
     FROM runs
     LEFT JOIN counted ON true
     WHERE run_id = $1
@@ -79,11 +82,12 @@ function countRequests(rows: readonly DbSummaryRow[]): RunSummary['requests'] {
 
 function countRecipients(rows: readonly DbSummaryRow[]): RecipientCounts {
   const counts = record(recipientStates, () => 0);
-  for (const { state, recipients, delivered, undelivered } of rows) {
+  for (const { state, recipients, delivered, undelivered, cancelled } of rows) {
     if (state === null) continue;
-    counts[recipientStateOf[state]] += recipients - delivered - undelivered;
+    counts[recipientStateOf[state]] += recipients - delivered - undelivered - cancelled;
     counts.delivered += delivered;
     counts.undelivered += undelivered;
+    counts.cancelled += cancelled;
   }
   return { total: rows.reduce((sum, { recipients }) => sum + recipients, 0), ...counts };
 }

@@ -1,0 +1,182 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { type Channel, channels, type Suppression } from '../../domain.ts';
+import {
+  importSuppressionFile,
+  readAddresses,
+  type SuppressionImport,
+  suppressedAddressReader,
+} from '../../engine/suppress.ts';
+import { addSuppressions } from '../../ledger/suppressions/add.ts';
+import { listSuppressions } from '../../ledger/suppressions/list.ts';
+import { removeSuppressions, type SuppressionKey } from '../../ledger/suppressions/remove.ts';
+import { printable } from '../../report/printable.ts';
+import { suppressionTable } from '../../report/suppressions.ts';
+import { parseCountry, parseWholeNumber } from '../options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+export function define(command: Command, shell: Shell): void {
+  command.description('Addresses that must not be sent to, per channel, for all or for one SubAccount.');
+  defineAdd(command, shell);
+  defineRemove(command, shell);
+  defineImport(command, shell);
+  defineList(command, shell);
+}
+
+type AddressOptions = { channel: Channel[]; subAccount: string; country?: string; json?: true };
+
+function defineAdd(command: Command, shell: Shell): void {
+  addressOptions(command.command('add'))
+    .description('Suppresses addresses. One that is suppressed already keeps its earlier reason.')
+    .argument('<address...>', 'phone numbers or e-mail addresses')
+    .addOption(reasonOption())
+    .action(async (texts: string[], options: AddressOptions & { reason: string }) => {
+      const keys = keysOf(texts, options);
+      const added = await withLedger(shell, ({ ledger, now }) => {
+        const others = { reason: options.reason, source: 'operator', createdAt: now() } as const;
+        return addSuppressions(
+          ledger.pool,
+          keys.map((key): Suppression => ({ ...key, ...others })),
+        );
+      });
+      const result = { added, already: keys.length - added };
+      shell.print(options.json ? JSON.stringify(result) : addedText(result));
+    });
+}
+
+function defineRemove(command: Command, shell: Shell): void {
+  addressOptions(command.command('remove'))
+    .description(
+      'Lets addresses be sent to again. Without --sub-account, what is suppressed for one SubAccount stays so.',
+    )
+    .argument('<address...>', 'phone numbers or e-mail addresses')
+    .action(async (texts: string[], options: AddressOptions) => {
+      const keys = keysOf(texts, options);
+      const removed = await withLedger(shell, ({ ledger }) => removeSuppressions(ledger.pool, keys));
+      const found = new Set(removed.map(keyText));
+      const missing = keys.filter((key) => !found.has(keyText(key)));
+      if (options.json) {
+        shell.print(JSON.stringify({ removed: removed.length, missing }));
+        return;
+      }
+      shell.print(`${removed.length} removed.`);
+      for (const key of missing) shell.print(`${keyText(key)} was not suppressed.`);
+    });
+}
+
+function defineImport(command: Command, shell: Shell): void {
+  addressOptions(command.command('import'))
+    .description(
+      'Suppresses the addresses of a CSV file. A column SubAccount gives a row its own. Lines without an address are listed, and the others imported (exit code 3).',
+    )
+    .argument('<file>', 'a CSV file, with a header or of addresses alone')
+    .option(
+      '--column <name>',
+      "the column of the addresses (default: the one that would be a contact file's recipient, else the only one)",
+    )
+    .addOption(reasonOption())
+    .action(async (path: string, options: AddressOptions & { reason: string; column?: string }) => {
+      const { channel, subAccount, reason, column, country } = options;
+      const readAddress = suppressedAddressReader(channel, country);
+      const imported = await withLedger(shell, (context) =>
+        importSuppressionFile(context, resolve(shell.settings.workingFolder, path), path, {
+          channels: [...new Set(channel)],
+          readAddress,
+          column,
+          subAccount,
+          reason,
+        }),
+      );
+      shell.print(options.json ? JSON.stringify(imported) : addedText(imported));
+      if (!options.json) noteUnreadable(shell, imported);
+      if (imported.unreadable > 0) shell.exitWith(3);
+    });
+}
+
+function defineList(command: Command, shell: Shell): void {
+  command
+    .command('list')
+    .description('Lists suppressions by channel, address and SubAccount.')
+    .addOption(new Option('--channel <channel>', 'only of this channel').choices(channels))
+    .option('--sub-account <name>', 'only of this SubAccount')
+    .option('--address <address>', 'only this phone number or e-mail address')
+    .option('--country <country>', 'of a number that is written without a country code', parseCountry)
+    .option('--limit <number>', 'most to list (default: 100, or all with --json)', parseWholeNumber)
+    .option('--json', 'print one JSON object a line')
+    .action(async (options: ListOptions) => {
+      await withLedger(shell, async ({ ledger }) => {
+        const limit = options.limit ?? (options.json ? undefined : shownByDefault);
+        const pages = listSuppressions(ledger.pool, filterOf(options), limit);
+        let listed = 0;
+        for await (const page of pages) {
+          listed += page.length;
+          if (!options.json) shell.print(suppressionTable(page));
+          else for (const suppression of page) shell.print(JSON.stringify(suppression));
+        }
+        if (options.json) return;
+        if (listed === 0) shell.print('No suppressions.');
+        if (options.limit === undefined && listed === shownByDefault)
+          shell.note(`The first ${listed}; --limit <number> lists more, --json all.`);
+      });
+    });
+}
+
+type ListOptions = {
+  channel?: Channel;
+  subAccount?: string;
+  address?: string;
+  country?: string;
+  limit?: number;
+  json?: true;
+};
+
+const shownByDefault = 100;
+
+/** An address is looked for as it was written down; without a channel, its look says what it is. */
+function filterOf({ channel, subAccount, address, country }: ListOptions) {
+  if (address === undefined) return { channel, subAccount };
+  const kind = channel ?? (address.includes('@') ? 'email' : 'sms');
+  const [normalised] = readAddresses([address], suppressedAddressReader([kind], country));
+  return { channel, subAccount, address: normalised };
+}
+
+function addressOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--channel <channel...>', 'the channels they must not be sent to in')
+        .choices(channels)
+        .makeOptionMandatory(),
+    )
+    .option('--sub-account <name>', 'only for messages of this SubAccount', '')
+    .option('--country <country>', 'of numbers that are written without a country code', parseCountry)
+    .option('--json', 'print the result as JSON');
+}
+
+function reasonOption(): Option {
+  return new Option('--reason <words>', 'why, in words for people').default('', 'none');
+}
+
+/** Each address in each channel, once. */
+function keysOf(texts: readonly string[], options: AddressOptions): SuppressionKey[] {
+  const { channel, subAccount, country } = options;
+  const addresses = readAddresses(texts, suppressedAddressReader(channel, country));
+  return [...new Set(channel)].flatMap((name) =>
+    [...new Set(addresses)].map((address): SuppressionKey => ({ channel: name, address, subAccount })),
+  );
+}
+
+function keyText({ channel, address, subAccount }: SuppressionKey): string {
+  const scope = subAccount === '' ? '' : ` for SubAccount "${printable(subAccount)}"`;
+  return `${printable(address)} (${channel})${scope}`;
+}
+
+function addedText({ added, already }: { readonly added: number; readonly already: number }): string {
+  return already === 0 ? `${added} suppressed.` : `${added} suppressed; ${already} were already.`;
+}
+
+function noteUnreadable(shell: Shell, { unreadable, problems }: SuppressionImport): void {
+  for (const { where, what } of problems) shell.note(`${printable(where)}: ${printable(what)}`);
+  if (unreadable === 0) return;
+  const more = unreadable > problems.length ? `, the first ${problems.length} shown` : '';
+  shell.note(`${unreadable} lines without an address that can be suppressed${more}.`);
+}

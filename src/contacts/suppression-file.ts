@@ -1,0 +1,96 @@
+import { guessColumns } from '../campaign/guess.ts';
+import { type Channel, InputError } from '../domain.ts';
+import type { AddressReader } from './address.ts';
+import type { ContactFile, Row } from './read.ts';
+
+/** A row of a list of suppressed addresses. `subAccount` is empty where the address is suppressed for all. */
+export type SuppressedAddress =
+  | { readonly kind: 'address'; readonly line: number; readonly address: string; readonly subAccount: string }
+  | { readonly kind: 'unreadable'; readonly line: number; readonly detail: string };
+
+/** What is needed of an opened file. */
+export type ListFile = Pick<ContactFile, 'name' | 'header' | 'batches' | 'lines'>;
+
+export type SuppressionFileOptions = {
+  /** What the addresses are for; their column is guessed as the recipient's of these is. */
+  readonly channels: readonly Channel[];
+  readonly readAddress: AddressReader;
+  /** The column of the addresses; guessed where it is not given. */
+  readonly column?: string | undefined;
+  /** For rows without a SubAccount of their own; empty: for all. */
+  readonly subAccount?: string | undefined;
+};
+
+/**
+ * Reads a list of suppressed addresses, in the batches of the file. The addresses are in the column that is named, else
+ * in the one that would be a contact file's recipient, else in the only one; a column SubAccount gives each row's own. A
+ * list without a header is one column whose first line holds an address, or what was meant to be one.
+ *
+ * @throws InputError when there is no telling which column holds the addresses
+ */
+export async function* readSuppressionFile(
+  file: ListFile,
+  options: SuppressionFileOptions,
+): AsyncGenerator<readonly SuppressedAddress[], void, undefined> {
+  const { header } = file;
+  const subAccountColumn = header.findIndex(isSubAccount);
+  const column = addressColumn(file, options);
+
+  const read = (row: Row): SuppressedAddress => {
+    const { line } = row;
+    if (row.kind === 'broken') return { kind: 'unreadable', line, detail: row.detail };
+    const address = options.readAddress(row.values[column] ?? '');
+    if (address.kind === 'invalid') return { kind: 'unreadable', line, detail: address.detail };
+    const own = row.values[subAccountColumn]?.trim() || (options.subAccount ?? '');
+    if (own.includes('\0'))
+      return { kind: 'unreadable', line, detail: 'the SubAccount holds a NUL character' };
+    return { kind: 'address', line, address: address.address, subAccount: own };
+  };
+
+  if (options.column === undefined && isData(header, options)) {
+    yield [read({ kind: 'row', line: file.lines(), values: header })];
+  }
+  for await (const batch of file.batches) yield batch.map(read);
+}
+
+/** The position of the column. */
+function addressColumn({ name, header }: ListFile, { channels, column }: SuppressionFileOptions): number {
+  const columns = header.map((title) => `"${title}"`).join(', ');
+  if (column !== undefined) {
+    const position = header.indexOf(column);
+    if (position >= 0) return position;
+    throw new InputError([
+      { where: name, what: `There is no column "${column}". The columns are ${columns}.` },
+    ]);
+  }
+  for (const channel of channels) {
+    const found = guessColumns('Recipient', channel, header);
+    if (found.length > 1) throw cannotTell(name, found.map((title) => `"${title}"`).join(', '));
+    const [only] = found;
+    if (only !== undefined) return header.indexOf(only);
+  }
+  const others = header.filter((title) => !isSubAccount(title));
+  const [only] = others;
+  if (only === undefined || others.length > 1) throw cannotTell(name, columns);
+  return header.indexOf(only);
+}
+
+function cannotTell(name: string, columns: string): InputError {
+  const what = `Expected one column of addresses, and found ${columns}. Call it Recipient, or name it where the file is imported: \`volley suppress import --column\`.`;
+  return new InputError([{ where: name, what }]);
+}
+
+function isSubAccount(title: string): boolean {
+  return /^sub[\s_-]*account$/i.test(title);
+}
+
+/**
+ * Whether the first line of a list is no header. What only looks like an address counts too: it is listed as
+ * unreadable, where as a header it would be lost without a word.
+ */
+function isData(header: readonly string[], { channels, readAddress }: SuppressionFileOptions): boolean {
+  const [first, ...others] = header;
+  if (first === undefined || others.length > 0) return false;
+  if (channels.some((channel) => guessColumns('Recipient', channel, header).length > 0)) return false;
+  return readAddress(first).kind === 'valid' || first.includes('@') || (first.match(/\d/g)?.length ?? 0) >= 5;
+}

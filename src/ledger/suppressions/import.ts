@@ -1,0 +1,61 @@
+import type pg from 'pg';
+import type { Channel, SuppressionSource } from '../../domain.ts';
+import { inSession } from '../connection.ts';
+
+/** What is the same for all addresses of a list. */
+export type SuppressionList = {
+  readonly channels: readonly Channel[];
+  readonly reason: string;
+  readonly source: SuppressionSource;
+  readonly createdAt: Date;
+};
+
+/** An address, normalised, and whose messages it is suppressed for; empty for all. */
+export type ListedAddress = { readonly address: string; readonly subAccount: string };
+
+/**
+ * Suppresses a list of addresses in each of its channels, all or none: nothing is seen of it before the end of the
+ * list. One that is suppressed already stays as it is. Memory does not grow with the list.
+ *
+ * @returns how many are new; an address counts once a channel
+ */
+export async function importSuppressions(
+  pool: pg.Pool,
+  batches: AsyncIterable<readonly ListedAddress[]>,
+  list: SuppressionList,
+): Promise<number> {
+  return inSession(pool, async (client) => {
+    await client.query('BEGIN');
+    // Gathered first, so that what is locked for others is locked for one statement, however slow the file is.
+    await client.query(
+      'CREATE TEMPORARY TABLE listed_addresses (address text COLLATE "C", sub_account text) ON COMMIT DROP',
+    );
+    for await (const batch of batches) await gather(client, batch);
+    const added = await addGathered(client, list);
+    await client.query('COMMIT');
+    return added;
+  });
+}
+
+async function gather(client: pg.PoolClient, batch: readonly ListedAddress[]): Promise<void> {
+  if (batch.length === 0) return;
+  await client.query('INSERT INTO listed_addresses SELECT * FROM unnest($1::text[], $2::text[])', [
+    batch.map(({ address }) => address),
+    batch.map(({ subAccount }) => subAccount),
+  ]);
+}
+
+/** In the order of the key, so that two that write the same addresses wait for each other, not crosswise. */
+async function addGathered(client: pg.PoolClient, list: SuppressionList): Promise<number> {
+  const { rowCount } = await client.query(
+    `
+    INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
+    SELECT DISTINCT channel, address, sub_account, $2, $3, $4::timestamptz
+    FROM listed_addresses, unnest($1::text[]) AS channel
+    ORDER BY channel, address, sub_account
+    ON CONFLICT DO NOTHING
+    `,
+    [list.channels, list.reason, list.source, list.createdAt],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volley } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace();
+});
+afterEach(async () => {
+  await opened.ledger.pool.query('DELETE FROM suppressions');
+  await workspace[Symbol.asyncDispose]();
+});
+
+function suppress(...words: string[]): Promise<Ended> {
+  return volley(['suppress', ...words], { cwd: workspace.folder, env: { DATABASE_URL: opened.url } });
+}
+
+async function suppressed(): Promise<string[]> {
+  const { rows } = await opened.ledger.pool.query<{ written: string }>(
+    `SELECT concat_ws(' ', channel, address, nullif(sub_account, ''), nullif(reason, ''), source) AS written
+     FROM suppressions ORDER BY channel, address, sub_account`,
+  );
+  return rows.map(({ written }) => written);
+}
+
+describe('volley suppress add', () => {
+  test('suppresses addresses in their normal form, in every channel that is named', async () => {
+    const words = ['021 123 4567', '+61412345678', '--channel', 'sms', 'voice', '--country', 'NZ'];
+    expect(await suppress('add', ...words, '--reason', 'asked us')).toMatchObject({
+      code: 0,
+      stdout: '4 suppressed.\n',
+    });
+    expect(await suppressed()).toEqual([
+      'sms +61412345678 asked us operator',
+      'sms +64211234567 asked us operator',
+      'voice +61412345678 asked us operator',
+      'voice +64211234567 asked us operator',
+    ]);
+  });
+
+  test('says how many were suppressed already, as JSON too', async () => {
+    await suppress('add', 'ann@example.org', '--channel', 'email', '--sub-account', 'ACME');
+    const words = ['ann@EXAMPLE.org', 'bob@example.org', '--channel', 'email', '--sub-account', 'ACME'];
+    const { code, stdout } = await suppress('add', ...words, '--json');
+    expect([code, JSON.parse(stdout)]).toEqual([0, { added: 1, already: 1 }]);
+    expect(await suppressed()).toEqual([
+      'email ann@example.org ACME operator',
+      'email bob@example.org ACME operator',
+    ]);
+  });
+
+  test('writes nothing when one of them is no address, and names it', async () => {
+    const { code, stdout, stderr } = await suppress('add', '+64211234567', '021 12', '--channel', 'sms');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toBe(
+      'address: "021 12" is not a phone number (no country code, and there is no --country).\n',
+    );
+    expect(await suppressed()).toEqual([]);
+  });
+
+  test.each([
+    [['+64211234567'], /required option '--channel/],
+    [['+64211234567', '--channel', 'smss'], /argument 'smss' is invalid/],
+    [
+      ['a@b.org', '--channel', 'email', 'sms'],
+      /^--channel: An address is an e-mail address or a phone number/,
+    ],
+    [['+64211234567', '--channel', 'sms', '--country', 'Atlantis'], /expected a country with phone numbers/],
+  ])('does not take %j', async (words, expected) => {
+    const { code, stderr } = await suppress('add', ...words);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(expected);
+    expect(await suppressed()).toEqual([]);
+  });
+});
+
+describe('volley suppress remove', () => {
+  test('removes what is there, and says what is not', async () => {
+    await suppress('add', '+64211234567', '--channel', 'sms', 'fax');
+    const words = ['+64211234567', '+64211234568', '--channel', 'sms'];
+    expect(await suppress('remove', ...words)).toMatchObject({
+      code: 0,
+      stdout: '1 removed.\n+64211234568 (sms) was not suppressed.\n',
+    });
+    expect(await suppressed()).toEqual(['fax +64211234567 operator']);
+  });
+
+  test('leaves what is suppressed for one SubAccount, unless it is named', async () => {
+    await suppress('add', '+64211234567', '--channel', 'sms', '--sub-account', 'ACME');
+    const missing = [{ channel: 'sms', address: '+64211234567', subAccount: '' }];
+    const first = await suppress('remove', '+64211234567', '--channel', 'sms', '--json');
+    expect([first.code, JSON.parse(first.stdout)]).toEqual([0, { removed: 0, missing }]);
+    await suppress('remove', '+64211234567', '--channel', 'sms', '--sub-account', 'ACME');
+    expect(await suppressed()).toEqual([]);
+  });
+
+  test('does nothing when one of them is no address, and names it', async () => {
+    await suppress('add', '+64211234567', '--channel', 'sms');
+    const { code, stderr } = await suppress('remove', '+64211234567', 'ann', '--channel', 'sms');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^address: "ann" is not a phone number/);
+    expect(await suppressed()).toHaveLength(1);
+  });
+});
+
+describe('volley suppress import', () => {
+  test('suppresses the addresses of a file', async () => {
+    await workspace.write('list.csv', 'Name,Mobile,SubAccount\nAnn,021 123 4567,\nBob,021 123 4568,ACME\n');
+    const words = ['list.csv', '--channel', 'sms', '--country', 'NZ', '--reason', 'old system'];
+    expect(await suppress('import', ...words)).toMatchObject({
+      code: 0,
+      stdout: '2 suppressed.\n',
+      stderr: '',
+    });
+    expect(await suppressed()).toEqual([
+      'sms +64211234567 old system import',
+      'sms +64211234568 ACME old system import',
+    ]);
+  });
+
+  test('takes a list of addresses alone, and a column by its name', async () => {
+    await workspace.write('alone.csv', 'ann@example.org\nbob@example.org\n');
+    await workspace.write('named.csv', 'first,second\nann@example.org,cyd@example.org\n');
+    await suppress('import', 'alone.csv', '--channel', 'email', '--sub-account', 'TAS');
+    await suppress('import', 'named.csv', '--channel', 'email', '--column', 'second');
+    expect(await suppressed()).toEqual([
+      'email ann@example.org TAS import',
+      'email bob@example.org TAS import',
+      'email cyd@example.org import',
+    ]);
+  });
+
+  test('imports what can be read, and lists the first twenty lines that cannot and their number', async () => {
+    const rows = Array.from({ length: 25 }, (_, index) => `nobody ${index}`);
+    await workspace.write('list.csv', ['Mobile', '+64211234567', ...rows, '+64211234568', ''].join('\n'));
+    const { code, stdout, stderr } = await suppress('import', 'list.csv', '--channel', 'sms', 'fax');
+    expect([code, stdout]).toEqual([3, '4 suppressed.\n']);
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(21);
+    expect(lines[0]).toMatch(/^list\.csv:3: "nobody 0" is not a phone number/);
+    expect(lines[19]).toMatch(/^list\.csv:22: "nobody 19" is not a phone number/);
+    expect(lines[20]).toBe('25 lines without an address that can be suppressed, the first 20 shown.');
+    expect(await suppressed()).toHaveLength(4);
+  });
+
+  test('tells the same as JSON', async () => {
+    await workspace.write('list.csv', 'Mobile\n+64211234567\n+64 21 1234567\nnobody\n');
+    const { code, stdout, stderr } = await suppress('import', 'list.csv', '--channel', 'sms', '--json');
+    expect([code, stderr]).toEqual([3, '']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ read: 3, added: 1, already: 1, unreadable: 1 },
+      problems: [{ where: 'list.csv:4' }],
+    });
+  });
+
+  test('of a file that is not there, or whose columns say nothing, is refused', async () => {
+    await workspace.write('list.csv', 'a,b\n1,2\n');
+    const missing = await suppress('import', 'nosuch.csv', '--channel', 'sms');
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toMatch(/^nosuch\.csv: /);
+    const unclear = await suppress('import', 'list.csv', '--channel', 'sms');
+    expect(unclear.code).toBe(2);
+    expect(unclear.stderr).toMatch(/^list\.csv: Expected one column of addresses, and found "a", "b"/);
+  });
+});
+
+describe('volley suppress list', () => {
+  beforeEach(async () => {
+    await suppress('add', '+64211234567', '--channel', 'sms', 'fax', '--reason', 'asked\u001b us');
+    await suppress('add', '+64211234568', '--channel', 'sms', '--sub-account', 'ACME');
+  });
+
+  test('shows a table, in which nothing is obeyed', async () => {
+    const { code, stdout } = await suppress('list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/fax.*\+64211234567.*\(all\).*operator.*asked\\x1b us.*\n.*sms/);
+    expect(stdout).toMatch(/sms.*\+64211234568.*ACME.*operator/);
+  });
+
+  test.each<[readonly string[], readonly string[]]>([
+    [[], ['fax +64211234567', 'sms +64211234567', 'sms +64211234568']],
+    [['--channel', 'fax'], ['fax +64211234567']],
+    [['--sub-account', 'ACME'], ['sms +64211234568']],
+    [
+      ['--address', '021 123 4567', '--country', 'NZ'],
+      ['fax +64211234567', 'sms +64211234567'],
+    ],
+    [['--limit', '1'], ['fax +64211234567']],
+  ])('prints those of %j as one JSON object a line', async (words, expected) => {
+    const { code, stdout } = await suppress('list', ...words, '--json');
+    expect(code).toBe(0);
+    const listed = stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+    expect(listed.map(({ channel, address }) => `${channel} ${address}`)).toEqual(expected);
+    expect(Object.keys(listed[0])).toEqual([
+      ...['channel', 'address', 'subAccount', 'reason', 'source', 'createdAt'],
+    ]);
+  });
+
+  test('says when there are none', async () => {
+    expect(await suppress('list', '--channel', 'tts')).toMatchObject({
+      code: 0,
+      stdout: 'No suppressions.\n',
+    });
+  });
+});
