@@ -11,7 +11,7 @@ export function previewText(preview: Preview): string {
   const others = preview.filtered === null ? '' : `; ${preview.filtered} more left out by contacts.where`;
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
-    `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate${others}`,
+    `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${others}`,
     ...preview.files.map((file) => `  file        ${fileText(file)}`),
     `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,
     `  requests    ${preview.requests}, with ${preview.envelopes} different contents or billing codes`,
@@ -20,12 +20,26 @@ export function previewText(preview: Preview): string {
   if (preview.smsParts !== null) {
     parts.push(`  SMS parts   ${preview.smsParts}, with the service's own placeholders counted as written`);
   }
+  if (preview.ledger === 'not read') {
+    parts.push('  ledger      not read: its suppressions, and who was sent to before, are not looked at');
+  }
+  if (preview.unreadableSuppressions.lines > 0) {
+    parts.push('', ...unreadableText(preview.unreadableSuppressions));
+  }
   if (rejected.length > 0) {
     parts.push('', `Contacts left out (${rejected.length} of ${leftOut} shown)`, rejectedTable(rejected));
   }
   const severalFiles = preview.files.length > 1;
   for (const message of preview.messages) parts.push('', messageText(message, severalFiles));
   return parts.join('\n');
+}
+
+/** Lines of suppression files that suppress nobody. */
+export function unreadableText({ lines, problems }: Preview['unreadableSuppressions']): string[] {
+  return [
+    `Lines of suppression files that hold no address (${problems.length} of ${lines} shown)`,
+    ...problems.map(({ where, what }) => `  ${printable(where)}: ${printable(what)}`),
+  ];
 }
 
 function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {

@@ -7,6 +7,7 @@ import type { PreparedCampaign } from '../engine/prepare.ts';
 import type { Account } from '../gateway/account.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
+import { unreadableText } from './preview-text.ts';
 import { startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
 
@@ -26,6 +27,8 @@ export async function planWithProgress(
   const filtered = prepared.filtered();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
+  const unreadable = prepared.suppressionLists.unreadable();
+  if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);
   return run;
 }
 

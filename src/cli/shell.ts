@@ -1,8 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { InputError } from '../domain.ts';
 import type { EngineContext } from '../engine/context.ts';
 import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';
-import { leaseDatabase } from '../platform/database.ts';
+import { leaseDatabase, volleyHome } from '../platform/database.ts';
+import { embeddedServerStatus } from '../platform/embedded-postgres.ts';
 import { listenForStop } from '../platform/signals.ts';
 
 /** What a command has of the process it runs in. */
@@ -50,18 +53,52 @@ export function processShell(): Shell {
 
 /** Opens the ledger for as long as a command works with it; starts the embedded server if there is no other. */
 export async function withLedger<Result>(
-  { settings, now }: Shell,
+  shell: Shell,
   work: (context: EngineContext) => Promise<Result>,
 ): Promise<Result> {
+  const { context, close } = await openContext(shell);
+  try {
+    return await work(context);
+  } finally {
+    await close();
+  }
+}
+
+/** For commands that can do without: with no ledger where there is none yet, or, saying so, where it cannot be used. */
+export async function withLedgerIfAny<Result>(
+  shell: Shell,
+  work: (context: EngineContext | undefined) => Promise<Result>,
+): Promise<Result> {
+  const { environment, workingFolder } = shell.settings;
+  const { dataFolder } = embeddedServerStatus(volleyHome(environment, workingFolder));
+  if (!environment['DATABASE_URL'] && !existsSync(dataFolder)) return work(undefined);
+  const opened = await openContext(shell).catch((error: unknown) => {
+    if (!(error instanceof InputError)) throw error;
+    shell.note(`${error.message}\nGoing on without the ledger.`);
+    return undefined;
+  });
+  if (!opened) return work(undefined);
+  try {
+    return await work(opened.context);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function openContext({
+  settings,
+  now,
+}: Shell): Promise<{ readonly context: EngineContext; readonly close: () => Promise<void> }> {
   const lease = await leaseDatabase(settings.environment, settings.workingFolder);
   try {
     const ledger = await openLedger(lease.connection, lease.description);
-    try {
-      return await work({ ledger, now, randomBytes, randomUuid: randomUUID });
-    } finally {
+    const close = async (): Promise<void> => {
       await ledger.close();
-    }
-  } finally {
+      await lease.release();
+    };
+    return { context: { ledger, now, randomBytes, randomUuid: randomUUID }, close };
+  } catch (error) {
     await lease.release();
+    throw error;
   }
 }

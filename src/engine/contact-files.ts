@@ -74,16 +74,18 @@ export async function openContactFiles(
   }
 }
 
-async function openFile(
+/** @throws InputError when there is no such file, at the place that names it */
+export async function openFile(
   path: string,
   settings: Settings,
   where: string,
+  kind = 'contact file',
 ): Promise<{ readonly bytes: AsyncIterable<Buffer>; readonly shown: string }> {
   const shown = relative(settings.workingFolder, path);
   try {
     await stat(path);
   } catch (error) {
-    const what = `The contact file ${shown} cannot be read (${whyUnreadable(error)}).`;
+    const what = `The ${kind} ${shown} cannot be read (${whyUnreadable(error)}).`;
     throw new InputError([{ where, what }], { cause: error });
   }
   return { bytes: createReadStream(path, { highWaterMark: chunkSize }), shown };

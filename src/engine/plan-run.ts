@@ -2,7 +2,9 @@ import type { Contact } from '../domain.ts';
 import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
+import { stageSuppressions } from '../ledger/contacts/suppress.ts';
 import type { EngineContext } from './context.ts';
+import { frequencyCapOf } from './frequency-cap.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { countLinesBefore } from './lines-before.ts';
 import type { PreparedCampaign } from './prepare.ts';
@@ -19,7 +21,7 @@ import { openSmsReader } from './sms-text.ts';
  */
 export async function planRun(
   context: EngineContext,
-  { campaign, composition, files, contacts, contactFiles }: PreparedCampaign,
+  { campaign, composition, files, contacts, contactFiles, suppressionLists }: PreparedCampaign,
   kept: KeptFiles,
   onRead: (contacts: number) => void,
 ): Promise<string> {
@@ -36,6 +38,7 @@ export async function planRun(
         readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
       takePieces: kept.take,
     });
+    await stageSuppressions(client, suppressionLists.addresses);
     await expandRun(client, {
       run,
       campaign: definition.campaign,
@@ -45,6 +48,7 @@ export async function planRun(
       messageKey: context.randomBytes(32),
       chunkSize: definition.dispatch.chunkSize,
       recipientColumn: composition.recipientColumn,
+      frequencyCap: frequencyCapOf(definition, now),
       contactFiles: contactFiles.map(({ name, format }, file) => {
         const { encoding, delimiter } = format();
         const { skipLines } = definition.contacts;

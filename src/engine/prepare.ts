@@ -16,6 +16,7 @@ import { isLoopbackHost } from '../wire/required.ts';
 import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
 import { type OpeningOptions, openContactFiles } from './contact-files.ts';
 import type { Settings } from './settings.ts';
+import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 
 /** A campaign whose files have all been read and checked: everything that can be known before anything is written. */
 export type PreparedCampaign = {
@@ -28,6 +29,10 @@ export type PreparedCampaign = {
   readonly contacts: AsyncIterable<readonly Contact[]>;
   /** Rows that `contacts.where` has left out so far: they are no part of the run. */
   readonly filtered: () => number;
+  /** Addresses that the campaign itself says are not to be sent to. */
+  readonly suppressionLists: SuppressionLists;
+  /** For who does not read the contacts to their end. */
+  readonly close: () => Promise<void>;
 };
 
 /**
@@ -64,6 +69,7 @@ export async function prepareCampaign(
   requireColumns(contactFiles, composition);
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
   await checkStaticFiles(campaign, target, files);
+  const suppressionLists = await openSuppressionLists(campaign, path, settings);
   let filtered = 0;
   const rows = readContacts(contactFiles, composition, readAddress, () => {
     filtered++;
@@ -76,6 +82,10 @@ export async function prepareCampaign(
     contactFiles,
     contacts: files.checkContacts(rows),
     filtered: () => filtered,
+    suppressionLists,
+    close: async () => {
+      await Promise.all([suppressionLists.close(), ...contactFiles.map(({ close }) => close())]);
+    },
   };
 }
 

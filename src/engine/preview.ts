@@ -1,11 +1,25 @@
 import { hash } from 'node:crypto';
+import type { Definition } from '../campaign/definition.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
 import type { ContactFile } from '../contacts/read.ts';
-import type { Channel, Contact, Destination, Envelope, RejectedContact, Rejection } from '../domain.ts';
+import type {
+  Channel,
+  Contact,
+  Destination,
+  Envelope,
+  Problem,
+  RejectedContact,
+  Rejection,
+} from '../domain.ts';
+import { inSession } from '../ledger/connection.ts';
+import { type LeftOutAddress, streamLeftOutAddresses } from '../ledger/contacts/suppress.ts';
+import type { EngineContext } from './context.ts';
+import { frequencyCapOf } from './frequency-cap.ts';
 import { countLinesBefore } from './lines-before.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openSmsReader } from './sms-text.ts';
+import type { SuppressionLists } from './suppression-lists.ts';
 
 /** What a run of this campaign would be; nothing is sent or written. */
 export type Preview = {
@@ -29,6 +43,10 @@ export type Preview = {
   /** SMS parts of all messages, as far as they can be told before the service fills its own placeholders. */
   readonly smsParts: number | null;
   readonly rejected: readonly RejectedContact[];
+  /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
+  readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
+  /** Whether the ledger's suppressions, and what it has sent, were looked at. */
+  readonly ledger: 'read' | 'not read';
   readonly messages: readonly PreviewedMessage[];
 };
 
@@ -47,14 +65,16 @@ export type PreviewedMessage = Envelope & {
 const shownRejected = 20;
 const shownMessages = 3;
 
-/** Counts what a run would count. Memory grows with the number of addresses, not with the size of what they are sent. */
-export async function previewCampaign({
-  campaign,
-  composition,
-  contactFiles,
-  contacts,
-  filtered,
-}: PreparedCampaign): Promise<Preview> {
+/**
+ * Counts what a run would count. Memory grows with the number of addresses, suppressed ones too, not with the size of
+ * what they are sent.
+ *
+ * @param context the ledger, whose suppressions are looked at; without one, only the campaign's own lists are
+ */
+export async function previewCampaign(
+  { campaign, composition, contactFiles, contacts, filtered, suppressionLists }: PreparedCampaign,
+  context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
+): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const linesBefore = countLinesBefore(contactFiles);
   const severalFiles = contactFiles.length > 1;
@@ -65,6 +85,8 @@ export async function previewCampaign({
   const rejected: RejectedContact[] = [];
   const messages: PreviewedMessage[] = [];
   let smsParts = 0;
+
+  const whyLeftOut = await readLeftOut(campaign.value, suppressionLists, context);
 
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   /** A place as people are told it, from a line that was counted on from file to file. */
@@ -83,10 +105,16 @@ export async function previewCampaign({
       return;
     }
     const { file, line, address, envelope } = contact;
+    const { recipientColumn: column } = composition;
+    const suppressed = whyLeftOut(address, envelope.fields['SubAccount'] ?? '');
+    if (suppressed !== undefined) {
+      reject(contact, { column, reason: 'suppressed', detail: suppressed });
+      return;
+    }
     const first = lineOfAddress.get(address);
     if (first !== undefined) {
       const detail = `same address as ${placeOf(first)}`;
-      reject(contact, { column: composition.recipientColumn, reason: 'duplicate', detail });
+      reject(contact, { column, reason: 'duplicate', detail });
       return;
     }
     lineOfAddress.set(address, linesBefore(file) + line);
@@ -120,8 +148,43 @@ export async function previewCampaign({
     merge: composition.merge,
     smsParts: readSms ? smsParts : null,
     rejected,
+    unreadableSuppressions: suppressionLists.unreadable(),
+    ledger: context ? 'read' : 'not read',
     messages,
   };
+}
+
+/** Why an address is left out for a SubAccount; undefined when it is not. */
+type WhyLeftOut = (address: string, subAccount: string) => string | undefined;
+
+/** In the order of importance that a run goes by: the campaign's own lists, suppressions, the frequency cap. */
+async function readLeftOut(
+  definition: Definition,
+  lists: SuppressionLists,
+  context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
+): Promise<WhyLeftOut> {
+  const reasons = new Map<string, LeftOutAddress[]>();
+  const add = async (batches: AsyncIterable<readonly LeftOutAddress[]>): Promise<void> => {
+    for await (const batch of batches) {
+      for (const entry of batch) {
+        const known = reasons.get(entry.address);
+        if (known) known.push(entry);
+        else reasons.set(entry.address, [entry]);
+      }
+    }
+  };
+  await add(lists.addresses);
+  if (context) {
+    const cap = frequencyCapOf(definition, context.now());
+    await inSession(context.ledger.pool, async (client) => {
+      await client.query('BEGIN READ ONLY');
+      await add(streamLeftOutAddresses(client, definition.channel, cap));
+      await client.query('COMMIT');
+    });
+  }
+  if (reasons.size === 0) return () => undefined;
+  return (address, subAccount) =>
+    reasons.get(address)?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount)?.detail;
 }
 
 /** Counts recipients by envelope. An envelope is known as an object; equal ones are told by their hash. */

@@ -57,6 +57,7 @@ export async function planRerun(
         messageKey: context.randomBytes(32),
         chunkSize: dispatch.chunkSize,
         recipientColumn,
+        frequencyCap: undefined,
         contactFiles: await listContactFiles(client, sourceRun),
         sourceRun,
         files: { kind: 'run', run: sourceRun },

@@ -15,6 +15,15 @@ function readDuration(text: string): number {
   return Number.parseInt(text, 10) * factor;
 }
 
+/** A duration as people write it, in the largest unit that it is a whole number of. */
+export function durationText(milliseconds: number): string {
+  const [unit = 'ms', factor = 1] =
+    Object.entries(units)
+      .toReversed()
+      .find(([, size]) => milliseconds % size === 0) ?? [];
+  return `${milliseconds / factor}${unit}`;
+}
+
 /** A whole number within bounds. It is read from text, because YAML scalars stay text here. */
 export function wholeNumber(minimum: number, maximum: number, byDefault: number) {
   return z

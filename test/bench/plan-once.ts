@@ -16,7 +16,7 @@ const begun = performance.now();
 const kept = keepContactFiles();
 const settings = { environment: process.env, workingFolder: process.cwd() };
 const prepared = await prepareCampaign(campaign, settings, kind === 'preview' ? {} : { kept });
-if (kind === 'preview') await previewCampaign(prepared);
+if (kind === 'preview') await previewCampaign(prepared, undefined);
 else {
   const ledger = await openLedger({ connectionString: url }, 'bench');
   await planRun(

@@ -63,7 +63,7 @@ function settings(): Settings {
 }
 
 const preview = async (rows: readonly string[], parts: Parts): Promise<Preview> =>
-  previewCampaign(await prepare(rows, parts));
+  previewCampaign(await prepare(rows, parts), opened.context);
 
 const number = (index: number): string => `04120${String(index).padStart(5, '0')}`;
 
@@ -186,7 +186,7 @@ message: { Message: Hello }
   const previewOf = async (campaign: string): Promise<Preview> => {
     await workspace.write('contacts.csv', 'Mobile,first_name,code\n0412000001,Ann,A\n0412000002,Bob,B\n');
     await workspace.write('campaign.yaml', campaign);
-    return previewCampaign(await prepareCampaign('campaign.yaml', settings()));
+    return previewCampaign(await prepareCampaign('campaign.yaml', settings()), opened.context);
   };
 
   test('is guessed, and shown as guessed', async () => {
@@ -212,7 +212,7 @@ message: { Message: Hello }
     expect(await previewOf(source)).toMatchObject({ filtered: null });
     const shown = await previewOf(source.replace('AU', 'AU, where: [{ column: code, equals: B }]'));
     expect(shown).toMatchObject({ filtered: 1, contacts: { read: 1 }, recipients: 1 });
-    expect(previewText(shown)).toContain('0 duplicate; 1 more left out by contacts.where\n');
+    expect(previewText(shown)).toContain('0 suppressed; 1 more left out by contacts.where\n');
   });
 });
 
@@ -271,7 +271,7 @@ test('memory does not grow with the length of the messages', async () => {
       yield [{ kind: 'contact', ...place, address, originalAddress: address, envelope, destination: {} }];
     }
   })();
-  const { envelopes } = await previewCampaign({ ...prepared, contacts });
+  const { envelopes } = await previewCampaign({ ...prepared, contacts }, undefined);
   expect(envelopes).toBe(20_000);
   // All the texts together are 200 MB.
   expect(process.memoryUsage().heapUsed).toBeLessThan(150 * 1024 * 1024);

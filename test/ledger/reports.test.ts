@@ -27,12 +27,17 @@ const owner = '00000000-0000-4000-8000-000000000001';
 type Delivery = Omit<Extract<ReadReport, { kind: 'delivery' }>, 'report' | 'kind'>;
 
 /** A run of one request with two recipients, whose request is `sending`. */
-async function sendingRun(fields: Record<string, string> = {}): Promise<{ run: string; messageId: string }> {
+/** @param meanwhile happens after the run is planned and before its request is claimed */
+async function sendingRun(
+  fields: Record<string, string> = {},
+  meanwhile: () => Promise<unknown> = async () => undefined,
+): Promise<{ run: string; messageId: string }> {
   const envelope = anEnvelope({ Message: 'Hello', ...fields });
   const run = await planContacts(opened.ledger, aRun(), [
     aContact(2, { envelope }),
     aContact(3, { envelope }),
   ]);
+  await meanwhile();
   const {
     claimed: [request],
   } = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
@@ -153,10 +158,11 @@ test('a report that comes before our own 200 is recorded is not lost', async () 
 
 test('a report for a recipient who was left out of the request is unmatched and proves nothing', async () => {
   const suppressed = { channel: 'sms', address: '+61400000002', subAccount: 'TAS' } as const;
-  await addSuppressions(opened.ledger.pool, [
-    { ...suppressed, reason: '', source: 'operator', createdAt: new Date() },
-  ]);
-  const { run, messageId } = await sendingRun({ SubAccount: 'TAS' });
+  const { run, messageId } = await sendingRun({ SubAccount: 'TAS' }, () =>
+    addSuppressions(opened.ledger.pool, [
+      { ...suppressed, reason: '', source: 'operator', createdAt: new Date() },
+    ]),
+  );
   await doubtOrphanedRequests(opened.ledger.pool, run, new Date());
   expect(await apply(delivered(messageId))).toEqual(['unmatched']);
   const summary = await summariseRun(opened.ledger.pool, run);

@@ -49,6 +49,7 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     chunkSize: 2,
     recipientColumn: 'phone',
     contactFiles: [],
+    frequencyCap: undefined,
     approve: () => undefined,
     sourceRun: null,
     files: { kind: 'read', readFile: async (path) => Buffer.from(`content of ${path}`) },

@@ -11,10 +11,10 @@ export function define(command: Command, shell: Shell): void {
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the result as JSON')
     .action(async (path: string, { json, contacts: files }: { json?: true; contacts?: string[] }) => {
-      const { campaign, account, contactFiles } = await prepareCampaign(path, shell.settings, {
+      const { campaign, account, close } = await prepareCampaign(path, shell.settings, {
         contactFiles: files,
       });
-      await Promise.all(contactFiles.map(({ close }) => close()));
+      await close();
       const { campaign: name, channel } = campaign.value;
       shell.print(
         json

@@ -3,7 +3,7 @@ import { prepareCampaign } from '../../engine/prepare.ts';
 import { previewCampaign } from '../../engine/preview.ts';
 import { addContactsOption } from '../options.ts';
 import { previewText } from '../preview-text.ts';
-import type { Shell } from '../shell.ts';
+import { type Shell, withLedgerIfAny } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   addContactsOption(command)
@@ -14,7 +14,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', 'print the plan as JSON')
     .action(async (path: string, { json, contacts: contactFiles }: { json?: true; contacts?: string[] }) => {
       const prepared = await prepareCampaign(path, shell.settings, { contactFiles });
-      const preview = await previewCampaign(prepared);
+      const preview = await withLedgerIfAny(shell, (context) => previewCampaign(prepared, context));
       shell.print(json ? JSON.stringify(preview) : previewText(preview));
     });
 }

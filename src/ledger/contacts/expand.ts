@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Channel } from '../../domain.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import { type FileSource, storeRunFiles } from '../runs/files.ts';
+import { type FrequencyCap, leaveOutSuppressed } from './suppress.ts';
 
 /** A run as it is to be planned from the staged contacts. */
 export type PlannedRun = {
@@ -14,6 +15,8 @@ export type PlannedRun = {
   readonly messageKey: Buffer;
   readonly chunkSize: number;
   readonly recipientColumn: string;
+  /** Addresses sent to a short time ago are left out, where there is one. */
+  readonly frequencyCap: FrequencyCap | undefined;
   readonly contactFiles: readonly ContactFileRecord[];
   /** The run whose recipients this one sends to again; null for a run of contact files. */
   readonly sourceRun: string | null;
@@ -42,7 +45,13 @@ export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise
   // Sorting and hashing a million rows in Postgres's 4 MiB would go by way of the disk.
   await client.query("SET LOCAL work_mem = '128MB'; SET LOCAL jit = off");
   await mergeEnvelopes(client);
-  await findDuplicates(client, run.recipientColumn);
+  await client.query(
+    'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
+  );
+  await leaveOutSuppressed(client, run.recipientColumn, run.channel, run.frequencyCap);
+  await client.query('ANALYZE left_out');
+  await findDuplicates(client, run);
+  await client.query('ANALYZE left_out');
   await sizeEnvelopes(client, run.chunkSize);
   run.approve(await totalBilling(client));
   await insertRun(client, run);
@@ -50,7 +59,9 @@ export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
   await storeRunFiles(client, run.run, run.files);
-  await client.query('DROP TABLE staged_contacts, staged_envelopes, staged_rejections, staged_pieces');
+  await client.query(
+    'DROP TABLE staged_contacts, staged_envelopes, staged_rejections, staged_suppressions, staged_pieces',
+  );
   await client.query('COMMIT');
 }
 
@@ -75,26 +86,38 @@ async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
 }
 
 /** The first of equal addresses stays. */
-async function findDuplicates(client: pg.PoolClient, recipientColumn: string): Promise<void> {
-  await client.query(
-    'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
-  );
+async function findDuplicates(
+  client: pg.PoolClient,
+  { recipientColumn, contactFiles }: PlannedRun,
+): Promise<void> {
   await client.query(
     `
-    INSERT INTO left_out
-    SELECT s.line, $1, 'duplicate', 'same address as line ' || repeated.line
-    FROM (
+    WITH repeated AS MATERIALIZED (
       SELECT address, min(line) AS line
-      FROM staged_contacts
+      FROM ${kept}
       GROUP BY address
       HAVING count(*) > 1
-    ) repeated
-    JOIN staged_contacts s USING (address)
+    ), places AS (
+      SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
+      FROM unnest($2::text[], $3::integer[]) AS file (name, lines_before)
+    )
+    INSERT INTO left_out
+    SELECT s.line, $1, 'duplicate',
+           'same address as ' || coalesce(name || ':' || repeated.line - lines_before, 'line ' || repeated.line)
+    FROM repeated
+    JOIN (SELECT s.line, s.address FROM ${kept}) s USING (address)
+    LEFT JOIN places ON repeated.line > lines_before AND (lines_with IS NULL OR repeated.line <= lines_with)
     WHERE s.line > repeated.line
     `,
-    [recipientColumn],
+    // The file is only named where there are several.
+    contactFiles.length > 1
+      ? [
+          recipientColumn,
+          contactFiles.map(({ name }) => name),
+          contactFiles.map(({ linesBefore }) => linesBefore),
+        ]
+      : [recipientColumn, [], []],
   );
-  await client.query('ANALYZE left_out');
 }
 
 /** Contacts that become recipients. */

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Contact, Envelope } from '../../domain.ts';
+import { copyValue } from './copy.ts';
 
 /** A contact file's content is kept in pieces of its bytes, compressed by themselves. */
 export type ContactFilePiece = { readonly file: number; readonly piece: number; readonly data: Buffer };
@@ -48,7 +49,8 @@ export async function stageContacts(client: pg.PoolClient, source: ContactSource
 /** Tables of this session alone; what an earlier plan left in them is dropped. */
 export async function createStagingTables(client: pg.PoolClient): Promise<void> {
   await client.query(`
-    DROP TABLE IF EXISTS staged_contacts, staged_envelopes, staged_rejections, staged_pieces;
+    DROP TABLE IF EXISTS
+      staged_contacts, staged_envelopes, staged_rejections, staged_pieces, staged_suppressions;
     CREATE TEMPORARY TABLE staged_contacts (
       line             integer NOT NULL,
       envelope         integer NOT NULL,
@@ -60,6 +62,9 @@ export async function createStagingTables(client: pg.PoolClient): Promise<void> 
     CREATE TEMPORARY TABLE staged_envelopes (envelope integer NOT NULL, content text NOT NULL);
     CREATE TEMPORARY TABLE staged_rejections (
       line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, detail text NOT NULL
+    );
+    CREATE TEMPORARY TABLE staged_suppressions (
+      address text COLLATE "C" NOT NULL, sub_account text NOT NULL, detail text NOT NULL
     );
     CREATE TEMPORARY TABLE staged_pieces (file integer NOT NULL, piece integer NOT NULL, data bytea NOT NULL);
     ALTER TABLE staged_pieces ALTER COLUMN data SET STORAGE EXTERNAL;
@@ -113,16 +118,16 @@ class Segment {
     const line = this.#source.linesBefore(contact.file) + contact.line;
     if (contact.kind === 'rejected') {
       const { column, reason, detail } = contact;
-      this.rejectionLines += `${line}\t${escaped(column)}\t${reason}\t${escaped(detail)}\n`;
+      this.rejectionLines += `${line}\t${copyValue(column)}\t${reason}\t${copyValue(detail)}\n`;
       return '';
     }
     const { address, originalAddress } = contact;
     const { number, isNew } = this.#envelopes(contact.envelope);
-    if (isNew) this.envelopeLines += `${number}\t${escaped(JSON.stringify(contact.envelope))}\n`;
-    const original = originalAddress === address ? '\\N' : escaped(originalAddress);
-    const destination = escaped(JSON.stringify(contact.destination));
+    if (isNew) this.envelopeLines += `${number}\t${copyValue(JSON.stringify(contact.envelope))}\n`;
+    const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
+    const destination = copyValue(JSON.stringify(contact.destination));
     const parts = this.#source.partsOf(contact) ?? '\\N';
-    return `${line}\t${number}\t${parts}\t${escaped(address)}\t${original}\t${destination}\n`;
+    return `${line}\t${number}\t${parts}\t${copyValue(address)}\t${original}\t${destination}\n`;
   }
 }
 
@@ -164,18 +169,4 @@ async function stagePieces(client: pg.PoolClient, pieces: readonly ContactFilePi
     `,
     [pieces.map(({ file }) => file), pieces.map(({ piece }) => piece), pieces.map(({ data }) => data)],
   );
-}
-
-const special = /[\\\n\r\t\0]/;
-const escapes: Readonly<Record<string, string>> = {
-  '\\': '\\\\',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\0': '',
-};
-
-/** A value in COPY's text format. NUL cannot be stored in Postgres and is dropped. */
-function escaped(value: string): string {
-  return special.test(value) ? value.replace(/[\\\n\r\t\0]/g, (found) => escapes[found] ?? '') : value;
 }

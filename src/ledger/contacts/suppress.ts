@@ -1,0 +1,125 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Channel } from '../../domain.ts';
+import { streamRows } from '../cursor.ts';
+import { copyValue } from './copy.ts';
+
+/** An address that a run leaves out: for all, or where its SubAccount is this; empty for all. `detail` says why. */
+export type LeftOutAddress = {
+  readonly address: string;
+  readonly subAccount: string;
+  readonly detail: string;
+};
+
+/** Addresses that were sent to a short time ago; `campaign` is null where those of any campaign count. */
+export type FrequencyCap = { readonly since: Date; readonly campaign: string | null; readonly time: string };
+
+/** Copies the addresses of a campaign's own lists into a table of this session. Memory does not grow with them. */
+export async function stageSuppressions(
+  client: pg.PoolClient,
+  batches: AsyncIterable<readonly LeftOutAddress[]>,
+): Promise<void> {
+  async function* lines(): AsyncGenerator<string, void, undefined> {
+    for await (const batch of batches) {
+      yield batch
+        .map(
+          ({ address, subAccount, detail }) =>
+            `${copyValue(address)}\t${copyValue(subAccount)}\t${copyValue(detail)}\n`,
+        )
+        .join('');
+    }
+  }
+  await pipeline(Readable.from(lines()), client.query(copyFrom('COPY staged_suppressions FROM STDIN')));
+  await client.query('ANALYZE staged_suppressions');
+}
+
+/**
+ * Every address that is to be left out, as a query of `address`, `sub_account`, `detail` and `priority`: suppressed ones,
+ * and those sent to a short time ago. What may have been accepted counts as accepted.
+ *
+ * @param first number of its first parameter
+ */
+function leftOutAddresses(
+  channel: Channel,
+  cap: FrequencyCap | undefined,
+  first: number,
+): { readonly sql: string; readonly values: readonly unknown[] } {
+  const parameter = (place: number): string => `$${first + place}`;
+  const suppressed = `
+    SELECT address, sub_account,
+           concat('suppressed for ', channel, ' of SubAccount ' || nullif(sub_account, ''), ': ' || nullif(reason, ''))
+             AS detail,
+           1 AS priority
+    FROM suppressions
+    WHERE channel = ${parameter(0)}
+  `;
+  if (!cap) return { sql: suppressed, values: [channel] };
+  const sent = `
+    SELECT address COLLATE "C", '' AS sub_account,
+           'sent to within ' || ${parameter(1)}::text || ', by run ' || max(run_id) AS detail, 2 AS priority
+    FROM (
+      SELECT r.run_id, a.address, o.outcome
+      FROM runs r
+      JOIN requests q USING (run_id)
+      JOIN chunks c USING (run_id, request)
+      CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS a (address, position)
+      LEFT JOIN recipient_outcomes o
+        ON o.run_id = q.run_id AND o.request = q.request AND o.position = a.position
+      WHERE r.channel = ${parameter(0)} AND (${parameter(2)}::text IS NULL OR r.campaign = ${parameter(2)})
+        AND (r.finished_at IS NULL OR r.finished_at >= ${parameter(3)})
+        AND q.state IN ('accepted', 'sending', 'in_doubt') AND q.updated_at >= ${parameter(3)}
+    ) AS recent
+    WHERE outcome IS DISTINCT FROM 'cancelled'
+    GROUP BY address
+  `;
+  return {
+    sql: `${suppressed} UNION ALL ${sent}`,
+    values: [channel, cap.time, cap.campaign, cap.since],
+  };
+}
+
+/**
+ * The addresses that a run planned now would leave out, those of the campaign's own lists apart. Within the caller's
+ * transaction; the more important of two reasons comes first.
+ */
+export async function* streamLeftOutAddresses(
+  client: pg.PoolClient,
+  channel: Channel,
+  cap: FrequencyCap | undefined,
+): AsyncGenerator<readonly LeftOutAddress[], void, undefined> {
+  const { sql, values } = leftOutAddresses(channel, cap, 1);
+  const ordered = `
+    SELECT address, sub_account AS "subAccount", detail
+    FROM (${sql}) AS x
+    ORDER BY priority, address, sub_account
+  `;
+  yield* streamRows<LeftOutAddress>(client, 'left out', { sql: ordered, values }, 5_000);
+}
+
+/** Marks staged contacts that are to be left out, before duplicates are looked for: they are not in the run. */
+export async function leaveOutSuppressed(
+  client: pg.PoolClient,
+  recipientColumn: string,
+  channel: Channel,
+  cap: FrequencyCap | undefined,
+): Promise<void> {
+  const { sql, values } = leftOutAddresses(channel, cap, 2);
+  await client.query(
+    `
+    INSERT INTO left_out
+    SELECT DISTINCT ON (s.line) s.line, $1, 'suppressed', x.detail
+    FROM (
+      ${sql}
+      UNION ALL
+      SELECT address, sub_account, detail, 0 FROM staged_suppressions
+    ) x
+    JOIN staged_contacts s USING (address)
+    JOIN staged_envelopes e USING (envelope)
+    WHERE x.sub_account = '' OR x.sub_account = CAST(e.content AS jsonb) -> 'fields' ->> 'SubAccount'
+    ORDER BY s.line, x.priority, x.sub_account, x.detail
+    `,
+    [recipientColumn, ...values],
+  );
+}
