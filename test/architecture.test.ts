@@ -71,7 +71,8 @@ function specifiers(source: string): string[] {
 
 const roomOf = (path: string): string => path.split('/')[0] ?? '';
 /** A package can be named like a file too. */
-const isLocal = ({ to }: Import): boolean => /\.(ts|js)$/.test(to) && !Object.hasOwn(onlyIn, to);
+const isLocal = ({ to }: Import): boolean =>
+  /\.(ts|js)$/.test(to) && !to.startsWith('node:') && !Object.hasOwn(onlyIn, to);
 const written = ({ from, to }: Import): string => `${from} imports ${to}`;
 
 test('imports are found at all: each file but the vocabulary and a few leaves has some', () => {

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { checkBudget } from '../campaign/budget.ts';
+import { type CostEstimate, costTally, estimateCost } from '../campaign/cost.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import { type MergePlan, mergedText } from '../campaign/merge.ts';
 import type { Channel, Destination, Envelope, RejectedContact } from '../domain.ts';
@@ -25,6 +27,8 @@ export type Preview = {
   readonly merge: MergePlan;
   /** SMS parts of all messages, as far as they can be told before the service fills its own placeholders. */
   readonly smsParts: number | null;
+  /** By the account's rate card. */
+  readonly cost: CostEstimate;
   readonly rejected: readonly RejectedContact[];
   readonly messages: readonly PreviewedMessage[];
 };
@@ -40,9 +44,14 @@ export type PreviewedMessage = Envelope & {
 const shownRejected = 20;
 const shownMessages = 3;
 
-/** Counts what a run would count. Memory grows with the number of addresses, not with the size of what they are sent. */
+/**
+ * Counts what a run would count. Memory grows with the number of addresses, not with the size of what they are sent.
+ *
+ * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told
+ */
 export async function previewCampaign({
   campaign,
+  account,
   composition,
   contacts,
   filtered,
@@ -53,6 +62,7 @@ export async function previewCampaign({
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
   const messages: PreviewedMessage[] = [];
+  const tally = costTally();
   let smsParts = 0;
 
   const reject = (contact: RejectedContact): void => {
@@ -79,10 +89,15 @@ export async function previewCampaign({
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const text = channel === 'sms' ? mergedText(envelope.fields['Message'] ?? '', destination) : null;
-    if (text !== null) smsParts += countSmsParts(text, envelope.fields['CharacterConversion'] === 'true');
+    const parts =
+      text === null ? null : countSmsParts(text, envelope.fields['CharacterConversion'] === 'true');
+    smsParts += parts ?? 0;
+    tally.add(envelope.fields, parts);
     if (messages.length < shownMessages) messages.push({ line, destination, ...envelope, text });
   }
 
+  const cost = estimateCost(tally.totals(), channel, account.rates);
+  checkBudget(campaign, cost);
   let requests = 0;
   for (const size of sizeOfEnvelope.values()) requests += Math.ceil(size / dispatch.chunkSize);
   return {
@@ -97,6 +112,7 @@ export async function previewCampaign({
     envelopes: sizeOfEnvelope.size,
     merge: composition.merge,
     smsParts: channel === 'sms' ? smsParts : null,
+    cost,
     rejected,
     messages,
   };
