@@ -7,6 +7,26 @@
 export const channels = ['email', 'sms', 'fax', 'voice', 'tts'] as const;
 export type Channel = (typeof channels)[number];
 
+/** What the service charges for, and the unit it does in, by channel. */
+export const unitOfChannel = {
+  email: 'email',
+  sms: 'part',
+  fax: 'page',
+  voice: 'second',
+  tts: 'second',
+} as const satisfies Record<Channel, string>;
+export type Unit = (typeof unitOfChannel)[Channel];
+
+/** What one unit costs through an account. */
+export type Rate = {
+  readonly channel: Channel;
+  readonly unit: Unit;
+  /** An exact decimal. */
+  readonly price: string;
+  /** Three capital letters, the same in all rates of an account. */
+  readonly currency: string;
+};
+
 /** The interfaces an account can be spoken to in (interface.md, sections 4.1–4.3). */
 export const interfaceNames = ['rest-2.02', 'rest-1.04', 'rest-1.02', 'soap-tts'] as const;
 export type InterfaceName = (typeof interfaceNames)[number];

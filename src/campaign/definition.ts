@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { channels, type DestinationField } from '../domain.ts';
-import { duration, text, wholeNumber } from '../platform/scalars.ts';
+import { decimal, duration, text, wholeNumber } from '../platform/scalars.ts';
 import { keypadTones } from '../wire/fields.ts';
 import { describeMessageKey } from './field-descriptions.ts';
 import { messageKeys } from './message-keys.ts';
@@ -240,6 +240,39 @@ const dispatch = z
   .prefault({})
   .describe('How fast, and in which portions, the requests are sent.');
 
+const amount = decimal(1_000_000_000);
+
+function amountsOf(name: string) {
+  return z
+    .record(z.string(), amount)
+    .optional()
+    .describe(
+      `The most that a run may cost each of these ${name}s; "*" (in quotes) is for every other one, each by itself, and for recipients without ${name}.`,
+    );
+}
+
+const budget = z
+  .strictObject({
+    campaign: amount.optional().describe('The most that a run may cost.'),
+    subAccounts: amountsOf('SubAccount'),
+    chargeCodes: amountsOf('ChargeCode'),
+  })
+  .optional()
+  .describe(
+    "What one run may cost, in the currency of the account's `rates`. A plan that would cost more is refused, and so is one whose cost cannot be told.",
+  );
+
+const chargeCodeFile = z.strictObject({ file: text, column: text.optional() });
+
+const chargeCodes = z
+  .union([text, chargeCodeFile], { error: 'expected the name of a file, or { file: …, column: … }' })
+  .transform((written) => (typeof written === 'string' ? { file: written } : written))
+  .meta({ type: ['string', 'number', 'boolean', 'object'] })
+  .optional()
+  .describe(
+    "A CSV file with all valid ChargeCodes, relative to the campaign's folder, or { file: …, column: … } where it has several columns and none is called ChargeCode. A contact with another ChargeCode, or without one, stops the plan.",
+  );
+
 export const definitionSchema = z
   .strictObject({
     campaign: name.describe("The campaign's name in reports."),
@@ -255,6 +288,8 @@ export const definitionSchema = z
         'Attachments; the document of a fax; what [[File1]], [[File2]], … link to in an SMS. Their values may contain [[Column]] too, for a file of each contact. At most 20 MiB together in a request, 2 GiB in a run.',
       ),
     dispatch,
+    budget,
+    chargeCodes,
   })
   .meta({ title: 'Volley campaign' });
 

@@ -1,8 +1,11 @@
+import { type CostEstimate, type CostLine, dearestLines, type KnownCost } from '../campaign/cost.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
+import type { Unit } from '../domain.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/preview.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/run-details.ts';
+import { type Column, table } from '../report/table.ts';
 
 /** What `volley plan` prints. */
 export function previewText(preview: Preview): string {
@@ -26,6 +29,8 @@ export function previewText(preview: Preview): string {
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
   }
+  parts.push(`  cost        ${totalText(preview.cost)}`);
+  if (isDivided(preview.cost)) parts.push('', costText(preview.cost));
   if (rejected.length > 0) {
     parts.push('', `Contacts left out (${rejected.length} of ${leftOut} shown)`, rejectedTable(rejected));
   }
@@ -46,6 +51,52 @@ function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {
   const separated = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
   return `${printable(name)} (${encoding}, columns separated by ${separated}${gzip ? ', gzip' : ''})`;
 }
+function totalText(cost: CostEstimate): string {
+  return cost.kind === 'known'
+    ? `${cost.total} ${cost.currency}, estimated by the rates of the account`
+    : `not known: ${cost.why}`;
+}
+
+/** Whether lines say more than their total does. */
+function isDivided(cost: CostEstimate): cost is KnownCost {
+  return (
+    cost.kind === 'known' &&
+    cost.lines.some(({ subAccount, chargeCode }) => subAccount !== null || chargeCode !== null)
+  );
+}
+
+/** Lines of the estimate that are shown; the total is of all. */
+const shownCosts = 20;
+
+/** The dearest lines of an estimate as a table; the last line is the total of all. */
+export function costText(cost: KnownCost): string {
+  const { currency, unit, lines, total } = cost;
+  const columns: readonly Column<CostLine>[] = [
+    { title: 'SubAccount', value: ({ subAccount }) => subAccount ?? '(none)' },
+    { title: 'ChargeCode', value: ({ chargeCode }) => chargeCode ?? '(none)' },
+    { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
+    { title: unitTitles[unit], value: ({ units }) => units, align: 'right' },
+    { title: currency, value: (line) => line.cost, align: 'right' },
+  ];
+  const shown = dearestLines(cost, shownCosts);
+  const more =
+    lines.length > shown.length
+      ? ` (the dearest ${shown.length} of ${lines.length}; the total is of all)`
+      : '';
+  const all = { subAccount: 'Total', chargeCode: '', recipients: 0, units: 0, cost: total };
+  for (const { recipients, units } of lines) {
+    all.recipients += recipients;
+    all.units += units;
+  }
+  return `Estimated cost${more}\n${table(columns, shown, all)}`;
+}
+
+const unitTitles: Readonly<Record<Unit, string>> = {
+  part: 'Parts',
+  email: 'E-mails',
+  page: 'Pages',
+  second: 'Seconds',
+};
 
 function sourceText({ field, kind, source }: FieldSource): string {
   const shown = printable(source);

@@ -60,7 +60,10 @@ function childRows(key: string, { items, additionalProperties, ...child }: Node)
 
 function valueText({ type, enum: values, minimum, maximum }: Node): string {
   if (values) return values.map((value) => `\`${value}\``).join(', ');
-  if (minimum !== undefined && maximum !== undefined) return `whole number, ${minimum} to ${maximum}`;
+  if (minimum !== undefined && maximum !== undefined) {
+    // An amount is exact as a text, and usually written as a number.
+    return `${Array.isArray(type) ? 'amount' : 'whole number'}, ${minimum} to ${maximum}`;
+  }
   // Text may be written without quotes, so it is declared as text, number or boolean.
   return Array.isArray(type)
     ? 'text'

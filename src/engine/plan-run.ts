@@ -1,3 +1,5 @@
+import { checkBudget } from '../campaign/budget.ts';
+import { estimateCost } from '../campaign/cost.ts';
 import type { Contact } from '../domain.ts';
 import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
@@ -18,10 +20,11 @@ import { openSmsReader } from './sms-text.ts';
  * @param kept what the campaign was prepared with
  * @param onRead called for each batch of contacts read, with their number, for progress
  * @returns the run's id
+ * @throws InputError when the run would cost more than its budget; there is none then
  */
 export async function planRun(
   context: EngineContext,
-  { campaign, composition, files, contacts, contactFiles, suppressionLists }: PreparedCampaign,
+  { campaign, account, composition, files, contacts, contactFiles, suppressionLists }: PreparedCampaign,
   kept: KeptFiles,
   onRead: (contacts: number) => void,
 ): Promise<string> {
@@ -57,7 +60,7 @@ export async function planRun(
       }),
       sourceRun: null,
       files: { kind: 'read', readFile: files.read },
-      approve: () => undefined,
+      approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, account.rates)),
       createdAt: now,
     });
   });

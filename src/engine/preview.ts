@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { checkBudget } from '../campaign/budget.ts';
+import { addTotals, type CostEstimate, type CostTotal, estimateCost } from '../campaign/cost.ts';
 import type { Definition } from '../campaign/definition.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
@@ -42,6 +44,8 @@ export type Preview = {
   readonly merge: MergePlan;
   /** SMS parts of all messages, as far as they can be told before the service fills its own placeholders. */
   readonly smsParts: number | null;
+  /** By the account's rate card. */
+  readonly cost: CostEstimate;
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
@@ -70,9 +74,10 @@ const shownMessages = 3;
  * what they are sent.
  *
  * @param context the ledger, whose suppressions are looked at; without one, only the campaign's own lists are
+ * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told
  */
 export async function previewCampaign(
-  { campaign, composition, contactFiles, contacts, filtered, suppressionLists }: PreparedCampaign,
+  { campaign, account, composition, contactFiles, contacts, filtered, suppressionLists }: PreparedCampaign,
   context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
 ): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
@@ -84,7 +89,6 @@ export async function previewCampaign(
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
   const messages: PreviewedMessage[] = [];
-  let smsParts = 0;
 
   const whyLeftOut = await readLeftOut(campaign.value, suppressionLists, context);
 
@@ -118,11 +122,10 @@ export async function previewCampaign(
       return;
     }
     lineOfAddress.set(address, linesBefore(file) + line);
-    envelopes.add(envelope);
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);
-    if (sms) smsParts += sms.parts;
+    envelopes.add(envelope, sms?.parts ?? null);
     if (messages.length < shownMessages) {
       messages.push({ file: nameOf(file), line, destination, ...envelope, text: sms?.text ?? null });
     }
@@ -133,7 +136,11 @@ export async function previewCampaign(
     for (const contact of batch) take(contact);
   }
 
-  const sizes = envelopes.sizes();
+  const counted = envelopes.counts();
+  const sum = (numberOf: (count: EnvelopeCount) => number): number =>
+    counted.reduce((total, count) => total + numberOf(count), 0);
+  const cost = estimateCost(addTotals(counted), channel, account.rates);
+  checkBudget(campaign, cost);
   return {
     campaign: definition.campaign,
     account: definition.account,
@@ -143,10 +150,11 @@ export async function previewCampaign(
     filtered: composition.filter ? filtered() : null,
     mapping: composition.mapping,
     recipients: lineOfAddress.size,
-    requests: sizes.reduce((requests, size) => requests + Math.ceil(size / dispatch.chunkSize), 0),
-    envelopes: sizes.length,
+    requests: sum(({ recipients }) => Math.ceil(recipients / dispatch.chunkSize)),
+    envelopes: counted.length,
     merge: composition.merge,
-    smsParts: readSms ? smsParts : null,
+    smsParts: readSms ? sum(({ parts }) => parts ?? 0) : null,
+    cost,
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),
     ledger: context ? 'read' : 'not read',
@@ -187,22 +195,30 @@ async function readLeftOut(
     reasons.get(address)?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount)?.detail;
 }
 
+/** Recipients of an envelope, and what they are sent. */
+type EnvelopeCount = { -readonly [Key in keyof CostTotal]: CostTotal[Key] };
+
 /** Counts recipients by envelope. An envelope is known as an object; equal ones are told by their hash. */
-function countEnvelopes(): { readonly add: (envelope: Envelope) => void; readonly sizes: () => number[] } {
-  const byHash = new Map<string, { recipients: number }>();
-  const known = new WeakMap<Envelope, { recipients: number }>();
-  const look = (envelope: Envelope): { recipients: number } => {
+function countEnvelopes(): {
+  readonly add: (envelope: Envelope, parts: number | null) => void;
+  readonly counts: () => readonly EnvelopeCount[];
+} {
+  const byHash = new Map<string, EnvelopeCount>();
+  const known = new WeakMap<Envelope, EnvelopeCount>();
+  const look = (envelope: Envelope): EnvelopeCount => {
     const key = hash('sha256', JSON.stringify(envelope), 'base64');
-    const count = byHash.get(key) ?? { recipients: 0 };
+    const { SubAccount: subAccount = null, ChargeCode: chargeCode = null } = envelope.fields;
+    const count = byHash.get(key) ?? { subAccount, chargeCode, recipients: 0, parts: null };
     byHash.set(key, count);
     known.set(envelope, count);
     return count;
   };
   return {
-    add: (envelope) => {
+    add: (envelope, parts) => {
       const count = known.get(envelope) ?? look(envelope);
       count.recipients++;
+      if (parts !== null) count.parts = (count.parts ?? 0) + parts;
     },
-    sizes: () => [...byHash.values()].map(({ recipients }) => recipients),
+    counts: () => [...byHash.values()],
   };
 }

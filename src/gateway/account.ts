@@ -1,4 +1,4 @@
-import type { Format, InterfaceName } from '../domain.ts';
+import type { Format, InterfaceName, Rate } from '../domain.ts';
 
 /** How an interface recognises its caller (interface.md, section 5). */
 export type Credentials =
@@ -17,4 +17,6 @@ export type Account = {
   readonly timeouts: { readonly connect: number; readonly headers: number; readonly body: number };
   /** Most requests in flight at once. */
   readonly concurrency: number;
+  /** What it is thought to cost; a channel at most once. */
+  readonly rates: readonly Rate[];
 };

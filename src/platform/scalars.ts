@@ -41,3 +41,21 @@ export const text = z
   .string()
   .min(1, 'expected a text')
   .meta({ type: ['string', 'number', 'boolean'] });
+
+/** An exact decimal from 0 to a maximum, with at most 8 decimals. It stays text: money is never a floating number. */
+export function decimal(maximum: number) {
+  return z
+    .string()
+    .refine((written) => isDecimal(written, maximum), {
+      error: `expected an amount from 0 to ${maximum}, such as 12.50, with at most 8 decimals`,
+    })
+    .meta({ type: ['string', 'number'], minimum: 0, maximum, pattern: decimalPattern.source });
+}
+
+const decimalPattern = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,8})?$/;
+
+function isDecimal(written: string, maximum: number): boolean {
+  const [whole = '', fraction = ''] = written.split('.');
+  if (!decimalPattern.test(written)) return false;
+  return Number(whole) < maximum || (Number(whole) === maximum && !/[1-9]/.test(fraction));
+}

@@ -105,6 +105,10 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['country: NO', 'suppressions: [no-sms.csv, 2026]'],
     ['country: NO', 'notWithin: 7d'],
     ['country: NO', 'notWithin: { time: 12h, by: any }'],
+    ['dispatch:', 'budget: { campaign: 500.00, subAccounts: { ACME: 0, "*": "0.50" } }\ndispatch:'],
+    ['dispatch:', 'budget: { chargeCodes: { 2600: 1000000000 } }\ndispatch:'],
+    ['dispatch:', 'chargeCodes: codes.csv\ndispatch:'],
+    ['dispatch:', 'chargeCodes: { file: codes.csv, column: 1 }\ndispatch:'],
   ])('takes %s written as %s, as Volley itself does', (from, to) => {
     expect(campaignInEditor(campaign.replace(from, to))).toBe(true);
     expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).not.toThrow();
@@ -137,6 +141,13 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['Recipient: 1', 'Recipient: { value: 1 }'],
     ['Custom1: true', 'Custom1: { value: "[[a]]" }'],
     ['Custom1: true', 'Custom1: { constant: 1 }'],
+    ['dispatch:', 'budget: { campaign: 1000000000.5 }\ndispatch:'],
+    ['dispatch:', 'budget: { campaign: -1 }\ndispatch:'],
+    ['dispatch:', 'budget: { campaign: "1e3" }\ndispatch:'],
+    ['dispatch:', 'budget: { campaign: 5 NZD }\ndispatch:'],
+    ['dispatch:', 'budget: { subAccounts: [ACME] }\ndispatch:'],
+    ['dispatch:', 'chargeCodes: { column: 1 }\ndispatch:'],
+    ['dispatch:', 'chargeCodes: [codes.csv]\ndispatch:'],
   ])('marks %s written as %s, as Volley itself refuses it', (from, to) => {
     expect(campaignInEditor(campaign.replace(from, to))).toBe(false);
     expect(() => readCampaign(campaign.replace(from, to), 'c.yaml')).toThrow();
@@ -147,6 +158,18 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
       `accounts: { a: { interface: rest-2.02, baseUrl: "https://a.example", authToken: "${token}" } }`;
     expect(accountsInEditor(account('${my_token}'))).toBe(true);
     expect(accountsInEditor(account('hunter2'))).toBe(false);
+  });
+
+  test('knows the unit of each channel in a rate', () => {
+    const accepts = (rate: string): boolean =>
+      accountsInEditor(
+        `accounts: { a: { interface: rest-2.02, baseUrl: "https://a.example", rates: [{ ${rate} }] } }`,
+      );
+    expect(accepts('channel: sms, unit: part, price: 0.08, currency: NZD')).toBe(true);
+    expect(accepts('channel: sms, unit: part, price: "0.08", currency: NZD')).toBe(true);
+    expect(accepts('channel: sms, unit: email, price: 0.08, currency: NZD')).toBe(false);
+    expect(accepts('channel: sms, unit: part, price: 0.08, currency: nzd')).toBe(false);
+    expect(accepts('channel: sms, unit: part, price: -1, currency: NZD')).toBe(false);
   });
 
   test('describes every message field in words of its own', () => {

@@ -8,6 +8,7 @@ import { type PreparedCampaign, prepareCampaign } from '../../src/engine/prepare
 import { type Preview, previewCampaign } from '../../src/engine/preview.ts';
 import type { Settings } from '../../src/engine/settings.ts';
 import { anEnvelope, openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { problemsLater } from '../support/problems.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
@@ -27,6 +28,8 @@ type Parts = {
   readonly channel?: string;
   /** More keys of `contacts`. */
   readonly contacts?: string;
+  /** More keys of the campaign. */
+  readonly more?: string;
 };
 
 /** Of what was prepared last. */
@@ -34,7 +37,7 @@ let kept: KeptFiles;
 
 async function prepare(
   rows: readonly string[],
-  { message, chunkSize = 200, channel = 'sms', contacts = '' }: Parts,
+  { message, chunkSize = 200, channel = 'sms', contacts = '', more = '' }: Parts,
 ) {
   await workspace.write('contacts.csv', ['to,name,code', ...rows, ''].join('\n'));
   await workspace.write(
@@ -45,7 +48,7 @@ channel: ${channel}
 contacts: { file: contacts.csv, country: AU, columns: { Recipient: to }${contacts} }
 message: ${message}
 dispatch: { chunkSize: ${chunkSize} }
-`,
+${more}`,
   );
   kept = keepContactFiles();
   return prepareCampaign('campaign.yaml', settings(), { kept });
@@ -259,6 +262,98 @@ test('SMS parts are counted from what each recipient reads: 160 and 153 characte
     const { smsParts } = await preview([`${number(1)},${text},C`], { message: '{ Message: "[[name]]" }' });
     expect(smsParts).toBe(parts[index]);
   }
+});
+
+describe('with rates, the cost', () => {
+  const rates = `    rates:
+      - { channel: sms, unit: part, price: 0.085, currency: NZD }
+      - { channel: fax, unit: page, price: 1, currency: NZD }
+`;
+  beforeAll(() => workspace.write('accounts.yaml', accountsYaml + rates));
+  afterAll(() => workspace.write('accounts.yaml', accountsYaml));
+
+  const message = `{ Message: "${'x'.repeat(160)}[[name]]", SubAccount: "[[code]]" }`;
+  const rows = [
+    `${number(1)},,A`,
+    `${number(2)},x,A`,
+    `${number(3)},,B`,
+    `${number(4)},,`,
+    // Not sent, not paid.
+    `${number(1)},x,A`,
+    'n/a,x,B',
+  ];
+
+  test('is that of the parts of those who are sent to, by SubAccount and ChargeCode', async () => {
+    const previewed = await preview(rows, { message });
+    expect(previewed.cost).toEqual({
+      kind: 'known',
+      currency: 'NZD',
+      unit: 'part',
+      lines: [
+        { subAccount: 'A', chargeCode: null, recipients: 2, units: 3, cost: '0.255' },
+        { subAccount: 'B', chargeCode: null, recipients: 1, units: 1, cost: '0.085' },
+        { subAccount: null, chargeCode: null, recipients: 1, units: 1, cost: '0.085' },
+      ],
+      total: '0.425',
+    });
+    expect(previewText(previewed)).toContain(`
+  cost        0.425 NZD, estimated by the rates of the account
+
+Estimated cost
+┌────────────┬────────────┬────────────┬───────┬───────┐
+│ SubAccount │ ChargeCode │ Recipients │ Parts │   NZD │
+├────────────┼────────────┼────────────┼───────┼───────┤
+│ A          │ (none)     │          2 │     3 │ 0.255 │
+│ B          │ (none)     │          1 │     1 │ 0.085 │
+│ (none)     │ (none)     │          1 │     1 │ 0.085 │
+│            │            │            │       │       │
+│ Total      │            │          4 │     5 │ 0.425 │
+└────────────┴────────────┴────────────┴───────┴───────┘
+`);
+  });
+
+  test('is shown by the twenty dearest lines, and the total is of all', async () => {
+    const many = Array.from(
+      { length: 25 },
+      (_, index) => `${number(index)},${'x'.repeat(index * 160)},C${index}`,
+    );
+    const text = previewText(await preview(many, { message }));
+    expect(text).toContain('Estimated cost (the dearest 20 of 25; the total is of all)\n');
+    expect(text).toMatch(/├[─┼]+┤\n│ C24 /);
+    expect(text).toContain('│ C5 ');
+    expect(text).not.toContain('│ C4 ');
+    expect(text).toMatch(/│ Total {6}│ {12}│ {9}25 │/);
+  });
+
+  test('is one figure where nobody is charged by name', async () => {
+    const text = previewText(await preview(rows, { message: '{ Message: Hello }' }));
+    expect(text).toContain('  cost        0.340 NZD, estimated by the rates of the account\n');
+    expect(text).not.toContain('Estimated cost');
+  });
+
+  test('of a fax is not known before it is sent', async () => {
+    const fax = await preview(['0291234567,Ann,A'], { channel: 'fax', message: '{ MessageHTML: Hello }' });
+    expect(previewText(fax)).toContain(
+      '  cost        not known: fax is paid by the page, and how many there are is known only after sending\n',
+    );
+  });
+
+  test('stops the plan when it would be over the budget', async () => {
+    const budget = (limit: string) => ({ message, more: `budget: { subAccounts: { A: ${limit} } }` });
+    await preview(rows, budget('0.255'));
+    expect(await problemsLater(() => preview(rows, budget('0.25')))).toEqual([
+      'campaign.yaml:7:29: The budget of SubAccount "A" is 0.25 NZD; this plan would cost 0.255 NZD.',
+    ]);
+  });
+});
+
+test('without a rate, the cost is not known, and no budget can be kept', async () => {
+  const previewed = await preview([`${number(1)},A,C`], { message: '{ Message: Hello }' });
+  expect(previewed.cost).toEqual({ kind: 'unknown', why: 'the account has no rate for sms' });
+  const parts = { message: '{ Message: Hello }', more: 'budget: { campaign: 5 }' };
+  expect(await problemsLater(() => preview([], parts))).toEqual([
+    'campaign.yaml:7:9: A budget cannot be kept where the cost cannot be told: the account has no rate for sms. Add it to its "rates", or remove "budget".',
+  ]);
 });
 
 test('memory does not grow with the length of the messages', async () => {

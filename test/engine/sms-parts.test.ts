@@ -28,16 +28,90 @@ describe('an SMS is sent in', () => {
     expect(countSmsParts(text, true)).toBe(1);
   });
 
-  test('as many parts as the exact library counts, whatever the text', () => {
-    const piece = fc.constantFrom('abcdefghij', 'x', '€', '{', 'é', 'ж', '😀', '\n', '“', '`');
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 120 }), fc.boolean(), (pieces, converted) => {
-        const text = pieces.join('');
-        expect(countSmsParts(text, converted)).toBe(
-          new SegmentedMessage(text, 'auto', converted).segmentsCount,
-        );
-      }),
-      { numRuns: 2000 },
-    );
+  test('more parts, where it writes them with several', () => {
+    expect(countSmsParts('½'.repeat(70))).toBe(1);
+    expect(countSmsParts('½'.repeat(70), true)).toBe(2);
+  });
+
+  describe('as many parts as the exact library counts', () => {
+    const holds = (text: string, converted: boolean): void => {
+      const { segmentsCount } = new SegmentedMessage(text, 'auto', converted);
+      expect(countSmsParts(text, converted)).toBe(segmentsCount);
+    };
+
+    test('for every character that has a place in GSM-7', () => {
+      const characters = Array.from({ length: 0x21_00 }, (_, code) => String.fromCharCode(code));
+      const known = characters.filter((character) => {
+        const { encodingName } = new SegmentedMessage(`x${character}`);
+        return encodingName === 'GSM-7';
+      });
+      expect(known.length).toBe(137);
+      for (const character of known) {
+        for (const filling of [69, 70, 159, 160, 305, 306]) {
+          holds('x'.repeat(filling) + character, false);
+          holds('x'.repeat(filling) + character, true);
+        }
+      }
+    });
+
+    const pieces = [
+      'abcdefghij',
+      'x',
+      '€',
+      '{',
+      '[[STOP]]',
+      'é',
+      'ж',
+      '漢',
+      '한',
+      '😀',
+      '👩‍👧',
+      '🇳🇿',
+      'e\u0301',
+    ];
+    const others = [
+      'ก',
+      'ำ',
+      'क्षि',
+      '\u200d',
+      '\u1112',
+      '\n',
+      '\r\n',
+      '\f',
+      '“',
+      '`',
+      '½',
+      '…',
+      '\ud83d',
+      '\ude00',
+      '\0',
+    ];
+    const piece = fc.constantFrom(...pieces, ...others);
+
+    test.each([70, 160, 153, 306, 67, 134])('around %i characters', (border) => {
+      const filled = fc.tuple(
+        fc.constantFrom('x', 'é', 'ж', '漢'),
+        fc.integer({ min: -12, max: 2 }),
+        fc.array(piece, { maxLength: 5 }),
+        fc.array(piece, { maxLength: 2 }),
+      );
+      fc.assert(
+        fc.property(filled, fc.boolean(), ([filling, more, inside, end], converted) => {
+          const half = filling.repeat((border + more) >> 1);
+          holds([half, ...inside, half, ...end].join(''), converted);
+        }),
+        { numRuns: 300 },
+      );
+    });
+
+    test('whatever the text', () => {
+      const text = fc.oneof(
+        fc.array(piece, { maxLength: 120 }).map((chosen) => chosen.join('')),
+        fc.string({ unit: 'binary', maxLength: 330 }),
+        fc.string({ unit: 'binary-ascii', maxLength: 330 }),
+        fc.string({ unit: 'grapheme', maxLength: 200 }),
+      );
+      fc.assert(fc.property(text, fc.boolean(), holds), { numRuns: 2000 });
+    });
   });
 });

@@ -32,6 +32,7 @@ describe('an account', () => {
       credentials: { kind: 'authToken', authToken: 'secret-token-value' },
       timeouts: { connect: 5_000, headers: 30_000, body: 30_000 },
       concurrency: 16,
+      rates: [],
     });
   });
 
@@ -142,6 +143,63 @@ describe('${NAME}', () => {
   test('puts its value in as it is, "$&" included', () => {
     const env = { ...environment, TOKEN: "a$&b$1c$'" };
     expect(read(accounts(minimal), 'main', env).credentials).toMatchObject({ authToken: "a$&b$1c$'" });
+  });
+});
+
+describe('the rate card', () => {
+  const withRates = (...rates: readonly string[]): string =>
+    accounts([minimal, 'rates:', ...rates.map((rate) => `  - { ${rate} }`)].join('\n'));
+  const sms = 'channel: sms, unit: part, price: 0.08, currency: NZD';
+
+  test('has a price for the unit of each channel, exactly as it is written', () => {
+    const source = withRates(
+      sms,
+      'channel: email, unit: email, price: 0, currency: NZD',
+      'channel: fax, unit: page, price: 1000000, currency: NZD',
+      'channel: voice, unit: second, price: 0.00000001, currency: NZD',
+      'channel: tts, unit: second, price: "0.0100", currency: NZD',
+    );
+    expect(read(source).rates).toEqual([
+      { channel: 'sms', unit: 'part', price: '0.08', currency: 'NZD' },
+      { channel: 'email', unit: 'email', price: '0', currency: 'NZD' },
+      { channel: 'fax', unit: 'page', price: '1000000', currency: 'NZD' },
+      { channel: 'voice', unit: 'second', price: '0.00000001', currency: 'NZD' },
+      { channel: 'tts', unit: 'second', price: '0.0100', currency: 'NZD' },
+    ]);
+  });
+
+  test.each([
+    [
+      'channel: fax, unit: part, price: 1, currency: NZD',
+      '31: "accounts.main.rates.0.unit": expected page, the unit of fax, got "part".',
+    ],
+    [
+      'channel: sms, unit: parts, price: 1, currency: NZD',
+      '31: "accounts.main.rates.0.unit": expected email, part, page or second, got "parts". Did you mean "part"?',
+    ],
+    [
+      'channel: sms, unit: part, price: 1e3, currency: NZD',
+      '44: "accounts.main.rates.0.price": expected an amount from 0 to 1000000, such as 12.50, with at most 8 decimals, got "1e3".',
+    ],
+    [
+      'channel: sms, unit: part, price: 1000000.01, currency: NZD',
+      '44: "accounts.main.rates.0.price": expected an amount from 0 to 1000000, such as 12.50, with at most 8 decimals, got "1000000.01".',
+    ],
+    [
+      'channel: sms, unit: part, price: 1, currency: nzd',
+      '57: "accounts.main.rates.0.currency": expected three capital letters, such as NZD, got "nzd".',
+    ],
+  ])('cannot have { %s }', (rate, problem) => {
+    expect(problems(withRates(rate))).toEqual([`accounts.yaml:7:${problem}`]);
+  });
+
+  test('has each channel once, and one currency', () => {
+    expect(problems(withRates(sms, sms))).toEqual([
+      'accounts.yaml:8:20: "accounts.main.rates.1.channel": expected each channel once, got "sms".',
+    ]);
+    expect(problems(withRates(sms, 'channel: email, unit: email, price: 1, currency: AUD'))).toEqual([
+      'accounts.yaml:8:60: "accounts.main.rates.1.currency": expected NZD, the currency of the other rates, got "AUD".',
+    ]);
   });
 });
 

@@ -212,6 +212,7 @@ async function send(url: string, request: SendRequest): Promise<Evidence> {
     credentials: { kind: 'senderToken', sender: 'user@example.com', token: 'secret <&> token' },
     timeouts: { connect: 1000, headers: 5000, body: 5000 },
     concurrency: 1,
+    rates: [],
   });
   try {
     return await gateway.send(request);

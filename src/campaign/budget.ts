@@ -1,0 +1,99 @@
+import { Big } from 'big.js';
+import { InputError, type Problem } from '../domain.ts';
+import type { Campaign } from './campaign.ts';
+import { type CostEstimate, isCountedBeforehand, type KnownCost } from './cost.ts';
+import type { Definition } from './definition.ts';
+
+type Budget = NonNullable<Definition['budget']>;
+
+/** A limit of the budget that a plan would exceed. Amounts are exact decimals in the estimate's currency. */
+export type Overrun = {
+  /** Where the limit stands in the campaign. */
+  readonly path: readonly string[];
+  /** Whose it is, for people: `SubAccount "ACME"`. */
+  readonly name: string;
+  /** As the campaign has it, with at least two decimals. */
+  readonly limit: string;
+  readonly cost: string;
+};
+
+/** Overruns that are told one by one; of more, only how many. */
+const shownOverruns = 20;
+
+/**
+ * Holds the cost of a plan against the campaign's budget. Without a budget there is nothing to check.
+ *
+ * @throws InputError when the plan would cost more, or has a budget and its cost cannot be told
+ */
+export function checkBudget({ value: { budget, channel }, locate }: Campaign, estimate: CostEstimate): void {
+  if (budget === undefined) return;
+  if (estimate.kind === 'unknown') {
+    const remedy = isCountedBeforehand(channel) ? 'Add it to its "rates", or remove' : 'Remove';
+    const what = `A budget cannot be kept where the cost cannot be told: ${estimate.why}. ${remedy} "budget".`;
+    throw new InputError([{ where: locate(['budget']), what }]);
+  }
+  const overruns = overBudget(estimate, budget);
+  if (overruns.length === 0) return;
+  const problems = overruns.slice(0, shownOverruns).map(({ path, name, limit, cost }): Problem => {
+    const { currency } = estimate;
+    const what = `The budget of ${name} is ${limit} ${currency}; this plan would cost ${cost} ${currency}.`;
+    return { where: locate(path), what };
+  });
+  const more = overruns.length - problems.length;
+  if (more > 0) problems.push({ where: locate(['budget']), what: `${more} more would exceed theirs.` });
+  throw new InputError(problems);
+}
+
+/** The limits that an estimate exceeds: that of the campaign first, then in the order of the estimate's lines. */
+export function overBudget(estimate: KnownCost, budget: Budget): readonly Overrun[] {
+  const { lines, total } = estimate;
+  const all =
+    budget.campaign === undefined ? [] : over(['budget', 'campaign'], 'the campaign', budget.campaign, total);
+  return [
+    ...all,
+    ...overLimits(
+      lines.map(({ subAccount, cost }) => ({ owner: subAccount, cost })),
+      'subAccounts',
+      'SubAccount',
+      budget.subAccounts,
+    ),
+    ...overLimits(
+      lines.map(({ chargeCode, cost }) => ({ owner: chargeCode, cost })),
+      'chargeCodes',
+      'ChargeCode',
+      budget.chargeCodes,
+    ),
+  ];
+}
+
+type OwnedCost = { readonly owner: string | null; readonly cost: string };
+
+function overLimits(
+  costs: readonly OwnedCost[],
+  key: 'subAccounts' | 'chargeCodes',
+  word: 'SubAccount' | 'ChargeCode',
+  limits: Readonly<Record<string, string>> = {},
+): Overrun[] {
+  const limitOf = new Map(Object.entries(limits));
+  if (limitOf.size === 0) return [];
+  return [...addUp(costs)].flatMap(([owner, cost]) => {
+    const own = owner !== null && limitOf.has(owner) ? owner : '*';
+    const limit = limitOf.get(own);
+    const name = owner === null ? `recipients without ${word}` : `${word} "${owner}"`;
+    return limit === undefined ? [] : over(['budget', key, own], name, limit, cost);
+  });
+}
+
+/** The sum of each owner's costs, with as many decimals as they have. */
+function addUp(costs: readonly OwnedCost[]): ReadonlyMap<string | null, string> {
+  const decimals = costs[0]?.cost.split('.')[1]?.length ?? 0;
+  const sums = new Map<string | null, Big>();
+  for (const { owner, cost } of costs) sums.set(owner, (sums.get(owner) ?? new Big(0)).plus(cost));
+  return new Map([...sums].map(([owner, sum]) => [owner, sum.toFixed(decimals)]));
+}
+
+function over(path: readonly string[], name: string, limit: string, cost: string): Overrun[] {
+  if (new Big(cost).lte(limit)) return [];
+  const decimals = Math.max(2, limit.split('.')[1]?.length ?? 0);
+  return [{ path, name, limit: new Big(limit).toFixed(decimals), cost }];
+}

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkBudget, overBudget } from '../../src/campaign/budget.ts';
+import { readCampaign } from '../../src/campaign/campaign.ts';
+import { type CostTotal, estimateCost, type KnownCost } from '../../src/campaign/cost.ts';
+import type { Channel, Rate } from '../../src/domain.ts';
+import { problemsOf } from '../support/problems.ts';
+
+const rates: readonly Rate[] = [{ channel: 'email', unit: 'email', price: '0.10', currency: 'NZD' }];
+
+/** SubAccount, ChargeCode and recipients, each of whom costs 0.10. */
+type Charged = readonly [subAccount: string | null, chargeCode: string | null, recipients: number];
+
+function estimateOf(charged: readonly Charged[]): KnownCost {
+  const totals = charged.map(
+    ([subAccount, chargeCode, recipients]): CostTotal => ({
+      subAccount,
+      chargeCode,
+      recipients,
+      parts: null,
+    }),
+  );
+  const estimate = estimateCost(totals, 'email', rates);
+  return estimate.kind === 'known' ? estimate : expect.fail(estimate.why);
+}
+
+function campaign(budget: string, channel: Channel = 'email') {
+  const source = `campaign: test
+account: main
+channel: ${channel}
+contacts: { file: contacts.csv }
+message: { MessagePlain: Hello }
+${budget}`;
+  return readCampaign(source, 'c.yaml');
+}
+
+const check = (budget: string, charged: readonly Charged[]): void =>
+  checkBudget(campaign(budget), estimateOf(charged));
+const problems = (budget: string, charged: readonly Charged[]): string[] =>
+  problemsOf(() => check(budget, charged));
+
+describe('a budget', () => {
+  const charged: readonly Charged[] = [
+    ['ACME', 'C1', 700],
+    ['ACME', 'C2', 500],
+    ['Works', 'C1', 300],
+    [null, null, 40],
+  ];
+
+  test('that is met to the cent lets the plan pass, as none does', () => {
+    const met = `budget:
+  campaign: 154
+  subAccounts: { ACME: 120.00, "*": 30 }
+  chargeCodes: { C1: 100.00000000, C2: 50, "*": 4 }`;
+    check(met, charged);
+    check('', charged);
+    check('budget: {}', charged);
+  });
+
+  test('of the campaign is for all of it', () => {
+    expect(problems('budget: { campaign: 153.99999999 }', charged)).toEqual([
+      'c.yaml:6:21: The budget of the campaign is 153.99999999 NZD; this plan would cost 154.00 NZD.',
+    ]);
+  });
+
+  test('of a SubAccount or a ChargeCode is for all that it is charged', () => {
+    expect(problems('budget: { subAccounts: { ACME: 100.5, Works: 30 } }', charged)).toEqual([
+      'c.yaml:6:32: The budget of SubAccount "ACME" is 100.50 NZD; this plan would cost 120.00 NZD.',
+    ]);
+    expect(problems('budget: { chargeCodes: { C1: 99 } }', charged)).toEqual([
+      'c.yaml:6:30: The budget of ChargeCode "C1" is 99.00 NZD; this plan would cost 100.00 NZD.',
+    ]);
+  });
+
+  test('of "*" is for each that has none of its own, and for those without', () => {
+    expect(problems('budget: { subAccounts: { ACME: 200, "*": 3.99 } }', charged)).toEqual([
+      'c.yaml:6:42: The budget of SubAccount "Works" is 3.99 NZD; this plan would cost 30.00 NZD.',
+      'c.yaml:6:42: The budget of recipients without SubAccount is 3.99 NZD; this plan would cost 4.00 NZD.',
+    ]);
+  });
+
+  test('that is 0 allows nothing', () => {
+    expect(problems('budget: { campaign: 0 }', charged).length).toBe(1);
+    check('budget: { campaign: 0 }', []);
+  });
+
+  test('can be of a SubAccount with any name', () => {
+    expect(problems('budget: { subAccounts: { constructor: 1, 7: 1 } }', [['7', null, 20]])).toEqual([
+      'c.yaml:6:45: The budget of SubAccount "7" is 1.00 NZD; this plan would cost 2.00 NZD.',
+    ]);
+    check('budget: { subAccounts: { a: 1 } }', [['constructor', null, 1000]]);
+  });
+
+  test('that many exceed is told of twenty, and how many more', () => {
+    const many = Array.from({ length: 1000 }, (_, index): Charged => [`S${index}`, null, 10]);
+    const told = problems('budget: { subAccounts: { "*": 0.99 } }', many);
+    expect(told.length).toBe(21);
+    expect(told[19]).toContain('SubAccount "S19"');
+    expect(told[20]).toBe('c.yaml:6:9: 980 more would exceed theirs.');
+  });
+
+  test('is exceeded by a cost that is higher, by however little', () => {
+    const cents = fc.nat(1_000_000);
+    fc.assert(
+      fc.property(cents, cents, (limit, cost) => {
+        const written = `${Math.floor(limit / 100)}.${String(limit % 100).padStart(2, '0')}`;
+        const estimate = estimateOf([['A', null, cost]]);
+        // A recipient costs ten cents.
+        expect(overBudget(estimate, { campaign: written }).length).toBe(cost * 10 > limit ? 1 : 0);
+      }),
+    );
+  });
+});
+
+describe('a budget where the cost cannot be told is refused, with what to do', () => {
+  const refusal = (channel: Channel, budget = 'budget: { campaign: 500 }'): string[] =>
+    problemsOf(() => checkBudget(campaign(budget, channel), estimateCost([], channel, rates)));
+
+  test('because a rate is missing', () => {
+    expect(refusal('sms')).toEqual([
+      'c.yaml:6:9: A budget cannot be kept where the cost cannot be told: the account has no rate for sms. Add it to its "rates", or remove "budget".',
+    ]);
+  });
+
+  test('because units are known only after sending', () => {
+    expect(refusal('fax')).toEqual([
+      'c.yaml:6:9: A budget cannot be kept where the cost cannot be told: fax is paid by the page, and how many there are is known only after sending. Remove "budget".',
+    ]);
+  });
+
+  test('but not where there is no budget', () => {
+    expect(() => checkBudget(campaign('', 'fax'), estimateCost([], 'fax', rates))).not.toThrow();
+  });
+});
+
+describe('amounts', () => {
+  test.each(['0', '0.5', '500.00', '1000000000', '1000000000.00', '0.00000001'])('can be %s', (written) => {
+    expect(campaign(`budget: { campaign: ${written} }`).value.budget).toEqual({ campaign: written });
+  });
+
+  test.each([
+    '-1',
+    '+1',
+    '1e3',
+    '.5',
+    '5.',
+    '0.123456789',
+    '1,000',
+    '1000000000.00000001',
+    '01',
+    'NaN',
+    '5 NZD',
+  ])('cannot be %s', (written) => {
+    expect(problemsOf(() => campaign(`budget: { campaign: "${written}" }`))).toEqual([
+      `c.yaml:6:21: "budget.campaign": expected an amount from 0 to 1000000000, such as 12.50, with at most 8 decimals, got "${written}".`,
+    ]);
+  });
+
+  test('stand under keys that there are', () => {
+    expect(problemsOf(() => campaign('budget: { subAccount: { ACME: 5 } }'))).toEqual([
+      'c.yaml:6:11: Unknown key "subAccount" in "budget". Did you mean "subAccounts"? Known here: campaign, subAccounts, chargeCodes.',
+    ]);
+    expect(problemsOf(() => campaign('budget: { subAccounts: { ACME: much } }'))).toEqual([
+      'c.yaml:6:32: "budget.subAccounts.ACME": expected an amount from 0 to 1000000000, such as 12.50, with at most 8 decimals, got "much".',
+    ]);
+  });
+});
