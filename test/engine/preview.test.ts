@@ -332,7 +332,7 @@ Estimated cost
   });
 
   test('of a fax is not known before it is sent', async () => {
-    const fax = await preview(['0291234567,Ann,A'], { channel: 'fax', message: '{ MessageHTML: Hello }' });
+    const fax = await preview(['0291234567,Ann,A'], { channel: 'fax', message: '{ Message: Hello }' });
     expect(previewText(fax)).toContain(
       '  cost        not known: fax is paid by the page, and how many there are is known only after sending\n',
     );

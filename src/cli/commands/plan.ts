@@ -8,7 +8,7 @@ import { type Shell, withLedgerIfAny } from '../shell.ts';
 export function define(command: Command, shell: Shell): void {
   addContactsOption(command)
     .description(
-      'Shows what a run would send: contacts read and left out, requests, merging, SMS parts and the first messages. Sends and writes nothing.',
+      'Shows what a run would send: contacts read and left out, requests, merging, SMS parts, the estimated cost and the first messages. Sends and writes nothing.',
     )
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the plan as JSON')

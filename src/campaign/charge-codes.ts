@@ -1,0 +1,107 @@
+import { InputError, type InterfaceName, type Problem } from '../domain.ts';
+import { nearest } from '../platform/nearest.ts';
+import { type Campaign, fieldsOf } from './campaign.ts';
+import { hasPlaceholder } from './placeholders.ts';
+
+/** The ChargeCodes that may be charged, and the name of their file as errors show it. */
+export type ChargeCodeList = { readonly name: string; readonly codes: ReadonlySet<string> };
+
+/** Collects the contacts whose ChargeCode is not valid. What it keeps of them does not grow with their number. */
+export type ChargeCodeCheck = {
+  /**
+   * @param code undefined for a contact without
+   * @param line of the contact in its file
+   * @param file its name as errors show it
+   */
+  readonly check: (code: string | undefined, line: number, file: string) => void;
+  /** @throws InputError with the first lines, by code, and the count of all */
+  readonly throwIfAny: () => void;
+};
+
+/** Lines of contacts that are shown; all are counted. */
+const shownLines = 20;
+
+type Place = { readonly file: string; readonly line: number };
+/** Contacts with the same faulty code; `places` are the first of them. */
+type FaultyCode = { count: number; readonly places: Place[] };
+
+/** @param where the list is asked for, in the campaign */
+export function chargeCodeCheck({ name, codes }: ChargeCodeList, where: string): ChargeCodeCheck {
+  const faultyCodes = new Map<string | undefined, FaultyCode>();
+  let faultyContacts = 0;
+
+  const note = (code: string | undefined, place: Place): void => {
+    faultyContacts++;
+    const known = faultyCodes.get(code);
+    if (known) {
+      known.count++;
+      if (known.places.length < shownLines) known.places.push(place);
+    } else if (faultyCodes.size < shownLines) {
+      faultyCodes.set(code, { count: 1, places: [place] });
+    }
+  };
+
+  return {
+    check: (code, line, file) => {
+      if (code === undefined || !codes.has(code)) note(code, { file, line });
+    },
+    throwIfAny: () => {
+      if (faultyContacts === 0) return;
+      const known = [...codes];
+      const problems: Problem[] = [];
+      let shown = faultyCodes.size;
+      for (const [code, { count, places }] of faultyCodes) {
+        const [first, ...others] = places.slice(0, 1 + shownLines - shown);
+        if (first === undefined) continue;
+        shown += others.length;
+        const what =
+          code === undefined
+            ? `The contact has no ChargeCode; expected one of ${name}.`
+            : wrongCode(code, name, known);
+        problems.push({
+          where: `${first.file}:${first.line}`,
+          what: `${what}${alsoIn(count - 1, first, others)}`,
+        });
+      }
+      if (faultyContacts > shown) {
+        const what = `${faultyContacts} contacts have no ChargeCode that is in ${name}; ${shown} of them are shown.`;
+        problems.push({ where, what });
+      }
+      throw new InputError(problems);
+    },
+  };
+}
+
+/** " So have lines 18 and 23, and 40 more." */
+function alsoIn(count: number, first: Place, others: readonly Place[]): string {
+  if (count === 0) return '';
+  const lines = others.map(({ file, line }) => (file === first.file ? String(line) : `${file}:${line}`));
+  const unseen = count - lines.length;
+  if (lines.length === 0) return ` The same in ${count} more.`;
+  return ` The same in line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}${unseen > 0 ? ` and ${unseen} more` : ''}.`;
+}
+
+function wrongCode(code: string, name: string, known: readonly string[]): string {
+  return `ChargeCode "${code}" is not in ${name}.${nearest(code, known)}`;
+}
+
+/**
+ * What can be told of ChargeCodes before any contact is read: whether the message has one at all, and whether one
+ * that is the same for everybody is valid.
+ *
+ * @throws InputError at the campaign's line
+ */
+export function checkCampaignChargeCode(
+  { value: definition, locate }: Campaign,
+  interfaceName: InterfaceName,
+  { name, codes }: ChargeCodeList,
+): void {
+  const field = fieldsOf(definition, interfaceName).find((set) => set.definition.name === 'ChargeCode');
+  if (field === undefined) {
+    const what = `Valid ChargeCodes are listed, and the message has no ChargeCode; set "message.ChargeCode", such as "[[Column]]", or remove "chargeCodes".`;
+    throw new InputError([{ where: locate(['chargeCodes']), what }]);
+  }
+  if (hasPlaceholder(field.source) || codes.has(field.source)) return;
+  const what = `"message.${field.key}": ${wrongCode(field.source, name, [...codes])}`;
+  throw new InputError([{ where: locate(['message', field.key]), what }]);
+}
