@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { InputError } from '../domain.ts';
 import { isConnectionFailure } from '../platform/database.ts';
+import { keepYoungGenerationSmall } from '../platform/young-generation.ts';
 import { printable } from '../report/printable.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 
@@ -58,6 +59,7 @@ export async function main(words: readonly string[]): Promise<void> {
   const shell = processShell();
   try {
     const program = await buildProgram(words, shell);
+    keepYoungGenerationSmall();
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
     shell.exitWith(explain(error, shell));

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { recipientStates, rejectionReasons } from '../domain.ts';
 import type { ContactResult } from '../ledger/runs/contact-results.ts';
 
 /** A row of a contact file with what became of it; the result is undefined where `contacts.where` left it out. */
@@ -12,7 +13,8 @@ export type ContactRow = {
 };
 
 /** States that a contact can have in the result file. `filtered`: left out by `contacts.where`. */
-export type ReportedState = ContactResult['state'] | 'filtered';
+export const reportedStates = [...recipientStates, ...rejectionReasons, 'filtered'] as const;
+export type ReportedState = (typeof reportedStates)[number];
 
 type Column = { readonly title: string; readonly value: (row: ContactRow) => string };
 

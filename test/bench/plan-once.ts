@@ -4,12 +4,14 @@ import { planRun } from '../../src/engine/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/prepare.ts';
 import { previewCampaign } from '../../src/engine/preview.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
+import { keepYoungGenerationSmall } from '../../src/platform/young-generation.ts';
 
 /**
  * One import in a process of its own, so that its memory can be told: `ledger` plans a run, `preview` writes nothing.
  * Prints the seconds and the peak of resident memory.
  */
 const [kind, campaign = '', url = ''] = process.argv.slice(2);
+keepYoungGenerationSmall();
 const begun = performance.now();
 const kept = keepContactFiles();
 const settings = { environment: process.env, workingFolder: process.cwd() };

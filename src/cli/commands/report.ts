@@ -1,4 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { rejectionReasons } from '../../domain.ts';
+import { reportContacts } from '../../engine/contact-report.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun, requireSummary } from '../../engine/execute-run.ts';
 import { reportBilling } from '../../ledger/billing/report.ts';
@@ -9,7 +11,9 @@ import {
   listRejectedContacts,
 } from '../../ledger/runs/details.ts';
 import { billingText } from '../../report/billing.ts';
+import { contactsCsv, type ReportedState, reportedState, reportedStates } from '../../report/contacts-csv.ts';
 import { type RunDetails, runDetailsText } from '../../report/run-details.ts';
+import { writeResult } from '../output.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -26,6 +30,23 @@ export function define(command: Command, shell: Shell): void {
       shell.print(json ? JSON.stringify(details) : runDetailsText(details));
     });
   command
+    .command('contacts')
+    .description(
+      'The result file: the rows of the contact files, in their order, with state, reason, MessageID, units and price (CSV). With --rejected, the contacts that were left out, ready to be mended and run again with `volley run <campaign> --contacts <file>`.',
+    )
+    .argument('<run>', "the run's id (volley runs)")
+    .option('--rejected', 'only contacts that were left out: invalid, duplicate, suppressed')
+    .addOption(
+      new Option('--state <state...>', 'only rows in these states')
+        .choices(reportedStates)
+        .conflicts('rejected'),
+    )
+    .option('--out <file>', 'write to this file, which must not be there yet; standard output by default')
+    .action(async (runId: string, { rejected, state, out }: ContactsOptions) => {
+      const states = new Set(rejected ? rejectionReasons : (state ?? reportedStates));
+      await withLedger(shell, (context) => writeContacts(context, runId, states, out));
+    });
+  command
     .command('billing')
     .description('Requests, recipients, units and prices by SubAccount and ChargeCode.')
     .option('--run <run...>', 'only these runs')
@@ -37,6 +58,28 @@ export function define(command: Command, shell: Shell): void {
       });
       shell.print(json ? JSON.stringify(report) : billingText(report));
     });
+}
+
+type ContactsOptions = {
+  readonly rejected?: true;
+  readonly state?: readonly ReportedState[];
+  readonly out?: string;
+};
+
+async function writeContacts(
+  context: EngineContext,
+  runId: string,
+  states: ReadonlySet<ReportedState>,
+  out: string | undefined,
+): Promise<void> {
+  await reportContacts(context, runId, async ({ columns, files, rows }) => {
+    const csv = contactsCsv(columns, files.length > 1);
+    async function* text(): AsyncGenerator<string, void, undefined> {
+      yield csv.header;
+      for await (const batch of rows) yield csv.rows(batch.filter((row) => states.has(reportedState(row))));
+    }
+    await writeResult(text(), out);
+  });
 }
 
 /** Contacts left out that are listed; all are counted. */

@@ -1,25 +1,92 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { InputError } from '../../domain.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { requireRun } from '../../engine/execute-run.ts';
 import { keepContactFiles } from '../../engine/kept-files.ts';
-import { prepareCampaign } from '../../engine/prepare.ts';
+import { loadAccount, prepareCampaign } from '../../engine/prepare.ts';
 import { requireReachable } from '../../engine/reachable.ts';
+import { planRerun, type RerunState, rerunStates } from '../../engine/rerun.ts';
 import { addContactsOption } from '../options.ts';
 import { dispatchAndPrint, planWithProgress } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
+
+type RunOptions = {
+  readonly json?: true;
+  readonly contacts?: readonly string[];
+  readonly only?: readonly RerunState[];
+  readonly of?: string;
+};
 
 export function define(command: Command, shell: Shell): void {
   addContactsOption(command)
     .description(
       'Makes a new run of a campaign and sends it. Ctrl-C drains: what is on its way is recorded, and `volley resume` goes on.',
     )
-    .argument('<campaign>', 'the campaign file (YAML)')
+    .argument('[campaign]', 'the campaign file (YAML); none with --only')
+    .option(
+      '--only <states>',
+      `with --of, and no campaign: send again to the recipients of a run in these states, with new MessageIDs (${rerunStates.join(',')})`,
+      parseStates,
+    )
+    .option('--of <run>', "the run's id for --only (volley runs)")
     .option('--json', "print the run's summary as JSON")
-    .action(async (path: string, { json, contacts: contactFiles }: { json?: true; contacts?: string[] }) => {
-      const kept = keepContactFiles();
-      const prepared = await prepareCampaign(path, shell.settings, { contactFiles, kept });
-      await requireReachable(prepared.account);
-      await withLedger(shell, async (context) => {
-        const run = await planWithProgress(shell, context, prepared, kept);
-        await dispatchAndPrint(shell, context, run, prepared.account, json === true);
-      });
+    .action(async (path: string | undefined, options: RunOptions) => {
+      const { only, of: sourceRun } = options;
+      if (only !== undefined || sourceRun !== undefined) await runAgain(shell, path, options);
+      else await runCampaign(shell, path, options);
     });
+}
+
+async function runCampaign(
+  shell: Shell,
+  path: string | undefined,
+  { json, contacts: contactFiles }: RunOptions,
+): Promise<void> {
+  if (path === undefined) {
+    throw new InputError([{ where: 'volley run', what: 'Name a campaign file, or --only with --of <run>.' }]);
+  }
+  const kept = keepContactFiles();
+  const prepared = await prepareCampaign(path, shell.settings, { contactFiles, kept });
+  await requireReachable(prepared.account);
+  await withLedger(shell, async (context) => {
+    const run = await planWithProgress(shell, context, prepared, kept);
+    await dispatchAndPrint(shell, context, run, prepared.account, json === true);
+  });
+}
+
+async function runAgain(
+  shell: Shell,
+  path: string | undefined,
+  { json, contacts, only, of: sourceRun }: RunOptions,
+): Promise<void> {
+  if (path !== undefined || contacts !== undefined || only === undefined || sourceRun === undefined) {
+    const what =
+      '--only and --of go together, without a campaign and contacts: those of the run are used, as they were.';
+    throw new InputError([{ where: 'volley run', what }]);
+  }
+  await withLedger(shell, async (context) => {
+    const account = await accountOf(context, shell, sourceRun);
+    await requireReachable(account);
+    const run = await planRerun(context, sourceRun, only);
+    shell.note(`  planned  run ${run}: ${only.join(', ')} of run ${sourceRun}`);
+    if (only.includes('unknown')) {
+      shell.note(
+        '  Recipients whose state was unknown may have got the message already; it is sent to them again.',
+      );
+    }
+    await dispatchAndPrint(shell, context, run, account, json === true);
+  });
+}
+
+async function accountOf(context: EngineContext, shell: Shell, run: string) {
+  const { account } = await requireRun(context, run);
+  return loadAccount(account, shell.settings);
+}
+
+function parseStates(text: string): readonly RerunState[] {
+  return text.split(',').map((word) => {
+    const state = rerunStates.find((known) => known === word.trim());
+    if (state !== undefined) return state;
+    throw new InvalidArgumentError(`expected ${rerunStates.join(', ')}, with commas between.`);
+  });
 }

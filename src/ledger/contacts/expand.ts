@@ -239,17 +239,20 @@ async function insertRequests(
   await client.query(
     `
     INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
-    SELECT $1, request, array_agg(line ORDER BY line), array_agg(address ORDER BY line),
-           array_agg(original_address ORDER BY line), array_agg(parts ORDER BY line),
-           '[' || string_agg(destination, ',' ORDER BY line) || ']'
+    SELECT $1, requests_before + 1 + chunk, lines, addresses, original_addresses, c.parts, destinations
     FROM (
-      SELECT line, address, original_address, s.parts, destination,
-             requests_before + 1
-               + ((row_number() OVER (PARTITION BY s.envelope ORDER BY line) - 1) / $2::integer)::integer AS request
-      FROM (SELECT s.* FROM ${kept}) s
-      JOIN sized_envelopes z ON z.staged = s.envelope
-    ) numbered
-    GROUP BY request
+      SELECT envelope, chunk, array_agg(line ORDER BY line) AS lines, array_agg(address ORDER BY line) AS addresses,
+             array_agg(original_address ORDER BY line) AS original_addresses,
+             array_agg(parts ORDER BY line) AS parts,
+             '[' || string_agg(destination, ',' ORDER BY line) || ']' AS destinations
+      FROM (
+        SELECT s.*,
+               CAST(row_number() OVER (PARTITION BY envelope ORDER BY line) - 1 AS integer) / $2::integer AS chunk
+        FROM ${kept}
+      ) numbered
+      GROUP BY envelope, chunk
+    ) c
+    JOIN sized_envelopes z ON z.staged = c.envelope
     `,
     [run, chunkSize],
   );

@@ -71,7 +71,7 @@ const segmentContacts = 65_536;
 const segmentCharacters = 4 * 1024 * 1024;
 
 /** Rows are sent to Postgres in pieces of about this many characters; one write a row costs more than the row. */
-const pieceSize = 65_536;
+const pieceSize = 16_384;
 
 class Segment {
   envelopeLines = '';
@@ -147,7 +147,11 @@ async function copyIn(
   table: 'staged_contacts' | 'staged_envelopes' | 'staged_rejections',
   pieces: Iterable<string> | AsyncIterable<string>,
 ): Promise<void> {
-  await pipeline(Readable.from(pieces), client.query(copyFrom(`COPY ${table} FROM STDIN`)));
+  // Pieces that wait are memory; Postgres takes them faster than they are made.
+  await pipeline(
+    Readable.from(pieces, { highWaterMark: 2 }),
+    client.query(copyFrom(`COPY ${table} FROM STDIN`)),
+  );
 }
 
 async function stagePieces(client: pg.PoolClient, pieces: readonly ContactFilePiece[]): Promise<void> {
