@@ -110,8 +110,10 @@ function defineList(command: Command, shell: Shell): void {
         let listed = 0;
         for await (const page of pages) {
           listed += page.length;
-          if (!options.json) shell.print(suppressionTable(page));
-          else for (const suppression of page) shell.print(JSON.stringify(suppression));
+          // One write a page: one a line costs more than all the rest.
+          shell.print(
+            options.json ? page.map((one) => JSON.stringify(one)).join('\n') : suppressionTable(page),
+          );
         }
         if (options.json) return;
         if (listed === 0) shell.print('No suppressions.');
