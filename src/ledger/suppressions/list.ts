@@ -19,37 +19,43 @@ const pageSize = 1_000;
  */
 export async function* listSuppressions(
   pool: pg.Pool,
-  { channel, address, subAccount }: SuppressionFilter,
+  filter: SuppressionFilter,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly Suppression[], void, undefined> {
-  let last: Suppression | undefined;
+  const asked = filter.channel === undefined ? channels.toSorted() : [filter.channel];
   let left = limit;
-  while (left > 0) {
-    // Every channel is named where none is asked for, so that an address is looked up in the key all the same.
-    const { rows } = await pool.query<Suppression>(
-      `
-      SELECT channel, address, sub_account AS "subAccount", reason, source, created_at AS "createdAt"
-      FROM suppressions
-      WHERE channel = ANY ($1::text[])
-        AND ($2::text IS NULL OR address = $2)
-        AND ($3::text IS NULL OR sub_account = $3)
-        AND ($4::text IS NULL OR (channel, address, sub_account) > ($4, $5, $6))
-      ORDER BY channel, address, sub_account
-      LIMIT $7
-      `,
-      [
-        channel === undefined ? channels : [channel],
-        address ?? null,
-        subAccount ?? null,
-        last?.channel ?? null,
-        last?.address ?? null,
-        last?.subAccount ?? null,
-        Math.min(pageSize, left),
-      ],
-    );
-    if (rows.length > 0) yield rows;
-    if (rows.length < pageSize) return;
-    left -= rows.length;
-    last = rows.at(-1);
+  for (const channel of asked) {
+    let last: Suppression | undefined;
+    for (let full = true; full && left > 0; ) {
+      const size = Math.min(pageSize, left);
+      const page = await readPage(pool, { ...filter, channel }, last, size);
+      if (page.length > 0) yield page;
+      left -= page.length;
+      last = page.at(-1);
+      full = page.length === size;
+    }
   }
+}
+
+/** One channel's after the last: with the channel fixed, Postgres begins at that place of the key, however far it is. */
+async function readPage(
+  pool: pg.Pool,
+  { channel, address, subAccount }: SuppressionFilter,
+  last: Suppression | undefined,
+  size: number,
+): Promise<Suppression[]> {
+  const { rows } = await pool.query<Suppression>(
+    `
+    SELECT channel, address, sub_account AS "subAccount", reason, source, created_at AS "createdAt"
+    FROM suppressions
+    WHERE channel = $1
+      AND ($2::text IS NULL OR address = $2)
+      AND ($3::text IS NULL OR sub_account = $3)
+      AND ($4::text IS NULL OR (address, sub_account) > ($4, $5))
+    ORDER BY address, sub_account
+    LIMIT $6
+    `,
+    [channel, address ?? null, subAccount ?? null, last?.address ?? null, last?.subAccount ?? null, size],
+  );
+  return rows;
 }
