@@ -1,11 +1,11 @@
-import { stat } from 'node:fs/promises';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Campaign } from '../campaign/campaign.ts';
-import { type ChargeCodeList, checkCampaignChargeCode } from '../campaign/charge-codes.ts';
+import { type ChargeCodeList, chargeCodeCheck, checkCampaignChargeCode } from '../campaign/charge-codes.ts';
 import { type ContactFile, openContactFile } from '../contacts/read.ts';
-import { InputError, type InterfaceName } from '../domain.ts';
-import { whyUnreadable } from '../platform/file-error.ts';
+import { type Contact, InputError, type InterfaceName } from '../domain.ts';
 import { nearest } from '../platform/nearest.ts';
+import { openFile } from './open-file.ts';
+import type { Settings } from './settings.ts';
 
 /**
  * Reads the campaign's list of valid ChargeCodes; undefined where it has none. Holds the campaign's own ChargeCode
@@ -18,15 +18,15 @@ export async function openChargeCodes(
   campaign: Campaign,
   interfaceName: InterfaceName,
   path: string,
-  workingFolder: string,
+  settings: Settings,
 ): Promise<ChargeCodeList | undefined> {
   const { chargeCodes } = campaign.value;
   if (chargeCodes === undefined) return undefined;
-  const fullPath = resolve(workingFolder, dirname(path), chargeCodes.file);
-  const name = relative(workingFolder, fullPath);
+  const fullPath = resolve(settings.workingFolder, dirname(path), chargeCodes.file);
   // `chargeCodes` itself may be the file's name.
   const where = campaign.locate(['chargeCodes', 'file']);
-  const file = await openListFile(fullPath, name, where);
+  const { bytes, shown: name } = await openFile(fullPath, settings, where, 'file of ChargeCodes');
+  const file = await openContactFile(bytes, name);
   const column = codeColumn(file.header, chargeCodes.column, name, campaign);
   const list = { name, codes: await readCodes(file, column, name) };
   if (list.codes.size === 0) {
@@ -34,16 +34,6 @@ export async function openChargeCodes(
   }
   checkCampaignChargeCode(campaign, interfaceName, list);
   return list;
-}
-
-async function openListFile(fullPath: string, name: string, where: string): Promise<ContactFile> {
-  try {
-    await stat(fullPath);
-  } catch (error) {
-    const what = `The file of ChargeCodes ${name} cannot be read (${whyUnreadable(error)}).`;
-    throw new InputError([{ where, what }], { cause: error });
-  }
-  return openContactFile(fullPath, name);
 }
 
 /** Where the codes stand in a row, and whether the first line holds one too. */
@@ -87,6 +77,24 @@ function likelyColumns(header: readonly string[]): string[] {
   return found.find((columns) => columns.length > 0) ?? [];
 }
 
+/** Passes contacts on. At their end, those whose ChargeCode is not in the list are told, and there is no run. */
+export async function* checkChargeCodes(
+  contacts: AsyncIterable<readonly Contact[]>,
+  list: ChargeCodeList,
+  nameOf: (file: number) => string,
+  where: string,
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  const { check, throwIfAny } = chargeCodeCheck(list, where);
+  for await (const batch of contacts) {
+    for (const contact of batch) {
+      if (contact.kind === 'rejected') continue;
+      check(contact.envelope.fields['ChargeCode'], contact.line, nameOf(contact.file));
+    }
+    yield batch;
+  }
+  throwIfAny();
+}
+
 async function readCodes(
   file: ContactFile,
   { position, headerIsCode }: CodeColumn,
@@ -97,13 +105,16 @@ async function readCodes(
     if (code.trim() !== '') codes.add(code.trim());
   };
   if (headerIsCode) add(file.header[position]);
-  for await (const { line, values } of file.rows) {
-    if (values.length !== file.header.length) {
+  for await (const batch of file.batches) {
+    for (const row of batch) {
       // A list that is read in part would call good codes bad.
-      const what = `${values.length} values, where the first line has ${file.header.length}.`;
-      throw new InputError([{ where: `${name}:${line}`, what }]);
+      if (row.kind === 'broken') {
+        throw new InputError([
+          { where: `${name}:${row.line}`, what: `The row cannot be read: ${row.detail}.` },
+        ]);
+      }
+      add(row.values[position]);
     }
-    add(values[position]);
   }
   return codes;
 }

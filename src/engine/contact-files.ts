@@ -1,11 +1,9 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Campaign } from '../campaign/campaign.ts';
 import { type ContactFile, type Delimiter, type Encoding, openContactFile } from '../contacts/read.ts';
 import { InputError } from '../domain.ts';
-import { whyUnreadable } from '../platform/file-error.ts';
 import type { KeptFiles } from './kept-files.ts';
+import { openFile } from './open-file.ts';
 import type { Settings } from './settings.ts';
 
 export type OpeningOptions = {
@@ -17,9 +15,6 @@ export type OpeningOptions = {
 
 /** `-` among the contact files. */
 const standardInput = '-';
-
-/** Bytes read at a time. With more, batches of rows live long enough to burden the garbage collector. */
-const chunkSize = 16 * 1024;
 
 type Contacts = Campaign['value']['contacts'];
 
@@ -64,7 +59,7 @@ export async function openContactFiles(
       const { bytes, shown } =
         name === standardInput
           ? { bytes: pipedInput(settings, where), shown: 'standard input' }
-          : await openFile(resolve(folder, name), settings, where);
+          : await openFile(resolve(folder, name), settings, where, 'contact file');
       opened.push(await openContactFile(kept ? kept.keep(index, bytes) : bytes, shown, options));
     }
     return opened;
@@ -72,23 +67,6 @@ export async function openContactFiles(
     await Promise.all(opened.map(({ close }) => close()));
     throw error;
   }
-}
-
-/** @throws InputError when there is no such file, at the place that names it */
-export async function openFile(
-  path: string,
-  settings: Settings,
-  where: string,
-  kind = 'contact file',
-): Promise<{ readonly bytes: AsyncIterable<Buffer>; readonly shown: string }> {
-  const shown = relative(settings.workingFolder, path);
-  try {
-    await stat(path);
-  } catch (error) {
-    const what = `The ${kind} ${shown} cannot be read (${whyUnreadable(error)}).`;
-    throw new InputError([{ where, what }], { cause: error });
-  }
-  return { bytes: createReadStream(path, { highWaterMark: chunkSize }), shown };
 }
 
 function pipedInput({ standardInput: input }: Settings, where: string): AsyncIterable<Buffer> {

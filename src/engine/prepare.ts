@@ -14,6 +14,7 @@ import { whyUnreadable } from '../platform/file-error.ts';
 import { faultyLine } from '../platform/utf8.ts';
 import { isLoopbackHost } from '../wire/required.ts';
 import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
+import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
 import { type OpeningOptions, openContactFiles } from './contact-files.ts';
 import type { Settings } from './settings.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
@@ -69,6 +70,7 @@ export async function prepareCampaign(
   requireColumns(contactFiles, composition);
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
   await checkStaticFiles(campaign, target, files);
+  const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
   const suppressionLists = await openSuppressionLists(campaign, path, settings);
   let filtered = 0;
   const rows = readContacts(contactFiles, composition, readAddress, () => {
@@ -80,7 +82,14 @@ export async function prepareCampaign(
     composition,
     files,
     contactFiles,
-    contacts: files.checkContacts(rows),
+    contacts: chargeCodes
+      ? checkChargeCodes(
+          files.checkContacts(rows),
+          chargeCodes,
+          (file) => contactFiles[file]?.name ?? '',
+          campaign.locate(['chargeCodes']),
+        )
+      : files.checkContacts(rows),
     filtered: () => filtered,
     suppressionLists,
     close: async () => {

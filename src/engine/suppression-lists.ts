@@ -5,7 +5,7 @@ import { openContactFile } from '../contacts/read.ts';
 import { readSuppressionFile } from '../contacts/suppression-file.ts';
 import type { Problem } from '../domain.ts';
 import type { LeftOutAddress } from '../ledger/contacts/suppress.ts';
-import { openFile } from './contact-files.ts';
+import { openFile } from './open-file.ts';
 import type { Settings } from './settings.ts';
 
 /** The suppressions that a campaign names itself. */

@@ -25,7 +25,10 @@ contacts: { file: contacts.csv }
 message: { Message: Hello, ChargeCode: ${chargeCode} }
 chargeCodes: ${chargeCodes}`;
   const campaign = readCampaign(source, 'night/c.yaml');
-  return openChargeCodes(campaign, 'rest-2.02', 'night/c.yaml', workspace.folder);
+  return openChargeCodes(campaign, 'rest-2.02', 'night/c.yaml', {
+    workingFolder: workspace.folder,
+    environment: {},
+  });
 }
 
 const problems = (...parts: Parameters<typeof open>) => problemsLater(() => open(...parts));
@@ -65,7 +68,12 @@ describe('valid ChargeCodes are read from', () => {
     const source =
       'campaign: a\naccount: a\nchannel: sms\ncontacts: { file: a.csv }\nmessage: { Message: a }\n';
     const campaign = readCampaign(source, 'c.yaml');
-    expect(await openChargeCodes(campaign, 'rest-2.02', 'c.yaml', workspace.folder)).toBeUndefined();
+    expect(
+      await openChargeCodes(campaign, 'rest-2.02', 'c.yaml', {
+        workingFolder: workspace.folder,
+        environment: {},
+      }),
+    ).toBeUndefined();
   });
 });
 
@@ -104,7 +112,7 @@ describe('before any contact is read, it is told that', () => {
 
   test('a row of it is broken, rather than calling the codes in it unknown', async () => {
     expect(await problems('ChargeCode,Owner\nP1,Ann\nP2\n')).toEqual([
-      'night/codes.csv:3: 1 values, where the first line has 2.',
+      'night/codes.csv:3: The row cannot be read: 1 values, where the header has 2 columns.',
     ]);
     expect(await problems('P1\nP2,P3\n')).toEqual([
       'night/codes.csv:2: 2 values, where the first line has 1.',

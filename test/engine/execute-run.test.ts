@@ -1,17 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { InputError, type RunSummary } from '../../src/domain.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { InputError, type RequestState, type RunSummary } from '../../src/domain.ts';
 import { executeRun, type RunEnd, requireRun, requireSummary } from '../../src/engine/execute-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/expand.ts';
+import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort, httpPeer, type Peer, succeed } from '../gateway/peer.ts';
+import { readJournal } from '../support/journal.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { makeWorkspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
   opened = await openTestLedger();
 });
 afterAll(() => opened.close());
+afterEach(async () => {
+  await opened.ledger.pool.query('DELETE FROM suppressions');
+});
 
 const noProgress = { onStart: () => {}, onSettled: () => {} };
 const never = new AbortController().signal;
@@ -269,6 +276,66 @@ test('a run that is asked to stop when its last request is on its way is complet
   const { end, summary } = await execute(await planRun(1), service.url, stop.signal);
   expect(summary.requests).toMatchObject({ accepted: 1 });
   expect([end.kind, summary.state]).toEqual(['finished', 'completed']);
+});
+
+/** Suppresses the recipients that `planRun` has in these lines, for all. */
+async function suppress(lines: readonly number[]): Promise<void> {
+  const others = {
+    channel: 'sms',
+    subAccount: '',
+    reason: '',
+    source: 'operator',
+    createdAt: new Date(),
+  } as const;
+  const addresses = lines.map((line) => `+6140000${String(line).padStart(4, '0')}`);
+  await addSuppressions(
+    opened.ledger.pool,
+    addresses.map((address) => ({ ...others, address })),
+  );
+}
+
+test('who is suppressed after the run was planned is not sent to, and the others of the chunk are', async () => {
+  await using workspace = await makeWorkspace();
+  const journal = `${workspace.folder}/journal.jsonl`;
+  const sandbox = await startSandbox({ journal });
+  try {
+    const run = await planRun(6, { chunkSize: 3 });
+    await suppress([3]);
+    const { end, summary } = await execute(run, sandbox.url);
+    expect(end.kind).toBe('finished');
+    expect(summary).toMatchObject({
+      state: 'completed',
+      requests: { total: 2, accepted: 2, cancelled: 0 },
+      recipients: { total: 6, accepted: 5, cancelled: 1 },
+    });
+    expect((await readJournal(journal)).map(({ recipients }) => recipients)).toEqual([
+      ['+61400000002', '+61400000004'],
+      ['+61400000005', '+61400000006', '+61400000007'],
+    ]);
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test('a batch of which nobody is left is cancelled, and what comes after it is sent', async () => {
+  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  await using service = await peer;
+  const run = await planRun(12);
+  await suppress([2, 3, 4, 5, 6, 7, 8, 9, 13]);
+  const settled: RequestState[] = [];
+  const progress = { onStart: () => {}, onSettled: (state: RequestState) => void settled.push(state) };
+  const end = await executeRun(opened.context, run, account(service.url), never, progress);
+  expect(end.kind).toBe('finished');
+  expect(calls.size).toBe(3);
+  expect(await requireSummary(opened.context, run)).toMatchObject({
+    state: 'completed',
+    requests: { total: 12, accepted: 3, cancelled: 9, planned: 0 },
+    recipients: { total: 12, accepted: 3, cancelled: 9, pending: 0 },
+  });
+  expect(settled.toSorted()).toEqual([
+    ...Array.from({ length: 3 }, () => 'accepted'),
+    ...Array.from({ length: 9 }, () => 'cancelled'),
+  ]);
 });
 
 test('a completed run cannot be run again', async () => {

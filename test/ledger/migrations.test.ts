@@ -80,3 +80,35 @@ describe('files of the envelope', () => {
     await migrateLedger(knex);
   });
 });
+
+describe('suppressions', () => {
+  test('taken back, recipients who were left out stay unsent in the words of the earlier table', async () => {
+    await knex.raw(`
+      INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at,
+                        contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+      VALUES ('left', 'c', 'a', 'sms', 'completed', '{}', '\\x00112233445566778899aabbccddeeff', now(), 3, 0, 0, 0);
+      INSERT INTO envelopes (run_id, envelope, fields) VALUES ('left', 1, '{}');
+      INSERT INTO requests (run_id, request, message_id, envelope, recipients, state)
+      VALUES ('left', 1, 'a', 1, 2, 'accepted'), ('left', 2, 'b', 1, 1, 'cancelled');
+      INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
+      VALUES ('left', 1, '{2,3}', '{+6421,+6422}', '{NULL,NULL}', '{NULL,NULL}', '[{},{}]'),
+             ('left', 2, '{4}', '{+6423}', '{NULL}', '{NULL}', '[{}]');
+      INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
+      VALUES ('left', 1, 2, 'cancelled', 'suppressed', now()), ('left', 2, 1, 'cancelled', 'suppressed', now());
+    `);
+    await knex.migrate.down({ name: '20261121140000_chunks.ts' });
+    await knex.migrate.down({ name: '20261121130000_suppressions.ts' });
+    expect(
+      await knex('recipients')
+        .where({ run_id: 'left' })
+        .orderBy(['request', 'position'])
+        .select('line', 'outcome', 'result'),
+    ).toEqual([
+      { line: 2, outcome: null, result: null },
+      { line: 3, outcome: 'undelivered', result: 'suppressed' },
+      { line: 4, outcome: null, result: null },
+    ]);
+    await migrateLedger(knex);
+    expect(await knex('suppressions').select()).toEqual([]);
+  });
+});

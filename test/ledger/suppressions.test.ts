@@ -4,7 +4,6 @@ import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { importSuppressions, type ListedAddress } from '../../src/ledger/suppressions/import.ts';
 import { listSuppressions, type SuppressionFilter } from '../../src/ledger/suppressions/list.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
-import { collect } from '../support/collect.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
@@ -24,8 +23,18 @@ function suppression(address: string, changes: Partial<Suppression> = {}): Suppr
 
 const add = (...suppressions: Suppression[]) => addSuppressions(opened.ledger.pool, suppressions);
 
+async function listedPages(
+  filter: SuppressionFilter = {},
+  limit?: number,
+): Promise<(readonly Suppression[])[]> {
+  const pages: (readonly Suppression[])[] = [];
+  const count = await listSuppressions(opened.ledger.pool, filter, limit, (page) => void pages.push(page));
+  expect(pages.flat()).toHaveLength(count);
+  return pages;
+}
+
 async function listed(filter: SuppressionFilter = {}, limit?: number): Promise<Suppression[]> {
-  return (await collect(listSuppressions(opened.ledger.pool, filter, limit))).flat();
+  return (await listedPages(filter, limit)).flat();
 }
 
 const written = ({ channel, address, subAccount }: Suppression) =>
@@ -98,7 +107,7 @@ describe('a list', () => {
     await add(
       ...addresses.flatMap((address) => [suppression(address), suppression(address, { subAccount: 'A' })]),
     );
-    const pages = await collect(listSuppressions(opened.ledger.pool, {}));
+    const pages = await listedPages();
     expect(pages.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
     expect(pages.flat().map(({ address }) => address)).toEqual(addresses.flatMap((one) => [one, one]));
     expect((await listed({}, 1_500)).map(written)).toEqual(pages.flat().slice(0, 1_500).map(written));

@@ -34,7 +34,9 @@ export async function* streamContactResults(
 ): AsyncGenerator<readonly ContactResult[], void, undefined> {
   const sql = `
     SELECT r.line, NULL AS "column", CASE WHEN o.outcome IS NULL THEN q.reason ELSE o.result END AS reason,
-           r.address, q.message_id AS "messageId", coalesce(o.units, r.parts)::text AS units, o.price::text AS price,
+           r.address, CASE WHEN o.outcome = 'cancelled' THEN NULL ELSE q.message_id END AS "messageId",
+           CASE WHEN o.outcome = 'cancelled' THEN NULL ELSE coalesce(o.units, r.parts)::text END AS units,
+           o.price::text AS price,
            NULL AS rejection, q.state AS "requestState", o.outcome
     FROM requests q
     JOIN chunks c USING (run_id, request)

@@ -32,6 +32,8 @@ export async function importSuppressions(
     );
     for await (const batch of batches) await gather(client, batch);
     const added = await addGathered(client, list);
+    // A plan that knows nothing of a large list is a bad one, and autovacuum takes its time.
+    await client.query('ANALYZE suppressions');
     await client.query('COMMIT');
     return added;
   });

@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import { type Channel, channels, type Suppression } from '../../domain.ts';
+import { inSession } from '../connection.ts';
+import { streamRows } from '../cursor.ts';
 
 /** Which suppressions; all where nothing is said. */
 export type SuppressionFilter = {
@@ -12,44 +14,36 @@ export type SuppressionFilter = {
 const pageSize = 1_000;
 
 /**
- * Suppressions by channel, address and SubAccount, in pages: memory does not grow with their number. What is added or
- * removed meanwhile may or may not be among them.
+ * Suppressions as they are at this moment, by channel, address and SubAccount, in pages: memory does not grow with their
+ * number.
  *
  * @param limit most to list; undefined for all
+ * @returns how many there were
  */
-export async function* listSuppressions(
+export async function listSuppressions(
   pool: pg.Pool,
   { channel, address, subAccount }: SuppressionFilter,
-  limit = Number.POSITIVE_INFINITY,
-): AsyncGenerator<readonly Suppression[], void, undefined> {
-  let last: Suppression | undefined;
-  let left = limit;
-  while (left > 0) {
-    // Every channel is named where none is asked for, so that an address is looked up in the key all the same.
-    const { rows } = await pool.query<Suppression>(
-      `
-      SELECT channel, address, sub_account AS "subAccount", reason, source, created_at AS "createdAt"
-      FROM suppressions
-      WHERE channel = ANY ($1::text[])
-        AND ($2::text IS NULL OR address = $2)
-        AND ($3::text IS NULL OR sub_account = $3)
-        AND ($4::text IS NULL OR (channel, address, sub_account) > ($4, $5, $6))
-      ORDER BY channel, address, sub_account
-      LIMIT $7
-      `,
-      [
-        channel === undefined ? channels : [channel],
-        address ?? null,
-        subAccount ?? null,
-        last?.channel ?? null,
-        last?.address ?? null,
-        last?.subAccount ?? null,
-        Math.min(pageSize, left),
-      ],
-    );
-    if (rows.length > 0) yield rows;
-    if (rows.length < pageSize) return;
-    left -= rows.length;
-    last = rows.at(-1);
-  }
+  limit: number | undefined,
+  onPage: (page: readonly Suppression[]) => void,
+): Promise<number> {
+  // Every channel is named where none is asked for, so that an address is looked up in the key all the same.
+  const sql = `
+    SELECT channel, address, sub_account AS "subAccount", reason, source, created_at AS "createdAt"
+    FROM suppressions
+    WHERE channel = ANY ($1::text[]) AND ($2::text IS NULL OR address = $2) AND ($3::text IS NULL OR sub_account = $3)
+    ORDER BY channel, address, sub_account
+    LIMIT $4
+  `;
+  const asked = channel === undefined ? channels : [channel];
+  const values = [asked, address ?? null, subAccount ?? null, limit ?? null];
+  return inSession(pool, async (client) => {
+    await client.query('BEGIN READ ONLY');
+    let listed = 0;
+    for await (const page of streamRows<Suppression>(client, 'suppressions', { sql, values }, pageSize)) {
+      listed += page.length;
+      onPage(page);
+    }
+    await client.query('COMMIT');
+    return listed;
+  });
 }
