@@ -1,116 +1,164 @@
-import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
 import { InputError } from '../domain.ts';
-import { onlyUtf8 } from './utf8.ts';
+import { inPieces, isGzip, unpack } from './bytes.ts';
+import type { Delimiter } from './csv.ts';
+import { type Encoding, openDecoder } from './decode.ts';
+import { readHeader } from './header.ts';
+import { countLineEnds, TextLines } from './lines.ts';
+import { type Row, RowReader } from './rows.ts';
 
-/** One row of a contact file. `line` is where it begins, counted from 1; the header counts. */
-export type Row = { readonly line: number; readonly values: readonly string[] };
+export type { Delimiter } from './csv.ts';
+export type { Encoding } from './decode.ts';
+export type { Row } from './rows.ts';
+
+/** What a campaign says of how its contact file is written; what it does not say is found out. */
+export type ReadingOptions = {
+  readonly encoding?: Encoding | undefined;
+  readonly delimiter?: Delimiter | undefined;
+  /** Physical lines before the header. */
+  readonly skipLines?: number;
+};
 
 export type ContactFile = {
+  /** As errors show it. */
+  readonly name: string;
   /** Column names, without the spaces around them. */
   readonly header: readonly string[];
-  /** The rows after the header, in their order; blank lines are passed over. Can be read once. */
-  readonly rows: AsyncIterable<Row>;
+  /** How the file was found to be written; `encoding` is known for certain only at the end. */
+  readonly format: () => {
+    readonly encoding: Encoding;
+    readonly delimiter: Delimiter;
+    readonly gzip: boolean;
+  };
+  /**
+   * The rows after the header, in their order; blank lines are passed over. Can be read once. Whoever stops early closes
+   * the file by it, before the first batch too.
+   *
+   * @throws InputError when the bytes are not of the file's encoding, or more than half of the rows are broken
+   */
+  readonly batches: AsyncIterable<readonly Row[]>;
+  /** Physical lines read so far, header and skipped ones included; all of them at the end. */
+  readonly lines: () => number;
 };
 
 /**
- * Opens a contact file and reads its header; rows are streamed, so memory does not grow with the file.
- * UTF-8 with or without BOM; comma; LF, CRLF and CR all end a line, even in one file.
+ * Opens a contact file and reads its header; rows are streamed, so memory does not grow with the file. It may be packed
+ * with gzip.
  *
  * @param name the file's name as errors show it
- * @throws InputError when the file cannot be read, or its header is empty, or has an empty or repeated name.
+ * @throws InputError when the file cannot be read, or its header is missing, cannot be read, or has an empty or repeated
+ *   name
  */
-export async function openContactFile(path: string, name: string): Promise<ContactFile> {
-  const records = readRecords(createReadStream(path), name);
-  const first = await records.next();
-  if (first.done) throw new InputError([{ where: name, what: 'The file is empty; expected a header line.' }]);
-
-  const header = first.value.values.map((column) => column.trim());
-  checkHeader(header, `${name}:${first.value.line}`);
-  return { header, rows: records };
-}
-
-async function* readRecords(
-  source: AsyncIterable<Buffer>,
+export async function openContactFile(
+  bytes: AsyncIterable<Buffer>,
   name: string,
-): AsyncGenerator<Row, void, undefined> {
-  let nextLine = 1;
-  const lines = new WeakMap<readonly string[], number>();
-  const parser = parse({
-    bom: true,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_column_count: true,
-    max_record_size: maxRowSize,
-    // Called in the order of the file, before rows are buffered; when the parser fails, `nextLine` is the row it is in.
-    on_record: (values: string[]) => {
-      lines.set(values, nextLine);
-      nextLine += 1 + values.reduce((breaks, value) => breaks + countLineBreaks(value), 0);
-      const blank = values.length === 1 && values[0] === '';
-      return blank ? null : values;
-    },
-  });
-  const bytes = Readable.from(onlyUtf8(source, name), { objectMode: false });
-  bytes.on('error', (error) => parser.destroy(error));
-  bytes.pipe(parser);
+  options: ReadingOptions = {},
+): Promise<ContactFile> {
+  const stored = inPieces(bytes);
+  const first = await stored.next();
+  const gzip = first.done !== true && isGzip(first.value);
+  const whole = startingWith(first, stored);
+  const pieces = gzip ? inPieces(unpack(whole, name)) : whole;
+  const close = async (): Promise<void> => {
+    await pieces.return();
+    await stored.return();
+  };
+
+  const decoder = openDecoder(options.encoding);
+  const lines = new TextLines();
+  const more = async (): Promise<boolean> => {
+    if (lines.ended) return false;
+    const piece = await pieces.next();
+    const { text, fault } = piece.done ? decoder.end() : decoder.decode(piece.value);
+    lines.append(text);
+    lines.ended = piece.done === true;
+    if (fault === undefined) return true;
+    const line = lines.line + countLineEnds(lines.text);
+    throw new InputError([{ where: `${name}:${line}`, what: fault }]);
+  };
+
   try {
-    for await (const values of parser) yield { line: lines.get(values) ?? nextLine, values };
+    const { names: header, delimiter } = await readHeader(lines, more, name, options);
+    const reader = new RowReader(lines, delimiter, header.length);
+    const batches = readBatches(reader, more, name, delimiter);
+    return {
+      name,
+      header,
+      format: () => ({ encoding: decoder.encoding(), delimiter, gzip }),
+      batches: closing(batches, close),
+      lines: () => lines.line - 1,
+    };
   } catch (error) {
-    throw readableError(error, name, nextLine);
-  } finally {
-    bytes.destroy();
+    await close();
+    throw error;
   }
 }
 
-/** Characters. A quote that is never closed would otherwise take the whole file for one value. */
-const maxRowSize = 1_048_576;
-
-/** Line ends that stand inside quotes; the others end rows. */
-function countLineBreaks(value: string): number {
-  return /[\r\n]/.test(value) ? (value.match(/\r\n|\n|\r/g)?.length ?? 0) : 0;
+async function* startingWith(
+  first: IteratorResult<Buffer, void>,
+  rest: AsyncGenerator<Buffer, void, undefined>,
+): AsyncGenerator<Buffer, void, undefined> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
 }
 
-function checkHeader(header: readonly string[], where: string): void {
-  const problems = header.flatMap((column, index) => {
-    if (column === '') {
-      return [
-        { where: `${where}:${index + 1}`, what: `Column ${index + 1} has no name in the header line.` },
-      ];
+/** A generator that has not begun does not clean up after itself. */
+function closing<Item>(
+  items: AsyncGenerator<Item, void, undefined>,
+  close: () => Promise<void>,
+): AsyncIterable<Item> {
+  const end = async (): Promise<IteratorResult<Item, void>> => {
+    await items.return();
+    await close();
+    return { done: true, value: undefined };
+  };
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        try {
+          const item = await items.next();
+          if (item.done) await close();
+          return item;
+        } catch (error) {
+          await close();
+          throw error;
+        }
+      },
+      return: end,
+    }),
+  };
+}
+
+/** Broken rows that are shown of a file that has too many of them. */
+const shownBroken = 3;
+
+async function* readBatches(
+  reader: RowReader,
+  more: () => Promise<boolean>,
+  name: string,
+  delimiter: Delimiter,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  let count = 0;
+  let broken = 0;
+  const shown: { where: string; what: string }[] = [];
+  do {
+    for (let rows = reader.readBatch(); rows.length > 0; rows = reader.readBatch()) {
+      count += rows.length;
+      for (const row of rows) {
+        if (row.kind !== 'broken') continue;
+        broken++;
+        if (shown.length < shownBroken) {
+          shown.push({ where: `${name}:${row.line}`, what: `${capitalised(row.detail)}.` });
+        }
+      }
+      yield rows;
     }
-    const first = header.indexOf(column);
-    return first < index
-      ? [
-          {
-            where: `${where}:${index + 1}`,
-            what: `Columns ${first + 1} and ${index + 1} are both named "${column}"; give each its own name.`,
-          },
-        ]
-      : [];
-  });
-  if (problems.length > 0) throw new InputError(problems);
+  } while (await more());
+  if (broken * 2 <= count) return;
+  const what = `${broken} of ${count} rows are broken, so the file was not read as it was meant. Look at its delimiter ("contacts.delimiter"; it was read with ${JSON.stringify(delimiter)}), its encoding ("contacts.encoding"), the lines before its header ("contacts.skipLines") and its quotes. The first broken rows:`;
+  throw new InputError([{ where: name, what }, ...shown]);
 }
 
-const csvErrors: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'A quote (") that opens in this row is never closed.',
-  CSV_INVALID_CLOSING_QUOTE:
-    'Expected a comma or the end of the line after a closing quote ("). A quote inside a quoted value is written twice.',
-  INVALID_OPENING_QUOTE:
-    'A quote (") stands inside a value that does not begin with one. Put the value in quotes, and write the quote inside twice.',
-  CSV_MAX_RECORD_SIZE: 'This row is over 1 MiB. Is a quote (") in it never closed?',
-};
-
-const fileErrors: Readonly<Record<string, string>> = {
-  ENOENT: 'The contact file does not exist.',
-  EACCES: 'The contact file may not be read by this user.',
-  EISDIR: 'This is a folder; expected a CSV file.',
-};
-
-function readableError(error: unknown, name: string, line: number): unknown {
-  if (error instanceof CsvError) {
-    const column = typeof error['column'] === 'number' ? `:${error['column'] + 1}` : '';
-    const what = csvErrors[error.code] ?? `Not readable as CSV: ${error.message}.`;
-    return new InputError([{ where: `${name}:${line}${column}`, what }], { cause: error });
-  }
-  const what = error instanceof Error && 'code' in error ? fileErrors[String(error.code)] : undefined;
-  return what === undefined ? error : new InputError([{ where: name, what }], { cause: error });
+function capitalised(detail: string): string {
+  return detail.charAt(0).toUpperCase() + detail.slice(1);
 }
