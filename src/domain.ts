@@ -110,19 +110,23 @@ export type RunState = (typeof runStates)[number];
 export const rejectionReasons = ['invalid', 'duplicate', 'suppressed'] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-/** A row left out of a run: where it stands in the contact file, and why. */
-export type RejectedContact = {
-  readonly line: number;
+/** Why a row was left out: the column that is to blame, and in words. */
+export type Rejection = {
   readonly column: string;
   readonly reason: RejectionReason;
   readonly detail: string;
 };
 
-/** A row of the contact file on its way into a run: mapped and normalised, or left out. Duplicates are found later. */
-export type Contact =
+/** A row left out of a run: where it stands in the contact files, and why. */
+export type RejectedContact = { readonly file: string; readonly line: number } & Rejection;
+
+/**
+ * A row of a contact file on its way into a run: mapped and normalised, or left out. Suppressed addresses and duplicates
+ * are found later. `file` counts the campaign's contact files, from 0.
+ */
+export type Contact = { readonly file: number; readonly line: number } & (
   | {
       readonly kind: 'contact';
-      readonly line: number;
       readonly address: string;
       /** The address as the file has it. */
       readonly originalAddress: string;
@@ -130,7 +134,8 @@ export type Contact =
       /** Destination fields other than `Recipient`. */
       readonly destination: MessageFields;
     }
-  | ({ readonly kind: 'rejected' } & RejectedContact);
+  | ({ readonly kind: 'rejected' } & Rejection)
+);
 
 /** What a delivery report says of a recipient, once its status words are understood. */
 export const deliveryOutcomes = ['delivered', 'undelivered'] as const;

@@ -44,13 +44,32 @@ export function planMerge(
   return { kind: 'service', slots, template: (template ?? []).map((segment) => inSlots(segment, slots)) };
 }
 
-/** An SMS text with the destination's fields merged in, as the service does it (interface.md, 2.5). */
-export function mergedText(text: string, destination: Destination): string {
-  let merged = text;
-  for (const field of destinationFields) {
-    merged = merged.replaceAll(`[[${field}]]`, () => destination[field] ?? '');
-  }
-  return merged;
+/** An SMS text, and how the service merges a destination's fields into it (interface.md, 2.5). */
+export type MergeText = {
+  /** Whether the text is the same for every destination. */
+  readonly constant: boolean;
+  readonly mergedFor: (destination: Destination) => string;
+};
+
+const fieldPlaceholder = new RegExp(`\\[\\[(${destinationFields.join('|')})\\]\\]`);
+
+export function mergeText(text: string): MergeText {
+  // Texts at even places, names of fields between them.
+  const parts = text.split(fieldPlaceholder);
+  const fields = parts.flatMap((part, index) =>
+    destinationFields.filter((field) => index % 2 === 1 && field === part),
+  );
+  const texts = parts.filter((_, index) => index % 2 === 0);
+  return {
+    constant: fields.length === 0,
+    mergedFor: (destination) => {
+      let merged = texts[0] ?? '';
+      for (const [index, field] of fields.entries()) {
+        merged += (destination[field] ?? '') + (texts[index + 1] ?? '');
+      }
+      return merged;
+    },
+  };
 }
 
 /** The same column with two fallbacks needs two fields, so the pair is what counts. */

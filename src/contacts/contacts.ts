@@ -1,5 +1,5 @@
 import type { Composition } from '../campaign/composition.ts';
-import { personalise } from '../campaign/personalise.ts';
+import { openPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain.ts';
 import type { AddressReader } from './address.ts';
 import { countryOf } from './country.ts';
@@ -18,11 +18,12 @@ export async function* readContacts(
 ): AsyncGenerator<Contact, void, undefined> {
   const position = new Map(header.map((column, index) => [column, index]));
   const { recipientColumn, countryColumn, filter } = composition;
+  const toPersonalise = openPersonaliser(composition);
 
   for await (const { line, values } of rows) {
     if (values.length !== header.length) {
       const detail = `${values.length} values, where the header has ${header.length} columns`;
-      yield { kind: 'rejected', line, column: '', reason: 'invalid', detail };
+      yield { kind: 'rejected', file: 0, line, column: '', reason: 'invalid', detail };
       continue;
     }
     const valueIn = (column: string): string => values[position.get(column) ?? -1] ?? '';
@@ -36,19 +37,27 @@ export async function* readContacts(
     const ownCountry = country === '' ? undefined : countryOf(country);
     if (country !== '' && ownCountry === undefined) {
       const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name`;
-      yield { kind: 'rejected', line, column: countryColumn ?? '', reason: 'invalid', detail };
+      yield { kind: 'rejected', file: 0, line, column: countryColumn ?? '', reason: 'invalid', detail };
       continue;
     }
     const originalAddress = valueIn(recipientColumn);
     const address = readAddress(originalAddress, ownCountry);
     if (address.kind === 'invalid') {
-      yield { kind: 'rejected', line, column: recipientColumn, reason: 'invalid', detail: address.detail };
+      yield {
+        kind: 'rejected',
+        file: 0,
+        line,
+        column: recipientColumn,
+        reason: 'invalid',
+        detail: address.detail,
+      };
       continue;
     }
-    const personalised = personalise(composition, valueIn);
+    const personalised = toPersonalise(valueIn);
     if (personalised.kind === 'invalid') {
       yield {
         kind: 'rejected',
+        file: 0,
         line,
         column: personalised.column,
         reason: 'invalid',
@@ -57,6 +66,14 @@ export async function* readContacts(
       continue;
     }
     const { envelope, destination } = personalised;
-    yield { kind: 'contact', line, address: address.address, originalAddress, envelope, destination };
+    yield {
+      kind: 'contact',
+      file: 0,
+      line,
+      address: address.address,
+      originalAddress,
+      envelope,
+      destination,
+    };
   }
 }

@@ -79,7 +79,9 @@ export async function openCampaignFiles(folder: string): Promise<CampaignFiles> 
           contact.kind === 'contact' &&
           (contact.envelope.files.length > 0 || Object.keys(contact.envelope.audio).length > 0);
         const wrong = hasFiles ? await wrongWith(contact.envelope) : undefined;
-        yield wrong ? { kind: 'rejected', line: contact.line, reason: 'invalid', ...wrong } : contact;
+        yield wrong
+          ? { kind: 'rejected', file: contact.file, line: contact.line, reason: 'invalid', ...wrong }
+          : contact;
       }
     },
     async read(path) {

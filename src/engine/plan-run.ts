@@ -5,6 +5,7 @@ import { stageContacts } from '../ledger/contacts/stage.ts';
 import type { EngineContext } from './context.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { newRunId } from './run-id.ts';
+import { openSmsReader } from './sms-text.ts';
 
 /**
  * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
@@ -22,7 +23,14 @@ export async function planRun(
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));
   await inSession(context.ledger.pool, async (client) => {
-    await stageContacts(client, counted(contacts, onRow));
+    const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
+    await stageContacts(client, {
+      contacts: counted(contacts, onRow),
+      linesBefore: () => 0,
+      partsOf: ({ envelope, destination, address }) =>
+        readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
+      takePieces: async () => [],
+    });
     await expandRun(client, {
       run,
       campaign: definition.campaign,
@@ -32,16 +40,26 @@ export async function planRun(
       messageKey: context.randomBytes(32),
       chunkSize: definition.dispatch.chunkSize,
       recipientColumn: composition.recipientColumn,
+      contactFiles: [],
       readFile: files.read,
+      approve: () => undefined,
       createdAt: now,
     });
   });
   return run;
 }
 
-async function* counted(contacts: AsyncIterable<Contact>, onRow: () => void): AsyncGenerator<Contact> {
+async function* counted(
+  contacts: AsyncIterable<Contact>,
+  onRow: () => void,
+): AsyncGenerator<readonly Contact[]> {
+  let batch: Contact[] = [];
   for await (const contact of contacts) {
     onRow();
-    yield contact;
+    batch.push(contact);
+    if (batch.length < 1_000) continue;
+    yield batch;
+    batch = [];
   }
+  yield batch;
 }

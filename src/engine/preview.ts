@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { FieldSource } from '../campaign/mapping.ts';
-import { type MergePlan, mergedText } from '../campaign/merge.ts';
-import type { Channel, Destination, Envelope, RejectedContact } from '../domain.ts';
+import type { MergePlan } from '../campaign/merge.ts';
+import type { Channel, Destination, Envelope, RejectedContact, Rejection } from '../domain.ts';
 import type { PreparedCampaign } from './prepare.ts';
-import { countSmsParts } from './sms-parts.ts';
+import { openSmsReader } from './sms-text.ts';
 
 /** What a run of this campaign would be; nothing is sent or written. */
 export type Preview = {
@@ -49,42 +49,44 @@ export async function previewCampaign({
 }: PreparedCampaign): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const lineOfAddress = new Map<string, number>();
-  const sizeOfEnvelope = new Map<string, number>();
+  const envelopes = countEnvelopes();
+  const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
   const messages: PreviewedMessage[] = [];
   let smsParts = 0;
 
-  const reject = (contact: RejectedContact): void => {
-    counts[contact.reason]++;
-    if (rejected.length < shownRejected) rejected.push(contact);
+  const reject = (line: number, { column, reason, detail }: Rejection): void => {
+    counts[reason]++;
+    const { file } = definition.contacts;
+    if (rejected.length < shownRejected) rejected.push({ file, line, column, reason, detail });
   };
 
   for await (const contact of contacts) {
     counts.read++;
     if (contact.kind === 'rejected') {
-      reject(contact);
+      reject(contact.line, contact);
       continue;
     }
     const { line, address, envelope } = contact;
     const first = lineOfAddress.get(address);
     if (first !== undefined) {
       const column = composition.recipientColumn;
-      reject({ line, column, reason: 'duplicate', detail: `same address as line ${first}` });
+      reject(line, { column, reason: 'duplicate', detail: `same address as line ${first}` });
       continue;
     }
     lineOfAddress.set(address, line);
-    const key = hash('sha256', JSON.stringify(envelope), 'base64');
-    sizeOfEnvelope.set(key, (sizeOfEnvelope.get(key) ?? 0) + 1);
+    envelopes.add(envelope);
 
     const destination: Destination = { Recipient: address, ...contact.destination };
-    const text = channel === 'sms' ? mergedText(envelope.fields['Message'] ?? '', destination) : null;
-    if (text !== null) smsParts += countSmsParts(text, envelope.fields['CharacterConversion'] === 'true');
-    if (messages.length < shownMessages) messages.push({ line, destination, ...envelope, text });
+    const sms = readSms?.(envelope, destination);
+    if (sms) smsParts += sms.parts;
+    if (messages.length < shownMessages) {
+      messages.push({ line, destination, ...envelope, text: sms?.text ?? null });
+    }
   }
 
-  let requests = 0;
-  for (const size of sizeOfEnvelope.values()) requests += Math.ceil(size / dispatch.chunkSize);
+  const sizes = envelopes.sizes();
   return {
     campaign: definition.campaign,
     account: definition.account,
@@ -93,11 +95,31 @@ export async function previewCampaign({
     filtered: composition.filter ? filtered() : null,
     mapping: composition.mapping,
     recipients: lineOfAddress.size,
-    requests,
-    envelopes: sizeOfEnvelope.size,
+    requests: sizes.reduce((requests, size) => requests + Math.ceil(size / dispatch.chunkSize), 0),
+    envelopes: sizes.length,
     merge: composition.merge,
-    smsParts: channel === 'sms' ? smsParts : null,
+    smsParts: readSms ? smsParts : null,
     rejected,
     messages,
+  };
+}
+
+/** Counts recipients by envelope. An envelope is known as an object; equal ones are told by their hash. */
+function countEnvelopes(): { readonly add: (envelope: Envelope) => void; readonly sizes: () => number[] } {
+  const byHash = new Map<string, { recipients: number }>();
+  const known = new WeakMap<Envelope, { recipients: number }>();
+  const look = (envelope: Envelope): { recipients: number } => {
+    const key = hash('sha256', JSON.stringify(envelope), 'base64');
+    const count = byHash.get(key) ?? { recipients: 0 };
+    byHash.set(key, count);
+    known.set(envelope, count);
+    return count;
+  };
+  return {
+    add: (envelope) => {
+      const count = known.get(envelope) ?? look(envelope);
+      count.recipients++;
+    },
+    sizes: () => [...byHash.values()].map(({ recipients }) => recipients),
   };
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
 import { withDerived } from '../../src/campaign/mapping.ts';
-import { mergedText } from '../../src/campaign/merge.ts';
-import { personalise } from '../../src/campaign/personalise.ts';
+import { mergeText } from '../../src/campaign/merge.ts';
+import { openPersonaliser } from '../../src/campaign/personalise.ts';
 import { render } from '../../src/campaign/placeholders.ts';
 import { problemsOf } from '../support/problems.ts';
 import { composed, current, earlier, header, type Parts, personalised, yaml } from './parts.ts';
@@ -416,7 +416,7 @@ describe('whoever merges, the recipient reads the same', () => {
           }
           const valueIn = withDerived(composition.derived, valueInFile);
           const rendered = render(composition.serviceText?.template ?? [], valueIn);
-          const result = personalise(composition, valueInFile);
+          const result = openPersonaliser(composition)(valueInFile);
           const foreign = rendered.replaceAll(/\[\[(STOP|Link:https:\/\/x\.example)\]\]/g, '\u0001');
           if (result.kind === 'invalid') {
             const values = composition.usedColumns.map(valueIn).join('\u0001');
@@ -425,7 +425,8 @@ describe('whoever merges, the recipient reads the same', () => {
             return;
           }
           const destination = { Recipient: '+61', ...result.destination };
-          expect(mergedText(result.envelope.fields['Message'] ?? '', destination)).toBe(rendered);
+          const { mergedFor } = mergeText(result.envelope.fields['Message'] ?? '');
+          expect(mergedFor(destination)).toBe(rendered);
           if (composition.merge.kind === 'service') merged++;
         },
       ),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
-import { personalise } from '../../src/campaign/personalise.ts';
+import { openPersonaliser } from '../../src/campaign/personalise.ts';
 import type { Channel } from '../../src/domain.ts';
 import { problemsOf } from '../support/problems.ts';
 import { current, earlier, personalised } from './parts.ts';
@@ -53,7 +53,7 @@ describe('without "columns"', () => {
 
   test('guesses are used as what is written is: in placeholders, and in the destination', () => {
     const composition = mapped({ message: { Message: 'Hi [[First Name]]' } });
-    expect(personalise(composition, (column) => (column === 'first_name' ? 'Ann' : ''))).toMatchObject({
+    expect(openPersonaliser(composition)((column) => (column === 'first_name' ? 'Ann' : ''))).toMatchObject({
       envelope: { fields: { Message: 'Hi [[First Name]]' } },
       destination: { 'First Name': 'Ann' },
     });
@@ -144,7 +144,7 @@ describe('a field put together from columns', () => {
       contacts: { columns: { Attention: 'To [[Attention]]', Company: 'Attention' } },
     });
     const row: Record<string, string> = { Attention: 'Ann' };
-    expect(personalise(composition, (column) => row[column] ?? '')).toMatchObject({
+    expect(openPersonaliser(composition)((column) => row[column] ?? '')).toMatchObject({
       destination: { Attention: 'To Ann', Company: 'Ann' },
     });
   });

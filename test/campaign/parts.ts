@@ -1,6 +1,6 @@
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
-import { type Personalised, personalise } from '../../src/campaign/personalise.ts';
+import { openPersonaliser, type Personalised } from '../../src/campaign/personalise.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
 import type { Channel } from '../../src/domain.ts';
 
@@ -39,5 +39,5 @@ export function composed(parts: Parts): Composition {
 }
 
 export function personalised(parts: Parts, values: Record<string, string>): Personalised {
-  return personalise(composed(parts), (column) => values[column] ?? '');
+  return openPersonaliser(composed(parts))((column) => values[column] ?? '');
 }

@@ -140,7 +140,13 @@ test('an unparsable number rejects its contact, with its line, and the rest goes
   expect(summary).toMatchObject({ contacts: { read: 3, invalid: 1 }, requests: { accepted: 2 } });
   const report = await volley(['report', 'run', summary.run, '--json'], { cwd: workspace.folder, env });
   expect(JSON.parse(report.stdout).rejectedContacts).toEqual([
-    { line: 3, column: 'mobile', reason: 'invalid', detail: '"not a number" is not a phone number' },
+    {
+      file: '',
+      line: 3,
+      column: 'mobile',
+      reason: 'invalid',
+      detail: '"not a number" is not a phone number',
+    },
   ]);
   await opened.ledger.pool.query('DELETE FROM runs');
 });

@@ -21,8 +21,12 @@ async function demo(...flags: readonly string[]) {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const { rows } = await client.query<SentRequest>(
-    `SELECT message_id, q.state, array_agg(address ORDER BY position) AS recipients, array_agg(outcome) AS outcomes
-     FROM requests q JOIN recipients USING (run_id, request) GROUP BY message_id, q.state`,
+    `SELECT message_id, state, addresses AS recipients,
+            (SELECT array_agg(o.outcome)
+             FROM generate_series(1, recipients) AS position
+             LEFT JOIN recipient_outcomes o USING (position)
+             WHERE o.run_id = q.run_id AND o.request = q.request) AS outcomes
+     FROM requests q JOIN chunks USING (run_id, request)`,
   );
   await client.end();
   await database.drop();

@@ -62,9 +62,9 @@ async function ledgerRequests(run: string) {
     state: string;
     recipients: string[];
   }>(
-    `SELECT message_id, q.state, array_agg(address ORDER BY position) AS recipients
-     FROM requests q JOIN recipients USING (run_id, request)
-     WHERE run_id = $1 GROUP BY message_id, q.state`,
+    `SELECT message_id, state, addresses AS recipients
+     FROM requests JOIN chunks USING (run_id, request)
+     WHERE run_id = $1`,
     [run],
   );
   return rows;

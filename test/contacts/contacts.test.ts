@@ -40,6 +40,7 @@ describe('a row of the contact file', () => {
     expect(await contactsOf({ line: 2, values: ['0458-665-290', 'Ann', '7'] })).toEqual([
       {
         kind: 'contact',
+        file: 0,
         line: 2,
         address: '+61458665290',
         originalAddress: '0458-665-290',
@@ -65,6 +66,7 @@ describe('a row of the contact file', () => {
     expect(contacts.slice(0, 4)).toEqual([
       {
         kind: 'rejected',
+        file: 0,
         line: 2,
         column: 'phone',
         reason: 'invalid',
@@ -72,6 +74,7 @@ describe('a row of the contact file', () => {
       },
       {
         kind: 'rejected',
+        file: 0,
         line: 3,
         column: '',
         reason: 'invalid',
@@ -79,6 +82,7 @@ describe('a row of the contact file', () => {
       },
       {
         kind: 'rejected',
+        file: 0,
         line: 4,
         column: '',
         reason: 'invalid',
@@ -86,6 +90,7 @@ describe('a row of the contact file', () => {
       },
       {
         kind: 'rejected',
+        file: 0,
         line: 5,
         column: 'name',
         reason: 'invalid',
@@ -94,6 +99,7 @@ describe('a row of the contact file', () => {
     ]);
     expect(contacts[4]).toMatchObject({
       kind: 'contact',
+      file: 0,
       line: 9,
       envelope: { fields: { ChargeCode: 'C-' } },
     });
@@ -120,6 +126,7 @@ describe('the country of a row', () => {
     expect(await contactsWith(withCountry, rowsOf('ZZ'))).toEqual([
       {
         kind: 'rejected',
+        file: 0,
         line: 2,
         column: 'code',
         reason: 'invalid',

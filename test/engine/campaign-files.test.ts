@@ -49,6 +49,7 @@ describe('the file of a contact', () => {
     expect(await attached('statements/1.pdf', path)).toEqual([
       {
         kind: 'rejected',
+        file: 0,
         line: 2,
         column: 'files.1.file',
         reason: 'invalid',
@@ -139,6 +140,7 @@ describe('the audio of a voice message', () => {
     const [contact] = await audio(data);
     expect(contact).toMatchObject({
       kind: 'rejected',
+      file: 0,
       column: 'MessageToPeople',
       detail: expect.stringContaining('expected a WAV file, PCM, 16-bit, 8000 Hz'),
     });

@@ -144,7 +144,7 @@ describe('contacts left out', () => {
       },
     );
     expect(rejected).toEqual([
-      { line: 4, column: 'to', reason: 'duplicate', detail: 'same address as line 2' },
+      { file: 'contacts.csv', line: 4, column: 'to', reason: 'duplicate', detail: 'same address as line 2' },
     ]);
   });
 
@@ -259,7 +259,15 @@ test('memory does not grow with the length of the messages', async () => {
     for (let index = 0; index < 20_000; index++) {
       const envelope = anEnvelope({ MessagePlain: `${index} ${'x'.repeat(10_000)}` });
       const address = `${index}@example.com`;
-      yield { kind: 'contact', line: index, address, originalAddress: address, envelope, destination: {} };
+      yield {
+        kind: 'contact',
+        file: 0,
+        line: index,
+        address,
+        originalAddress: address,
+        envelope,
+        destination: {},
+      };
     }
   })();
   const { envelopes } = await previewCampaign({ ...prepared, contacts });

@@ -125,15 +125,22 @@ test('of equal addresses the first stays, and the others are listed with the lin
     duplicate: 2,
     suppressed: 0,
   });
-  expect(await listRejectedContacts(opened.ledger.knex, run, 10)).toEqual([
-    { line: 4, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
-    { line: 5, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
+  expect(await listRejectedContacts(opened.ledger.pool, run, 10)).toEqual([
+    { file: '', line: 4, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
+    { file: '', line: 5, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
   ]);
 });
 
 test('a rejected contact does not make a later one a duplicate', async () => {
   const run = await plan([
-    { kind: 'rejected', line: 2, column: 'city', reason: 'invalid', detail: 'contains a NUL character' },
+    {
+      kind: 'rejected',
+      file: 0,
+      line: 2,
+      column: 'city',
+      reason: 'invalid',
+      detail: 'contains a NUL character',
+    },
     aContact(3),
   ]);
   expect((await summariseRun(opened.ledger.pool, run))?.recipients.total).toBe(1);
@@ -210,7 +217,14 @@ test('requests and recipients are counted once each, whatever the contacts', asy
         const contacts = rows.map(
           ({ address, code, invalid }, index): Contact =>
             invalid
-              ? { kind: 'rejected', line: index + 2, column: 'phone', reason: 'invalid', detail: 'no' }
+              ? {
+                  kind: 'rejected',
+                  file: 0,
+                  line: index + 2,
+                  column: 'phone',
+                  reason: 'invalid',
+                  detail: 'no',
+                }
               : aContact(index + 2, { address, envelope: anEnvelope({ ChargeCode: code }) }),
         );
         const summary = await summariseRun(opened.ledger.pool, await plan(contacts, { chunkSize }));

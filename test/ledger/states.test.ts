@@ -12,7 +12,7 @@ test.each([
   ['runs', 'channel', channels],
   ['runs', 'state', runStates],
   ['requests', 'state', requestStates],
-  ['recipients', 'outcome', deliveryOutcomes],
+  ['recipient_outcomes', 'outcome', [...deliveryOutcomes, 'cancelled']],
   ['rejected_contacts', 'reason', rejectionReasons],
 ])('the words of %s.%s in the database are those of the vocabulary', async (tableName, column, words) => {
   const { rows } = await opened.ledger.pool.query<{ definition: string }>(

@@ -63,7 +63,13 @@ describe('the details of a run', () => {
         { outcome: 'undelivered', result: null, recipients: 1 },
       ],
       rejectedContacts: [
-        { line: 7, column: 'phone', reason: 'invalid', detail: '"x" is not a phone number' },
+        {
+          file: 'contacts.csv',
+          line: 7,
+          column: 'phone',
+          reason: 'invalid',
+          detail: '"x" is not a phone number',
+        },
       ],
     });
     expect(text).toContain('  because     Bad token\\x1b[2J');

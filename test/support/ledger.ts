@@ -48,6 +48,8 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     messageKey: randomBytes(32),
     chunkSize: 2,
     recipientColumn: 'phone',
+    contactFiles: [],
+    approve: () => undefined,
     readFile: async (path) => Buffer.from(`content of ${path}`),
     createdAt: new Date(),
     ...changes,
@@ -64,6 +66,7 @@ export function aContact(
 ): Contact {
   return {
     kind: 'contact',
+    file: 0,
     line,
     address: `+6140000${String(line).padStart(4, '0')}`,
     originalAddress: `0400 00${line}`,
@@ -80,12 +83,18 @@ export async function planContacts(
   contacts: readonly Contact[],
 ): Promise<string> {
   await inSession(ledger.pool, async (client) => {
-    await stageContacts(client, toStream(contacts));
+    await stageContacts(client, {
+      contacts: inBatches(contacts),
+      linesBefore: () => 0,
+      partsOf: () => null,
+      takePieces: async () => [],
+    });
     await expandRun(client, run);
   });
   return run.run;
 }
 
-async function* toStream(contacts: readonly Contact[]): AsyncGenerator<Contact> {
-  yield* contacts;
+/** Of two contacts each. */
+async function* inBatches(contacts: readonly Contact[]): AsyncGenerator<readonly Contact[]> {
+  for (let start = 0; start < contacts.length; start += 2) yield contacts.slice(start, start + 2);
 }

@@ -38,12 +38,12 @@ export function define(command: Command, shell: Shell): void {
 const listedContacts = 100;
 
 async function collectDetails(context: EngineContext, runId: string): Promise<RunDetails> {
-  const { knex } = context.ledger;
+  const { knex, pool } = context.ledger;
   return {
     summary: await requireSummary(context, runId),
     stateReason: (await requireRun(context, runId)).stateReason,
     deliveryResults: await listDeliveryResults(knex, runId),
     failures: await listFailures(knex, runId),
-    rejectedContacts: await listRejectedContacts(knex, runId, listedContacts),
+    rejectedContacts: await listRejectedContacts(pool, runId, listedContacts),
   };
 }

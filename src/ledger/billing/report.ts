@@ -41,8 +41,8 @@ export async function reportBilling(
              count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
              count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered,
              sum(units) AS units, sum(price) AS price
-      FROM recipients
-      WHERE outcome IS NOT NULL AND ($1::text[] IS NULL OR run_id = ANY ($1))
+      FROM recipient_outcomes
+      WHERE $1::text[] IS NULL OR run_id = ANY ($1)
       GROUP BY run_id, request
     )
     SELECT e.sub_account, e.charge_code, grouping(e.sub_account) = 1 AS is_total,

@@ -13,62 +13,139 @@ export type PlannedRun = {
   readonly messageKey: Buffer;
   readonly chunkSize: number;
   readonly recipientColumn: string;
+  readonly contactFiles: readonly ContactFileRecord[];
   /** The content of a file that an envelope refers to. */
   readonly readFile: (path: string) => Promise<Buffer>;
+  /** Looks at what the run would be; when it throws, there is no run. */
+  readonly approve: (totals: readonly BillingTotal[]) => void;
   readonly createdAt: Date;
 };
 
+/** A contact file as it was read, so that it can be read again in the same way. */
+export type ContactFileRecord = {
+  readonly name: string;
+  /** Lines of the files before it. */
+  readonly linesBefore: number;
+  readonly encoding: string;
+  readonly delimiter: string;
+  readonly skipLines: number;
+  readonly sha256: Buffer;
+};
+
+/** Recipients of a run who are billed alike. `parts`: SMS parts, null in other channels. */
+export type BillingTotal = {
+  readonly subAccount: string | null;
+  readonly chargeCode: string | null;
+  readonly recipients: number;
+  readonly parts: number | null;
+};
+
 /**
- * Turns the staged contacts of this session into a planned run, in one transaction: duplicates are marked, recipients
- * grouped by envelope and numbered into requests, in the order of the file. Before the commit there is no run; after
- * it, the contact file is no longer needed. A failure leaves the transaction open: the session is to be closed.
+ * Turns the staged contacts of this session into a planned run, in one transaction: suppressed addresses and duplicates
+ * are marked, recipients grouped by envelope and numbered into requests, in the order of the file. Before the commit
+ * there is no run; after it, the contact files are no longer needed. A failure leaves the transaction open: the session
+ * is to be closed.
  */
 export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
   await client.query('BEGIN');
-  await numberContacts(client, run.chunkSize);
+  // Sorting and hashing a million rows in Postgres's 4 MiB would go by way of the disk.
+  await client.query("SET LOCAL work_mem = '128MB'; SET LOCAL jit = off");
+  await mergeEnvelopes(client);
+  await findDuplicates(client, run.recipientColumn);
+  await sizeEnvelopes(client, run.chunkSize);
+  run.approve(await totalBilling(client));
   await insertRun(client, run);
+  await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
   await storeRunFiles(client, run.run, run.readFile);
-  await client.query('DROP TABLE staged_contacts');
+  await client.query('DROP TABLE staged_contacts, staged_envelopes, staged_rejections, staged_pieces');
   await client.query('COMMIT');
 }
 
-/** The first of equal addresses stays; equal envelopes share chunks; envelopes stand in the order of their first line. */
-async function numberContacts(client: pg.PoolClient, chunkSize: number): Promise<void> {
+/** Equal envelopes that were staged under two numbers become the first of them. */
+async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
   await client.query(`
-    CREATE TEMPORARY TABLE numbered_contacts (
-      line integer, first_line integer, envelope_line integer, envelope integer, request integer, position integer
-    ) ON COMMIT DROP
+    CREATE TEMPORARY TABLE merged_envelopes ON COMMIT DROP AS
+    SELECT envelope, first
+    FROM (
+      SELECT envelope, min(envelope) OVER (PARTITION BY sha256(convert_to(content, 'UTF8'))) AS first
+      FROM staged_envelopes
+    ) compared
+    WHERE envelope > first;
+
+    ANALYZE merged_envelopes;
+
+    UPDATE staged_contacts s
+    SET envelope = m.first
+    FROM merged_envelopes m
+    WHERE s.envelope = m.envelope;
   `);
+}
+
+/** The first of equal addresses stays. */
+async function findDuplicates(client: pg.PoolClient, recipientColumn: string): Promise<void> {
+  await client.query(
+    'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
+  );
   await client.query(
     `
-    WITH compared AS (
-      SELECT line, envelope, min(line) OVER (PARTITION BY address) AS first_line
+    INSERT INTO left_out
+    SELECT s.line, $1, 'duplicate', 'same address as line ' || repeated.line
+    FROM (
+      SELECT address, min(line) AS line
       FROM staged_contacts
-      WHERE reason IS NULL
-    ), grouped AS (
-      SELECT line, min(line) OVER (PARTITION BY envelope) AS envelope_line
-      FROM compared
-      WHERE line = first_line
-    ), placed AS (
-      SELECT line, envelope_line,
-             dense_rank() OVER (ORDER BY envelope_line) AS envelope,
-             row_number() OVER (PARTITION BY envelope_line ORDER BY line) - 1 AS place
-      FROM grouped
-    )
-    INSERT INTO numbered_contacts
-    SELECT line, line, envelope_line, envelope,
-           dense_rank() OVER (ORDER BY envelope, place / $1::integer), place % $1::integer + 1
-    FROM placed
-    UNION ALL
-    SELECT line, first_line, NULL, NULL, NULL, NULL
-    FROM compared
-    WHERE line > first_line
+      GROUP BY address
+      HAVING count(*) > 1
+    ) repeated
+    JOIN staged_contacts s USING (address)
+    WHERE s.line > repeated.line
+    `,
+    [recipientColumn],
+  );
+  await client.query('ANALYZE left_out');
+}
+
+/** Contacts that become recipients. */
+const kept = 'staged_contacts s WHERE NOT EXISTS (SELECT FROM left_out l WHERE l.line = s.line)';
+
+/** How many recipients each envelope has, and how many requests stand before its first. */
+async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number): Promise<void> {
+  await client.query(
+    `
+    CREATE TEMPORARY TABLE sized_envelopes (
+      staged integer, envelope integer, recipients integer, parts bigint, requests integer, requests_before integer
+    ) ON COMMIT DROP
+  `,
+  );
+  await client.query(
+    `
+    INSERT INTO sized_envelopes
+    SELECT staged, row_number() OVER (ORDER BY staged), recipients, parts, requests,
+           sum(requests) OVER (ORDER BY staged) - requests
+    FROM (
+      SELECT envelope AS staged, count(*) AS recipients, sum(parts) AS parts,
+             (count(*) + $1::integer - 1) / $1::integer AS requests
+      FROM ${kept}
+      GROUP BY envelope
+    ) counted
     `,
     [chunkSize],
   );
-  await client.query('ANALYZE numbered_contacts');
+  await client.query('ANALYZE sized_envelopes');
+}
+
+async function totalBilling(client: pg.PoolClient): Promise<BillingTotal[]> {
+  const { rows } = await client.query<BillingTotal>(`
+    SELECT e.content::jsonb -> 'fields' ->> 'SubAccount' AS "subAccount",
+           e.content::jsonb -> 'fields' ->> 'ChargeCode' AS "chargeCode",
+           sum(z.recipients)::integer AS recipients, sum(z.parts)::float8 AS parts
+    FROM sized_envelopes z
+    JOIN staged_envelopes e ON e.envelope = z.staged
+    GROUP BY 1, 2
+    ORDER BY 1, 2
+  `);
+  return rows;
 }
 
 async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
@@ -76,11 +153,13 @@ async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> 
     `
     INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at,
                       contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
-    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7,
-           count(*), count(*) FILTER (WHERE reason = 'invalid'),
-           (SELECT count(*) FROM numbered_contacts WHERE request IS NULL),
-           count(*) FILTER (WHERE reason = 'suppressed')
-    FROM staged_contacts
+    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, staged.contacts + rejected.contacts, rejected.contacts,
+           left_out.duplicate, left_out.suppressed
+    FROM (SELECT count(*) AS contacts FROM staged_contacts) staged,
+         (SELECT count(*) AS contacts FROM staged_rejections) rejected,
+         (SELECT count(*) FILTER (WHERE reason = 'duplicate') AS duplicate,
+                 count(*) FILTER (WHERE reason = 'suppressed') AS suppressed
+          FROM left_out) left_out
     `,
     [
       run.run,
@@ -94,55 +173,91 @@ async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> 
   );
 }
 
-async function insertRejectedContacts(client: pg.PoolClient, run: PlannedRun): Promise<void> {
+async function insertContactFiles(client: pg.PoolClient, { run, contactFiles }: PlannedRun): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO contact_files (run_id, file, name, lines_before, encoding, delimiter, skip_lines, sha256)
+    SELECT $1, place - 1, name, lines_before, encoding, delimiter, skip_lines, sha256
+    FROM unnest($2::text[], $3::integer[], $4::text[], $5::text[], $6::integer[], $7::bytea[])
+      WITH ORDINALITY AS file (name, lines_before, encoding, delimiter, skip_lines, sha256, place)
+    `,
+    [
+      run,
+      contactFiles.map(({ name }) => name),
+      contactFiles.map(({ linesBefore }) => linesBefore),
+      contactFiles.map(({ encoding }) => encoding),
+      contactFiles.map(({ delimiter }) => delimiter),
+      contactFiles.map(({ skipLines }) => skipLines),
+      contactFiles.map(({ sha256 }) => sha256),
+    ],
+  );
+  await client.query(
+    `
+    INSERT INTO contact_file_pieces (run_id, file, piece, data)
+    SELECT $1, file, piece, data
+    FROM staged_pieces
+    `,
+    [run],
+  );
+}
+
+async function insertRejectedContacts(client: pg.PoolClient, { run }: PlannedRun): Promise<void> {
   await client.query(
     `
     INSERT INTO rejected_contacts (run_id, line, column_name, reason, detail)
     SELECT $1, line, column_name, reason, detail
-    FROM staged_contacts
-    WHERE reason IS NOT NULL
-    UNION ALL
-    SELECT $1, line, $2, 'duplicate', 'same address as line ' || first_line
-    FROM numbered_contacts
-    WHERE request IS NULL
+    FROM (TABLE staged_rejections UNION ALL TABLE left_out) AS rejected
+    ORDER BY line
     `,
-    [run.run, run.recipientColumn],
+    [run],
   );
 }
 
-async function insertRequests(client: pg.PoolClient, run: PlannedRun): Promise<void> {
+async function insertRequests(
+  client: pg.PoolClient,
+  { run, messageKey, chunkSize }: PlannedRun,
+): Promise<void> {
   await client.query(
     `
     INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code)
-    SELECT $1, n.envelope, fields, e.keypads, e.files, e.audio,
+    SELECT $1, z.envelope, fields, e.keypads, e.files, e.audio,
            fields ->> 'SubAccount', fields ->> 'Department', fields ->> 'ChargeCode'
-    FROM numbered_contacts n
-    JOIN staged_contacts s USING (line),
-         jsonb_to_record(CAST(s.envelope AS jsonb)) AS e (fields jsonb, keypads jsonb, files jsonb, audio jsonb)
-    WHERE n.line = n.envelope_line
+    FROM sized_envelopes z
+    JOIN staged_envelopes s ON s.envelope = z.staged,
+         jsonb_to_record(CAST(s.content AS jsonb)) AS e (fields jsonb, keypads jsonb, files jsonb, audio jsonb)
+    ORDER BY z.envelope
     `,
-    [run.run],
+    [run],
   );
   // A MessageID can only be told by who knows the run's key: 128 bits of SHA-256 over the key and the number.
   await client.query(
     `
     INSERT INTO requests (run_id, request, message_id, envelope, recipients)
-    SELECT $1, request, left(encode(sha256($2::bytea || int4send(request)), 'hex'), 32), envelope, count(*)
-    FROM numbered_contacts
-    WHERE request IS NOT NULL
-    GROUP BY request, envelope
+    SELECT $1, request, left(encode(sha256($2::bytea || int4send(request)), 'hex'), 32), envelope,
+           least($3, recipients - place * $3)
+    FROM (
+      SELECT requests_before + place + 1 AS request, envelope, recipients, place
+      FROM sized_envelopes, generate_series(0, requests - 1) AS place
+    ) numbered
+    ORDER BY request
     `,
-    [run.run, run.messageKey],
+    [run, messageKey, chunkSize],
   );
   await client.query(
     `
-    INSERT INTO recipients (run_id, request, position, line, address, original_address, destination)
-    SELECT $1, n.request, n.position, n.line, s.address, s.original_address, s.destination::jsonb
-    FROM numbered_contacts n
-    JOIN staged_contacts s USING (line)
-    WHERE n.request IS NOT NULL
-    ORDER BY n.request, n.position
+    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
+    SELECT $1, request, array_agg(line ORDER BY line), array_agg(address ORDER BY line),
+           array_agg(original_address ORDER BY line), array_agg(parts ORDER BY line),
+           '[' || string_agg(destination, ',' ORDER BY line) || ']'
+    FROM (
+      SELECT line, address, original_address, s.parts, destination,
+             requests_before + 1
+               + ((row_number() OVER (PARTITION BY s.envelope ORDER BY line) - 1) / $2::integer)::integer AS request
+      FROM (SELECT s.* FROM ${kept}) s
+      JOIN sized_envelopes z ON z.staged = s.envelope
+    ) numbered
+    GROUP BY request
     `,
-    [run.run],
+    [run, chunkSize],
   );
 }

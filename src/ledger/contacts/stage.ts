@@ -2,69 +2,171 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Contact } from '../../domain.ts';
+import type { Contact, Envelope } from '../../domain.ts';
+
+/** A contact file's content is kept in pieces of its bytes, compressed by themselves. */
+export type ContactFilePiece = { readonly file: number; readonly piece: number; readonly data: Buffer };
+
+/** Contacts on their way into the ledger, and what has to be known of them there. */
+export type ContactSource = {
+  /** In the order of the files, in batches. */
+  readonly contacts: AsyncIterable<readonly Contact[]>;
+  /** Lines of the files before this one; asked for once a contact of it has come. */
+  readonly linesBefore: (file: number) => number;
+  /** SMS parts of what a contact is sent; null in other channels. */
+  readonly partsOf: (contact: ValidContact) => number | null;
+  /** The pieces of the contact files that have become whole since this was last asked. */
+  readonly takePieces: () => Promise<readonly ContactFilePiece[]>;
+};
+
+export type ValidContact = Extract<Contact, { kind: 'contact' }>;
 
 /**
- * Copies contacts into a staging table that only this session sees and that Postgres drops with it, so that a crash
- * before `expandRun` commits leaves nothing behind. Memory does not grow with the number of rows.
+ * Copies contacts into staging tables that only this session sees and that Postgres drops with it, so that a crash
+ * before `expandRun` commits leaves nothing behind. Memory does not grow with the number of rows: they go in segments,
+ * each with the envelopes, the rejected contacts and the pieces of files that came up in it.
  */
-export async function stageContacts(client: pg.PoolClient, contacts: AsyncIterable<Contact>): Promise<void> {
+export async function stageContacts(client: pg.PoolClient, source: ContactSource): Promise<void> {
   await client.query(`
-    DROP TABLE IF EXISTS staged_contacts;
+    DROP TABLE IF EXISTS staged_contacts, staged_envelopes, staged_rejections, staged_pieces;
     CREATE TEMPORARY TABLE staged_contacts (
       line             integer NOT NULL,
-      address          text,
+      envelope         integer NOT NULL,
+      parts            smallint,
+      address          text COLLATE "C" NOT NULL,
       original_address text,
-      envelope         text,
-      destination      text,
-      column_name      text,
-      reason           text,
-      detail           text
+      destination      text NOT NULL
     );
+    CREATE TEMPORARY TABLE staged_envelopes (envelope integer NOT NULL, content text NOT NULL);
+    CREATE TEMPORARY TABLE staged_rejections (
+      line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, detail text NOT NULL
+    );
+    CREATE TEMPORARY TABLE staged_pieces (file integer NOT NULL, piece integer NOT NULL, data bytea NOT NULL);
+    ALTER TABLE staged_pieces ALTER COLUMN data SET STORAGE EXTERNAL;
   `);
-  await pipeline(
-    Readable.from(copyLines(contacts)),
-    client.query(copyFrom('COPY staged_contacts FROM STDIN')),
-  );
-  await client.query('ANALYZE staged_contacts');
+  const envelopes = numberEnvelopes();
+  const batches = source.contacts[Symbol.asyncIterator]();
+  try {
+    for (let finished = false; !finished; ) {
+      const segment = new Segment(source, envelopes);
+      await copyIn(client, 'staged_contacts', segment.copyLines(batches));
+      await copyIn(client, 'staged_envelopes', [segment.envelopeLines]);
+      await copyIn(client, 'staged_rejections', [segment.rejectionLines]);
+      await stagePieces(client, await source.takePieces());
+      finished = segment.finished;
+    }
+  } finally {
+    await batches.return?.();
+  }
+  await client.query('ANALYZE staged_contacts, staged_envelopes, staged_rejections');
 }
+
+/** A segment ends after this many contacts, or characters of envelopes and rejected contacts. */
+const segmentContacts = 65_536;
+const segmentCharacters = 4 * 1024 * 1024;
 
 /** Rows are sent to Postgres in pieces of about this many characters; one write a row costs more than the row. */
 const pieceSize = 65_536;
 
-async function* copyLines(contacts: AsyncIterable<Contact>): AsyncGenerator<string> {
-  let piece = '';
-  for await (const contact of contacts) {
-    piece += copyLine(
-      contact.kind === 'contact'
-        ? [
-            String(contact.line),
-            contact.address,
-            contact.originalAddress,
-            JSON.stringify(contact.envelope),
-            JSON.stringify(contact.destination),
-            null,
-            null,
-            null,
-          ]
-        : [String(contact.line), null, null, null, null, contact.column, contact.reason, contact.detail],
-    );
-    if (piece.length >= pieceSize) {
-      yield piece;
-      piece = '';
-    }
+class Segment {
+  envelopeLines = '';
+  rejectionLines = '';
+  finished = false;
+  readonly #source: ContactSource;
+  readonly #envelopes: EnvelopeNumbers;
+
+  constructor(source: ContactSource, envelopes: EnvelopeNumbers) {
+    this.#source = source;
+    this.#envelopes = envelopes;
   }
-  if (piece !== '') yield piece;
+
+  /** Takes as many batches as the segment holds. */
+  async *copyLines(batches: AsyncIterator<readonly Contact[]>): AsyncGenerator<string, void, undefined> {
+    let piece = '';
+    for (let taken = 0; taken < segmentContacts && !this.#isFull(); ) {
+      const { done, value: batch } = await batches.next();
+      if (done) {
+        this.finished = true;
+        break;
+      }
+      taken += batch.length;
+      for (const contact of batch) piece += this.#copyLine(contact);
+      if (piece.length >= pieceSize) {
+        yield piece;
+        piece = '';
+      }
+    }
+    if (piece !== '') yield piece;
+  }
+
+  #isFull(): boolean {
+    return this.envelopeLines.length + this.rejectionLines.length > segmentCharacters;
+  }
+
+  /** Empty for a rejected contact, which goes into its own table. */
+  #copyLine(contact: Contact): string {
+    const line = this.#source.linesBefore(contact.file) + contact.line;
+    if (contact.kind === 'rejected') {
+      const { column, reason, detail } = contact;
+      this.rejectionLines += `${line}\t${escaped(column)}\t${reason}\t${escaped(detail)}\n`;
+      return '';
+    }
+    const { address, originalAddress } = contact;
+    const { number, isNew } = this.#envelopes(contact.envelope);
+    if (isNew) this.envelopeLines += `${number}\t${escaped(JSON.stringify(contact.envelope))}\n`;
+    const original = originalAddress === address ? '\\N' : escaped(originalAddress);
+    const destination = escaped(JSON.stringify(contact.destination));
+    const parts = this.#source.partsOf(contact) ?? '\\N';
+    return `${line}\t${number}\t${parts}\t${escaped(address)}\t${original}\t${destination}\n`;
+  }
 }
 
-const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+/** Envelopes by their numbers, in the order in which they first come up. */
+type EnvelopeNumbers = (envelope: Envelope) => { readonly number: number; readonly isNew: boolean };
 
-/** One line of COPY's text format. NUL cannot be stored in Postgres and is dropped. */
-function copyLine(values: readonly (string | null)[]): string {
-  const cells = values.map((value) =>
-    value === null
-      ? '\\N'
-      : value.replaceAll('\0', '').replace(/[\\\n\r\t]/g, (character) => escapes[character] ?? ''),
+/** An envelope is known as an object; equal ones that get two numbers are made one by `expandRun`. */
+function numberEnvelopes(): EnvelopeNumbers {
+  const known = new WeakMap<Envelope, { readonly number: number; readonly isNew: false }>();
+  let last = 0;
+  return (envelope) => {
+    const found = known.get(envelope);
+    if (found) return found;
+    last++;
+    known.set(envelope, { number: last, isNew: false });
+    return { number: last, isNew: true };
+  };
+}
+
+async function copyIn(
+  client: pg.PoolClient,
+  table: 'staged_contacts' | 'staged_envelopes' | 'staged_rejections',
+  pieces: Iterable<string> | AsyncIterable<string>,
+): Promise<void> {
+  await pipeline(Readable.from(pieces), client.query(copyFrom(`COPY ${table} FROM STDIN`)));
+}
+
+async function stagePieces(client: pg.PoolClient, pieces: readonly ContactFilePiece[]): Promise<void> {
+  if (pieces.length === 0) return;
+  await client.query(
+    `
+    INSERT INTO staged_pieces (file, piece, data)
+    SELECT file, piece, data
+    FROM unnest($1::integer[], $2::integer[], $3::bytea[]) AS staged (file, piece, data)
+    `,
+    [pieces.map(({ file }) => file), pieces.map(({ piece }) => piece), pieces.map(({ data }) => data)],
   );
-  return `${cells.join('\t')}\n`;
+}
+
+const special = /[\\\n\r\t\0]/;
+const escapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\0': '',
+};
+
+/** A value in COPY's text format. NUL cannot be stored in Postgres and is dropped. */
+function escaped(value: string): string {
+  return special.test(value) ? value.replace(/[\\\n\r\t\0]/g, (found) => escapes[found] ?? '') : value;
 }

@@ -91,23 +91,30 @@ async function applyDeliveries(
       FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::numeric[])
         AS reading (report_id, message_id, address, outcome, result, units, price)
     ), matched AS MATERIALIZED (
-      SELECT reading.*, r.run_id, r.request, r.position, r.outcome AS earlier
+      SELECT reading.*, q.run_id, q.request, r.position, o.outcome AS earlier
       FROM reading
       JOIN requests q USING (message_id)
-      JOIN recipients r ON r.run_id = q.run_id AND r.request = q.request
-        AND ltrim(lower(r.address), '+') = ltrim(lower(reading.address), '+')
+      JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
+      JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS r (address, position)
+        ON ltrim(lower(r.address), '+') = ltrim(lower(reading.address), '+')
+      LEFT JOIN recipient_outcomes o
+        ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
     ), deciding AS (
       SELECT DISTINCT ON (run_id, request, position) *
       FROM matched
       WHERE outcome <> 'pending' AND earlier IS NULL
       ORDER BY run_id, request, position, report_id
-    ), applied AS (
-      UPDATE recipients r
-      SET outcome = d.outcome, result = d.result, units = d.units, price = d.price, reported_at = i.received_at
+    ), inserted AS (
+      INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, units, price, reported_at)
+      SELECT d.run_id, d.request, d.position, d.outcome, d.result, d.units, d.price, i.received_at
       FROM deciding d
       JOIN delivery_reports i USING (report_id)
-      WHERE r.run_id = d.run_id AND r.request = d.request AND r.position = d.position AND r.outcome IS NULL
-      RETURNING r.run_id, r.request, r.position, d.report_id, d.outcome
+      ON CONFLICT DO NOTHING
+      RETURNING run_id, request, position
+    ), applied AS (
+      SELECT run_id, request, position, report_id, outcome
+      FROM deciding
+      JOIN inserted USING (run_id, request, position)
     ), proven AS (
       UPDATE requests q
       SET state = 'accepted', reason = 'proved by a delivery report'

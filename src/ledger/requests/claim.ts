@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Destination, Envelope } from '../../domain.ts';
+import type { Destination, Envelope, MessageFields } from '../../domain.ts';
 
 /** A request that this owner alone may send now. */
 export type ClaimedRequest = {
@@ -14,7 +14,9 @@ type DbClaimedRequest = Envelope & {
   readonly request: number;
   readonly message_id: string;
   readonly attempts: number;
-  readonly destinations: Destination[];
+  readonly addresses: readonly string[];
+  /** A JSON array: the destination fields other than `Recipient` of each address. */
+  readonly destinations: string;
 };
 
 /**
@@ -45,12 +47,10 @@ export async function claimRequests(
       SELECT $1, request, attempts, $2, $4
       FROM claimed
     )
-    SELECT c.request, c.message_id, c.attempts, e.fields, e.keypads, e.files, e.audio,
-           (SELECT jsonb_agg(r.destination || jsonb_build_object('Recipient', r.address) ORDER BY r.position)
-            FROM recipients r
-            WHERE r.run_id = $1 AND r.request = c.request) AS destinations
+    SELECT c.request, c.message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses, k.destinations
     FROM claimed c
     JOIN envelopes e ON e.run_id = $1 AND e.envelope = c.envelope
+    JOIN chunks k ON k.run_id = $1 AND k.request = c.request
     ORDER BY c.request
     `,
     [claim.run, claim.owner, claim.limit, claim.now],
@@ -60,6 +60,11 @@ export async function claimRequests(
     messageId: row.message_id,
     attempt: row.attempts,
     envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
-    destinations: row.destinations,
+    destinations: destinationsOf(row),
   }));
+}
+
+function destinationsOf({ addresses, destinations }: DbClaimedRequest): Destination[] {
+  const fields: readonly MessageFields[] = JSON.parse(destinations);
+  return addresses.map((address, index) => ({ Recipient: address, ...fields[index] }));
 }

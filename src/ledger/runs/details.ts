@@ -1,17 +1,29 @@
 import type { Knex } from 'knex';
+import type pg from 'pg';
 import type { RejectedContact, RequestState } from '../../domain.ts';
 
-/** Contacts of a run that were left out, in the order of the file. */
+/** Contacts of a run that were left out, in the order of the files. */
 export async function listRejectedContacts(
-  knex: Knex,
+  pool: pg.Pool,
   run: string,
   limit: number,
 ): Promise<RejectedContact[]> {
-  const rows: RejectedContact[] = await knex('rejected_contacts')
-    .where({ run_id: run })
-    .orderBy('line')
-    .limit(limit)
-    .select('line', { column: 'column_name' }, 'reason', 'detail');
+  const { rows } = await pool.query<RejectedContact>(
+    `
+    SELECT coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line, r.column_name AS "column",
+           r.reason, r.detail
+    FROM (SELECT * FROM rejected_contacts WHERE run_id = $1 ORDER BY line LIMIT $2) r
+    LEFT JOIN LATERAL (
+      SELECT name, lines_before
+      FROM contact_files
+      WHERE run_id = $1 AND lines_before < r.line
+      ORDER BY lines_before DESC
+      LIMIT 1
+    ) f ON true
+    ORDER BY r.line
+    `,
+    [run, limit],
+  );
   return rows;
 }
 
@@ -46,9 +58,8 @@ export type DeliveryResult = {
 };
 
 export async function listDeliveryResults(knex: Knex, run: string): Promise<DeliveryResult[]> {
-  const rows: DeliveryResult[] = await knex('recipients')
+  const rows: DeliveryResult[] = await knex('recipient_outcomes')
     .where({ run_id: run })
-    .whereNotNull('outcome')
     .groupBy('outcome', 'result')
     .orderBy([{ column: 'recipients', order: 'desc' }, 'outcome', 'result'])
     .select('outcome', 'result', knex.raw('count(*)::integer AS recipients'));

@@ -44,8 +44,8 @@ export async function summariseRun(pool: pg.Pool, run: string): Promise<RunSumma
       SELECT request,
              count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
              count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered
-      FROM recipients
-      WHERE run_id = $1 AND outcome IS NOT NULL
+      FROM recipient_outcomes
+      WHERE run_id = $1
       GROUP BY request
     ), counted AS (
       SELECT q.state, count(*) AS requests, sum(q.recipients) AS recipients,

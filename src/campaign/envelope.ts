@@ -1,0 +1,180 @@
+import { htmlEscape } from 'escape-goat';
+import type { CampaignFile, Envelope, MessageFields } from '../domain.ts';
+import type { ComposedField, ComposedFile, Composition } from './composition.ts';
+import { nameOfPath, wrongPathValue } from './files.ts';
+import { columnsOf, render, type Template } from './placeholders.ts';
+import { isBlank, wrongOrBlankLine, wrongValue } from './values.ts';
+
+/** A value of a contact, or of its row, that cannot be sent. */
+export type Invalid = { readonly kind: 'invalid'; readonly column: string; readonly detail: string };
+
+/** A contact's value in a column; empty where it has none. */
+export type ValueIn = (column: string) => string;
+
+/** A contact's envelope, or why it cannot be sent. */
+export type ReadEnvelope = (
+  valueIn: ValueIn,
+) => { readonly kind: 'envelope'; readonly envelope: Envelope } | Invalid;
+
+/** Envelopes that are remembered, and their characters. */
+const rememberedEnvelopes = 20_000;
+const rememberedCharacters = 4 * 1024 * 1024;
+
+/**
+ * Renders and checks envelopes. Contacts with the same values in the columns an envelope is made of get the same object,
+ * as long as it is remembered: most campaigns have far fewer envelopes than contacts.
+ */
+export function envelopeReader(composition: Composition): ReadEnvelope {
+  const plain = rememberer(composition, composition.fields);
+  const { merge, serviceText } = composition;
+  if (merge.kind !== 'service' || !serviceText) return plain;
+  // What the service puts in for an empty destination field is not shown (interface.md, 2.5), so the text of a contact
+  // with an empty value is rendered here, and goes into a request of its own kind.
+  const withText = rememberer(
+    composition,
+    composition.fields.map((field) => (field.definition === serviceText.definition ? serviceText : field)),
+  );
+  return (valueIn) => {
+    const hasEmptyValue = merge.slots.some(({ column, fallback }) => (valueIn(column) || fallback) === '');
+    return hasEmptyValue ? withText(valueIn) : plain(valueIn);
+  };
+}
+
+function rememberer(composition: Composition, fields: readonly ComposedField[]): ReadEnvelope {
+  const columns = [...new Set(columnsOf(envelopeTemplate(composition, fields)))];
+  const known = new Map<string, ReturnType<ReadEnvelope>>();
+  let characters = 0;
+  return (valueIn) => {
+    // NUL stands in no value that gets this far.
+    let key = '';
+    for (const column of columns) key += `${valueIn(column)}\0`;
+    const found = known.get(key);
+    if (found) return found;
+    const read = readEnvelope(composition, fields, valueIn);
+    if (known.size >= rememberedEnvelopes || characters >= rememberedCharacters) {
+      known.clear();
+      characters = 0;
+    }
+    known.set(key, read);
+    characters += key.length + charactersOf(read);
+    return read;
+  };
+}
+
+function charactersOf(read: ReturnType<ReadEnvelope>): number {
+  if (read.kind === 'invalid') return read.detail.length;
+  let characters = 0;
+  for (const value of Object.values(read.envelope.fields)) characters += value.length;
+  return characters;
+}
+
+/** All that an envelope is made of. */
+function envelopeTemplate(
+  { audio, keypads, files }: Composition,
+  fields: readonly ComposedField[],
+): Template {
+  return [
+    ...[...fields, ...audio].flatMap(({ template }) => template),
+    ...keypads.flatMap(({ routeNumber }) => routeNumber),
+    ...files.flatMap(({ path, name = [] }) => [...path, ...name]),
+  ];
+}
+
+function readEnvelope(
+  composition: Composition,
+  fields: readonly ComposedField[],
+  valueIn: ValueIn,
+): ReturnType<ReadEnvelope> {
+  const envelope = renderEnvelope(composition, fields, valueIn);
+  const fault =
+    unsafePath(composition, valueIn) ??
+    wrongField(composition, envelope) ??
+    wrongKeypad(envelope) ??
+    wrongFile(envelope) ??
+    missingContent(composition, envelope);
+  return fault ?? { kind: 'envelope', envelope };
+}
+
+function renderEnvelope(
+  composition: Composition,
+  fields: readonly ComposedField[],
+  valueIn: ValueIn,
+): Envelope {
+  return {
+    fields: renderFields(fields, valueIn),
+    keypads: composition.keypads.map(({ tone, routeNumber }) => ({
+      Tone: tone,
+      RouteNumber: render(routeNumber, valueIn),
+    })),
+    files: composition.files.map((file) => renderFile(file, valueIn)),
+    audio: renderFields(composition.audio, valueIn),
+  };
+}
+
+/** Fields that are empty for this contact are left out. */
+function renderFields(fields: readonly ComposedField[], valueIn: ValueIn): MessageFields {
+  const rendered: Record<string, string> = {};
+  for (const { definition, template } of fields) {
+    const escapeValue = definition.name === 'MessageHTML' ? (value: string) => htmlEscape(value) : undefined;
+    const value = render(template, valueIn, escapeValue);
+    if (value !== '') rendered[definition.name] = value;
+  }
+  return rendered;
+}
+
+function renderFile({ path: pathTemplate, name }: ComposedFile, valueIn: ValueIn): CampaignFile {
+  const path = render(pathTemplate, valueIn);
+  return { path, name: name === undefined ? nameOfPath(path) : render(name, valueIn) };
+}
+
+function unsafePath({ files, audio }: Composition, valueIn: ValueIn): Invalid | undefined {
+  const paths: readonly (readonly [string, Template])[] = [
+    ...files.map(({ path }, index) => [`files.${index}.file`, path] as const),
+    ...audio.map(({ definition, template }) => [definition.name, template] as const),
+  ];
+  for (const [column, template] of paths) {
+    const detail = wrongPathValue(template, valueIn);
+    if (detail !== undefined) return invalid(column, detail);
+  }
+  return undefined;
+}
+
+function wrongField({ fields, audio, target }: Composition, envelope: Envelope): Invalid | undefined {
+  for (const { definition } of [...fields, ...audio]) {
+    const value = envelope.fields[definition.name] ?? envelope.audio[definition.name];
+    const detail = value === undefined ? undefined : wrongValue(target, definition, value);
+    if (detail !== undefined) return invalid(definition.name, detail);
+  }
+  return undefined;
+}
+
+function wrongKeypad({ keypads }: Envelope): Invalid | undefined {
+  for (const { Tone, RouteNumber } of keypads) {
+    const detail = wrongOrBlankLine(RouteNumber);
+    if (detail !== undefined) return invalid('Keypads', `button ${Tone}: ${detail}`);
+  }
+  return undefined;
+}
+
+function wrongFile({ files }: Envelope): Invalid | undefined {
+  for (const [index, file] of files.entries()) {
+    const path = wrongOrBlankLine(file.path);
+    if (path !== undefined) return invalid(`files.${index}.file`, path);
+    const name = wrongOrBlankLine(file.name);
+    if (name !== undefined) return invalid(`files.${index}.name`, name);
+  }
+  return undefined;
+}
+
+export const emptyMessage = 'the message would be empty';
+
+function missingContent({ contentFields }: Composition, { fields, audio }: Envelope): Invalid | undefined {
+  const hasContent = contentFields.some((name) => !isBlank(fields[name] ?? audio[name] ?? ''));
+  return contentFields.length === 0 || hasContent
+    ? undefined
+    : invalid(contentFields.join(', '), emptyMessage);
+}
+
+export function invalid(column: string, detail: string): Invalid {
+  return { kind: 'invalid', column, detail };
+}
