@@ -37,6 +37,8 @@ export type Composition = {
   readonly mapping: readonly FieldSource[];
   /** Columns whose values go into the message or the destination. */
   readonly usedColumns: readonly string[];
+  /** Columns that every contact file must have: those, and what says which rows are meant and whose they are. */
+  readonly fileColumns: readonly string[];
   /** Fields of which one must hold text, or nothing would be sent; none where files are enough. */
   readonly contentFields: readonly string[];
   /** The text in which the service fills its own placeholders, before columns got destination fields. */
@@ -109,6 +111,16 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   );
   const slots = destinationSlots(mapped, merge);
   const { Recipient: recipientColumn = '' } = mapped;
+  const countryColumn = campaign.value.channel === 'email' ? undefined : contacts.countryColumn;
+  const usedColumns = [
+    ...new Set(
+      [
+        ...slots.map(({ column }) => column),
+        ...fields.flatMap(({ template }) => columnsOf(template)),
+        ...columnsOf(templatesOf(keypads, files)),
+      ].flatMap((column) => withSources(derived, column)),
+    ),
+  ];
   return {
     target,
     merge,
@@ -118,18 +130,18 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     files,
     slots,
     recipientColumn,
-    countryColumn: campaign.value.channel === 'email' ? undefined : contacts.countryColumn,
+    countryColumn,
     filter: rowFilter(contacts.where),
     derived,
     mapping: mapping.sources,
-    usedColumns: [
-      ...new Set(
-        [
-          ...slots.map(({ column }) => column),
-          ...fields.flatMap(({ template }) => columnsOf(template)),
-          ...columnsOf(templatesOf(keypads, files)),
-        ].flatMap((column) => withSources(derived, column)),
-      ),
+    usedColumns,
+    fileColumns: [
+      ...new Set([
+        recipientColumn,
+        ...(countryColumn === undefined ? [] : [countryColumn]),
+        ...(contacts.where ?? []).map(({ column }) => column),
+        ...usedColumns.filter((column) => !derived.has(column)),
+      ]),
     ],
     contentFields: contentFields(target.interface, campaign.value),
     serviceText,

@@ -87,9 +87,38 @@ const where = z
     'Which rows of the contact file the campaign is for: all conditions must hold. Other rows are not part of the run and not counted as read. Spaces around a value make no difference, capitals do.',
   );
 
+/** What a contact file is called that is piped in. */
+export const standardInput = '-';
+
+const contactFiles = z
+  .union([text, z.array(text).min(1, 'expected at least one file').max(100, 'expected at most 100 files')], {
+    error: 'expected a file, or a list of files',
+  })
+  .transform((written) => (typeof written === 'string' ? [written] : written))
+  .refine((files) => files.filter((file) => file === standardInput).length <= 1, {
+    error: 'expected "-", the standard input, at most once',
+  })
+  .meta({ type: ['string', 'number', 'boolean', 'array'] })
+  .describe(
+    "The contact file (CSV with a header line), relative to the campaign's folder; `-` is standard input. Or a list of up to 100, read one after the other: each must have the columns that are used. They may be packed with gzip.",
+  );
+
 const contacts = z
   .strictObject({
-    file: text.describe("The contact file (CSV with a header line), relative to the campaign's folder."),
+    file: contactFiles,
+    encoding: z
+      .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'latin-1'])
+      // Nobody who says Latin-1 means its control characters where Windows-1252 has the euro sign.
+      .transform((written) => (written === 'latin-1' ? 'windows-1252' : written))
+      .optional()
+      .describe(
+        'How the text of the contact files is written in bytes. Found out where it is not given: by the byte order mark, else UTF-8, or Windows-1252 where it is not that.',
+      ),
+    delimiter: z
+      .enum(['comma', 'semicolon', 'tab', 'pipe'])
+      .optional()
+      .describe('What separates the values. Where it is not given, what the header has most of.'),
+    skipLines: wholeNumber(0, 10_000, 0).describe('Lines before the header that are passed over.'),
     country: z
       .string()
       .regex(/^[A-Z]{2}$/, 'expected a two-letter country code in capitals, such as AU')

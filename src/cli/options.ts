@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { duration } from '../platform/scalars.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
@@ -25,4 +25,12 @@ export function parseDuration(text: string): number {
   const result = duration.safeParse(text);
   if (result.success) return result.data;
   throw new InvalidArgumentError('expected a duration such as 500ms, 5s, 2m or 2h.');
+}
+
+/** For the commands that read contacts: `--contacts`, which takes several files and may be given several times. */
+export function addContactsOption(command: Command): Command {
+  return command.option(
+    '--contacts <file...>',
+    "contact files in place of the campaign's, relative to the working folder; - is standard input",
+  );
 }

@@ -20,9 +20,14 @@ export function previewText(preview: Preview): string {
     parts.push(`  SMS parts   ${preview.smsParts}, with the service's own placeholders counted as written`);
   }
   if (rejected.length > 0) {
-    parts.push('', `Contacts left out (${rejected.length} of ${leftOut} shown)`, rejectedTable(rejected));
+    parts.push(
+      '',
+      `Contacts left out (${rejected.length} of ${leftOut} shown)`,
+      rejectedTable(rejected, preview.files.length > 1),
+    );
   }
-  for (const message of preview.messages) parts.push('', messageText(message));
+  const severalFiles = preview.files.length > 1;
+  for (const message of preview.messages) parts.push('', messageText(message, severalFiles));
   return parts.join('\n');
 }
 
@@ -53,7 +58,10 @@ function mergeText(merge: MergePlan): string {
   }
 }
 
-function messageText({ line, destination, text, fields, keypads, files, audio }: PreviewedMessage): string {
+function messageText(
+  { file, line, destination, text, fields, keypads, files, audio }: PreviewedMessage,
+  severalFiles: boolean,
+): string {
   const { Recipient, ...others } = destination;
   const values: readonly (readonly [string, string])[] = [
     ...Object.entries(fields),
@@ -64,7 +72,7 @@ function messageText({ line, destination, text, fields, keypads, files, audio }:
     ),
   ];
   const rows = [
-    `Line ${line} → ${printable(Recipient)}`,
+    `${severalFiles ? printable(`${file}:${line}`) : `Line ${line}`} → ${printable(Recipient)}`,
     ...Object.entries(others).map(([name, value]) => `    ${name}: ${printable(value)}`),
     ...values.map(([name, value]) => `  ${name}: ${printable(value)}`),
   ];

@@ -27,7 +27,14 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130;
 export function processShell(): Shell {
   const { signal, drainable } = listenForStop();
   return {
-    settings: { environment: process.env, workingFolder: process.cwd() },
+    settings: {
+      environment: process.env,
+      workingFolder: process.cwd(),
+      // Opened only when it is asked for: an open pipe would keep the process waiting.
+      get standardInput() {
+        return process.stdin;
+      },
+    },
     now: () => new Date(),
     print: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),

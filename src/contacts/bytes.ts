@@ -18,8 +18,16 @@ export const pieceSize = 131_072;
  * @throws InputError when the file cannot be read
  */
 export async function* readFileBytes(path: string, name: string): AsyncGenerator<Buffer, void, undefined> {
+  yield* readBytes(createReadStream(path, { highWaterMark: pieceSize }), name);
+}
+
+/** The same of a stream that somebody else opened. */
+export async function* readBytes(
+  stream: AsyncIterable<Buffer>,
+  name: string,
+): AsyncGenerator<Buffer, void, undefined> {
   try {
-    yield* createReadStream(path, { highWaterMark: pieceSize });
+    yield* stream;
   } catch (error) {
     const what = error instanceof Error && 'code' in error ? fileErrors[String(error.code)] : undefined;
     throw what === undefined ? error : new InputError([{ where: name, what }], { cause: error });

@@ -3,77 +3,77 @@ import { openPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain.ts';
 import type { AddressReader } from './address.ts';
 import { countryOf } from './country.ts';
-import type { ContactFile } from './read.ts';
+import { type ContactFile, closeContactFile, type Row } from './read.ts';
 
 /**
- * Maps, normalises and validates each row of a contact file that the campaign is for, in order.
+ * Maps, normalises and validates each row of the contact files that the campaign is for, in order. All files are closed
+ * at the end, and when whoever reads stops early.
  *
  * @param onFiltered called for each row that it is not for
  */
 export async function* readContacts(
-  { header, rows }: ContactFile,
+  files: readonly ContactFile[],
   composition: Composition,
   readAddress: AddressReader,
   onFiltered: () => void = () => {},
-): AsyncGenerator<Contact, void, undefined> {
-  const position = new Map(header.map((column, index) => [column, index]));
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  try {
+    for (const [file, { header, batches }] of files.entries()) {
+      const readRow = rowReader(file, header, composition, readAddress);
+      for await (const rows of batches) {
+        const contacts: Contact[] = [];
+        for (const row of rows) {
+          const contact = readRow(row);
+          if (contact) contacts.push(contact);
+          else onFiltered();
+        }
+        yield contacts;
+      }
+    }
+  } finally {
+    for (const file of files) await closeContactFile(file);
+  }
+}
+
+/** What a row comes to; undefined where the campaign is not for it. */
+type RowReader = (row: Row) => Contact | undefined;
+
+function rowReader(
+  file: number,
+  header: readonly string[],
+  composition: Composition,
+  readAddress: AddressReader,
+): RowReader {
   const { recipientColumn, countryColumn, filter } = composition;
-  const toPersonalise = openPersonaliser(composition);
+  const personalise = openPersonaliser(composition);
+  const positions = new Map(header.map((column, index) => [column, index]));
+  const recipientPosition = positions.get(recipientColumn) ?? -1;
+  // One lookup for all rows: it is asked for several values of each.
+  let values: readonly string[] = [];
+  const valueIn = (column: string): string => values[positions.get(column) ?? -1] ?? '';
 
-  for await (const { line, values } of rows) {
-    if (values.length !== header.length) {
-      const detail = `${values.length} values, where the header has ${header.length} columns`;
-      yield { kind: 'rejected', file: 0, line, column: '', reason: 'invalid', detail };
-      continue;
-    }
-    const valueIn = (column: string): string => values[position.get(column) ?? -1] ?? '';
-
-    if (filter && !filter(valueIn)) {
-      onFiltered();
-      continue;
-    }
+  return (row) => {
+    const { line } = row;
+    const reject = (column: string, detail: string): Contact => {
+      return { kind: 'rejected', file, line, column, reason: 'invalid', detail };
+    };
+    if (row.kind === 'broken') return reject('', row.detail);
+    ({ values } = row);
+    if (filter && !filter(valueIn)) return undefined;
 
     const country = countryColumn === undefined ? '' : valueIn(countryColumn).trim();
     const ownCountry = country === '' ? undefined : countryOf(country);
     if (country !== '' && ownCountry === undefined) {
       const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name`;
-      yield { kind: 'rejected', file: 0, line, column: countryColumn ?? '', reason: 'invalid', detail };
-      continue;
+      return reject(countryColumn ?? '', detail);
     }
-    const originalAddress = valueIn(recipientColumn);
+    const originalAddress = values[recipientPosition] ?? '';
     const address = readAddress(originalAddress, ownCountry);
-    if (address.kind === 'invalid') {
-      yield {
-        kind: 'rejected',
-        file: 0,
-        line,
-        column: recipientColumn,
-        reason: 'invalid',
-        detail: address.detail,
-      };
-      continue;
-    }
-    const personalised = toPersonalise(valueIn);
-    if (personalised.kind === 'invalid') {
-      yield {
-        kind: 'rejected',
-        file: 0,
-        line,
-        column: personalised.column,
-        reason: 'invalid',
-        detail: personalised.detail,
-      };
-      continue;
-    }
+    if (address.kind === 'invalid') return reject(recipientColumn, address.detail);
+
+    const personalised = personalise(valueIn);
+    if (personalised.kind === 'invalid') return reject(personalised.column, personalised.detail);
     const { envelope, destination } = personalised;
-    yield {
-      kind: 'contact',
-      file: 0,
-      line,
-      address: address.address,
-      originalAddress,
-      envelope,
-      destination,
-    };
-  }
+    return { kind: 'contact', file, line, address: address.address, originalAddress, envelope, destination };
+  };
 }

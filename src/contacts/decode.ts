@@ -84,7 +84,6 @@ function isWide(encoding: Encoding | undefined): boolean {
 const utf8Character = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/;
 
 /** Bytes that Windows-1252 has no character for. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the five are control characters in Latin-1
 const noWindows1252 = /[\x81\x8d\x8f\x90\x9d]/;
 
 function detectEncoding(bytes: Buffer): Encoding | undefined {

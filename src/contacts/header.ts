@@ -19,7 +19,8 @@ export async function readHeader(
   name: string,
   { delimiter: named, skipLines = 0 }: HeaderOptions,
 ): Promise<Header> {
-  const fail = (line: number, what: string): InputError => new InputError([{ where: `${name}:${line}`, what }]);
+  const fail = (line: number, what: string): InputError =>
+    new InputError([{ where: `${name}:${line}`, what }]);
   const next = async (): Promise<HeaderLine | undefined> => {
     const line = await nextLine(lines, more);
     if (line && line.text.length > maxRecordSize) {

@@ -93,6 +93,11 @@ export async function openContactFile(
   }
 }
 
+/** Closes a file whose rows nobody is going to read, or to read on. */
+export async function closeContactFile({ batches }: ContactFile): Promise<void> {
+  await batches[Symbol.asyncIterator]().return?.();
+}
+
 async function* startingWith(
   first: IteratorResult<Buffer, void>,
   rest: AsyncGenerator<Buffer, void, undefined>,

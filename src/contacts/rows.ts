@@ -168,7 +168,9 @@ export class RowReader {
 
   private breakLongLine(rows: Row[], start: number, end: number): boolean {
     const { lines } = this;
-    rows.push(brokenLine(lines.line, 'the line is over 1 MiB', lines.text.slice(start, start + maxRecordSize)));
+    rows.push(
+      brokenLine(lines.line, 'the line is over 1 MiB', lines.text.slice(start, start + maxRecordSize)),
+    );
     this.passingOver = true;
     return this.passOver(end);
   }

@@ -13,7 +13,7 @@ export type CampaignFiles = {
   /** A file's size, or what is wrong with it. Answers are kept. */
   readonly check: (path: string, kind: FileKind) => Promise<CheckedFile>;
   /** The contacts, and in place of those whose files cannot be sent the reason. */
-  readonly checkContacts: (contacts: AsyncIterable<Contact>) => AsyncIterable<Contact>;
+  readonly checkContacts: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
   /**
    * A file's content.
    *
@@ -74,14 +74,19 @@ export async function openCampaignFiles(folder: string): Promise<CampaignFiles> 
   return {
     check: look,
     async *checkContacts(contacts) {
-      for await (const contact of contacts) {
-        const hasFiles =
-          contact.kind === 'contact' &&
-          (contact.envelope.files.length > 0 || Object.keys(contact.envelope.audio).length > 0);
-        const wrong = hasFiles ? await wrongWith(contact.envelope) : undefined;
-        yield wrong
-          ? { kind: 'rejected', file: contact.file, line: contact.line, reason: 'invalid', ...wrong }
-          : contact;
+      for await (const batch of contacts) {
+        // Nothing to wait for, where no contact has files.
+        if (!batch.some(hasFiles)) {
+          yield batch;
+          continue;
+        }
+        const checked: Contact[] = [];
+        for (const contact of batch) {
+          const wrong = hasFiles(contact) ? await wrongWith(contact.envelope) : undefined;
+          const { file, line } = contact;
+          checked.push(wrong ? { kind: 'rejected', file, line, reason: 'invalid', ...wrong } : contact);
+        }
+        yield checked;
       }
     },
     async read(path) {
@@ -99,6 +104,12 @@ export async function openCampaignFiles(folder: string): Promise<CampaignFiles> 
       }
     },
   };
+}
+
+function hasFiles(contact: Contact): contact is Extract<Contact, { kind: 'contact' }> {
+  if (contact.kind === 'rejected') return false;
+  const { files, audio } = contact.envelope;
+  return files.length > 0 || Object.keys(audio).length > 0;
 }
 
 export const tooLarge = `the files are over ${requestLimit / 1024 / 1024} MiB together`;

@@ -2,6 +2,7 @@ import type { Contact } from '../domain.ts';
 import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
+import { openLineCount } from './contact-files.ts';
 import type { EngineContext } from './context.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { newRunId } from './run-id.ts';
@@ -16,7 +17,7 @@ import { openSmsReader } from './sms-text.ts';
  */
 export async function planRun(
   context: EngineContext,
-  { campaign, composition, files, contacts }: PreparedCampaign,
+  { campaign, composition, files, contacts, contactFiles }: PreparedCampaign,
   onRow: () => void,
 ): Promise<string> {
   const definition = campaign.value;
@@ -26,7 +27,7 @@ export async function planRun(
     const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
     await stageContacts(client, {
       contacts: counted(contacts, onRow),
-      linesBefore: () => 0,
+      linesBefore: openLineCount(contactFiles),
       partsOf: ({ envelope, destination, address }) =>
         readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
       takePieces: async () => [],
@@ -50,16 +51,11 @@ export async function planRun(
 }
 
 async function* counted(
-  contacts: AsyncIterable<Contact>,
+  contacts: AsyncIterable<readonly Contact[]>,
   onRow: () => void,
-): AsyncGenerator<readonly Contact[]> {
-  let batch: Contact[] = [];
-  for await (const contact of contacts) {
-    onRow();
-    batch.push(contact);
-    if (batch.length < 1_000) continue;
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  for await (const batch of contacts) {
+    for (const _ of batch) onRow();
     yield batch;
-    batch = [];
   }
-  yield batch;
 }

@@ -1,12 +1,12 @@
-import { readFile, stat } from 'node:fs/promises';
-import { dirname, relative, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { type Campaign, checkCampaign, readCampaign } from '../campaign/campaign.ts';
 import { type Composition, compose } from '../campaign/composition.ts';
 import { staticFiles } from '../campaign/files.ts';
 import type { CampaignTarget } from '../campaign/target.ts';
 import { addressReader } from '../contacts/address.ts';
 import { readContacts } from '../contacts/contacts.ts';
-import { type ContactFile, openContactFile } from '../contacts/read.ts';
+import type { ContactFile } from '../contacts/read.ts';
 import { type Contact, InputError, type Problem } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { readAccount } from '../gateway/accounts.ts';
@@ -14,6 +14,10 @@ import { whyUnreadable } from '../platform/file-error.ts';
 import { faultyLine } from '../platform/utf8.ts';
 import { isLoopbackHost } from '../wire/required.ts';
 import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
+import { closeContactFiles, openContactFiles, requireColumns, withContactFiles } from './contact-files.ts';
+import type { Settings } from './settings.ts';
+
+export type { Settings } from './settings.ts';
 
 /** A campaign whose files have all been read and checked: everything that can be known before anything is written. */
 export type PreparedCampaign = {
@@ -21,25 +25,29 @@ export type PreparedCampaign = {
   readonly account: Account;
   readonly composition: Composition;
   readonly files: CampaignFiles;
-  /** The contact file's rows, mapped and checked. Can be read once. */
-  readonly contacts: AsyncIterable<Contact>;
+  readonly contactFiles: readonly ContactFile[];
+  /** The rows of the contact files, mapped and checked, in batches. Can be read once; the files are closed by it. */
+  readonly contacts: AsyncIterable<readonly Contact[]>;
   /** Rows that `contacts.where` has left out so far: they are no part of the run. */
   readonly filtered: () => number;
-};
-
-export type Settings = {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly workingFolder: string;
+  /** For whoever does not read the contacts. */
+  readonly close: () => Promise<void>;
 };
 
 /**
- * Reads a campaign with its account, contact file header and attachments.
+ * Reads a campaign with its account, the headers of its contact files and its attachments.
  *
  * @param path of the campaign, relative to the working folder
+ * @param otherContacts contact files in place of the campaign's own, relative to the working folder
  * @throws InputError with every problem of the first file that has any
  */
-export async function prepareCampaign(path: string, settings: Settings): Promise<PreparedCampaign> {
-  const campaign = readCampaign(await readText(path, settings, 'campaign'), path);
+export async function prepareCampaign(
+  path: string,
+  settings: Settings,
+  otherContacts?: readonly string[],
+): Promise<PreparedCampaign> {
+  const written = readCampaign(await readText(path, settings, 'campaign'), path);
+  const campaign = otherContacts ? withContactFiles(written, path, settings, otherContacts) : written;
   const definition = campaign.value;
   const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
   const target = targetOf(account);
@@ -57,22 +65,31 @@ export async function prepareCampaign(path: string, settings: Settings): Promise
     ]);
   }
 
-  const contactFile = await openContacts(campaign, path, settings);
-  const composition = compose(campaign, target, contactFile.header);
-  const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
-  await checkStaticFiles(campaign, target, files);
-  let filtered = 0;
-  const rows = readContacts(contactFile, composition, readAddress, () => {
-    filtered++;
-  });
-  return {
-    campaign,
-    account,
-    composition,
-    files,
-    contacts: files.checkContacts(rows),
-    filtered: () => filtered,
-  };
+  const contactFiles = await openContactFiles(campaign, path, settings);
+  const close = (): Promise<void> => closeContactFiles(contactFiles);
+  try {
+    const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
+    requireColumns(contactFiles, composition);
+    const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
+    await checkStaticFiles(campaign, target, files);
+    let filtered = 0;
+    const rows = readContacts(contactFiles, composition, readAddress, () => {
+      filtered++;
+    });
+    return {
+      campaign,
+      account,
+      composition,
+      files,
+      contactFiles,
+      contacts: files.checkContacts(rows),
+      filtered: () => filtered,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 function targetOf({ interface: interfaceName, format, baseUrl }: Account): CampaignTarget {
@@ -107,24 +124,6 @@ export async function readText(
   if (line === undefined) return bytes.toString('utf8');
   const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
   throw new InputError([{ where: `${path}:${line}`, what }]);
-}
-
-async function openContacts(campaign: Campaign, path: string, settings: Settings): Promise<ContactFile> {
-  const { file } = campaign.value.contacts;
-  const fullPath = resolve(settings.workingFolder, dirname(path), file);
-  const shown = relative(settings.workingFolder, fullPath);
-  try {
-    await stat(fullPath);
-  } catch (error) {
-    const where = campaign.locate(['contacts', 'file']);
-    throw new InputError(
-      [{ where, what: `The contact file ${shown} cannot be read (${whyUnreadable(error)}).` }],
-      {
-        cause: error,
-      },
-    );
-  }
-  return openContactFile(fullPath, shown);
 }
 
 /** Files without placeholders are the same for everybody, so they are looked at before any contact is. */

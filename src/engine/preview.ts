@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
-import type { Channel, Destination, Envelope, RejectedContact, Rejection } from '../domain.ts';
+import type { Channel, Contact, Destination, Envelope, RejectedContact, Rejection } from '../domain.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openSmsReader } from './sms-text.ts';
 
@@ -18,6 +18,8 @@ export type Preview = {
   };
   /** Rows that `contacts.where` leaves out; they are not among those read. Null where the campaign is for all. */
   readonly filtered: number | null;
+  /** The names of the contact files. */
+  readonly files: readonly string[];
   readonly mapping: readonly FieldSource[];
   readonly recipients: number;
   readonly requests: number;
@@ -30,6 +32,8 @@ export type Preview = {
 };
 
 export type PreviewedMessage = Envelope & {
+  /** The contact file's name. */
+  readonly file: string;
   readonly line: number;
   readonly destination: Destination;
   /** The SMS text as the recipient will read it; null in other channels. */
@@ -39,16 +43,26 @@ export type PreviewedMessage = Envelope & {
 /** Rejected contacts and messages that are shown; all are counted. */
 const shownRejected = 20;
 const shownMessages = 3;
+/** More than a file has lines. */
+const filePlaces = 2 ** 32;
 
 /** Counts what a run would count. Memory grows with the number of addresses, not with the size of what they are sent. */
 export async function previewCampaign({
   campaign,
   composition,
   contacts,
+  contactFiles,
   filtered,
 }: PreparedCampaign): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
-  const lineOfAddress = new Map<string, number>();
+  const names = contactFiles.map(({ name }) => name);
+  const nameOf = (file: number): string => names[file] ?? '';
+  /** File and line as one number: there is one for every address. */
+  const placeOfAddress = new Map<string, number>();
+  const placeText = (place: number): string => {
+    const line = place % filePlaces;
+    return names.length > 1 ? `${nameOf(Math.floor(place / filePlaces))}:${line}` : `line ${line}`;
+  };
   const envelopes = countEnvelopes();
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
@@ -56,35 +70,37 @@ export async function previewCampaign({
   const messages: PreviewedMessage[] = [];
   let smsParts = 0;
 
-  const reject = (line: number, { column, reason, detail }: Rejection): void => {
+  const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
     counts[reason]++;
-    const { file } = definition.contacts;
-    if (rejected.length < shownRejected) rejected.push({ file, line, column, reason, detail });
+    if (rejected.length < shownRejected) {
+      rejected.push({ file: nameOf(file), line, column, reason, detail });
+    }
   };
 
-  for await (const contact of contacts) {
+  const look = (contact: Contact): void => {
     counts.read++;
     if (contact.kind === 'rejected') {
-      reject(contact.line, contact);
-      continue;
+      reject(contact, contact);
+      return;
     }
-    const { line, address, envelope } = contact;
-    const first = lineOfAddress.get(address);
+    const { file, line, address, envelope } = contact;
+    const first = placeOfAddress.get(address);
     if (first !== undefined) {
       const column = composition.recipientColumn;
-      reject(line, { column, reason: 'duplicate', detail: `same address as line ${first}` });
-      continue;
+      reject(contact, { column, reason: 'duplicate', detail: `same address as ${placeText(first)}` });
+      return;
     }
-    lineOfAddress.set(address, line);
+    placeOfAddress.set(address, file * filePlaces + line);
     envelopes.add(envelope);
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);
     if (sms) smsParts += sms.parts;
     if (messages.length < shownMessages) {
-      messages.push({ line, destination, ...envelope, text: sms?.text ?? null });
+      messages.push({ file: nameOf(file), line, destination, ...envelope, text: sms?.text ?? null });
     }
-  }
+  };
+  for await (const batch of contacts) for (const contact of batch) look(contact);
 
   const sizes = envelopes.sizes();
   return {
@@ -93,8 +109,9 @@ export async function previewCampaign({
     channel,
     contacts: counts,
     filtered: composition.filter ? filtered() : null,
+    files: names,
     mapping: composition.mapping,
-    recipients: lineOfAddress.size,
+    recipients: placeOfAddress.size,
     requests: sizes.reduce((requests, size) => requests + Math.ceil(size / dispatch.chunkSize), 0),
     envelopes: sizes.length,
     merge: composition.merge,

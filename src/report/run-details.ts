@@ -31,10 +31,15 @@ export function runDetailsText(details: RunDetails): string {
   return parts.join('\n');
 }
 
-export function rejectedTable(contacts: readonly RejectedContact[]): string {
+/** @param severalFiles whether a line alone does not tell a row */
+export function rejectedTable(contacts: readonly RejectedContact[], severalFiles = false): string {
   return table(
     [
-      { title: 'Line', value: ({ line }) => line, align: 'right' },
+      {
+        title: 'Line',
+        value: ({ file, line }) => (severalFiles ? `${file}:${line}` : line),
+        align: severalFiles ? 'left' : 'right',
+      },
       { title: 'Column', value: ({ column }) => column },
       { title: 'Reason', value: ({ reason }) => reason },
       { title: 'Detail', value: ({ detail }) => detail },

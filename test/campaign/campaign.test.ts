@@ -36,7 +36,12 @@ describe('a campaign', () => {
       campaign: 'notice',
       account: 'main',
       channel: 'sms',
-      contacts: { file: 'contacts.csv', landlines: 'reject', columns: { Recipient: 'address' } },
+      contacts: {
+        file: ['contacts.csv'],
+        skipLines: 0,
+        landlines: 'reject',
+        columns: { Recipient: 'address' },
+      },
       message: { Message: 'Hello' },
       files: [],
       dispatch: { chunkSize: 200, concurrency: 8, retries: 5 },

@@ -4,8 +4,10 @@ import { compose } from '../../src/campaign/composition.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
 import { addressReader } from '../../src/contacts/address.ts';
 import { readContacts } from '../../src/contacts/contacts.ts';
+import { type ContactFile, openContactFile } from '../../src/contacts/read.ts';
 import type { Contact } from '../../src/domain.ts';
-import { collect } from '../support/collect.ts';
+import { bytesOf } from '../support/bytes.ts';
+import { collectBatches } from '../support/collect.ts';
 
 const header = ['phone', 'name', 'code'];
 
@@ -21,6 +23,14 @@ message: { Message: "Hi [[First Name]]", ChargeCode: "C-[[code]]" }
 
 type GivenRow = { line: number; values: string[] };
 
+/** A contact file with these rows on these lines. */
+function openGiven(rows: readonly GivenRow[]): Promise<ContactFile> {
+  const lines = [header.join(',')];
+  for (const { line, values } of rows) lines[line - 1] = values.join(',');
+  const text = Array.from(lines, (line) => `${line ?? ''}\n`).join('');
+  return openContactFile(bytesOf(text), 'contacts.csv');
+}
+
 function contactsOf(...rows: GivenRow[]): Promise<Contact[]> {
   return contactsWith(campaign, rows);
 }
@@ -29,10 +39,7 @@ async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () =
   const composition = compose(readCampaign(written, 'c.yaml'), target, header);
   const readAddress = addressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
-  async function* source() {
-    yield* rows;
-  }
-  return collect(readContacts({ header, rows: source() }, composition, readAddress, onFiltered));
+  return collectBatches(readContacts([await openGiven(rows)], composition, readAddress, onFiltered));
 }
 
 describe('a row of the contact file', () => {
@@ -158,8 +165,13 @@ describe('a row that the campaign is not for', () => {
   });
 
   test('can only be told when it has all its values: one that has not is rejected', async () => {
-    expect(await contactsWith(filtered, [{ line: 2, values: ['0458665290', '9'] }])).toMatchObject([
+    const rows = [
+      { line: 2, values: ['0458665290', '9'] },
+      { line: 3, values: ['0458665290', 'Ann', '7'] },
+    ];
+    expect(await contactsWith(filtered, rows)).toMatchObject([
       { kind: 'rejected', line: 2, detail: '2 values, where the header has 3 columns' },
+      { kind: 'contact', line: 3 },
     ]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Contact, Envelope } from '../../src/domain.ts';
 import { type CampaignFiles, openCampaignFiles } from '../../src/engine/campaign-files.ts';
-import { collect } from '../support/collect.ts';
+import { collectBatches } from '../support/collect.ts';
 import { aContact, anEnvelope } from '../support/ledger.ts';
 import { wav } from '../support/wav.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
@@ -20,10 +20,10 @@ afterEach(() => workspace[Symbol.asyncDispose]());
 
 async function checked(others: Partial<Envelope>): Promise<Contact[]> {
   const contact = aContact(2, { envelope: anEnvelope({}, others) });
-  return collect(
+  return collectBatches(
     files.checkContacts(
       (async function* () {
-        yield contact;
+        yield [contact];
       })(),
     ),
   );

@@ -2,7 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type PreparedCampaign, prepareCampaign } from '../../src/engine/prepare.ts';
-import { collect } from '../support/collect.ts';
+import { collectBatches } from '../support/collect.ts';
 import { problemsLater } from '../support/problems.ts';
 import { wav } from '../support/wav.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
@@ -54,7 +54,7 @@ describe('a campaign with all it names', () => {
     expect(read.value.campaign).toBe('test');
     expect(account).toMatchObject({ name: 'main', credentials: { authToken: 'secret-token' } });
     expect(composition.recipientColumn).toBe('phone');
-    expect(await collect(contacts)).toMatchObject([
+    expect(await collectBatches(contacts)).toMatchObject([
       { kind: 'contact', line: 2, address: '+61458665290' },
       { kind: 'rejected', line: 3, column: 'phone' },
     ]);
@@ -62,7 +62,7 @@ describe('a campaign with all it names', () => {
 
   test('can name its files by absolute paths', async () => {
     await change('lists/contacts.csv', join(workspace.folder, 'night/lists/contacts.csv'));
-    expect((await collect((await prepare()).contacts)).length).toBe(2);
+    expect((await collectBatches((await prepare()).contacts)).length).toBe(2);
   });
 
   test('takes its accounts from campaigns/accounts.yaml, unless VOLLEY_ACCOUNTS says otherwise', async () => {
@@ -122,7 +122,7 @@ describe('what is wrong is told before anything is read further', () => {
       'night/campaign.yaml',
       campaign.replace('sms', 'email').replace('Message:', 'MessagePlain:').replace('AU', 'ZZ'),
     );
-    expect(await collect((await prepare()).contacts)).toMatchObject([
+    expect(await collectBatches((await prepare()).contacts)).toMatchObject([
       { kind: 'contact', address: 'a@example.com' },
     ]);
   });
@@ -174,7 +174,7 @@ describe('files to send along', () => {
     await workspace.write('night/docs/plan.pdf', '%PDF');
     await withFile('  - file: docs/plan.pdf\n  - { file: docs/../docs/plan.pdf, name: Your plan.pdf }\n');
     const { contacts, files } = await prepare();
-    const [contact] = await collect(contacts);
+    const [contact] = await collectBatches(contacts);
     const sent = [
       { path: 'docs/plan.pdf', name: 'plan.pdf' },
       { path: 'docs/../docs/plan.pdf', name: 'Your plan.pdf' },
@@ -222,7 +222,7 @@ describe('files to send along', () => {
     await workspace.write('night/docs/Ann.pdf', '%PDF');
     await workspace.write('night/lists/contacts.csv', 'phone,name\n0458665290,Ann\n0491570156,Bob\n');
     await withFile('  - { file: "docs/[[name]].pdf", name: "For [[name]].pdf" }\n');
-    expect(await collect((await prepare()).contacts)).toMatchObject([
+    expect(await collectBatches((await prepare()).contacts)).toMatchObject([
       { kind: 'contact', envelope: { files: [{ path: 'docs/Ann.pdf', name: 'For Ann.pdf' }] } },
       {
         kind: 'rejected',

@@ -219,6 +219,7 @@ describe('the first messages', () => {
     expect(merge.kind).toBe('service');
     expect(messages).toEqual(
       ['Ann', 'Bob', 'Cy'].map((name, index) => ({
+        file: 'contacts.csv',
         line: index + 2,
         destination: { Recipient: `+61${number(index).slice(1)}`, Custom1: name },
         ...anEnvelope({ Message: 'Hi [[Custom1]] [[STOP]]', ChargeCode: 'C' }),
@@ -259,15 +260,17 @@ test('memory does not grow with the length of the messages', async () => {
     for (let index = 0; index < 20_000; index++) {
       const envelope = anEnvelope({ MessagePlain: `${index} ${'x'.repeat(10_000)}` });
       const address = `${index}@example.com`;
-      yield {
-        kind: 'contact',
-        file: 0,
-        line: index,
-        address,
-        originalAddress: address,
-        envelope,
-        destination: {},
-      };
+      yield [
+        {
+          kind: 'contact',
+          file: 0,
+          line: index,
+          address,
+          originalAddress: address,
+          envelope,
+          destination: {},
+        },
+      ];
     }
   })();
   const { envelopes } = await previewCampaign({ ...prepared, contacts });

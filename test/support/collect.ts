@@ -4,3 +4,8 @@ export async function collect<Item>(source: AsyncIterable<Item>): Promise<Item[]
   for await (const item of source) items.push(item);
   return items;
 }
+
+/** All of a stream of batches. */
+export async function collectBatches<Item>(source: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  return (await collect(source)).flat();
+}

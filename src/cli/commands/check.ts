@@ -1,16 +1,18 @@
 import type { Command } from 'commander';
 import { prepareCampaign } from '../../engine/prepare.ts';
+import { addContactsOption } from '../options.ts';
 import type { Shell } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
-  command
+  addContactsOption(command)
     .description(
       'Checks a campaign with its account, contact file header, placeholders and files. Sends and writes nothing.',
     )
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the result as JSON')
-    .action(async (path: string, { json }: { json?: true }) => {
-      const { campaign, account } = await prepareCampaign(path, shell.settings);
+    .action(async (path: string, { json, contacts }: { json?: true; contacts?: string[] }) => {
+      const { campaign, account, close } = await prepareCampaign(path, shell.settings, contacts);
+      await close();
       const { campaign: name, channel } = campaign.value;
       shell.print(
         json

@@ -1,0 +1,10 @@
+/** What the use cases have of the process they run in. */
+export type Settings = {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly workingFolder: string;
+  /** Absent: nothing is piped in. */
+  readonly standardInput?: StandardInput;
+};
+
+/** What is piped in; of a terminal nothing is read. */
+export type StandardInput = AsyncIterable<Buffer> & { readonly isTTY?: boolean };
