@@ -44,7 +44,7 @@ export function parseRecords(texts: readonly string[], delimiter: Delimiter): Pa
 const csvFaults: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote (") opens and is never closed',
   CSV_INVALID_CLOSING_QUOTE:
-    'text stands after a closing quote ("), or it was opened in an earlier value; a quote inside a quoted value is written twice',
+    'text stands after a closing quote ("); a quote inside a quoted value is written twice',
   INVALID_OPENING_QUOTE:
     'a quote (") stands inside a value that does not begin with one; put the value in quotes, and write the quote inside twice',
 };

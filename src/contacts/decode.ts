@@ -109,7 +109,11 @@ const decoders: Readonly<Record<Encoding, (bytes: Buffer, named: Encoding | unde
   },
 
   'utf-16le': decodeUtf16,
-  'utf-16be': (bytes) => decodeUtf16(Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16()),
+  'utf-16be': (bytes) => {
+    const swapped = Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();
+    // Half a character at the end stays what it is.
+    return decodeUtf16(Buffer.concat([swapped, bytes.subarray(swapped.length)]));
+  },
 };
 
 function decodeUtf16(bytes: Buffer): Decoded {

@@ -22,6 +22,17 @@ export type Row =
 /** Rows that are handed on together, at most: fewer cost more a row, more cost memory. */
 const batchSize = 4_096;
 
+/**
+ * Whether a value of a line begins with a quote. One with spaces before it counts, so that csv-parse refuses it: somebody
+ * meant to quote the value, and would see the quotes sent.
+ */
+const beginsWithQuote: Readonly<Record<Delimiter, RegExp>> = {
+  ',': /(?:^|,)[ \t]*"/,
+  ';': /(?:^|;)[ \t]*"/,
+  '\t': /(?:^|\t) *"/,
+  '|': /(?:^|\|)[ \t]*"/,
+};
+
 /** A record with quotes in it, which has a place among the rows and is judged together with others. */
 type Quoted = {
   readonly index: number;
@@ -30,12 +41,13 @@ type Quoted = {
   /** Of its first line. */
   readonly endOfLine: number;
   readonly text: string;
-  readonly severalLines: boolean;
+  /** How many lines it has. */
+  readonly count: number;
 };
 
 /**
- * Reads the rows after the header. A line without quotes is split where it stands; of the others csv-parse is the judge,
- * of many at a time.
+ * Reads the rows after the header. A line of which no value begins with a quote is split where it stands, and a quote in
+ * the middle of a value is part of it (`5" pipe`); of the others csv-parse is the judge, of many at a time.
  *
  * Where a record is broken, its first line is, and reading goes on with the next line: a quote that is never closed must
  * not take the good rows after it along.
@@ -44,8 +56,11 @@ export class RowReader {
   private readonly lines: TextLines;
   private readonly delimiter: Delimiter;
   private readonly columns: number;
+  private readonly quotedValue: RegExp;
   /** Quoted records that are judged together: few, once reading had to go back, for all after that is read again. */
   private groupSize = batchSize;
+  /** The last line of what was meant as one record: a quote there may well be the end of a value. */
+  private strictUntil = 0;
   /** The rest of a line over the limit is on its way, and belongs to nothing. */
   private passingOver = false;
 
@@ -53,6 +68,7 @@ export class RowReader {
     this.lines = lines;
     this.delimiter = delimiter;
     this.columns = columns;
+    this.quotedValue = beginsWithQuote[delimiter];
   }
 
   /** The next rows of the text that is there; none when it has been read and more is needed. */
@@ -71,24 +87,30 @@ export class RowReader {
   /** @returns whether a record, or a blank line, was there as a whole */
   private readRecord(rows: Row[], group: Quoted[]): boolean {
     const { lines } = this;
-    const { text, position: start } = lines;
+    const { text, position: start, line } = lines;
     if (start === text.length) return this.endOfText();
     const end = lines.endOfLine(start);
     if (this.passingOver) return this.passOver(end);
     if (end - start > maxRecordSize) return this.breakLongLine(rows, start, end);
     if (!lines.isWhole(end)) return false;
-    if (lines.hasQuote(start, end)) return this.readQuoted(rows, group, start, end);
+    if (lines.hasQuote(start, end) && this.isQuoted(line, text.slice(start, end))) {
+      return this.readQuoted(rows, group, start, end);
+    }
 
     if (end > start) {
       const values = text.slice(start, end).split(this.delimiter);
       rows.push(
         values.length === this.columns
-          ? { kind: 'row', line: lines.line, values }
-          : brokenLine(lines.line, this.ragged(values), text.slice(start, end)),
+          ? { kind: 'row', line, values }
+          : brokenLine(line, this.ragged(values), text.slice(start, end)),
       );
     }
     lines.pass(end);
     return true;
+  }
+
+  private isQuoted(line: number, text: string): boolean {
+    return line <= this.strictUntil || this.quotedValue.test(text);
   }
 
   private readQuoted(rows: Row[], group: Quoted[], start: number, endOfLine: number): boolean {
@@ -105,14 +127,12 @@ export class RowReader {
       open = lines.quotesArePaired(next, end);
       count++;
     }
-    const quoted = { index: rows.length, line, start, endOfLine, severalLines: count > 1 };
     if (open || end - start > maxRecordSize) {
       const first = text.slice(start, endOfLine);
       rows.push(brokenLine(line, this.faultOf(first), first));
-      // What was looked for behind the line is not what comes next.
-      lines.goBack(lines.startAfter(endOfLine), line + 1);
+      this.goOnAfter(line, endOfLine, count);
     } else {
-      group.push({ ...quoted, text: text.slice(start, end) });
+      group.push({ index: rows.length, line, start, endOfLine, text: text.slice(start, end), count });
       // Its place, until it is judged.
       rows.push({ kind: 'row', line, values: [] });
       lines.pass(end, count);
@@ -122,6 +142,7 @@ export class RowReader {
 
   /** @returns whether reading goes on within a record that was broken; what was read after it is forgotten then */
   private judge(rows: Row[], group: readonly Quoted[]): boolean {
+    const { lines } = this;
     let judged = 0;
     while (judged < group.length) {
       const rest = group.slice(judged);
@@ -137,7 +158,12 @@ export class RowReader {
           rows[quoted.index] = { kind: 'row', line: quoted.line, values };
           continue;
         }
-        const detail = values ? this.ragged(values) : faultText(fault);
+        // Of a record of several lines only the first is broken, so it is what the fault is told of.
+        const detail = values
+          ? this.ragged(values)
+          : quoted.count > 1
+            ? this.faultOf(lines.text.slice(quoted.start, quoted.endOfLine))
+            : faultText(fault);
         if (this.reject(rows, quoted, detail)) return true;
         if (values === undefined) break;
       }
@@ -147,15 +173,21 @@ export class RowReader {
   }
 
   private reject(rows: Row[], quoted: Quoted, detail: string): boolean {
-    const { index, line, start, endOfLine, severalLines } = quoted;
+    const { index, line, start, endOfLine, count } = quoted;
     const { lines } = this;
     const first = lines.text.slice(start, endOfLine);
     rows[index] = brokenLine(line, detail, first);
-    if (!severalLines) return false;
+    if (count === 1) return false;
     rows.length = index + 1;
-    lines.goBack(lines.startAfter(endOfLine), line + 1);
+    this.goOnAfter(line, endOfLine, count);
     this.groupSize = 1;
     return true;
+  }
+
+  /** Reads the lines of a broken record anew, but for its first. */
+  private goOnAfter(line: number, endOfLine: number, count: number): void {
+    this.strictUntil = Math.max(this.strictUntil, line + count - 1);
+    this.lines.goBack(this.lines.startAfter(endOfLine), line + 1);
   }
 
   private faultOf(text: string): string {
