@@ -1,4 +1,4 @@
-import { CsvError, parse } from 'csv-parse/sync';
+import { CsvError, type Options, parse } from 'csv-parse/sync';
 
 /** What separates the values of a row. */
 export const delimiters = [',', ';', '\t', '|'] as const;
@@ -25,20 +25,25 @@ export function parseRecords(texts: readonly string[], delimiter: Delimiter): Pa
     return { records: parse(text, options) };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // Once more, to keep what was good before the fault.
-    const records: string[][] = [];
-    const keep = (values: string[]): null => {
-      records.push(values);
-      return null;
-    };
-    try {
-      parse(text, { ...options, on_record: keep });
-    } catch {
-      // It is the same fault.
-    }
     const { code, column } = error;
-    return { records, fault: { column: Number(column), what: csvFaults[code] ?? error.message } };
+    const fault = { column: Number(column), what: csvFaults[code] ?? error.message };
+    return { records: texts.length > 1 ? recordsBeforeFault(text, options) : [], fault };
   }
+}
+
+/** Reads the same once more, to keep what was good. */
+function recordsBeforeFault(text: string, options: Options): string[][] {
+  const records: string[][] = [];
+  const keep = (values: string[]): null => {
+    records.push(values);
+    return null;
+  };
+  try {
+    parse(text, { ...options, on_record: keep });
+  } catch {
+    // The fault is known.
+  }
+  return records;
 }
 
 const csvFaults: Readonly<Record<string, string>> = {
