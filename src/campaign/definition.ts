@@ -91,10 +91,11 @@ const where = z
 export const standardInput = '-';
 
 const contactFiles = z
-  .union([text, z.array(text).min(1, 'expected at least one file').max(100, 'expected at most 100 files')], {
+  .union([text, z.array(text).meta({ minItems: 1, maxItems: 100 })], {
     error: 'expected a file, or a list of files',
   })
   .transform((written) => (typeof written === 'string' ? [written] : written))
+  .refine(({ length }) => length >= 1 && length <= 100, { error: 'expected 1 to 100 files' })
   .refine((files) => files.filter((file) => file === standardInput).length <= 1, {
     error: 'expected "-", the standard input, at most once',
   })
