@@ -3,8 +3,12 @@ export type Settings = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingFolder: string;
   /** Absent: nothing is piped in. */
-  readonly standardInput?: StandardInput;
+  readonly standardInput?: StandardInput | undefined;
 };
 
 /** What is piped in; of a terminal nothing is read. */
-export type StandardInput = AsyncIterable<Buffer> & { readonly isTTY?: boolean };
+export type StandardInput = AsyncIterable<Buffer> & {
+  readonly isTTY?: boolean;
+  /** Gives it up, whoever waits for it. */
+  readonly destroy?: () => unknown;
+};

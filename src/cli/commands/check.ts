@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { prepareCampaign } from '../../engine/prepare.ts';
+import { prepareCampaign, type Settings } from '../../engine/prepare.ts';
 import { addContactsOption } from '../options.ts';
 import type { Shell } from '../shell.ts';
+import { impatient } from '../standard-input.ts';
 
 export function define(command: Command, shell: Shell): void {
   addContactsOption(command)
@@ -11,7 +12,7 @@ export function define(command: Command, shell: Shell): void {
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the result as JSON')
     .action(async (path: string, { json, contacts }: { json?: true; contacts?: string[] }) => {
-      const { campaign, account, close } = await prepareCampaign(path, shell.settings, contacts);
+      const { campaign, account, close } = await prepareCampaign(path, settingsFor(shell), contacts);
       await close();
       const { campaign: name, channel } = campaign.value;
       shell.print(
@@ -20,4 +21,15 @@ export function define(command: Command, shell: Shell): void {
           : `${path}: campaign ${name} is in order (${channel} through account ${account.name}).`,
       );
     });
+}
+
+function settingsFor({ settings }: Shell): Settings {
+  const { environment, workingFolder } = settings;
+  return {
+    environment,
+    workingFolder,
+    get standardInput() {
+      return impatient(settings.standardInput);
+    },
+  };
 }
