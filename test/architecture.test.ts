@@ -82,7 +82,7 @@ test('imports are found at all: each file but the vocabulary and a few leaves ha
   );
   expect(imports).toContainEqual({ from: 'cli/main.ts', to: 'cli/commands/run.ts' });
   expect(imports).toContainEqual({ from: 'cli/volley.js', to: 'cli/main.ts' });
-  expect(imports).toContainEqual({ from: 'contacts/read.ts', to: 'csv-parse/sync' });
+  expect(imports).toContainEqual({ from: 'contacts/csv.ts', to: 'csv-parse/sync' });
 });
 
 test('every room has its line in the table', () => {

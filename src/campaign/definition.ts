@@ -128,20 +128,21 @@ const notWithin = z
     'A time such as 7d: addresses are left out that the service accepted a message for in this channel, within that time before the run is planned, by a run of this campaign; { time: 7d, by: any }: by a run of any.',
   );
 
-const fileName = text.describe(
-  "A contact file (CSV with a header line), relative to the campaign's folder; - is standard input. May be gzip.",
-);
+/** What a contact file is called that is piped in. */
+export const standardInput = '-';
 
 const contactFiles = z
-  .union([fileName, z.array(fileName).min(1, 'expected at least one file').max(100, 'at most 100 files')], {
-    error: 'expected a file or a list of files',
+  .union([text, z.array(text).meta({ minItems: 1, maxItems: 100 })], {
+    error: 'expected a file, or a list of files',
   })
   .transform((written) => (typeof written === 'string' ? [written] : written))
-  .refine((files) => files.filter((file) => file === '-').length <= 1, {
-    error: 'standard input can only be read once',
+  .refine(({ length }) => length >= 1 && length <= 100, { error: 'expected 1 to 100 files' })
+  .refine((files) => files.filter((file) => file === standardInput).length <= 1, {
+    error: 'expected "-", the standard input, at most once',
   })
+  .meta({ type: ['string', 'number', 'boolean', 'array'] })
   .describe(
-    'The contact file, or several: they are read one after the other, and each must have the columns that are used.',
+    "The contact file (CSV with a header line), relative to the campaign's folder; `-` is standard input. Or a list of up to 100, read one after the other: each must have the columns that are used. They may be packed with gzip.",
   );
 
 const contacts = z
@@ -149,17 +150,17 @@ const contacts = z
     file: contactFiles,
     encoding: z
       .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'latin-1'])
+      // Nobody who says Latin-1 means its control characters where Windows-1252 has the euro sign.
+      .transform((written) => (written === 'latin-1' ? 'windows-1252' : written))
       .optional()
       .describe(
-        'How the contact files are encoded. Found out where it is not said: by the byte order mark, else UTF-8, or Windows-1252 where it is not that.',
+        'How the text of the contact files is written in bytes. Found out where it is not given: by the byte order mark, else UTF-8, or Windows-1252 where it is not that.',
       ),
     delimiter: z
       .enum(['comma', 'semicolon', 'tab', 'pipe'])
       .optional()
-      .describe(
-        'What separates the columns. Where it is not said, the most frequent one of the header line.',
-      ),
-    skipLines: wholeNumber(0, 10_000, 0).describe('Lines to pass over before the header line.'),
+      .describe('What separates the values. Where it is not given, what the header has most of.'),
+    skipLines: wholeNumber(0, 10_000, 0).describe('Lines before the header that are passed over.'),
     country: z
       .string()
       .regex(/^[A-Z]{2}$/, 'expected a two-letter country code in capitals, such as AU')

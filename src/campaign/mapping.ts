@@ -2,6 +2,7 @@ import type { DestinationField, MessageFields, Problem } from '../domain.ts';
 import { nearest } from '../platform/nearest.ts';
 import { destinationFieldsOf } from '../wire/destination-fields.ts';
 import type { Campaign } from './campaign.ts';
+import { standardInput } from './definition.ts';
 import { guessColumns } from './guess.ts';
 import {
   columnsOf,
@@ -139,7 +140,7 @@ export function unknownColumn(
   header: readonly string[],
 ): Problem[] {
   if (header.includes(column)) return [];
-  const what = `${contacts.file[0]} has no column "${column}".${nearest(column, header)} ${itsColumns(header)}`;
+  const what = `${firstFile(contacts)} has no column "${column}".${nearest(column, header)} ${itsColumns(header)}`;
   return [{ where: locate(path), what }];
 }
 
@@ -174,9 +175,14 @@ function noRecipient(
 ): string {
   const say = `Say which with "contacts.columns": { Recipient: … }.`;
   if (candidates.length === 0) {
-    return `No column of ${contacts.file[0]} has a name that is usual for the recipient of ${channel}. ${say} ${itsColumns(header)}`;
+    return `No column of ${firstFile(contacts)} has a name that is usual for the recipient of ${channel}. ${say} ${itsColumns(header)}`;
   }
-  return `The columns ${candidates.join(', ')} of ${contacts.file[0]} could each be the recipient of ${channel}. ${say}`;
+  return `The columns ${candidates.join(', ')} of ${firstFile(contacts)} could each be the recipient of ${channel}. ${say}`;
+}
+
+/** The file whose header a campaign is composed against. */
+function firstFile({ file: [first = ''] }: Campaign['value']['contacts']): string {
+  return first === standardInput ? 'standard input' : first;
 }
 
 function itsColumns(header: readonly string[]): string {

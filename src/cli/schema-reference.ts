@@ -65,7 +65,12 @@ function valueText({ type, enum: values, minimum, maximum }: Node): string {
     return `${Array.isArray(type) ? 'amount' : 'whole number'}, ${minimum} to ${maximum}`;
   }
   // Text may be written without quotes, so it is declared as text, number or boolean.
-  return Array.isArray(type)
-    ? 'text'
-    : ({ string: 'text', object: 'map', array: 'list', boolean: '`true`, `false`' }[type ?? ''] ?? '');
+  if (Array.isArray(type)) return type.includes('array') ? 'text, or a list of texts' : 'text';
+  const kinds: Readonly<Record<string, string>> = {
+    string: 'text',
+    object: 'map',
+    array: 'list',
+    boolean: '`true`, `false`',
+  };
+  return kinds[type ?? ''] ?? '';
 }

@@ -3,13 +3,13 @@ import { openPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain.ts';
 import type { AddressReader } from './address.ts';
 import { countryOf } from './country.ts';
-import type { ContactFile, Row } from './read.ts';
+import { type ContactFile, closeContactFile, type Row } from './read.ts';
 
 /**
- * Maps, normalises and validates the rows of contact files, in order, a batch at a time.
+ * Maps, normalises and validates each row of the contact files that the campaign is for, in order. All files are closed
+ * at the end, and when whoever reads stops early.
  *
- * @param files each with the columns the composition uses, in any order
- * @param onFiltered called for each row that the campaign is not for
+ * @param onFiltered called for each row that it is not for
  */
 export async function* readContacts(
   files: readonly ContactFile[],
@@ -17,61 +17,62 @@ export async function* readContacts(
   readAddress: AddressReader,
   onFiltered: () => void = () => {},
 ): AsyncGenerator<readonly Contact[], void, undefined> {
-  for (const [file, { header, batches }] of files.entries()) {
-    const readRow = rowReader(file, header, composition, readAddress);
-    for await (const rows of batches) {
-      const contacts: Contact[] = [];
-      for (const row of rows) {
-        const contact = readRow(row);
-        if (contact) contacts.push(contact);
-        else onFiltered();
+  try {
+    for (const [file, { header, batches }] of files.entries()) {
+      const readRow = rowReader(file, header, composition, readAddress);
+      for await (const rows of batches) {
+        const contacts: Contact[] = [];
+        for (const row of rows) {
+          const contact = readRow(row);
+          if (contact) contacts.push(contact);
+          else onFiltered();
+        }
+        yield contacts;
       }
-      yield contacts;
     }
+  } finally {
+    for (const file of files) await closeContactFile(file);
   }
 }
 
-/** A row's contact; undefined for a row that the campaign is not for. */
+/** What a row comes to; undefined where the campaign is not for it. */
+type RowReader = (row: Row) => Contact | undefined;
+
 function rowReader(
   file: number,
   header: readonly string[],
   composition: Composition,
   readAddress: AddressReader,
-): (row: Row) => Contact | undefined {
+): RowReader {
   const { recipientColumn, countryColumn, filter } = composition;
   const personalise = openPersonaliser(composition);
-  const places = new Map(header.map((column, index) => [column, index]));
-  const recipientPlace = places.get(recipientColumn) ?? -1;
+  const positions = new Map(header.map((column, index) => [column, index]));
+  const recipientPosition = positions.get(recipientColumn) ?? -1;
+  // One lookup for all rows: it is asked for several values of each.
   let values: readonly string[] = [];
-  // One function for all rows: it is called some ten times a row.
-  const valueIn = (column: string): string => values[places.get(column) ?? -1] ?? '';
+  const valueIn = (column: string): string => values[positions.get(column) ?? -1] ?? '';
 
   return (row) => {
     const { line } = row;
-    const rejected = (column: string, detail: string): Contact => ({
-      kind: 'rejected',
-      file,
-      line,
-      column,
-      reason: 'invalid',
-      detail,
-    });
-    if (row.kind === 'broken') return rejected(header[row.place ?? -1] ?? '', row.detail);
-    values = row.values;
+    const reject = (column: string, detail: string): Contact => {
+      return { kind: 'rejected', file, line, column, reason: 'invalid', detail };
+    };
+    if (row.kind === 'broken') return reject('', row.detail);
+    ({ values } = row);
     if (filter && !filter(valueIn)) return undefined;
 
     const country = countryColumn === undefined ? '' : valueIn(countryColumn).trim();
     const ownCountry = country === '' ? undefined : countryOf(country);
     if (country !== '' && ownCountry === undefined) {
       const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name`;
-      return rejected(countryColumn ?? '', detail);
+      return reject(countryColumn ?? '', detail);
     }
-    const originalAddress = values[recipientPlace] ?? '';
+    const originalAddress = values[recipientPosition] ?? '';
     const address = readAddress(originalAddress, ownCountry);
-    if (address.kind === 'invalid') return rejected(recipientColumn, address.detail);
+    if (address.kind === 'invalid') return reject(recipientColumn, address.detail);
 
     const personalised = personalise(valueIn);
-    if (personalised.kind === 'invalid') return rejected(personalised.column, personalised.detail);
+    if (personalised.kind === 'invalid') return reject(personalised.column, personalised.detail);
     const { envelope, destination } = personalised;
     return { kind: 'contact', file, line, address: address.address, originalAddress, envelope, destination };
   };

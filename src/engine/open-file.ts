@@ -1,12 +1,9 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
+import { readFileBytes } from '../contacts/bytes.ts';
 import { InputError } from '../domain.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
 import type { Settings } from './settings.ts';
-
-/** Bytes read at a time. With more, batches of rows live long enough to burden the garbage collector. */
-const chunkSize = 16 * 1024;
 
 /**
  * Opens a file that a campaign names.
@@ -28,5 +25,5 @@ export async function openFile(
     const what = `The ${kind} ${shown} cannot be read (${whyUnreadable(error)}).`;
     throw new InputError([{ where, what }], { cause: error });
   }
-  return { bytes: createReadStream(path, { highWaterMark: chunkSize }), shown };
+  return { bytes: readFileBytes(path, shown), shown };
 }

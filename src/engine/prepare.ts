@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { checkBudget } from '../campaign/budget.ts';
 import { type Campaign, checkCampaign, readCampaign } from '../campaign/campaign.ts';
 import { type Composition, compose } from '../campaign/composition.ts';
+import { estimateCost } from '../campaign/cost.ts';
 import { staticFiles } from '../campaign/files.ts';
 import type { CampaignTarget } from '../campaign/target.ts';
-import { addressReader } from '../contacts/address.ts';
+import { type AddressReader, addressReader } from '../contacts/address.ts';
 import { readContacts } from '../contacts/contacts.ts';
 import type { ContactFile } from '../contacts/read.ts';
 import { type Contact, InputError, type Problem } from '../domain.ts';
@@ -15,7 +17,8 @@ import { faultyLine } from '../platform/utf8.ts';
 import { isLoopbackHost } from '../wire/required.ts';
 import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
 import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
-import { type OpeningOptions, openContactFiles } from './contact-files.ts';
+import { closeContactFiles, openContactFiles, requireColumns, withContactFiles } from './contact-files.ts';
+import type { KeptFiles } from './kept-files.ts';
 import type { Settings } from './settings.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 
@@ -36,6 +39,13 @@ export type PreparedCampaign = {
   readonly close: () => Promise<void>;
 };
 
+export type PreparationOptions = {
+  /** In place of those the campaign names; relative to the working folder. */
+  readonly contactFiles?: readonly string[] | undefined;
+  /** Keeps what is read of the contact files. */
+  readonly kept?: KeptFiles | undefined;
+};
+
 /**
  * Reads a campaign with its account, the headers of its contact files and its attachments.
  *
@@ -45,9 +55,10 @@ export type PreparedCampaign = {
 export async function prepareCampaign(
   path: string,
   settings: Settings,
-  options: OpeningOptions = {},
+  { contactFiles: others, kept }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
-  const campaign = withContacts(readCampaign(await readText(path, settings, 'campaign'), path), options);
+  const written = readCampaign(await readText(path, settings, 'campaign'), path);
+  const campaign = others ? withContactFiles(written, path, settings, others) : written;
   const definition = campaign.value;
   const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
   const target = targetOf(account);
@@ -65,35 +76,50 @@ export async function prepareCampaign(
     ]);
   }
 
-  const contactFiles = await openContactFiles(campaign, path, settings, options);
-  const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
-  requireColumns(contactFiles, composition);
+  // A cost that cannot be told is told before any contact is read.
+  checkBudget(campaign, estimateCost([], definition.channel, account.rates));
+  const contactFiles = await openContactFiles(campaign, path, settings, kept);
+  try {
+    const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
+    requireColumns(contactFiles, composition);
+    const opened = { campaign, account, composition, contactFiles };
+    return await prepareContacts(opened, target, readAddress, path, settings);
+  } catch (error) {
+    await closeContactFiles(contactFiles);
+    throw error;
+  }
+}
+
+/** Opens all else that a campaign names, and says how its contacts are read. */
+async function prepareContacts(
+  opened: Pick<PreparedCampaign, 'campaign' | 'account' | 'composition' | 'contactFiles'>,
+  target: CampaignTarget,
+  readAddress: AddressReader,
+  path: string,
+  settings: Settings,
+): Promise<PreparedCampaign> {
+  const { campaign, composition, contactFiles } = opened;
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
   await checkStaticFiles(campaign, target, files);
   const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
   const suppressionLists = await openSuppressionLists(campaign, path, settings);
   let filtered = 0;
-  const rows = readContacts(contactFiles, composition, readAddress, () => {
-    filtered++;
-  });
+  const contacts = files.checkContacts(
+    readContacts(contactFiles, composition, readAddress, () => {
+      filtered++;
+    }),
+  );
+  const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   return {
-    campaign,
-    account,
-    composition,
+    ...opened,
     files,
-    contactFiles,
     contacts: chargeCodes
-      ? checkChargeCodes(
-          files.checkContacts(rows),
-          chargeCodes,
-          (file) => contactFiles[file]?.name ?? '',
-          campaign.locate(['chargeCodes']),
-        )
-      : files.checkContacts(rows),
+      ? checkChargeCodes(contacts, chargeCodes, nameOf, campaign.locate(['chargeCodes']))
+      : contacts,
     filtered: () => filtered,
     suppressionLists,
     close: async () => {
-      await Promise.all([suppressionLists.close(), ...contactFiles.map(({ close }) => close())]);
+      await Promise.all([suppressionLists.close(), closeContactFiles(contactFiles)]);
     },
   };
 }
@@ -130,25 +156,6 @@ export async function readText(
   if (line === undefined) return bytes.toString('utf8');
   const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
   throw new InputError([{ where: `${path}:${line}`, what }]);
-}
-
-/** The definition as it is frozen says which contacts were sent to. */
-function withContacts(campaign: Campaign, { contactFiles }: OpeningOptions): Campaign {
-  if (!contactFiles) return campaign;
-  const { value } = campaign;
-  return { ...campaign, value: { ...value, contacts: { ...value.contacts, file: [...contactFiles] } } };
-}
-
-/** What the first file has was checked when the campaign was composed. */
-function requireColumns(files: readonly ContactFile[], { fileColumns }: Composition): void {
-  const [first, ...others] = files;
-  const problems = others.flatMap(({ name, header }): Problem[] => {
-    const missing = fileColumns.filter((column) => !header.includes(column));
-    if (missing.length === 0) return [];
-    const what = `The file lacks ${missing.map((column) => `"${column}"`).join(', ')}, which the campaign uses and ${first?.name} has.`;
-    return [{ where: name, what }];
-  });
-  if (problems.length > 0) throw new InputError(problems);
 }
 
 /** Files without placeholders are the same for everybody, so they are looked at before any contact is. */

@@ -1,7 +1,14 @@
-/** What a use case has of the process it runs in. */
+/** What the use cases have of the process they run in. */
 export type Settings = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingFolder: string;
-  /** Contacts may come from here. */
-  readonly standardInput?: (AsyncIterable<Buffer> & { readonly isTTY?: boolean }) | undefined;
+  /** Absent: nothing is piped in. */
+  readonly standardInput?: StandardInput | undefined;
+};
+
+/** What is piped in; of a terminal nothing is read. */
+export type StandardInput = AsyncIterable<Buffer> & {
+  readonly isTTY?: boolean;
+  /** Gives it up, whoever waits for it. */
+  readonly destroy?: () => unknown;
 };

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
 import { type AddressReader, addressReader } from '../contacts/address.ts';
+import { readFileBytes } from '../contacts/bytes.ts';
 import { openContactFile } from '../contacts/read.ts';
 import { readSuppressionFile, type SuppressedAddress } from '../contacts/suppression-file.ts';
 import { type Channel, InputError, type Problem } from '../domain.ts';
@@ -44,7 +44,7 @@ export async function importSuppressionFile(
   const { channels, reason } = options;
   const problems: Problem[] = [];
   const tally = { read: 0, unreadable: 0, problems };
-  const rows = readSuppressionFile(await openContactFile(createReadStream(path), name), options);
+  const rows = readSuppressionFile(await openContactFile(readFileBytes(path, name), name), options);
   const list = { channels, reason, source: 'import', createdAt: now() } as const;
   const added = await importSuppressions(ledger.pool, readable(rows, name, tally), list);
   const addresses = (tally.read - tally.unreadable) * channels.length;

@@ -5,6 +5,7 @@ import { openContactFile } from '../contacts/read.ts';
 import { readSuppressionFile } from '../contacts/suppression-file.ts';
 import type { Problem } from '../domain.ts';
 import type { LeftOutAddress } from '../ledger/contacts/suppress.ts';
+import { closeContactFiles } from './contact-files.ts';
 import { openFile } from './open-file.ts';
 import type { Settings } from './settings.ts';
 
@@ -68,7 +69,7 @@ export async function openSuppressionLists(
     addresses: addresses(),
     unreadable: () => ({ lines, problems }),
     close: async () => {
-      await Promise.all(files.map(({ close }) => close()));
+      await closeContactFiles(files);
     },
   };
 }

@@ -4,10 +4,10 @@ import { compose } from '../../src/campaign/composition.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
 import { addressReader } from '../../src/contacts/address.ts';
 import { readContacts } from '../../src/contacts/contacts.ts';
-import { type ContactFile, openContactFile, type Row } from '../../src/contacts/read.ts';
+import { type ContactFile, openContactFile } from '../../src/contacts/read.ts';
 import type { Contact } from '../../src/domain.ts';
+import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
-import { textOf } from '../support/streams.ts';
 
 const header = ['phone', 'name', 'code'];
 
@@ -23,6 +23,14 @@ message: { Message: "Hi [[First Name]]", ChargeCode: "C-[[code]]" }
 
 type GivenRow = { line: number; values: string[] };
 
+/** A contact file with these rows on these lines. */
+function openGiven(rows: readonly GivenRow[]): Promise<ContactFile> {
+  const lines = [header.join(',')];
+  for (const { line, values } of rows) lines[line - 1] = values.join(',');
+  const text = Array.from(lines, (line) => `${line ?? ''}\n`).join('');
+  return openContactFile(bytesOf(text), 'contacts.csv');
+}
+
 function contactsOf(...rows: GivenRow[]): Promise<Contact[]> {
   return contactsWith(campaign, rows);
 }
@@ -31,19 +39,7 @@ async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () =
   const composition = compose(readCampaign(written, 'c.yaml'), target, header);
   const readAddress = addressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
-  async function* batches() {
-    yield rows.map(
-      ({ line, values }): Row =>
-        values.length === header.length
-          ? { kind: 'row', line, values }
-          : { kind: 'broken', line, detail: `${values.length} values`, place: undefined, text: '' },
-    );
-  }
-  const file: ContactFile = {
-    ...(await openContactFile(textOf(`${header.join(',')}\n`), 'contacts.csv')),
-    batches: batches(),
-  };
-  return collectBatches(readContacts([file], composition, readAddress, onFiltered));
+  return collectBatches(readContacts([await openGiven(rows)], composition, readAddress, onFiltered));
 }
 
 describe('a row of the contact file', () => {
@@ -89,7 +85,7 @@ describe('a row of the contact file', () => {
         line: 3,
         column: '',
         reason: 'invalid',
-        detail: '2 values',
+        detail: '2 values, where the header has 3 columns',
       },
       {
         kind: 'rejected',
@@ -97,7 +93,7 @@ describe('a row of the contact file', () => {
         line: 4,
         column: '',
         reason: 'invalid',
-        detail: '4 values',
+        detail: '4 values, where the header has 3 columns',
       },
       {
         kind: 'rejected',
@@ -169,8 +165,13 @@ describe('a row that the campaign is not for', () => {
   });
 
   test('can only be told when it has all its values: one that has not is rejected', async () => {
-    expect(await contactsWith(filtered, [{ line: 2, values: ['0458665290', '9'] }])).toMatchObject([
-      { kind: 'rejected', line: 2, detail: '2 values' },
+    const rows = [
+      { line: 2, values: ['0458665290', '9'] },
+      { line: 3, values: ['0458665290', 'Ann', '7'] },
+    ];
+    expect(await contactsWith(filtered, rows)).toMatchObject([
+      { kind: 'rejected', line: 2, detail: '2 values, where the header has 3 columns' },
+      { kind: 'contact', line: 3 },
     ]);
   });
 });

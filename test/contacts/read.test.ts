@@ -1,10 +1,20 @@
-import { createReadStream } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openContactFile, type Row } from '../../src/contacts/read.ts';
+import { pieceSize, readFileBytes } from '../../src/contacts/bytes.ts';
+import {
+  type ContactFile,
+  closeContactFile,
+  openContactFile,
+  type ReadingOptions,
+  type Row,
+} from '../../src/contacts/read.ts';
+import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
+import { encode } from '../support/encode.ts';
 import { problemsLater } from '../support/problems.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -14,106 +24,494 @@ beforeAll(async () => {
 });
 afterAll(() => workspace[Symbol.asyncDispose]());
 
-async function read(content: string | Uint8Array): Promise<{ header: readonly string[]; rows: Row[] }> {
-  const path = join(workspace.folder, 'contacts.csv');
-  await writeFile(path, content);
-  const { header, batches } = await openContactFile(createReadStream(path), 'contacts.csv');
-  return { header, rows: await collectBatches(batches) };
+type ReadFile = Pick<ContactFile, 'header'> & {
+  readonly rows: readonly Row[];
+  readonly format: ReturnType<ContactFile['format']>;
+  readonly lines: number;
+};
+
+/** @param size of the chunks in which the bytes come */
+async function read(
+  content: string | Uint8Array,
+  options: ReadingOptions = {},
+  size?: number,
+): Promise<ReadFile> {
+  const { header, batches, format, lines } = await openContactFile(
+    bytesOf(content, size),
+    'contacts.csv',
+    options,
+  );
+  const rows = await collectBatches(batches);
+  return { header, rows, format: format(), lines: lines() };
 }
 
-const problems = (content: string | Uint8Array) => problemsLater(() => read(content));
+const rowsOf = async (content: string | Uint8Array, options?: ReadingOptions) =>
+  (await read(content, options)).rows;
+
+const problems = (content: string | Uint8Array, options?: ReadingOptions) =>
+  problemsLater(() => read(content, options));
 
 const row = (line: number, ...values: string[]): Row => ({ kind: 'row', line, values });
+const broken = (line: number, detail: string, text: string): Row => ({ kind: 'broken', line, detail, text });
+
+const lineEnds = [
+  ['LF', '\n'],
+  ['CRLF', '\r\n'],
+  ['CR', '\r'],
+] as const;
 
 describe('a contact file', () => {
-  test.each([
-    ['LF', '\n'],
-    ['CRLF', '\r\n'],
-    ['CR', '\r'],
-  ])('can end its lines with %s, at the end of the file too or not', async (_, end) => {
+  test.each(lineEnds)('can end its lines with %s, at the end of the file too or not', async (_, end) => {
     const lines = ['a,b', '1,2', '3,4'];
-    const expected = { header: ['a', 'b'], rows: [row(2, '1', '2'), row(3, '3', '4')] };
-    expect(await read(lines.join(end))).toEqual(expected);
-    expect(await read(lines.join(end) + end)).toEqual(expected);
+    for (const content of [lines.join(end), lines.join(end) + end]) {
+      expect(await read(content)).toMatchObject({
+        header: ['a', 'b'],
+        rows: [row(2, '1', '2'), row(3, '3', '4')],
+        lines: 3,
+      });
+    }
   });
 
   test('can mix line ends, and none of them gets into a value', async () => {
-    expect((await read('a,b\n1,2\r\n3,4\r5,6\n')).rows).toEqual([
+    expect(await rowsOf('a,b\n1,2\r\n3,4\r5,6\n')).toEqual([
       row(2, '1', '2'),
       row(3, '3', '4'),
       row(4, '5', '6'),
     ]);
   });
 
-  test('can begin with a byte order mark, before a quoted name too', async () => {
-    expect((await read('\ufeffa,b\n1,2')).header).toEqual(['a', 'b']);
-    expect((await read('\ufeff"a",b\n1,2')).header).toEqual(['a', 'b']);
+  test('can hold delimiters, quotes and line breaks in quotes', async () => {
+    expect(await rowsOf('a,b\n"Doe, Ann","say ""hi"""\n"two\r\nlines",x\n"",""\n')).toEqual([
+      row(2, 'Doe, Ann', 'say "hi"'),
+      row(3, 'two\r\nlines', 'x'),
+      row(5, '', ''),
+    ]);
   });
 
-  test('can hold commas, quotes and line breaks in quotes', async () => {
-    expect((await read('a,b\n"Doe, Ann","say ""hi"""\n"two\nlines",x')).rows).toEqual([
-      row(2, 'Doe, Ann', 'say "hi"'),
-      row(3, 'two\nlines', 'x'),
+  test('can hold quotes within a value that does not begin with one: they are part of it', async () => {
+    expect(await rowsOf('a,b\n5" pipe,Ann "Bo" Lee\n6"",x\n7,8\n')).toEqual([
+      row(2, '5" pipe', 'Ann "Bo" Lee'),
+      row(3, '6""', 'x'),
+      row(4, '7', '8'),
     ]);
   });
 
   test('is read without altering values: spaces, zeros and signs stay', async () => {
-    expect((await read('a,b,c\n 007 ,+61,1e3\n')).rows).toEqual([row(2, ' 007 ', '+61', '1e3')]);
+    expect(await rowsOf('a,b,c\n 007 ,+61,1e3\n')).toEqual([row(2, ' 007 ', '+61', '1e3')]);
   });
 
   test('can have spaces around the names in its header, which are not part of them', async () => {
     expect((await read(' a , b\n1,2')).header).toEqual(['a', 'b']);
   });
 
+  test('can have a header of several lines', async () => {
+    expect(await read('"first\nname",b\n1,2\n')).toMatchObject({
+      header: ['first\nname', 'b'],
+      rows: [row(3, '1', '2')],
+    });
+  });
+
   test('can be a header alone', async () => {
-    expect(await read('a,b\n')).toEqual({ header: ['a', 'b'], rows: [] });
+    expect(await read('a,b\n')).toMatchObject({ header: ['a', 'b'], rows: [], lines: 1 });
+  });
+
+  test('can have one column, where a line without characters is no row and an empty value in quotes is one', async () => {
+    expect(await rowsOf('a\n1\n\n""\n ')).toEqual([row(2, '1'), row(4, ''), row(5, ' ')]);
+  });
+
+  test('counts all its lines: blank ones, skipped ones and those within quotes', async () => {
+    expect((await read('title\n\na\n"1\n\n2"\n\n3\n\n', { skipLines: 1 })).lines).toBe(9);
+  });
+});
+
+describe('the files of csv-spectrum', () => {
+  const folder = fileURLToPath(new URL('../fixtures/csv-spectrum/', import.meta.url));
+  const names = readdirSync(join(folder, 'csvs')).map((file) => file.replace('.csv', ''));
+
+  test('are all there', () => {
+    expect(names.length).toBe(12);
+  });
+
+  test.each(names)('%s', async (name) => {
+    const written: unknown = JSON.parse(readFileSync(join(folder, 'json', `${name}.json`), 'utf8'));
+    // Its JSON is no list there, and the phone number not that of its CSV.
+    const expected =
+      name === 'location_coordinates'
+        ? [Object.assign({}, written, { 'Contact Phone Number': '2095257564' })]
+        : written;
+    const { header, rows } = await read(readFileSync(join(folder, 'csvs', `${name}.csv`)));
+    const found = rows.map((found) =>
+      found.kind === 'row'
+        ? Object.fromEntries(header.map((column, index) => [column, found.values[index]]))
+        : found,
+    );
+    expect(found).toEqual(expected);
   });
 });
 
 describe('the line of a row', () => {
-  test.each([
-    ['LF', '\n'],
-    ['CRLF', '\r\n'],
-    ['CR', '\r'],
-  ])('is where it begins, after blank lines and rows of several lines, with %s', async (_, end) => {
-    const lines = ['a,b', '', '"1', '', '1",2', '3,4', '', '', '5,"6', '6"', '7,8'];
-    const { rows } = await read(lines.join(end));
-    expect(rows.map(({ line }) => line)).toEqual([3, 6, 9, 11]);
-  });
+  test.each(lineEnds)(
+    'is where it begins, after blank lines and rows of several lines, with %s',
+    async (_, end) => {
+      const lines = ['a,b', '', '"1', '', '1",2', '3,4', '', '', '5,"6', '6"', '7,8'];
+      const rows = await rowsOf(lines.join(end));
+      expect(rows.map(({ line }) => line)).toEqual([3, 6, 9, 11]);
+    },
+  );
 
   test('counts blank lines before the header', async () => {
-    expect((await read('\n\na,b\n1,2')).rows).toEqual([row(4, '1', '2')]);
+    expect(await rowsOf('\n\na,b\n1,2')).toEqual([row(4, '1', '2')]);
   });
 
-  test('is the line in which the row really begins, whatever stands in the values', async () => {
-    const value = fc
-      .array(fc.constantFrom('x', 'é', '😀', ',', '""', '\n', '\r\n', ' '), { maxLength: 5 })
-      .map((pieces) => pieces.join(''));
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(value, value), { maxLength: 20 }),
-        fc.constantFrom('\n', '\r\n'),
-        async (values, end) => {
-          let source = `a,b${end}`;
-          const expected = values.map(([one, other]) => {
-            const line = source.split(/\r\n|\n/).length;
-            source += `"${one}","${other}"${end}`;
-            return row(line, one.replaceAll('""', '"'), other.replaceAll('""', '"'));
-          });
-          expect((await read(source)).rows).toEqual(expected);
-        },
-      ),
+  test('counts the lines that are passed over before the header, whatever quotes they hold', async () => {
+    const content = 'Export of "May\n\n5 o\'clock, "\na,b\n1,2\n';
+    expect(await read(content, { skipLines: 3 })).toMatchObject({
+      header: ['a', 'b'],
+      rows: [row(5, '1', '2')],
+    });
+  });
+});
+
+describe('the delimiter', () => {
+  test.each([',', ';', '\t', '|'] as const)('is found in the header: %j', async (delimiter) => {
+    // More of the others, but in quotes.
+    const others = ',,,;;;\t\t\t|||'.replaceAll(delimiter, '');
+    const { header, format } = await read(`${['a', 'b', `"${others}x"`].join(delimiter)}\n`);
+    expect(header.slice(0, 2)).toEqual(['a', 'b']);
+    expect(format.delimiter).toBe(delimiter);
+  });
+
+  test('is a comma where the header has none of them', async () => {
+    expect((await read('phone\n1\n')).format.delimiter).toBe(',');
+  });
+
+  test('is asked for where the header has as many of one as of another', async () => {
+    expect(await problems('\na,b;c\n')).toEqual([
+      'contacts.csv:2: The header has as many commas as semicolons, so it does not tell what separates its columns; say it with "contacts.delimiter".',
+    ]);
+  });
+
+  test('is what the campaign says, whatever the header has', async () => {
+    const { header, rows } = await read('a,b;c\n1,2;3\n', { delimiter: ';' });
+    expect(header).toEqual(['a,b', 'c']);
+    expect(rows).toEqual([row(2, '1,2', '3')]);
+  });
+
+  test.each(['sep=;', 'SEP=;', '"sep=;"'])(
+    'is what the first line says to a spreadsheet: %s',
+    async (line) => {
+      expect(await read(`${line}\r\na,b;c\r\n1,2;3\r\n`)).toMatchObject({
+        header: ['a,b', 'c'],
+        rows: [row(3, '1,2', '3')],
+      });
+    },
+  );
+
+  test('cannot be any other that a spreadsheet is told', async () => {
+    expect(await problems('sep=#\na#b\n')).toEqual([
+      'contacts.csv:1: "sep=#" names no delimiter that can be read; expected a comma, a semicolon, a tab or a pipe.',
+    ]);
+  });
+});
+
+describe('the encoding', () => {
+  const text = 'näme,b\nZoë’s,€5\n日本,x\n';
+  const western = 'näme,b\nZoë’s,€5\nŠž,x\n';
+  const inWestern = [row(2, 'Zoë’s', '€5'), row(3, 'Šž', 'x')];
+
+  test.each(['utf-8', 'utf-16le', 'utf-16be'] as const)(
+    'is told by a byte order mark: %s',
+    async (encoding) => {
+      for (const size of [1, 2, 3, undefined]) {
+        const { header, rows, format } = await read(encode(text, encoding, true), {}, size);
+        expect(header).toEqual(['näme', 'b']);
+        expect(rows).toEqual([row(2, 'Zoë’s', '€5'), row(3, '日本', 'x')]);
+        expect(format.encoding).toBe(encoding);
+      }
+    },
+  );
+
+  test.each(['utf-8', 'utf-16le', 'utf-16be'] as const)('can be named: %s', async (encoding) => {
+    expect((await read(encode(text, encoding), { encoding })).rows.length).toBe(2);
+    expect((await read(encode(text, encoding, true), { encoding })).header).toEqual(['näme', 'b']);
+  });
+
+  test('is UTF-8 where nothing else is said, and for what is ASCII alone', async () => {
+    expect((await read(text)).format.encoding).toBe('utf-8');
+    expect((await read('a,b\n1,2\n')).format.encoding).toBe('utf-8');
+  });
+
+  test('a byte order mark may stand before a quoted name', async () => {
+    expect((await read('\ufeff"a",b\n1,2')).header).toEqual(['a', 'b']);
+  });
+
+  test('is Windows-1252 where not a character could be UTF-8, also named', async () => {
+    const bytes = encode(western, 'windows-1252');
+    expect((await read(bytes)).format.encoding).toBe('windows-1252');
+    expect(await rowsOf(bytes)).toEqual(inWestern);
+    expect(await rowsOf(bytes, { encoding: 'windows-1252' })).toEqual(inWestern);
+  });
+
+  test('is found out wherever the first letter beyond ASCII stands', async () => {
+    const before = `a,b\n${'1,2\n'.repeat(pieceSize)}`;
+    expect((await rowsOf(encode(`${before}Zoë,x\n`, 'utf-8'))).at(-1)).toEqual(
+      row(pieceSize + 2, 'Zoë', 'x'),
     );
+    expect((await rowsOf(encode(`${before}Zoë,x\n`, 'windows-1252'))).at(-1)).toEqual(
+      row(pieceSize + 2, 'Zoë', 'x'),
+    );
+    expect((await rowsOf(encode(`${before}1,Zoë`, 'windows-1252'))).at(-1)).toEqual(
+      row(pieceSize + 2, '1', 'Zoë'),
+    );
+  });
+
+  test('does not depend on how the bytes arrive', async () => {
+    for (const size of [1, 2, 3, 7]) {
+      expect((await read(encode(western, 'windows-1252'), {}, size)).rows).toEqual(inWestern);
+      expect((await read(text, {}, size)).rows.length).toBe(2);
+    }
+  });
+
+  test('a replacement character that the file itself holds is read as it stands', async () => {
+    expect(await rowsOf('a,b\n\ufffd,1')).toEqual([row(2, '\ufffd', '1')]);
+  });
+});
+
+describe('bytes that are not of the encoding are refused, never replaced', () => {
+  const notUtf8 =
+    'Expected UTF-8, and this line holds bytes that are not. Save the file as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+  const latin1 = (text: string) => Buffer.from(text, 'latin1');
+  const pieces = (...parts: readonly Uint8Array[]) => Buffer.concat(parts);
+  /** More than a piece, so that what comes after it is decided by what comes before. */
+  const filling = Buffer.from('1,2\n'.repeat(pieceSize / 4));
+
+  test.each(lineEnds)('UTF-8 that is named, with the line, with %s', async (_, end) => {
+    const content = latin1(`x,y${end}"1${end}2",3${end}René,1`);
+    expect(await problems(content, { encoding: 'utf-8' })).toEqual([`contacts.csv:4: ${notUtf8}`]);
+  });
+
+  test('UTF-8 that was found out, with the line', async () => {
+    const content = pieces(Buffer.from('a,b\nZoë,1\n'), filling, latin1('Zoë,1\n'));
+    expect(await problems(content)).toEqual([`contacts.csv:${pieceSize / 4 + 3}: ${notUtf8}`]);
+  });
+
+  test('the end of a character, cut off with the file', async () => {
+    const cut = Buffer.from('a,b\né,€').subarray(0, -1);
+    expect(await problems(cut, { encoding: 'utf-8' })).toEqual([`contacts.csv:2: ${notUtf8}`]);
+  });
+
+  test('both kinds in one piece: nothing is guessed', async () => {
+    const content = pieces(Buffer.from('a,b\nZoë,1\n'), latin1('Zoë,1\n'));
+    expect(await problems(content)).toEqual([
+      'contacts.csv:3: The file holds bytes that are UTF-8, and in this line some that are not. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".',
+    ]);
+    expect((await rowsOf(content, { encoding: 'windows-1252' })).length).toBe(2);
+  });
+
+  test('UTF-8 late in a file that was found to be Windows-1252', async () => {
+    const content = pieces(latin1('a,b\nZoë,1\n'), filling, Buffer.from('Zoë,1\n'));
+    expect(await problems(content)).toEqual([
+      `contacts.csv:${pieceSize / 4 + 3}: The file was read as Windows-1252 so far, and this line looks like UTF-8. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".`,
+    ]);
+  });
+
+  test('a byte that Windows-1252 has no character for', async () => {
+    const what =
+      'This line holds a byte that means nothing in Windows-1252, and the file is not UTF-8 either. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+    expect(await problems(latin1('a,b\n1,2\nZo\x8d,1\n'))).toEqual([`contacts.csv:3: ${what}`]);
+  });
+
+  test.each(['utf-16le', 'utf-16be'] as const)('half a character of %s', async (encoding) => {
+    const what = 'This line holds bytes that are not UTF-16. Save the file as "CSV UTF-8".';
+    expect(await problems(encode('a,b\r\n1,\ud83d\r\n', encoding, true))).toEqual([
+      `contacts.csv:2: ${what}`,
+    ]);
+    expect(await problems(encode('a,b\r\n1,2', encoding, true).subarray(0, -1))).toEqual([
+      `contacts.csv:2: ${what}`,
+    ]);
+  });
+
+  test('NUL bytes, where nothing says that it is UTF-16', async () => {
+    const what =
+      'The file holds NUL bytes: it is UTF-16 without a byte order mark, or no text file. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
+    expect(await problems(encode('a,b\n', 'utf-16le'))).toEqual([`contacts.csv:1: ${what}`]);
+    expect(await problems(Buffer.from([0x89, 0x50, 0, 0, 0x0d]))).toEqual([`contacts.csv:1: ${what}`]);
+  });
+
+  test('a byte order mark that says another encoding than the campaign', async () => {
+    expect(await problems(encode('a,b\n', 'utf-8', true), { encoding: 'windows-1252' })).toEqual([
+      'contacts.csv:1: The file begins with the byte order mark of utf-8, and "contacts.encoding" says windows-1252. Leave "contacts.encoding" out, or set it to utf-8.',
+    ]);
+  });
+});
+
+describe('a file packed with gzip', () => {
+  const content = 'a,b\n1,2\n3,4\n';
+  const expected = [row(2, '1', '2'), row(3, '3', '4')];
+
+  test('is unpacked, whatever its name', async () => {
+    for (const size of [1, 5, undefined]) {
+      const { rows, format } = await read(gzipSync(content), {}, size);
+      expect(rows).toEqual(expected);
+      expect(format.gzip).toBe(true);
+    }
+    expect((await read(content)).format.gzip).toBe(false);
+  });
+
+  test('may be several put one after the other', async () => {
+    const packed = Buffer.concat([gzipSync('a,b\n1,'), gzipSync('2\n3,4\n')]);
+    expect(await rowsOf(packed)).toEqual(expected);
+  });
+
+  test('may be over many pieces', async () => {
+    const many = `a,b\n${'é,2\r\n'.repeat(200_000)}`;
+    expect((await rowsOf(gzipSync(many))).at(-1)).toEqual(row(200_001, 'é', '2'));
+  });
+
+  test('is refused when it is cut off', async () => {
+    expect(await problems(gzipSync(content).subarray(0, -3))).toEqual([
+      'contacts.csv: The file is packed with gzip and ends too early. Was it copied as a whole?',
+    ]);
+  });
+
+  test('is refused when it is damaged, or something stands behind it', async () => {
+    const what = 'contacts.csv: The file is packed with gzip and damaged. Copy or pack it again.';
+    const damaged = gzipSync(content);
+    damaged.writeUInt32LE(1, damaged.length - 8);
+    expect(await problems(damaged)).toEqual([what]);
+    expect(await problems(Buffer.concat([gzipSync(content), Buffer.from('5,6\n')]))).toEqual([what]);
+  });
+});
+
+describe('a broken row is broken alone', () => {
+  const openQuote = 'value 1: a quote (") opens and is never closed';
+  const good = ['1,2', '3,4', '5,6'];
+
+  test('when it has fewer or more values than the header', async () => {
+    expect(await rowsOf('a,b\n1\n1,2,3\n,\n1,"2",3\n3,4\n5,6')).toEqual([
+      broken(2, '1 value, where the header has 2 columns', '1'),
+      broken(3, '3 values, where the header has 2 columns', '1,2,3'),
+      row(4, '', ''),
+      broken(5, '3 values, where the header has 2 columns', '1,"2",3'),
+      row(6, '3', '4'),
+      row(7, '5', '6'),
+    ]);
+  });
+
+  test.each(lineEnds)('when a quote is never closed: the rows after it are read, with %s', async (_, end) => {
+    expect(await rowsOf(['a,b', '"1,2', ...good].join(end))).toEqual([
+      broken(2, openQuote, '"1,2'),
+      row(3, '1', '2'),
+      row(4, '3', '4'),
+      row(5, '5', '6'),
+    ]);
+  });
+
+  test('when a quote is closed only by another row', async () => {
+    expect(await rowsOf(['a,b', '"1,2', '3,"4"', ...good, '7"",8', '9,"10', '11"'].join('\n'))).toEqual([
+      broken(2, openQuote, '"1,2'),
+      row(3, '3', '4'),
+      row(4, '1', '2'),
+      row(5, '3', '4'),
+      row(6, '5', '6'),
+      broken(7, expect.stringMatching(/^value 1: a quote \("\) stands inside/), '7"",8'),
+      row(8, '9', '10\n11'),
+    ]);
+  });
+
+  test('when text stands after a closing quote', async () => {
+    expect(await rowsOf(['a,b', '1,"2"x', ...good].join('\n'))).toEqual([
+      broken(2, expect.stringMatching(/^value 2: text stands after a closing quote/), '1,"2"x'),
+      row(3, '1', '2'),
+      row(4, '3', '4'),
+      row(5, '5', '6'),
+    ]);
+  });
+
+  test('when a quote was meant to begin a value, and does not, or stands beside a quoted one', async () => {
+    const detail = expect.stringMatching(/^value \d: a quote \("\) stands inside a value/);
+    expect(await rowsOf(['a,b', '1, "2"', '1"2,"3"', ...good].join('\n'))).toEqual([
+      broken(2, detail, '1, "2"'),
+      broken(3, detail, '1"2,"3"'),
+      row(4, '1', '2'),
+      row(5, '3', '4'),
+      row(6, '5', '6'),
+    ]);
+  });
+
+  test('and what is left of it does not become a row that nobody wrote', async () => {
+    expect(await rowsOf(['a,b,c', 'Ann,"1 Foo St', 'Apt 3",0412,x', '1,2,3', '4,5,6'].join('\n'))).toEqual([
+      broken(2, '4 values, where the header has 3 columns', 'Ann,"1 Foo St'),
+      broken(3, expect.stringContaining('stands inside a value'), 'Apt 3",0412,x'),
+      row(4, '1', '2', '3'),
+      row(5, '4', '5', '6'),
+    ]);
+  });
+
+  test('when it has several lines, of which each is then read by itself', async () => {
+    expect(await rowsOf(['a,b', '1,"2', '3,4', '5" x,6', '"7",8', '9,10', ''].join('\n'))).toEqual([
+      broken(2, 'value 2: a quote (") opens and is never closed', '1,"2'),
+      row(3, '3', '4'),
+      broken(4, expect.stringContaining('stands inside a value'), '5" x,6'),
+      row(5, '7', '8'),
+      row(6, '9', '10'),
+    ]);
+  });
+
+  test('when it is over 1 MiB; a quote that is never closed takes no more than its line', async () => {
+    const long = 'x'.repeat(1_048_577);
+    const rows = await rowsOf(
+      `a,b\n1,2\n"3,4\n${'5,6\n'.repeat(300_000)}${long},8\n9,10\n1,"${long}\n${long}"\n`,
+    );
+    expect(rows.slice(0, 3)).toEqual([row(2, '1', '2'), broken(3, openQuote, '"3,4'), row(4, '5', '6')]);
+    expect(rows.slice(300_002)).toEqual([
+      broken(300_004, 'the line is over 1 MiB', long.slice(1)),
+      row(300_005, '9', '10'),
+      broken(300_006, 'the line is over 1 MiB', `1,"${long}`.slice(0, 1_048_576)),
+      broken(300_007, 'the line is over 1 MiB', long.slice(1)),
+    ]);
+  });
+
+  test('among many quoted rows, wherever it stands', async () => {
+    const lines = Array.from({ length: 10_000 }, (_, index) =>
+      index % 7 === 3 ? `"${index},x` : index % 11 === 5 ? `"${index}"` : `"${index}","two\nlines"`,
+    );
+    const rows = await rowsOf(`a,b\n${lines.join('\n')}\n`);
+    const read = rows.filter(({ kind }) => kind === 'row').length;
+    // The second line of a row of two is broken when the first is.
+    expect(read).toBe(lines.filter((line) => line.includes('two')).length);
+    expect(rows.filter(({ kind }) => kind === 'broken').length).toBe(10_000 - read);
+  });
+});
+
+describe('a file of which more than half of the rows are broken is refused', () => {
+  test('at its end, with the first of them', async () => {
+    expect(await problems('a,b\n1;2\n3,4\n5,6\n7;8\n9;10\n11;12\n')).toEqual([
+      'contacts.csv: 4 of 6 rows are broken, so the file was not read as it was meant. Look at its delimiter ("contacts.delimiter"; it was read with ","), its encoding ("contacts.encoding"), the lines before its header ("contacts.skipLines") and its quotes. The first broken rows:',
+      'contacts.csv:2: 1 value, where the header has 2 columns.',
+      'contacts.csv:5: 1 value, where the header has 2 columns.',
+      'contacts.csv:6: 1 value, where the header has 2 columns.',
+    ]);
+  });
+
+  test('and one of which half are is read', async () => {
+    expect((await rowsOf('a,b\n1\n2\n3,4\n5,6\n')).length).toBe(4);
   });
 });
 
 describe('an error names file and line', () => {
   test.each([
-    ['', 'contacts.csv: The file is empty; expected a header line.'],
-    ['\n\r\n', 'contacts.csv: The file is empty; expected a header line.'],
-    ['\ufeff', 'contacts.csv: The file is empty; expected a header line.'],
-  ])('when the file is empty: %j', async (content, problem) => {
-    expect(await problems(content)).toEqual([problem]);
+    ['', {}, 'contacts.csv: The file is empty; expected a header line.'],
+    ['\n\r\n', {}, 'contacts.csv: The file is empty; expected a header line.'],
+    ['\ufeff', {}, 'contacts.csv: The file is empty; expected a header line.'],
+    ['sep=;\n', {}, 'contacts.csv: The file is empty; expected a header line.'],
+    [
+      'a\nb',
+      { skipLines: 2 },
+      'contacts.csv: The file has nothing after the 2 lines of "contacts.skipLines"; expected a header line.',
+    ],
+  ])('when there is no header: %j', async (content, options, problem) => {
+    expect(await problems(content, options)).toEqual([problem]);
   });
 
   test('when column names are empty or repeated: all of them at once', async () => {
@@ -124,8 +522,24 @@ describe('an error names file and line', () => {
     ]);
   });
 
+  test('when the header has a quote in the wrong place, or one that is never closed', async () => {
+    expect(await problems('\na,"b"c\n1,2\n')).toEqual([
+      expect.stringMatching(/^contacts\.csv:2:2: In the header, text stands after a closing quote/),
+    ]);
+    expect(await problems('a,"b\n1,2\n')).toEqual([
+      'contacts.csv:1:2: In the header, a quote (") opens and is never closed.',
+    ]);
+  });
+
+  test('when the header is longer than any', async () => {
+    expect(await problems('x'.repeat(2_000_000))).toEqual([
+      'contacts.csv:1: The line is over 1 MiB; expected the header, or a line before it.',
+    ]);
+  });
+
   test('when the file is not there, or is a folder', async () => {
-    const open = (path: string) => problemsLater(() => openContactFile(createReadStream(path), 'x.csv'));
+    const open = (path: string) =>
+      problemsLater(() => openContactFile(readFileBytes(path, 'x.csv'), 'x.csv'));
     expect(await open(join(workspace.folder, 'none.csv'))).toEqual([
       'x.csv: The contact file does not exist.',
     ]);
@@ -133,82 +547,87 @@ describe('an error names file and line', () => {
   });
 });
 
-describe('a row that cannot be read', () => {
-  const broken = (line: number, text: string, detail: unknown, place?: number): unknown => ({
-    kind: 'broken',
-    line,
-    text,
-    detail,
-    place,
-  });
-  const good = '1,2\n'.repeat(9);
-  const brokenIn = async (rows: string) =>
-    (await read(`a,b\n${rows}${good}`)).rows.filter(({ kind }) => kind === 'broken');
-  const count = async (rows: string) => (await read(`a,b\n${rows}${good}`)).rows.length;
+describe('whoever stops early closes the file', () => {
+  /** Bytes without end, and whether they were given up. */
+  function endless(packed: boolean): {
+    bytes: AsyncGenerator<Buffer, void, undefined>;
+    closed: () => boolean;
+  } {
+    let closed = false;
+    const chunk = Buffer.from('1,2\n'.repeat(1_000));
+    async function* bytes() {
+      try {
+        yield packed ? gzipSync('a,b\n') : Buffer.from('a,b\n');
+        for (;;) yield packed ? gzipSync(chunk) : chunk;
+      } finally {
+        closed = true;
+      }
+    }
+    return { bytes: bytes(), closed: () => closed };
+  }
 
-  test('has too few or too many values', async () => {
-    expect(await brokenIn('1\n1,2,3\n"1","2","3"\n')).toEqual([
-      broken(2, '1', '1 values, where the header has 2 columns'),
-      broken(3, '1,2,3', '3 values, where the header has 2 columns'),
-      broken(4, '"1","2","3"', '3 values, where the header has 2 columns'),
-    ]);
+  test.each([
+    ['plain', false],
+    ['packed', true],
+  ])('after the first batch: %s', async (_, packed) => {
+    const { bytes, closed } = endless(packed);
+    const { batches } = await openContactFile(bytes, 'contacts.csv');
+    for await (const rows of batches) {
+      expect(rows.length).toBeGreaterThan(0);
+      break;
+    }
+    expect(closed()).toBe(true);
   });
 
-  test('has a quote where none can stand', async () => {
-    expect(await brokenIn('1,"2"x\n3,x"4"\n')).toEqual([
-      broken(2, '1,"2"x', expect.stringMatching(/^after a closing quote/), 1),
-      broken(3, '3,x"4"', expect.stringMatching(/^a quote \("\) stands inside a value/), 1),
-    ]);
+  test.each([
+    ['plain', false],
+    ['packed', true],
+  ])('before the first batch: %s', async (_, packed) => {
+    const { bytes, closed } = endless(packed);
+    await closeContactFile(await openContactFile(bytes, 'contacts.csv'));
+    expect(closed()).toBe(true);
   });
 
-  test('has a quote that is never closed, and takes no other row with it', async () => {
-    expect(await brokenIn('1,"2\n3,4\n"5",6\n')).toEqual([
-      broken(2, '1,"2', expect.stringMatching(/never closed/)),
-    ]);
-    expect(await brokenIn('1,"2\n')).toEqual([broken(2, '1,"2', expect.stringMatching(/never closed/))]);
-    expect(await count('1,"2\n3,4\n"5",6\n')).toBe(12);
+  test('because the header is faulty', async () => {
+    let closed = false;
+    async function* bytes() {
+      try {
+        for (;;) yield Buffer.from('a,a\n'.repeat(pieceSize));
+      } finally {
+        closed = true;
+      }
+    }
+    await problemsLater(() => openContactFile(bytes(), 'contacts.csv'));
+    expect(closed).toBe(true);
   });
 });
 
-describe('the encoding is found out', () => {
-  const bytes = (text: string, encoding: BufferEncoding) => Buffer.from(text, encoding);
+test('memory does not grow with the file: neither with its rows nor with a line that never ends', async () => {
+  async function* bytes() {
+    yield Buffer.from('a,b\n');
+    const row = Buffer.from(`${'x'.repeat(99)},1\n`.repeat(1_000));
+    for (let index = 0; index < 3_000; index++) yield row;
+    const rest = Buffer.alloc(1_000_000, 'y');
+    for (let index = 0; index < 300; index++) yield rest;
+  }
+  const { batches, lines } = await openContactFile(bytes(), 'contacts.csv');
+  let rows = 0;
+  let peak = 0;
+  for await (const batch of batches) {
+    rows += batch.length;
+    peak = Math.max(peak, process.memoryUsage().heapUsed);
+  }
+  expect(rows).toBe(3_000_001);
+  expect(lines()).toBe(3_000_002);
+  // The rows together are 300 MB, and so is the line.
+  expect(peak).toBeLessThan(200 * 1024 * 1024);
+});
 
-  test('as Windows-1252 where the bytes are not UTF-8', async () => {
-    expect((await read(bytes('a,b\nRené,1', 'latin1'))).rows).toEqual([row(2, 'René', '1')]);
-    expect((await read(Buffer.from([0x61, 0x0a, 0x80, 0x31]))).rows).toEqual([row(2, '€1')]);
-  });
-
-  test('as UTF-16 by the byte order mark', async () => {
-    const text = '\ufeffa,b\nRené,€\n';
-    const little = bytes(text, 'utf16le');
-    expect((await read(little)).rows).toEqual([row(2, 'René', '€')]);
-    expect((await read(Buffer.from(little).swap16())).rows).toEqual([row(2, 'René', '€')]);
-  });
-
-  test('and a mixture is refused with the line that does not fit, never guessed', async () => {
-    const mixed = Buffer.concat([Buffer.from('a,b\nRené,1\n'), bytes('Zoë,2\n', 'latin1')]);
-    expect(await problems(mixed)).toEqual([
-      expect.stringMatching(/^contacts.csv:3: The file seems to be a mixture of UTF-8 and Windows-1252/),
-    ]);
-  });
-
-  test('at once: bytes that are not UTF-8 far behind are refused with their line', async () => {
-    const lines = Array.from({ length: 40_000 }, (_, index) => `é€😀${index % 7},x`);
-    const good = `a,b\r\n${lines.join('\r\n')}\r\n`;
-    const { rows } = await read(good);
-    expect(rows.length).toBe(40_000);
-    expect(rows.at(-1)).toEqual(row(40_001, 'é€😀1', 'x'));
-    expect(await problems(Buffer.concat([Buffer.from(good), bytes('ü,1\r\n', 'latin1')]))).toEqual([
-      expect.stringMatching(/^contacts.csv:40002: Expected UTF-8/),
-    ]);
-  });
-
-  test('where a character is cut off at the end of the file', async () => {
-    const cut = Buffer.from('a,b\né,€').subarray(0, -1);
-    expect(await problems(cut)).toEqual([expect.stringMatching(/^contacts.csv:2: /)]);
-  });
-
-  test('but a replacement character that the file itself holds is read as it stands', async () => {
-    expect((await read('a,b\n\ufffd,1')).rows).toEqual([row(2, '\ufffd', '1')]);
-  });
+test('a file of the disk is read as it is', async () => {
+  const path = join(workspace.folder, 'contacts.csv');
+  await writeFile(path, `a,b\n${'é,"1"\r\n'.repeat(100_000)}`);
+  const { batches } = await openContactFile(readFileBytes(path, 'contacts.csv'), 'contacts.csv');
+  const rows = await collectBatches(batches);
+  expect(rows.length).toBe(100_000);
+  expect(rows.at(-1)).toEqual(row(100_001, 'é', '1'));
 });

@@ -60,7 +60,7 @@ describe('a list of suppressed addresses', () => {
       batches: batchesOf([
         [
           { kind: 'row', line: 2, values: ['12'] },
-          { kind: 'broken', line: 3, detail: 'a broken row', text: 'a,b', place: undefined },
+          { kind: 'broken', line: 3, detail: 'a broken row', text: 'a,b' },
         ],
         [
           { kind: 'row', line: 4, values: ['0211234567'] },

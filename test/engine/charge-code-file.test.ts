@@ -112,7 +112,7 @@ describe('before any contact is read, it is told that', () => {
 
   test('a row of it is broken, rather than calling the codes in it unknown', async () => {
     expect(await problems('ChargeCode,Owner\nP1,Ann\nP2\n')).toEqual([
-      'night/codes.csv:3: The row cannot be read: 1 values, where the header has 2 columns.',
+      'night/codes.csv:3: The row cannot be read: 1 value, where the header has 2 columns.',
     ]);
     expect(await problems('P1\nP2,P3\n')).toEqual([
       'night/codes.csv:2: 2 values, where the first line has 1.',

@@ -5,7 +5,7 @@ export async function collect<Item>(source: AsyncIterable<Item>): Promise<Item[]
   return items;
 }
 
-/** All of a stream that comes in batches. */
+/** All of a stream of batches. */
 export async function collectBatches<Item>(source: AsyncIterable<readonly Item[]>): Promise<Item[]> {
   return (await collect(source)).flat();
 }

@@ -18,6 +18,8 @@ export type Started = {
 export type Surroundings = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What is piped in; nothing by default. */
+  readonly input?: string | Uint8Array;
   /** Flags for Node itself. */
   readonly nodeFlags?: readonly string[];
 };
@@ -25,14 +27,17 @@ export type Surroundings = {
 /** Starts the real command line in a process of its own. It inherits PATH and HOME, and nothing else. */
 export function startVolley(
   words: readonly string[],
-  { cwd, env, nodeFlags = [] }: Surroundings = {},
+  { cwd, env, input = '', nodeFlags = [] }: Surroundings = {},
 ): Started {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [...nodeFlags, entry, ...words], {
     cwd,
     env: { PATH, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // A command that does not read it may be over first.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (piece: Buffer) => {

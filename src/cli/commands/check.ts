@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { prepareCampaign } from '../../engine/prepare.ts';
+import type { Settings } from '../../engine/settings.ts';
 import { addContactsOption } from '../options.ts';
 import type { Shell } from '../shell.ts';
+import { impatient } from '../standard-input.ts';
 
 export function define(command: Command, shell: Shell): void {
   addContactsOption(command)
@@ -10,9 +12,9 @@ export function define(command: Command, shell: Shell): void {
     )
     .argument('<campaign>', 'the campaign file (YAML)')
     .option('--json', 'print the result as JSON')
-    .action(async (path: string, { json, contacts: files }: { json?: true; contacts?: string[] }) => {
-      const { campaign, account, close } = await prepareCampaign(path, shell.settings, {
-        contactFiles: files,
+    .action(async (path: string, { json, contacts }: { json?: true; contacts?: string[] }) => {
+      const { campaign, account, close } = await prepareCampaign(path, settingsFor(shell), {
+        contactFiles: contacts,
       });
       await close();
       const { campaign: name, channel } = campaign.value;
@@ -22,4 +24,15 @@ export function define(command: Command, shell: Shell): void {
           : `${path}: campaign ${name} is in order (${channel} through account ${account.name}).`,
       );
     });
+}
+
+function settingsFor({ settings }: Shell): Settings {
+  const { environment, workingFolder } = settings;
+  return {
+    environment,
+    workingFolder,
+    get standardInput() {
+      return impatient(settings.standardInput);
+    },
+  };
 }

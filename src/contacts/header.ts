@@ -1,0 +1,132 @@
+import { InputError } from '../domain.ts';
+import { type Delimiter, delimiters, maxRecordSize, parseRecords } from './csv.ts';
+import type { TextLines } from './lines.ts';
+
+/** What stands above the rows of a contact file. */
+export type Header = { readonly names: readonly string[]; readonly delimiter: Delimiter };
+
+type HeaderOptions = { readonly delimiter?: Delimiter | undefined; readonly skipLines?: number };
+
+/**
+ * Reads the lines up to the header and the header itself; the rows begin where `lines` then are.
+ *
+ * @param more gets the next piece of the text; false when there is none
+ * @throws InputError when there is no header, it cannot be read, or a column has no name or that of another
+ */
+export async function readHeader(
+  lines: TextLines,
+  more: () => Promise<boolean>,
+  name: string,
+  { delimiter: named, skipLines = 0 }: HeaderOptions,
+): Promise<Header> {
+  const fail = (line: number, what: string): InputError =>
+    new InputError([{ where: `${name}:${line}`, what }]);
+  const next = async (): Promise<HeaderLine | undefined> => {
+    const line = await nextLine(lines, more);
+    if (line && line.text.length > maxRecordSize) {
+      throw fail(line.number, 'The line is over 1 MiB; expected the header, or a line before it.');
+    }
+    return line;
+  };
+
+  let separator: string | undefined;
+  let line = await next();
+  for (; line; line = await next()) {
+    const said = line.number === 1 ? separatorLine.exec(line.text)?.[1] : undefined;
+    separator ??= said;
+    if (line.number > skipLines && said === undefined && line.text !== '') break;
+  }
+  if (!line) throw new InputError([{ where: name, what: noHeader(skipLines) }]);
+
+  const first = line.number;
+  let record = line.text;
+  for (let end = line.end; hasOpenQuote(record) && record.length <= maxRecordSize; ) {
+    const following = await next();
+    if (!following) break;
+    record += end + following.text;
+    ({ end } = following);
+  }
+  const delimiter = named ?? delimiterSaid(separator, name) ?? findDelimiter(record, `${name}:${first}`);
+  const { records, fault } = parseRecords([record], delimiter);
+  if (fault) {
+    const what = `In the header, ${fault.what}.`;
+    throw new InputError([{ where: `${name}:${first}:${fault.column + 1}`, what }]);
+  }
+  const names = (records[0] ?? []).map((column) => column.trim());
+  checkNames(names, `${name}:${first}`);
+  return { names, delimiter };
+}
+
+type HeaderLine = { readonly text: string; readonly end: string; readonly number: number };
+
+async function nextLine(lines: TextLines, more: () => Promise<boolean>): Promise<HeaderLine | undefined> {
+  for (;;) {
+    const { position, text, line: number } = lines;
+    const end = lines.endOfLine(position);
+    const isThere = lines.isWhole(end) ? position < text.length : end - position > maxRecordSize;
+    if (isThere) {
+      lines.pass(end);
+      return { text: text.slice(position, end), end: text.slice(end, lines.position), number };
+    }
+    if (!(await more())) return undefined;
+  }
+}
+
+function noHeader(skipLines: number): string {
+  return skipLines === 0
+    ? 'The file is empty; expected a header line.'
+    : `The file has nothing after the ${skipLines} lines of "contacts.skipLines"; expected a header line.`;
+}
+
+/** Excel's way to say what separates the values. */
+const separatorLine = /^"?sep=(.)"?$/i;
+
+function delimiterSaid(separator: string | undefined, name: string): Delimiter | undefined {
+  if (separator === undefined) return undefined;
+  const said = delimiters.find((delimiter) => delimiter === separator);
+  if (said !== undefined) return said;
+  const what = `"sep=${separator}" names no delimiter that can be read; expected a comma, a semicolon, a tab or a pipe.`;
+  throw new InputError([{ where: `${name}:1`, what }]);
+}
+
+const delimiterNames: Readonly<Record<Delimiter, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'pipes',
+};
+
+/** The one that the header has most of, outside quotes; a header with none of them has one column. */
+function findDelimiter(record: string, where: string): Delimiter {
+  const unquoted = record.replaceAll(/"[^"]*"?/g, '');
+  const counts = delimiters.map((delimiter) => ({ delimiter, count: unquoted.split(delimiter).length - 1 }));
+  const [most, second] = counts.toSorted((one, other) => other.count - one.count);
+  if (most === undefined || most.count === 0) return ',';
+  if (second?.count !== most.count) return most.delimiter;
+  const what = `The header has as many ${delimiterNames[most.delimiter]} as ${delimiterNames[second.delimiter]}, so it does not tell what separates its columns; say it with "contacts.delimiter".`;
+  throw new InputError([{ where, what }]);
+}
+
+function hasOpenQuote(record: string): boolean {
+  return record.split('"').length % 2 === 0;
+}
+
+function checkNames(header: readonly string[], where: string): void {
+  const problems = header.flatMap((column, index) => {
+    if (column === '') {
+      return [
+        { where: `${where}:${index + 1}`, what: `Column ${index + 1} has no name in the header line.` },
+      ];
+    }
+    const first = header.indexOf(column);
+    return first < index
+      ? [
+          {
+            where: `${where}:${index + 1}`,
+            what: `Columns ${first + 1} and ${index + 1} are both named "${column}"; give each its own name.`,
+          },
+        ]
+      : [];
+  });
+  if (problems.length > 0) throw new InputError(problems);
+}

@@ -1,0 +1,114 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { impatient } from '../../src/cli/standard-input.ts';
+import { bytesOf } from '../support/bytes.ts';
+import { collect } from '../support/collect.ts';
+import { problemsLater } from '../support/problems.ts';
+import { type Ended, volley } from '../support/volley.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
+
+let workspace: Workspace;
+beforeEach(async () => {
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'piped.yaml': smsCampaignYaml.replace('contacts.csv', '"-"'),
+    'campaign.yaml': smsCampaignYaml,
+    'contacts.csv': contactsCsv(3),
+    'mended.csv': contactsCsv(2),
+  });
+});
+afterEach(() => workspace[Symbol.asyncDispose]());
+
+function command(words: readonly string[], input: string | Uint8Array = ''): Promise<Ended> {
+  const env = {
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+  return volley(words, { cwd: workspace.folder, env, input });
+}
+
+describe('contacts that are piped in', () => {
+  test('are planned as those of a file are, packed or not', async () => {
+    const { stdout: expected } = await command(['plan', 'campaign.yaml']);
+    expect(expected).toContain('3 read: 3 to send to');
+    const withoutFile = (text: string): string => text.replace(/^ {2}file .*\n/m, '');
+    for (const input of [contactsCsv(3), gzipSync(contactsCsv(3))]) {
+      const { code, stdout, stderr } = await command(['plan', 'piped.yaml'], input);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(withoutFile(stdout)).toBe(withoutFile(expected));
+      expect(stdout).toContain('  file        standard input (utf-8');
+    }
+  });
+
+  test('are checked by their header', async () => {
+    expect(await command(['check', 'piped.yaml'], contactsCsv(3))).toMatchObject({ code: 0 });
+    expect(await command(['check', 'piped.yaml'], 'a,b\n')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('standard input has no column "mobile"'),
+    });
+  });
+
+  test('are missed when there are none', async () => {
+    for (const name of ['check', 'plan', 'run']) {
+      expect(await command([name, 'piped.yaml'])).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: 'standard input: The file is empty; expected a header line.\n',
+      });
+    }
+  });
+
+  test('are not waited for without end by a check, when the pipe is left open', async () => {
+    let destroyed = false;
+    const silent = Object.assign(
+      (async function* (): AsyncGenerator<Buffer> {
+        yield Buffer.from('a,b\n');
+        await new Promise(() => {});
+      })(),
+      {
+        destroy: () => {
+          destroyed = true;
+        },
+      },
+    );
+    const given = impatient(silent, 10);
+    expect(await problemsLater(() => collect(given ?? bytesOf('')))).toEqual([
+      'standard input: Nothing has come through it for 5 s. Pipe a file in, or name one with --contacts.',
+    ]);
+    expect(destroyed).toBe(true);
+  });
+
+  test('are all there when something waits for them', async () => {
+    const given = impatient(bytesOf('a,b\n1,2\n', 3));
+    expect(Buffer.concat(await collect(given ?? bytesOf(''))).toString()).toBe('a,b\n1,2\n');
+  });
+});
+
+describe('--contacts', () => {
+  test('takes the place of the contact file of the campaign, once or several times', async () => {
+    const read = async (...words: string[]) => (await command(['plan', 'campaign.yaml', ...words])).stdout;
+    expect(await read('--contacts', 'mended.csv')).toContain('2 read: 2 to send to');
+    expect(await read('--contacts', 'mended.csv', '--contacts', 'contacts.csv')).toContain(
+      '5 read: 3 to send to',
+    );
+  });
+
+  test('may be standard input', async () => {
+    const words = ['plan', 'campaign.yaml', '--contacts', '-'];
+    expect((await command(words, contactsCsv(1))).stdout).toContain('1 read: 1 to send to');
+  });
+
+  test('is told where it is wrong', async () => {
+    expect(await command(['check', 'campaign.yaml', '--contacts', 'none.csv'])).toMatchObject({
+      code: 2,
+      stderr: '--contacts: The contact file none.csv cannot be read (it does not exist).\n',
+    });
+  });
+});

@@ -1,0 +1,22 @@
+import type { Encoding } from '../../src/contacts/read.ts';
+
+/** Letters of Windows-1252 that Latin-1 has not, as far as the tests need them. */
+const windows1252Only: Readonly<Record<string, string>> = { '€': '\x80', '’': '\x92', Š: '\x8a', ž: '\x9e' };
+
+/** A text in the bytes of an encoding, with a byte order mark or without. */
+export function encode(text: string, encoding: Encoding, mark = false): Buffer {
+  const marked = mark ? `\ufeff${text}` : text;
+  switch (encoding) {
+    case 'utf-8':
+      return Buffer.from(marked, 'utf8');
+    case 'utf-16le':
+      return Buffer.from(marked, 'utf16le');
+    case 'utf-16be':
+      return Buffer.from(marked, 'utf16le').swap16();
+    case 'windows-1252':
+      return Buffer.from(
+        text.replaceAll(/[€’Šž]/g, (letter) => windows1252Only[letter] ?? ''),
+        'latin1',
+      );
+  }
+}
