@@ -11,6 +11,7 @@ import { parse } from 'csv-parse';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { z } from 'zod';
+import { openLedger } from '../../src/ledger/connection.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
 
@@ -41,13 +42,28 @@ export async function benchImport(): Promise<void> {
     style: { head: [], border: [] },
   });
   try {
+    await suppressSome(url);
     for (const rows of sizes) table.push(await measureSize(folder, url, rows));
   } finally {
     await rm(folder, { recursive: true });
     deleteHome(home);
   }
-  console.log('import: 7 columns, phones normalised, 1 in 50 a duplicate, 5,000 envelopes');
+  console.log(
+    'import: 7 columns, phones normalised, 1 in 50 a duplicate, 1 in 100 of 100,000 suppressions met, 5,000 envelopes',
+  );
   console.log(table.toString());
+}
+
+/** A hundred thousand suppressed mobiles; some are among the contacts. */
+async function suppressSome(url: string): Promise<void> {
+  const ledger = await openLedger({ connectionString: url }, 'bench');
+  await ledger.pool.query(`
+    INSERT INTO suppressions (channel, address, reason, source, created_at)
+    SELECT 'sms', '+614' || lpad(((10000000 + n * 700) % 90000000)::text, 8, '0'), '', 'import', now()
+    FROM generate_series(1, 100000) AS n
+    ON CONFLICT DO NOTHING
+  `);
+  await ledger.close();
 }
 
 async function measureSize(folder: string, url: string, rows: number): Promise<string[]> {

@@ -115,7 +115,7 @@ describe('before any contact is read, it is told that', () => {
       'night/codes.csv:3: The row cannot be read: 1 value, where the header has 2 columns.',
     ]);
     expect(await problems('P1\nP2,P3\n')).toEqual([
-      'night/codes.csv:2: 2 values, where the first line has 1.',
+      'night/codes.csv:2: The row cannot be read: 2 values, where the header has 1 columns.',
     ]);
   });
 

@@ -90,24 +90,33 @@ async function findDuplicates(
   client: pg.PoolClient,
   { recipientColumn, contactFiles }: PlannedRun,
 ): Promise<void> {
+  // Tables of their own, so that the planner knows how few they are, and nothing is read while it is written.
+  await client.query(`
+    CREATE TEMPORARY TABLE repeated_addresses ON COMMIT DROP AS
+    SELECT address, min(line) AS line
+    FROM ${kept}
+    GROUP BY address
+    HAVING count(*) > 1;
+
+    ANALYZE repeated_addresses;
+
+    CREATE TEMPORARY TABLE duplicates ON COMMIT DROP AS
+    SELECT s.line, r.line AS first_line
+    FROM repeated_addresses r
+    JOIN (SELECT s.line, s.address FROM ${kept}) s USING (address)
+    WHERE s.line > r.line;
+  `);
   await client.query(
     `
-    WITH repeated AS MATERIALIZED (
-      SELECT address, min(line) AS line
-      FROM ${kept}
-      GROUP BY address
-      HAVING count(*) > 1
-    ), places AS (
+    WITH places AS (
       SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
       FROM unnest($2::text[], $3::integer[]) AS file (name, lines_before)
     )
     INSERT INTO left_out
-    SELECT s.line, $1, 'duplicate',
-           'same address as ' || coalesce(name || ':' || repeated.line - lines_before, 'line ' || repeated.line)
-    FROM repeated
-    JOIN (SELECT s.line, s.address FROM ${kept}) s USING (address)
-    LEFT JOIN places ON repeated.line > lines_before AND (lines_with IS NULL OR repeated.line <= lines_with)
-    WHERE s.line > repeated.line
+    SELECT line, $1, 'duplicate',
+           'same address as ' || coalesce(name || ':' || first_line - lines_before, 'line ' || first_line)
+    FROM duplicates
+    LEFT JOIN places ON first_line > lines_before AND (lines_with IS NULL OR first_line <= lines_with)
     `,
     // The file is only named where there are several.
     contactFiles.length > 1
