@@ -26,11 +26,11 @@ export function previewText(preview: Preview): string {
   if (preview.ledger === 'not read') {
     parts.push('  ledger      not read: its suppressions, and who was sent to before, are not looked at');
   }
+  parts.push(`  cost        ${totalText(preview.cost)}`);
+  if (isDivided(preview.cost)) parts.push('', costText(preview.cost));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
   }
-  parts.push(`  cost        ${totalText(preview.cost)}`);
-  if (isDivided(preview.cost)) parts.push('', costText(preview.cost));
   if (rejected.length > 0) {
     parts.push('', `Contacts left out (${rejected.length} of ${leftOut} shown)`, rejectedTable(rejected));
   }

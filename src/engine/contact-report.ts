@@ -60,7 +60,7 @@ export async function reportContacts<Result>(
       opened.push({ kept: file, contacts: await openContactFile(bytes, file.name, options) });
     }
     const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
-    const rows = joinResults(opened, columns, streamContactResults(client, run));
+    const rows = joinResults(opened, columns, streamContactResults(client, run), run);
     const result = await use({ columns, files: kept.map(({ name }) => name), rows });
     await client.query('COMMIT');
     return result;
@@ -69,11 +69,15 @@ export async function reportContacts<Result>(
 
 type OpenedFile = { readonly kept: KeptContactFile; readonly contacts: ContactFile };
 
-/** Both sides come in the order of the lines. */
+/**
+ * Both sides come in the order of the lines. A run that sends again to recipients of another is not for the other rows
+ * of its files.
+ */
 async function* joinResults(
   files: readonly OpenedFile[],
   columns: readonly string[],
   results: AsyncIterable<readonly ContactResult[]>,
+  run: string,
 ): AsyncGenerator<readonly ReportedRow[], void, undefined> {
   const takeResult = await openResults(results);
   for (const { kept, contacts } of files) {
@@ -83,12 +87,14 @@ async function* joinResults(
       for (const row of batch) {
         const { line } = row;
         const whole = row.kind === 'row';
+        const result = await takeResult(kept.linesBefore + line);
+        if (!result && kept.keptBy !== run) continue;
         rows.push({
           file: kept.name,
           line,
           values: whole ? places.map((place) => row.values[place] ?? '') : [],
           text: whole ? '' : row.text,
-          result: await takeResult(kept.linesBefore + line),
+          result,
         });
       }
       yield rows;

@@ -63,7 +63,7 @@ export async function planRerun(
         files: { kind: 'run', run: sourceRun },
         approve: (totals) => {
           if (totals.length > 0) return;
-          const what = `No recipient is ${states.join(' or ')} and not sent to again already; \`volley status ${sourceRun}\` shows the states.`;
+          const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;
           throw new InputError([{ where: `run ${sourceRun}`, what }]);
         },
         createdAt: now,
