@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunSummary } from '../../src/domain.ts';
@@ -251,4 +252,48 @@ test('when the database goes away in the middle of a run, that is told without a
   expect(new Set(ids).size).toBe(ids.length);
   expect(requests.accepted + requests.in_doubt).toBe(60);
   await own.close();
+});
+
+test('the failed recipients of a run are sent to again by --only and --of, and by nothing else', async () => {
+  const where = await surroundings({ failRate: 0.3, seed: 7 });
+  const first = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
+  const { unknown } = first.recipients;
+  expect(unknown).toBeGreaterThan(0);
+  await sandbox?.close();
+
+  const again = await surroundings();
+  const misused = [
+    ['--only', 'unknown'],
+    ['--of', first.run],
+    ['campaign.yaml', '--only', 'unknown', '--of', first.run],
+    ['--only', 'accepted', '--of', first.run],
+  ];
+  for (const words of misused) expect((await volley(['run', ...words], again)).code).toBe(2);
+
+  const words = ['run', '--only', 'failed,unknown', '--of', first.run, '--json'];
+  const { code, stdout, stderr } = await volley(words, again);
+  const second = summaryOf(stdout);
+  expect(code).toBe(0);
+  expect(second.recipients).toMatchObject({ total: unknown, accepted: unknown });
+  expect(stderr).toContain('may have got the message already');
+  expect((await volley(words, again)).code).toBe(2);
+});
+
+test('the result file goes to standard output, or to a new file that only its user can read', async () => {
+  const where = await surroundings();
+  const { run } = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
+  const { stdout } = await volley(['report', 'contacts', run], where);
+  expect(stdout.split('\n').length).toBe(62);
+  expect(stdout).toMatch(/^mobile.*,Volley State,.*\n04.*,accepted,/);
+
+  const words = ['report', 'contacts', run, '--state', 'accepted', '--out', 'result.csv'];
+  expect(await volley(words, where)).toMatchObject({ code: 0, stdout: '' });
+  expect(await workspace.read('result.csv')).toBe(stdout);
+  expect(statSync(`${workspace.folder}/result.csv`).mode & 0o777).toBe(0o600);
+  expect(await volley(words, where)).toMatchObject({
+    code: 2,
+    stderr: 'result.csv: The file cannot be written (it is there already).\n',
+  });
+  const rejected = await volley(['report', 'contacts', run, '--rejected'], where);
+  expect(rejected.stdout.split('\n').length).toBe(2);
 });
