@@ -25,7 +25,13 @@ const shownOverruns = 20;
  *
  * @throws InputError when the plan would cost more, or has a budget and its cost cannot be told
  */
-export function checkBudget({ value: { budget, channel }, locate }: Campaign, estimate: CostEstimate): void {
+export function checkBudget(
+  {
+    value: { budget, channel },
+    locate,
+  }: { readonly value: Pick<Definition, 'budget' | 'channel'>; readonly locate: Campaign['locate'] },
+  estimate: CostEstimate,
+): void {
   if (budget === undefined) return;
   if (estimate.kind === 'unknown') {
     const remedy = isCountedBeforehand(channel) ? 'Add it to its "rates", or remove' : 'Remove';

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { checkBudget } from '../campaign/budget.ts';
+import { estimateCost } from '../campaign/cost.ts';
 import { InputError, type RecipientState } from '../domain.ts';
+import type { Account } from '../gateway/account.ts';
 import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { restageRecipients } from '../ledger/contacts/restage.ts';
@@ -20,18 +23,25 @@ export const rerunStates = [
 export type RerunState = (typeof rerunStates)[number];
 
 /** What expansion needs of the definition that was frozen when the run was planned. */
-const frozenDefinition = z.object({ dispatch: z.object({ chunkSize: z.number() }) });
+const limits = z.record(z.string(), z.string()).optional();
+const frozenDefinition = z.object({
+  dispatch: z.object({ chunkSize: z.number() }),
+  budget: z.object({ campaign: z.string().optional(), subAccounts: limits, chargeCodes: limits }).optional(),
+});
 
 /**
  * Makes a planned run of those recipients of an earlier run whose state is one of these, with the same messages and new
  * MessageIDs. Suppressions since then hold; who is in an earlier run of the same kind is left out.
  *
- * @throws InputError when there is no such run, it is being dispatched, or nobody in it has such a state
+ * @param account that of the run; its rates are what the budget is held against
+ * @throws InputError when there is no such run, it is being dispatched, nobody in it has such a state, or the new run
+ *   would cost more than its budget
  */
 export async function planRerun(
   context: EngineContext,
   sourceRun: string,
   states: readonly RerunState[],
+  account: Pick<Account, 'rates'>,
 ): Promise<string> {
   const { ledger } = context;
   const source = await requireRun(context, sourceRun);
@@ -44,7 +54,11 @@ export async function planRerun(
   try {
     const now = context.now();
     const run = newRunId(now, context.randomBytes(5));
-    const { dispatch } = frozenDefinition.parse(source.definition);
+    const { dispatch, budget } = frozenDefinition.parse(source.definition);
+    const frozen = {
+      value: { budget, channel: source.channel },
+      locate: (path: readonly PropertyKey[]) => `run ${sourceRun}, ${path.join('.')}`,
+    };
     const recipientColumn = 'Recipient';
     await inSession(ledger.pool, async (client) => {
       await restageRecipients(client, { run: sourceRun, states }, recipientColumn);
@@ -62,7 +76,10 @@ export async function planRerun(
         sourceRun,
         files: { kind: 'run', run: sourceRun },
         approve: (totals) => {
-          if (totals.length > 0) return;
+          if (totals.length > 0) {
+            checkBudget(frozen, estimateCost(totals, source.channel, account.rates));
+            return;
+          }
           const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;
           throw new InputError([{ where: `run ${sourceRun}`, what }]);
         },

@@ -286,11 +286,11 @@ describe('the result file', () => {
       { ...outcome, request: 2, state: 'failed' },
       { ...outcome, request: 3, state: 'failed' },
     ]);
-    const again = await planRerun(opened.context, run, ['failed']);
+    const again = await planRerun(opened.context, run, ['failed'], { rates: [] });
     const twice = await (async () => {
       await claimRequests(pool, { run: again, owner, limit: 1, now: new Date() });
       await settleRequests(pool, again, owner, [{ ...outcome, request: 1, state: 'failed' }]);
-      return planRerun(opened.context, again, ['failed']);
+      return planRerun(opened.context, again, ['failed'], { rates: [] });
     })();
     const lines = (text: string) => text.split('\n').filter((line) => line.includes('two.csv'));
     expect(lines(await resultOf(again)).length).toBe(2);

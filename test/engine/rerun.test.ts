@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RequestState } from '../../src/domain.ts';
+import type { Rate, RequestState } from '../../src/domain.ts';
 import { requireSummary } from '../../src/engine/execute-run.ts';
 import { planRerun, type RerunState } from '../../src/engine/rerun.ts';
 import { claimRequests } from '../../src/ledger/requests/claim.ts';
@@ -52,8 +52,10 @@ async function runWith(states: readonly Settled[], planned = 0): Promise<string>
   return run;
 }
 
+const rates: readonly Rate[] = [{ channel: 'sms', unit: 'part', price: '0.10', currency: 'NZD' }];
+
 const again = (run: string, ...states: RerunState[]): Promise<string> =>
-  planRerun(opened.context, run, states);
+  planRerun(opened.context, run, states, { rates });
 
 /** What is sent, by request. */
 async function sent(run: string): Promise<string[][]> {
@@ -146,6 +148,19 @@ describe('sending again to the failed and the unknown of a run', () => {
       'run none: There is no such run; `volley runs` lists them.',
     ]);
   });
+});
+
+test('a run that sends again keeps the budget that was set when the first was planned', async () => {
+  const { pool } = opened.ledger;
+  const definition = { dispatch: { chunkSize: 2, concurrency: 4, retries: 2 }, budget: { campaign: '0.15' } };
+  const contacts = [2, 3].map((line) => ({ ...aContact(line) }));
+  const run = await planContacts(opened.ledger, aRun({ definition }), contacts, () => 1);
+  await claimRequests(pool, { run, owner, limit: 1, now: new Date() });
+  const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: null };
+  await settleRequests(pool, run, owner, [{ ...outcome, state: 'failed' }]);
+  expect(await problemsLater(() => again(run, 'failed'))).toEqual([
+    `run ${run}, budget.campaign: The budget of the campaign is 0.15 NZD; this plan would cost 0.20 NZD.`,
+  ]);
 });
 
 test('files go along as they were when the first run was planned, those that are needed', async () => {

@@ -112,3 +112,48 @@ describe('suppressions', () => {
     expect(await knex('suppressions').select()).toEqual([]);
   });
 });
+
+describe('the recipients of a request in one row', () => {
+  const chunksMigration = '20261121140000_chunks.ts';
+
+  const recipients = () =>
+    knex('recipients')
+      .where({ run_id: 'kept' })
+      .orderBy(['request', 'position'])
+      .select(
+        ...['request', 'position', 'line', 'address', 'original_address', 'destination'],
+        ...['outcome', 'result', 'units', 'price'],
+      );
+
+  test('are those of runs that were planned before, in their order, with their outcomes; and it can be taken back', async () => {
+    await knex.migrate.down({ name: chunksMigration });
+    await knex.raw(`
+      INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at,
+                        contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+      VALUES ('kept', 'c', 'a', 'sms', 'running', '{}', '\\x00112233445566778899aabbccddeeff', now(), 3, 0, 0, 0);
+      INSERT INTO envelopes (run_id, envelope, fields) VALUES ('kept', 1, '{}');
+      INSERT INTO requests (run_id, request, message_id, envelope, recipients)
+      VALUES ('kept', 1, 'm1', 1, 2), ('kept', 2, 'm2', 1, 1);
+      INSERT INTO recipients (run_id, request, position, line, address, original_address, destination,
+                              outcome, result, units, price, reported_at)
+      VALUES ('kept', 1, 2, 5, '+612', '02', '{}', NULL, NULL, NULL, NULL, NULL),
+             ('kept', 1, 1, 2, '+611', '+611', '{"Custom1": "x\\"y"}', 'delivered', 'SentOK', 1, 0.08, now()),
+             ('kept', 2, 1, 9, '+613', '03', '{}', 'cancelled', 'suppressed', NULL, NULL, now());
+    `);
+    const before = await recipients();
+    expect(before).toHaveLength(3);
+    await migrateLedger(knex);
+
+    expect(await knex('chunks').where({ run_id: 'kept' }).orderBy('request')).toMatchObject([
+      { lines: [2, 5], addresses: ['+611', '+612'], original_addresses: [null, '02'] },
+      { lines: [9], addresses: ['+613'], original_addresses: ['03'] },
+    ]);
+    expect(await knex('recipient_outcomes').where({ run_id: 'kept' }).orderBy('request')).toMatchObject([
+      { request: 1, position: 1, outcome: 'delivered', result: 'SentOK' },
+      { request: 2, position: 1, outcome: 'cancelled' },
+    ]);
+    await knex.migrate.down({ name: chunksMigration });
+    expect(await recipients()).toEqual(before);
+    await migrateLedger(knex);
+  });
+});

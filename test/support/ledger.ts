@@ -83,12 +83,13 @@ export async function planContacts(
   ledger: Ledger,
   run: PlannedRun,
   contacts: readonly Contact[],
+  partsOf: () => number | null = () => null,
 ): Promise<string> {
   await inSession(ledger.pool, async (client) => {
     await stageContacts(client, {
       contacts: inBatches(contacts),
       linesBefore: () => 0,
-      partsOf: () => null,
+      partsOf,
       takePieces: async () => [],
     });
     await expandRun(client, run);

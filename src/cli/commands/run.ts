@@ -67,7 +67,7 @@ async function runAgain(
   await withLedger(shell, async (context) => {
     const account = await accountOf(context, shell, sourceRun);
     await requireReachable(account);
-    const run = await planRerun(context, sourceRun, only);
+    const run = await planRerun(context, sourceRun, only, account);
     shell.note(`  planned  run ${run}: ${only.join(', ')} of run ${sourceRun}`);
     if (only.includes('unknown')) {
       shell.note(
