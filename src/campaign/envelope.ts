@@ -17,8 +17,8 @@ export type ReadEnvelope = (
 ) => { readonly kind: 'envelope'; readonly envelope: Envelope } | Invalid;
 
 /** Envelopes that are remembered, and their characters. */
-const rememberedEnvelopes = 20_000;
-const rememberedCharacters = 4 * 1024 * 1024;
+const rememberedEnvelopes = 8_192;
+const rememberedCharacters = 1024 * 1024;
 
 /**
  * Renders and checks envelopes. Contacts with the same values in the columns an envelope is made of get the same object,

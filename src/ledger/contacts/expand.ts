@@ -160,8 +160,7 @@ async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number): Promise<
 
 async function totalBilling(client: pg.PoolClient): Promise<BillingTotal[]> {
   const { rows } = await client.query<BillingTotal>(`
-    SELECT e.content::jsonb -> 'fields' ->> 'SubAccount' AS "subAccount",
-           e.content::jsonb -> 'fields' ->> 'ChargeCode' AS "chargeCode",
+    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode",
            sum(z.recipients)::integer AS recipients, sum(z.parts)::float8 AS parts
     FROM sized_envelopes z
     JOIN staged_envelopes e ON e.envelope = z.staged

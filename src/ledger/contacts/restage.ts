@@ -54,8 +54,8 @@ export async function restageRecipients(
   );
   await client.query(
     `
-    INSERT INTO staged_envelopes (envelope, content)
-    SELECT envelope,
+    INSERT INTO staged_envelopes (envelope, sub_account, charge_code, content)
+    SELECT envelope, sub_account, charge_code,
            jsonb_build_object('fields', fields, 'keypads', keypads, 'files', files, 'audio', audio)::text
     FROM envelopes
     WHERE run_id = $1 AND envelope IN (SELECT envelope FROM staged_contacts)

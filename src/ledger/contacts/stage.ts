@@ -59,7 +59,9 @@ export async function createStagingTables(client: pg.PoolClient): Promise<void> 
       original_address text,
       destination      text NOT NULL
     );
-    CREATE TEMPORARY TABLE staged_envelopes (envelope integer NOT NULL, content text NOT NULL);
+    CREATE TEMPORARY TABLE staged_envelopes (
+      envelope integer NOT NULL, sub_account text, charge_code text, content text NOT NULL
+    );
     CREATE TEMPORARY TABLE staged_rejections (
       line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, detail text NOT NULL
     );
@@ -73,7 +75,7 @@ export async function createStagingTables(client: pg.PoolClient): Promise<void> 
 
 /** A segment ends after this many contacts, or characters of envelopes and rejected contacts. */
 const segmentContacts = 65_536;
-const segmentCharacters = 4 * 1024 * 1024;
+const segmentCharacters = 1024 * 1024;
 
 /** Rows are sent to Postgres in pieces of about this many characters; one write a row costs more than the row. */
 const pieceSize = 16_384;
@@ -123,7 +125,7 @@ class Segment {
     }
     const { address, originalAddress } = contact;
     const { number, isNew } = this.#envelopes(contact.envelope);
-    if (isNew) this.envelopeLines += `${number}\t${copyValue(JSON.stringify(contact.envelope))}\n`;
+    if (isNew) this.envelopeLines += envelopeLine(number, contact.envelope);
     const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
     const destination = copyValue(JSON.stringify(contact.destination));
     const parts = this.#source.partsOf(contact) ?? '\\N';
@@ -131,17 +133,28 @@ class Segment {
   }
 }
 
+function envelopeLine(number: number, envelope: Envelope): string {
+  const { SubAccount, ChargeCode } = envelope.fields;
+  const subAccount = SubAccount === undefined ? '\\N' : copyValue(SubAccount);
+  const chargeCode = ChargeCode === undefined ? '\\N' : copyValue(ChargeCode);
+  return `${number}\t${subAccount}\t${chargeCode}\t${copyValue(JSON.stringify(envelope))}\n`;
+}
+
 /** Envelopes by their numbers, in the order in which they first come up. */
 type EnvelopeNumbers = (envelope: Envelope) => { readonly number: number; readonly isNew: boolean };
 
+/** Envelopes that are remembered. */
+const rememberedEnvelopes = 8_192;
+
 /** An envelope is known as an object; equal ones that get two numbers are made one by `expandRun`. */
 function numberEnvelopes(): EnvelopeNumbers {
-  const known = new WeakMap<Envelope, { readonly number: number; readonly isNew: false }>();
+  const known = new Map<Envelope, { readonly number: number; readonly isNew: false }>();
   let last = 0;
   return (envelope) => {
     const found = known.get(envelope);
     if (found) return found;
     last++;
+    if (known.size >= rememberedEnvelopes) known.clear();
     known.set(envelope, { number: last, isNew: false });
     return { number: last, isNew: true };
   };

@@ -117,7 +117,7 @@ export async function leaveOutSuppressed(
     ) x
     JOIN staged_contacts s USING (address)
     JOIN staged_envelopes e USING (envelope)
-    WHERE x.sub_account = '' OR x.sub_account = CAST(e.content AS jsonb) -> 'fields' ->> 'SubAccount'
+    WHERE x.sub_account = '' OR x.sub_account = e.sub_account
     ORDER BY s.line, x.priority, x.sub_account, x.detail
     `,
     [recipientColumn, ...values],
