@@ -7,6 +7,8 @@ import type { Shell } from './shell.ts';
 export type ProgressLine = {
   /** Shows the text, at most a few times a second. */
   readonly show: (text: () => string) => void;
+  /** Shows the text at once: something else begins. */
+  readonly turn: (text: string) => void;
   /** Shows the last text for good. */
   readonly done: (text: string) => void;
 };
@@ -19,14 +21,16 @@ export function startProgressLine(shell: Shell): ProgressLine {
   const every = shell.terminal ? redrawEvery : plainLineEvery;
   const draw = shell.terminal ? createLogUpdate(process.stderr) : undefined;
   let last = shell.now().getTime();
+  const write = (text: string): void => {
+    last = shell.now().getTime();
+    if (draw) draw(text);
+    else shell.note(text);
+  };
   return {
     show: (text) => {
-      const time = shell.now().getTime();
-      if (time - last < every) return;
-      last = time;
-      if (draw) draw(text());
-      else shell.note(text());
+      if (shell.now().getTime() - last >= every) write(text());
     },
+    turn: write,
     done: (text) => {
       if (draw) {
         draw(text);

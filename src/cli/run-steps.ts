@@ -11,6 +11,9 @@ import { unreadableText } from './preview-text.ts';
 import { startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
 
+/** From so many contacts on, planning takes long enough to be told. */
+const manyContacts = 100_000;
+
 /** Import and expand, with a line that counts the contacts. */
 export async function planWithProgress(
   shell: Shell,
@@ -20,9 +23,14 @@ export async function planWithProgress(
 ): Promise<string> {
   const line = startProgressLine(shell);
   let read = 0;
-  const run = await planRun(context, prepared, kept, (contacts) => {
-    read += contacts;
-    line.show(() => `  reading  ${read} contacts`);
+  const run = await planRun(context, prepared, kept, {
+    onRead: (contacts) => {
+      read += contacts;
+      line.show(() => `  reading  ${read} contacts`);
+    },
+    onExpand: () => {
+      if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
+    },
   });
   const filtered = prepared.filtered();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;

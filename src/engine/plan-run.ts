@@ -13,12 +13,18 @@ import type { PreparedCampaign } from './prepare.ts';
 import { newRunId } from './run-id.ts';
 import { openSmsReader } from './sms-text.ts';
 
+export type PlanProgress = {
+  /** For each batch of contacts read, with their number. */
+  readonly onRead: (contacts: number) => void;
+  /** All are read, and become a run. */
+  readonly onExpand: () => void;
+};
+
 /**
  * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
  * leaves nothing behind.
  *
  * @param kept what the campaign was prepared with
- * @param onRead called for each batch of contacts read, with their number, for progress
  * @returns the run's id
  * @throws InputError when the run would cost more than its budget; there is none then
  */
@@ -26,7 +32,7 @@ export async function planRun(
   context: EngineContext,
   { campaign, account, composition, files, contacts, contactFiles, suppressionLists }: PreparedCampaign,
   kept: KeptFiles,
-  onRead: (contacts: number) => void,
+  progress: PlanProgress,
 ): Promise<string> {
   const definition = campaign.value;
   const now = context.now();
@@ -35,13 +41,14 @@ export async function planRun(
   const linesBefore = countLinesBefore(contactFiles);
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
-      contacts: counted(contacts, onRead),
+      contacts: counted(contacts, progress.onRead),
       linesBefore,
       partsOf: ({ envelope, destination, address }) =>
         readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
       takePieces: kept.take,
     });
     await stageSuppressions(client, suppressionLists.addresses);
+    progress.onExpand();
     await expandRun(client, {
       run,
       campaign: definition.campaign,

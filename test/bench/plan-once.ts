@@ -6,6 +6,8 @@ import { previewCampaign } from '../../src/engine/preview.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { keepYoungGenerationSmall } from '../../src/platform/young-generation.ts';
 
+import { unwatched } from '../support/unwatched.ts';
+
 /**
  * One import in a process of its own, so that its memory can be told: `ledger` plans a run, `preview` writes nothing.
  * Prints the seconds and the peak of resident memory.

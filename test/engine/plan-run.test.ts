@@ -20,6 +20,7 @@ import {
 } from '../../src/report/contacts-csv.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';
+import { unwatched } from '../support/unwatched.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
@@ -61,7 +62,7 @@ ${more}`,
 async function plan(): Promise<string> {
   const kept = keepContactFiles();
   const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-  return planRun(opened.context, prepared, kept, () => {});
+  return planRun(opened.context, prepared, kept, unwatched);
 }
 
 /** The lines that are left out, with the reason. Plan and run are to say the same. */
@@ -271,7 +272,7 @@ describe('the result file', () => {
     const kept = keepContactFiles();
     const options = { kept, contactFiles: ['mended.csv'] };
     const prepared = await prepareCampaign('campaign.yaml', settings, options);
-    const again = await planRun(opened.context, prepared, kept, () => {});
+    const again = await planRun(opened.context, prepared, kept, unwatched);
     expect((await requireSummary(opened.context, again)).recipients.total).toBe(2);
     expect(await resultOf(again)).toContain('0412000012,Good,A,2,pending,');
   });

@@ -9,6 +9,7 @@ import { type Preview, previewCampaign } from '../../src/engine/preview.ts';
 import type { Settings } from '../../src/engine/settings.ts';
 import { anEnvelope, openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';
+import { unwatched } from '../support/unwatched.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
@@ -87,7 +88,7 @@ describe('the preview counts what a run of the same campaign would have', () => 
   ])('%s, %i to a request', async (message, chunkSize) => {
     const parts = { message, chunkSize };
     const previewed = await preview(rows, parts);
-    const run = await planRun(opened.context, await prepare(rows, parts), kept, () => {});
+    const run = await planRun(opened.context, await prepare(rows, parts), kept, unwatched);
     const { contacts, requests, recipients } = await requireSummary(opened.context, run);
     const { rows: envelopes } = await opened.ledger.pool.query(
       'SELECT count(*)::integer FROM envelopes WHERE run_id = $1',
@@ -108,7 +109,7 @@ describe('the preview counts what a run of the same campaign would have', () => 
       contacts: ', where: [{ column: code, in: [C1, C3] }]',
     };
     const previewed = await preview(rows, parts);
-    const run = await planRun(opened.context, await prepare(rows, parts), kept, () => {});
+    const run = await planRun(opened.context, await prepare(rows, parts), kept, unwatched);
     const { contacts } = await requireSummary(opened.context, run);
     expect(previewed.contacts).toEqual(contacts);
     expect(contacts.read).toBe(19);

@@ -1,0 +1,4 @@
+import type { PlanProgress } from '../../src/engine/plan-run.ts';
+
+/** Progress that nobody looks at. */
+export const unwatched: PlanProgress = { onRead: () => {}, onExpand: () => {} };
