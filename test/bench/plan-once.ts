@@ -25,7 +25,7 @@ else {
     { ledger, now: () => new Date(), randomBytes, randomUuid: randomUUID },
     prepared,
     kept,
-    () => {},
+    unwatched,
   );
   await ledger.close();
 }
