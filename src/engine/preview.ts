@@ -110,18 +110,19 @@ export async function previewCampaign(
     }
     const { file, line, address, envelope } = contact;
     const { recipientColumn: column } = composition;
-    const suppressed = whyLeftOut(address, envelope.fields['SubAccount'] ?? '');
+    const compared = channel === 'email' ? address.toLowerCase() : address;
+    const suppressed = whyLeftOut(compared, envelope.fields['SubAccount'] ?? '');
     if (suppressed !== undefined) {
       reject(contact, { column, reason: 'suppressed', detail: suppressed });
       return;
     }
-    const first = lineOfAddress.get(address);
+    const first = lineOfAddress.get(compared);
     if (first !== undefined) {
       const detail = `same address as ${placeOf(first)}`;
       reject(contact, { column, reason: 'duplicate', detail });
       return;
     }
-    lineOfAddress.set(address, linesBefore(file) + line);
+    lineOfAddress.set(compared, linesBefore(file) + line);
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);

@@ -88,8 +88,16 @@ export function suppressedAddressReader(
     throw new InputError([{ where: '--channel', what }]);
   }
   const reader = addressReader(first, country, 'allow', 'there is no --country');
-  if (reader) return reader;
+  if (reader) return inSmallLetters(reader);
   throw new InputError([{ where: '--country', what: `"${country}" is not a country with phone numbers.` }]);
+}
+
+/** Suppressions are compared in small letters. */
+export function inSmallLetters(readAddress: AddressReader): AddressReader {
+  return (text, country) => {
+    const read = readAddress(text, country);
+    return read.kind === 'valid' ? { ...read, address: read.address.toLowerCase() } : read;
+  };
 }
 
 /**

@@ -8,6 +8,7 @@ import type { LeftOutAddress } from '../ledger/contacts/suppress.ts';
 import { closeContactFiles } from './contact-files.ts';
 import { openFile } from './open-file.ts';
 import type { Settings } from './settings.ts';
+import { inSmallLetters } from './suppress.ts';
 
 /** The suppressions that a campaign names itself. */
 export type SuppressionLists = {
@@ -47,8 +48,9 @@ export async function openSuppressionLists(
 
   async function* addresses(): AsyncGenerator<readonly LeftOutAddress[], void, undefined> {
     if (!readAddress) return;
+    const options = { channels: [channel], readAddress: inSmallLetters(readAddress) };
     for (const file of files) {
-      for await (const batch of readSuppressionFile(file, { channels: [channel], readAddress })) {
+      for await (const batch of readSuppressionFile(file, options)) {
         const listed: LeftOutAddress[] = [];
         for (const row of batch) {
           if (row.kind === 'address') {

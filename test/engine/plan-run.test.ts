@@ -137,6 +137,35 @@ describe('an address that is suppressed', () => {
   });
 });
 
+test('capitals make no difference in an e-mail address, which is sent to as it is written', async () => {
+  await workspace.write(
+    'contacts.csv',
+    'email\nAnn@Example.org\nann@example.org\nBOB@example.org\nCy@example.org\n',
+  );
+  await workspace.write('stop.csv', 'email\nbob@EXAMPLE.org\n');
+  await workspace.write(
+    'campaign.yaml',
+    `campaign: night
+account: sandbox
+channel: email
+contacts: { file: contacts.csv, suppressions: [stop.csv], notWithin: 7d }
+message: { EmailSubject: x, FromEmail: a@example.org, MessagePlain: Hello }
+`,
+  );
+  expect(await leftOut()).toEqual([
+    'contacts.csv:3 duplicate: same address as line 2',
+    'contacts.csv:4 suppressed: listed in stop.csv:2',
+  ]);
+  const run = await plan();
+  const { claimed } = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
+  expect(claimed[0]?.destinations.map(({ Recipient }) => Recipient)).toEqual([
+    'Ann@example.org',
+    'Cy@example.org',
+  ]);
+  await workspace.write('contacts.csv', 'email\nANN@example.org\n');
+  expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: sent to within 7d, by run ${run}`]);
+});
+
 describe('an address that was sent to within the time of notWithin', () => {
   const contacts = 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n';
   const capped = (by: string) =>

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Channel } from '../../domain.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import { type FileSource, storeRunFiles } from '../runs/files.ts';
-import { type FrequencyCap, leaveOutSuppressed } from './suppress.ts';
+import { comparedAddress, type FrequencyCap, leaveOutSuppressed } from './suppress.ts';
 
 /** A run as it is to be planned from the staged contacts. */
 export type PlannedRun = {
@@ -88,14 +88,15 @@ async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
 /** The first of equal addresses stays. */
 async function findDuplicates(
   client: pg.PoolClient,
-  { recipientColumn, contactFiles }: PlannedRun,
+  { recipientColumn, contactFiles, channel }: PlannedRun,
 ): Promise<void> {
+  const address = comparedAddress(channel);
   // Tables of their own, so that the planner knows how few they are, and nothing is read while it is written.
   await client.query(`
     CREATE TEMPORARY TABLE repeated_addresses ON COMMIT DROP AS
-    SELECT address, min(line) AS line
+    SELECT ${address} AS address, min(line) AS line
     FROM ${kept}
-    GROUP BY address
+    GROUP BY 1
     HAVING count(*) > 1;
 
     ANALYZE repeated_addresses;
@@ -103,7 +104,7 @@ async function findDuplicates(
     CREATE TEMPORARY TABLE duplicates ON COMMIT DROP AS
     SELECT s.line, r.line AS first_line
     FROM repeated_addresses r
-    JOIN (SELECT s.line, s.address FROM ${kept}) s USING (address)
+    JOIN (SELECT s.line, ${address} AS address FROM ${kept}) s USING (address)
     WHERE s.line > r.line;
   `);
   await client.query(

@@ -16,6 +16,14 @@ export type LeftOutAddress = {
 /** Addresses that were sent to a short time ago; `campaign` is null where those of any campaign count. */
 export type FrequencyCap = { readonly since: Date; readonly campaign: string | null; readonly time: string };
 
+/**
+ * The address of a staged contact as it is compared: `Ann@example.org` and `ann@example.org` may be two mailboxes by the
+ * letter of RFC 5321, and are one everywhere. Suppressions are in small letters.
+ */
+export function comparedAddress(channel: Channel): string {
+  return channel === 'email' ? 'lower(s.address)' : 's.address';
+}
+
 /** Copies the addresses of a campaign's own lists into a table of this session. Memory does not grow with them. */
 export async function stageSuppressions(
   client: pg.PoolClient,
@@ -57,7 +65,7 @@ function leftOutAddresses(
   `;
   if (!cap) return { sql: suppressed, values: [channel] };
   const sent = `
-    SELECT address COLLATE "C", '' AS sub_account,
+    SELECT lower(address COLLATE "C") AS address, '' AS sub_account,
            'sent to within ' || ${parameter(1)}::text || ', by run ' || max(run_id) AS detail, 2 AS priority
     FROM (
       SELECT r.run_id, a.address, o.outcome
@@ -72,7 +80,7 @@ function leftOutAddresses(
         AND q.state IN ('accepted', 'sending', 'in_doubt') AND q.updated_at >= ${parameter(3)}
     ) AS recent
     WHERE outcome IS DISTINCT FROM 'cancelled'
-    GROUP BY address
+    GROUP BY 1
   `;
   return {
     sql: `${suppressed} UNION ALL ${sent}`,
@@ -115,7 +123,7 @@ export async function leaveOutSuppressed(
       UNION ALL
       SELECT address, sub_account, detail, 0 FROM staged_suppressions
     ) x
-    JOIN staged_contacts s USING (address)
+    JOIN staged_contacts s ON ${comparedAddress(channel)} = x.address
     JOIN staged_envelopes e USING (envelope)
     WHERE x.sub_account = '' OR x.sub_account = e.sub_account
     ORDER BY s.line, x.priority, x.sub_account, x.detail

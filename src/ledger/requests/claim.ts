@@ -62,7 +62,7 @@ export async function claimRequests(
       LIMIT $3
       FOR UPDATE SKIP LOCKED
     ), checked AS MATERIALIZED (
-      SELECT b.request, b.attempts, r.position, r.address, e.sub_account
+      SELECT b.request, b.attempts, r.position, lower(r.address COLLATE "C") AS address, e.sub_account
       FROM batch b
       JOIN envelopes e ON e.run_id = $1 AND e.envelope = b.envelope
       JOIN chunks k ON k.run_id = $1 AND k.request = b.request
