@@ -49,9 +49,7 @@ export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise
     'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
   );
   await leaveOutSuppressed(client, run.recipientColumn, run.channel, run.frequencyCap);
-  await client.query('ANALYZE left_out');
   await findDuplicates(client, run);
-  await client.query('ANALYZE left_out');
   await sizeEnvelopes(client, run.chunkSize);
   run.approve(await totalBilling(client));
   await insertRun(client, run);
@@ -85,31 +83,30 @@ async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
   `);
 }
 
-/** The first of equal addresses stays. */
+/** Of equal addresses the first stays, and the others are taken out. */
 async function findDuplicates(
   client: pg.PoolClient,
   { recipientColumn, contactFiles, channel }: PlannedRun,
 ): Promise<void> {
   const address = comparedAddress(channel);
-  // Tables of their own, so that the planner knows how few they are, and nothing is read while it is written.
+  // A table of its own, so that the planner knows how few they are.
   await client.query(`
     CREATE TEMPORARY TABLE repeated_addresses ON COMMIT DROP AS
     SELECT ${address} AS address, min(line) AS line
-    FROM ${kept}
+    FROM staged_contacts s
     GROUP BY 1
     HAVING count(*) > 1;
 
     ANALYZE repeated_addresses;
-
-    CREATE TEMPORARY TABLE duplicates ON COMMIT DROP AS
-    SELECT s.line, r.line AS first_line
-    FROM repeated_addresses r
-    JOIN (SELECT s.line, ${address} AS address FROM ${kept}) s USING (address)
-    WHERE s.line > r.line;
   `);
   await client.query(
     `
-    WITH places AS (
+    WITH duplicates AS (
+      DELETE FROM staged_contacts s
+      USING repeated_addresses r
+      WHERE ${address} = r.address AND s.line > r.line
+      RETURNING s.line, r.line AS first_line
+    ), places AS (
       SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
       FROM unnest($2::text[], $3::integer[]) AS file (name, lines_before)
     )
@@ -130,9 +127,6 @@ async function findDuplicates(
   );
 }
 
-/** Contacts that become recipients. */
-const kept = 'staged_contacts s WHERE NOT EXISTS (SELECT FROM left_out l WHERE l.line = s.line)';
-
 /** How many recipients each envelope has, and how many requests stand before its first. */
 async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number): Promise<void> {
   await client.query(
@@ -150,7 +144,7 @@ async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number): Promise<
     FROM (
       SELECT envelope AS staged, count(*) AS recipients, sum(parts) AS parts,
              (count(*) + $1::integer - 1) / $1::integer AS requests
-      FROM ${kept}
+      FROM staged_contacts
       GROUP BY envelope
     ) counted
     `,
@@ -278,9 +272,9 @@ async function insertRequests(
              array_agg(parts ORDER BY line) AS parts,
              '[' || string_agg(destination, ',' ORDER BY line) || ']' AS destinations
       FROM (
-        SELECT s.*,
+        SELECT *,
                CAST(row_number() OVER (PARTITION BY envelope ORDER BY line) - 1 AS integer) / $2::integer AS chunk
-        FROM ${kept}
+        FROM staged_contacts
       ) numbered
       GROUP BY envelope, chunk
     ) c

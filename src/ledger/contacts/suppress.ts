@@ -106,7 +106,7 @@ export async function* streamLeftOutAddresses(
   yield* streamRows<LeftOutAddress>(client, 'left out', { sql: ordered, values }, 5_000);
 }
 
-/** Marks staged contacts that are to be left out, before duplicates are looked for: they are not in the run. */
+/** Takes out staged contacts that are to be left out, before duplicates are looked for: they are not in the run. */
 export async function leaveOutSuppressed(
   client: pg.PoolClient,
   recipientColumn: string,
@@ -116,17 +116,23 @@ export async function leaveOutSuppressed(
   const { sql, values } = leftOutAddresses(channel, cap, 2);
   await client.query(
     `
+    WITH suppressed AS MATERIALIZED (
+      SELECT DISTINCT ON (s.line) s.ctid AS row, s.line, x.detail
+      FROM (
+        ${sql}
+        UNION ALL
+        SELECT address, sub_account, detail, 0 FROM staged_suppressions
+      ) x
+      JOIN staged_contacts s ON ${comparedAddress(channel)} = x.address
+      JOIN staged_envelopes e USING (envelope)
+      WHERE x.sub_account = '' OR x.sub_account = e.sub_account
+      ORDER BY s.line, x.priority, x.sub_account, x.detail
+    ), taken_out AS (
+      DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM suppressed))
+    )
     INSERT INTO left_out
-    SELECT DISTINCT ON (s.line) s.line, $1, 'suppressed', x.detail
-    FROM (
-      ${sql}
-      UNION ALL
-      SELECT address, sub_account, detail, 0 FROM staged_suppressions
-    ) x
-    JOIN staged_contacts s ON ${comparedAddress(channel)} = x.address
-    JOIN staged_envelopes e USING (envelope)
-    WHERE x.sub_account = '' OR x.sub_account = e.sub_account
-    ORDER BY s.line, x.priority, x.sub_account, x.detail
+    SELECT line, $1, 'suppressed', detail
+    FROM suppressed
     `,
     [recipientColumn, ...values],
   );
