@@ -28,7 +28,7 @@ export async function measure(
   return new Map([...rates].map(([name, each]) => [name, median(each)]));
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

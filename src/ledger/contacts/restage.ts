@@ -62,5 +62,5 @@ export async function restageRecipients(
     `,
     [run],
   );
-  await client.query('ANALYZE staged_contacts, staged_envelopes, staged_rejections');
+  await client.query('ANALYZE staged_contacts (line, envelope, address), staged_envelopes (envelope)');
 }
