@@ -88,7 +88,7 @@ async function measureSize(folder: string, url: string, rows: number): Promise<s
       peakBytes: planned.peakBytes,
     });
   }
-  const middle = (valueOf: (round: Round) => number): number => median(rounds.map(valueOf));
+  const middle = (numberOf: (round: Round) => number): number => median(rounds.map(numberOf));
   const planned = middle((round) => round.planned);
   return [
     rows.toLocaleString('en'),
