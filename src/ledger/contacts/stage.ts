@@ -71,6 +71,7 @@ export async function createStagingTables(client: pg.PoolClient): Promise<void> 
       line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, detail text NOT NULL
     );
     CREATE TEMPORARY TABLE staged_suppressions (
+      place integer GENERATED ALWAYS AS IDENTITY,
       address text COLLATE "C" NOT NULL, sub_account text NOT NULL, detail text NOT NULL
     );
     CREATE TEMPORARY TABLE staged_pieces (file integer NOT NULL, piece integer NOT NULL, data bytea NOT NULL);

@@ -39,12 +39,15 @@ export async function stageSuppressions(
         .join('');
     }
   }
-  await pipeline(Readable.from(lines()), client.query(copyFrom('COPY staged_suppressions FROM STDIN')));
+  await pipeline(
+    Readable.from(lines()),
+    client.query(copyFrom('COPY staged_suppressions (address, sub_account, detail) FROM STDIN')),
+  );
   await client.query('ANALYZE staged_suppressions');
 }
 
 /**
- * Every address that is to be left out, as a query of `address`, `sub_account`, `detail` and `priority`: suppressed ones,
+ * Every address that is to be left out, as a query of `address`, `sub_account`, `detail`, `priority` and `place`: suppressed ones,
  * and those sent to a short time ago. What may have been accepted counts as accepted.
  *
  * @param first number of its first parameter
@@ -59,14 +62,14 @@ function leftOutAddresses(
     SELECT address, sub_account,
            concat('suppressed for ', channel, ' of SubAccount ' || nullif(sub_account, ''), ': ' || nullif(reason, ''))
              AS detail,
-           1 AS priority
+           1 AS priority, 0 AS place
     FROM suppressions
     WHERE channel = ${parameter(0)}
   `;
   if (!cap) return { sql: suppressed, values: [channel] };
   const sent = `
     SELECT lower(address COLLATE "C") AS address, '' AS sub_account,
-           'sent to within ' || ${parameter(1)}::text || ', by run ' || max(run_id) AS detail, 2 AS priority
+           'sent to within ' || ${parameter(1)}::text || ', by run ' || max(run_id) AS detail, 2 AS priority, 0 AS place
     FROM (
       SELECT r.run_id, a.address, o.outcome
       FROM runs r
@@ -101,7 +104,7 @@ export async function* streamLeftOutAddresses(
   const ordered = `
     SELECT address, sub_account AS "subAccount", detail
     FROM (${sql}) AS x
-    ORDER BY priority, address, sub_account
+    ORDER BY priority, address, sub_account COLLATE "C"
   `;
   yield* streamRows<LeftOutAddress>(client, 'left out', { sql: ordered, values }, 5_000);
 }
@@ -121,12 +124,12 @@ export async function leaveOutSuppressed(
       FROM (
         ${sql}
         UNION ALL
-        SELECT address, sub_account, detail, 0 FROM staged_suppressions
+        SELECT address, sub_account, detail, 0, place FROM staged_suppressions
       ) x
       JOIN staged_contacts s ON ${comparedAddress(channel)} = x.address
       JOIN staged_envelopes e USING (envelope)
       WHERE x.sub_account = '' OR x.sub_account = e.sub_account
-      ORDER BY s.line, x.priority, x.sub_account, x.detail
+      ORDER BY s.line, x.priority, x.place, x.sub_account COLLATE "C"
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM suppressed))
     )
