@@ -111,6 +111,6 @@ dispatch: { chunkSize: ${chunkSize} }
         expect(counted).toEqual([{ envelopes: preview.envelopes, smsParts: preview.smsParts }]);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
