@@ -43,7 +43,7 @@ export type BillingTotal = {
 export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
   await client.query('BEGIN');
   // Sorting and hashing a million rows in Postgres's 4 MiB would go by way of the disk.
-  await client.query("SET LOCAL work_mem = '128MB'; SET LOCAL jit = off");
+  await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
   await mergeEnvelopes(client);
   await client.query(
     'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
