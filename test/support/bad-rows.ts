@@ -1,30 +1,75 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
+/** A contact that is left out, as the ledger lists it. */
+export type RejectedRow = {
+  readonly line: number;
+  readonly reason: 'invalid' | 'duplicate';
+  /** Empty where the row cannot be read. */
+  readonly column: string;
+  readonly detail: string;
+};
+
 /** A contact file of which it is known what is wrong with which line. */
 export type BadRows = {
   readonly rows: number;
+  /** Where each row begins, in the order of the file. */
+  readonly lines: readonly number[];
   /** In the order of the file. */
-  readonly rejected: readonly { readonly line: number; readonly reason: 'invalid' | 'duplicate' }[];
+  readonly rejected: readonly RejectedRow[];
 };
 
 /** One row in so many is bad. */
 const badEvery = 33;
 
-/** What is wrong with a row; `number` is a good one that no other row has. */
-const badKinds: readonly {
-  readonly reason: 'invalid' | 'duplicate';
-  readonly write: (number: string, earlier: string) => string;
-}[] = [
-  { reason: 'invalid', write: (number) => `${number},Ann` },
-  { reason: 'invalid', write: (number) => `${number},Ann,AU,too many` },
-  { reason: 'invalid', write: (number) => `"${number},Ann,AU` },
-  { reason: 'invalid', write: (number) => `${number},"Ann,AU` },
-  { reason: 'invalid', write: (number) => `${number},"Ann"x,AU` },
-  { reason: 'invalid', write: () => '12,Ann,AU' },
-  { reason: 'invalid', write: () => '02 9876 5432,Ann,AU' },
-  { reason: 'invalid', write: (number) => `${number},Ann,Atlantis` },
-  { reason: 'duplicate', write: (_, earlier) => `${earlier},Ann,AU` },
+/** A row that is good so far, and the one before it. */
+type Place = { readonly number: string; readonly earlier: string; readonly lineOfEarlier: number };
+
+type BadKind = {
+  readonly reason?: 'duplicate';
+  readonly column?: string;
+  readonly detail: (place: Place) => string;
+  readonly write: (place: Place) => string;
+};
+
+const neverClosed = 'a quote (") opens and is never closed';
+const textAfterQuote =
+  'text stands after a closing quote ("); a quote inside a quoted value is written twice';
+const quoteInside =
+  'a quote (") stands inside a value that does not begin with one; put the value in quotes, and write the quote inside twice';
+
+const badKinds: readonly BadKind[] = [
+  {
+    write: ({ number }) => `${number},Ann`,
+    detail: () => '2 values, where the header has 3 columns',
+  },
+  {
+    write: ({ number }) => `${number},Ann,AU,too many`,
+    detail: () => '4 values, where the header has 3 columns',
+  },
+  { write: ({ number }) => `"${number},Ann,AU`, detail: () => `value 1: ${neverClosed}` },
+  { write: ({ number }) => `${number},"Ann,AU`, detail: () => `value 2: ${neverClosed}` },
+  { write: ({ number }) => `${number},"Ann"x,AU`, detail: () => `value 2: ${textAfterQuote}` },
+  { write: ({ number }) => `${number}, "Ann",AU`, detail: () => `value 2: ${quoteInside}` },
+  { write: () => '12,Ann,AU', column: 'mobile', detail: () => '"12" is not a number in use in AU' },
+  { write: () => 'n/a,Ann,AU', column: 'mobile', detail: () => '"n/a" is not a phone number' },
+  {
+    write: () => '02 9876 5432,Ann,AU',
+    column: 'mobile',
+    detail: () => '"02 9876 5432" is a landline in AU',
+  },
+  {
+    write: ({ number }) => `${number},Ann,Atlantis`,
+    column: 'country',
+    detail: () =>
+      '"Atlantis" is no country with phone numbers; expected a code such as NZ, or its English name',
+  },
+  {
+    write: ({ earlier }) => `${earlier},Ann,AU`,
+    reason: 'duplicate',
+    column: 'mobile',
+    detail: ({ lineOfEarlier }) => `same address as line ${lineOfEarlier}`,
+  },
 ];
 
 /**
@@ -32,18 +77,21 @@ const badKinds: readonly {
  * both kinds of line ends.
  */
 export async function writeBadRows(path: string, rows: number): Promise<BadRows> {
-  const rejected: { line: number; reason: 'invalid' | 'duplicate' }[] = [];
+  const rejected: RejectedRow[] = [];
+  const lines: number[] = [];
   async function* text(): AsyncGenerator<string, void, undefined> {
     let piece = 'mobile,name,country\n';
     let line = 2;
     for (let row = 0; row < rows; row++) {
       const end = row % 7 === 0 ? '\r\n' : '\n';
-      const number = numberOf(row);
-      if (row % badEvery === badEvery - 1) {
-        const kind = badKinds[Math.floor(row / badEvery) % badKinds.length];
-        if (!kind) throw new Error('no kind');
-        rejected.push({ line, reason: kind.reason });
-        piece += kind.write(number, numberOf(row - 1)) + end;
+      const number = mobileOf(row);
+      const place = { number, earlier: mobileOf(row - 1), lineOfEarlier: lines[row - 1] ?? 0 };
+      lines.push(line);
+      const bad = badKindOf(row);
+      if (bad) {
+        const { reason = 'invalid', column = '' } = bad;
+        rejected.push({ line, reason, column, detail: bad.detail(place) });
+        piece += bad.write(place) + end;
       } else if (row % 50 === 10) {
         piece += `${number},"two${end}lines, ""quoted""",AU${end}`;
         line++;
@@ -62,9 +110,14 @@ export async function writeBadRows(path: string, rows: number): Promise<BadRows>
     yield piece;
   }
   await pipeline(text(), createWriteStream(path));
-  return { rows, rejected };
+  return { rows, lines, rejected };
 }
 
-function numberOf(row: number): string {
+function badKindOf(row: number): BadKind | undefined {
+  return row % badEvery === badEvery - 1 ? badKinds[Math.floor(row / badEvery) % badKinds.length] : undefined;
+}
+
+/** The number of a row as the file has it; no other row has the same, unless it is bad. */
+export function mobileOf(row: number): string {
   return `04${String(row).padStart(8, '0')}`;
 }

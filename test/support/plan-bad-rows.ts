@@ -1,22 +1,25 @@
 import { execFile } from 'node:child_process';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { parse } from 'csv-parse';
 import { expect } from 'vitest';
-import { reportContacts } from '../../src/engine/contact-report.ts';
+import { z } from 'zod';
 import { requireSummary } from '../../src/engine/execute-run.ts';
-import { reportedState } from '../../src/report/contacts-csv.ts';
-import { writeBadRows } from './bad-rows.ts';
-import { openTestLedger } from './ledger.ts';
+import { type BadRows, mobileOf, type RejectedRow, writeBadRows } from './bad-rows.ts';
+import { openTestLedger, type TestLedger } from './ledger.ts';
+import { type Surroundings, volley } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
+/** The most memory that a process had, in bytes. */
+export type PeakMemory = { readonly plan: number; readonly report: number };
+
 /**
- * Plans a file with 3 % bad rows in a process of its own and expects every bad row with its line and reason, in the ledger
- * and in the result file, and counts that add up.
- *
- * @returns the most memory the process had, in bytes
+ * Plans a file with 3 % bad rows in a process of its own and expects every bad row with its line, column, reason and
+ * detail, in the ledger and in the result files of the command line, and counts that add up.
  */
-export async function expectBadRowsListed(rows: number): Promise<number> {
+export async function expectBadRowsListed(rows: number): Promise<PeakMemory> {
   const opened = await openTestLedger();
   await using workspace = await makeWorkspace({
     'accounts.yaml': accountsYaml,
@@ -27,58 +30,137 @@ contacts: { file: contacts.csv, country: AU, countryColumn: country, columns: { 
 message: { Message: "Hi [[name]]" }
 `,
   });
+  const path = (name: string): string => join(workspace.folder, name);
+  const surroundings = {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+      VOLLEY_SANDBOX_TOKEN: 'x',
+    },
+  };
   try {
-    const { rejected } = await writeBadRows(join(workspace.folder, 'contacts.csv'), rows);
+    const written = await writeBadRows(path('contacts.csv'), rows);
     const script = fileURLToPath(new URL('../bench/plan-once.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [script, 'ledger', 'campaign.yaml', opened.url],
-      {
-        cwd: workspace.folder,
-        env: {
-          ...process.env,
-          VOLLEY_ACCOUNTS: 'accounts.yaml',
-          VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-          VOLLEY_SANDBOX_TOKEN: 'x',
-        },
-      },
+      { ...surroundings, env: { ...process.env, ...surroundings.env } },
     );
-    const { peakBytes }: { peakBytes: number } = JSON.parse(stdout);
+    const { peakBytes: plan } = z.object({ peakBytes: z.number() }).parse(JSON.parse(stdout));
 
-    const { pool } = opened.ledger;
-    const { rows: listed } = await pool.query('SELECT line, reason FROM rejected_contacts ORDER BY line');
-    expect(listed).toEqual(rejected);
-
-    const [{ run_id: run } = { run_id: '' }] = (await pool.query('SELECT run_id FROM runs')).rows;
-    const duplicate = rejected.filter(({ reason }) => reason === 'duplicate').length;
-    const summary = await requireSummary(opened.context, run);
-    expect(summary.contacts).toEqual({
-      read: rows,
-      invalid: rejected.length - duplicate,
-      duplicate,
-      suppressed: 0,
-    });
-    expect(summary.recipients.total).toBe(rows - rejected.length);
-
-    await reportContacts(opened.context, run, async ({ rows: batches }) => {
-      const reported: (typeof rejected)[number][] = [];
-      let count = 0;
-      let last = 0;
-      for await (const batch of batches) {
-        for (const row of batch) {
-          expect(row.line).toBeGreaterThan(last);
-          last = row.line;
-          count++;
-          const state = reportedState(row);
-          if (state === 'invalid' || state === 'duplicate') reported.push({ line: row.line, reason: state });
-          else expect(state).toBe('pending');
-        }
-      }
-      expect(count).toBe(rows);
-      expect(reported).toEqual(rejected);
-    });
-    return peakBytes;
+    const run = await expectInLedger(opened, written);
+    const report = Math.max(
+      await writeReport(['contacts', run, '--rejected', '--out', 'rejected.csv'], surroundings),
+      await writeReport(['contacts', run, '--out', 'all.csv'], surroundings),
+    );
+    await expectInResultFile(path('rejected.csv'), written, ({ reason }) => reason !== undefined);
+    await expectInResultFile(path('all.csv'), written, () => true);
+    return { plan, report };
   } finally {
     await opened.close();
   }
+}
+
+/** @returns the run's id */
+async function expectInLedger({ ledger, context }: TestLedger, { rows, rejected }: BadRows): Promise<string> {
+  const { rows: runs } = await ledger.pool.query<{ run: string }>('SELECT run_id AS run FROM runs');
+  expect(runs).toHaveLength(1);
+  const run = runs[0]?.run ?? '';
+  const { rows: listed } = await ledger.pool.query(
+    'SELECT line, reason, column_name AS column, detail FROM rejected_contacts ORDER BY line',
+  );
+  expect(listed).toEqual(rejected);
+
+  const duplicate = rejected.filter(({ reason }) => reason === 'duplicate').length;
+  const summary = await requireSummary(context, run);
+  expect(summary.contacts).toEqual({
+    read: rows,
+    invalid: rejected.length - duplicate,
+    duplicate,
+    suppressed: 0,
+  });
+  expect(summary.recipients.total).toBe(rows - rejected.length);
+  return run;
+}
+
+/** Tells the most memory the process had, in KiB, when it ends. */
+const tellMemory = `data:text/javascript,process.on('exit',()=>console.error(process.resourceUsage().maxRSS))`;
+
+/** @returns the most memory the command had, in bytes */
+async function writeReport(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { code, stdout, stderr } = await volley(['report', ...words], {
+    ...surroundings,
+    nodeFlags: ['--import', tellMemory],
+  });
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: expect.stringMatching(/^\d+\n$/) });
+  return Number(stderr) * 1024;
+}
+
+/** What the result file has of a row, as far as it is known beforehand. */
+type ResultRow = {
+  readonly line: number;
+  /** As the contact file has it; not told of bad rows. */
+  readonly mobile?: string;
+  readonly address: string;
+  readonly reason?: RejectedRow['reason'];
+  readonly column: string;
+  readonly detail: string;
+};
+
+/** Expects of a result file the rows that are meant, in the order of the contact file, and no other. */
+async function expectInResultFile(
+  path: string,
+  written: BadRows,
+  isMeant: (row: ResultRow) => boolean,
+): Promise<void> {
+  const expected = rowsOf(written, isMeant);
+  const wrong: unknown[] = [];
+  for await (const record of createReadStream(path).pipe(parse({ columns: true }))) {
+    const found = resultRow.parse(record);
+    const { value: meant } = expected.next();
+    // One `expect` a row would take longer than all the rest.
+    if (!meant || !isSame(found, meant)) wrong.push({ found, meant });
+    if (wrong.length > 20) break;
+  }
+  expect(wrong).toEqual([]);
+  expect(expected.next().done, `${path} has all rows`).toBe(true);
+}
+
+function* rowsOf(
+  { lines, rejected }: BadRows,
+  isMeant: (row: ResultRow) => boolean,
+): Generator<ResultRow, void, undefined> {
+  let bad = 0;
+  for (const [row, line] of lines.entries()) {
+    const rejection = rejected[bad]?.line === line ? rejected[bad++] : undefined;
+    const found = rejection ? { ...rejection, address: '' } : goodRow(row, line);
+    if (isMeant(found)) yield found;
+  }
+}
+
+function goodRow(row: number, line: number): ResultRow {
+  const mobile = mobileOf(row);
+  return { line, mobile, address: `+61${mobile.slice(1)}`, column: '', detail: '' };
+}
+
+const resultRow = z.object({
+  mobile: z.string(),
+  'Volley Line': z.coerce.number(),
+  'Volley State': z.string(),
+  'Volley Column': z.string(),
+  'Volley Reason': z.string(),
+  'Volley Address': z.string(),
+});
+
+function isSame(found: z.infer<typeof resultRow>, meant: ResultRow): boolean {
+  return (
+    found['Volley Line'] === meant.line &&
+    found['Volley State'] === (meant.reason ?? 'pending') &&
+    found['Volley Column'] === meant.column &&
+    found['Volley Reason'] === meant.detail &&
+    found['Volley Address'] === meant.address &&
+    (meant.mobile === undefined || found.mobile === meant.mobile)
+  );
 }

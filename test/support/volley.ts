@@ -20,6 +20,8 @@ export type Surroundings = {
   readonly env?: Readonly<Record<string, string>>;
   /** What is piped in; nothing by default. */
   readonly input?: string | Uint8Array;
+  /** Whether the pipe stays open after that, as if more were to come. */
+  readonly inputGoesOn?: boolean;
   /** Flags for Node itself. */
   readonly nodeFlags?: readonly string[];
 };
@@ -27,7 +29,7 @@ export type Surroundings = {
 /** Starts the real command line in a process of its own. It inherits PATH and HOME, and nothing else. */
 export function startVolley(
   words: readonly string[],
-  { cwd, env, input = '', nodeFlags = [] }: Surroundings = {},
+  { cwd, env, input = '', inputGoesOn = false, nodeFlags = [] }: Surroundings = {},
 ): Started {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [...nodeFlags, entry, ...words], {
@@ -37,7 +39,8 @@ export function startVolley(
   });
   // A command that does not read it may be over first.
   child.stdin.on('error', () => {});
-  child.stdin.end(input);
+  child.stdin.write(input);
+  if (!inputGoesOn) child.stdin.end();
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (piece: Buffer) => {

@@ -1,9 +1,14 @@
 import { test } from 'vitest';
-import { expectKilledImportsWhole } from '../support/kill-imports.ts';
+import { expectKilledImportsWhole, expectNothingLeftOfSteps } from '../support/kill-imports.ts';
 
 test('an import of 200,000 rows that is killed at a hundred moments leaves no run or a whole one each time', async () => {
-  await expectKilledImportsWhole(
+  const killedAt = await expectKilledImportsWhole(
     200_000,
     Array.from({ length: 100 }, (_, index) => (index + 5) / 100),
   );
+  for (const [statement, imports] of killedAt) console.log(`${imports} killed at ${statement}`);
+});
+
+test('an import of 200,000 rows that is killed when it comes to any table leaves nothing of itself', async () => {
+  await expectNothingLeftOfSteps(200_000);
 });
