@@ -15,8 +15,13 @@ export type Account = {
   readonly baseUrl: string;
   readonly credentials: Credentials;
   readonly timeouts: { readonly connect: number; readonly headers: number; readonly body: number };
-  /** Most requests in flight at once. */
+  /** Most requests in flight at once, over all workers. */
   readonly concurrency: number;
+  /** Most requests a second, over all workers; null: no limit. */
+  readonly requestsPerSecond: number | null;
+  readonly recipientsPerSecond: number | null;
+  /** Whether the service can be asked what became of a MessageID. */
+  readonly statusLookUp: boolean;
   /** What it is thought to cost; a channel at most once. */
   readonly rates: readonly Rate[];
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { channels, formats, InputError, interfaceNames, type Problem, unitOfChannel } from '../domain.ts';
 import { nearest } from '../platform/nearest.ts';
-import { decimal, duration, text, wholeNumber } from '../platform/scalars.ts';
+import { decimal, duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { readYaml } from '../platform/yaml.ts';
 import type { Account, Credentials } from './account.ts';
 
@@ -23,9 +23,21 @@ const timeouts = z
   .prefault({})
   .describe('How long to wait for the service, such as 500ms, 5s or 2m.');
 
+function rateOf(what: string) {
+  return positiveNumber(100_000)
+    .optional()
+    .describe(
+      `Most ${what} a second through this account, over all workers, such as 50 or 0.5; no limit where it is not given. \`volley account limits\` changes it while runs go on.`,
+    );
+}
+
 const limits = z
   .strictObject({
-    concurrency: wholeNumber(1, 256, 16).describe('Most requests in flight at once through this account.'),
+    concurrency: wholeNumber(1, 256, 16).describe(
+      'Most requests in flight at once through this account, over all workers.',
+    ),
+    requestsPerSecond: rateOf('requests'),
+    recipientsPerSecond: rateOf('recipients'),
   })
   .prefault({})
   .describe('How much the account may be asked for; campaigns may ask for less.');
@@ -91,6 +103,12 @@ const account = z.strictObject({
     .describe("Secret last part of the receiver's path, at least 22 characters, as ${NAME}."),
   timeouts,
   limits,
+  statusLookUp: z
+    .enum(['off', 'on'])
+    .default('off')
+    .describe(
+      'rest-2.02: whether the service can be asked what became of a MessageID (its status look-up, not in every version). It settles requests in doubt.',
+    ),
   rates,
 });
 
@@ -165,6 +183,10 @@ export function readAccount(
       '"baseUrl" must be an http:// or https:// address without user, password, query and fragment.';
     problems.push({ where: where('baseUrl'), what });
   }
+  if (written.statusLookUp === 'on' && written.interface !== 'rest-2.02') {
+    const what = `"statusLookUp": ${written.interface} has no status look-up; leave the line out.`;
+    problems.push({ where: where('statusLookUp'), what });
+  }
   const credentials: Credentials =
     written.interface === 'rest-2.02'
       ? { kind: 'authToken', authToken: required('authToken') }
@@ -181,6 +203,9 @@ export function readAccount(
     credentials,
     timeouts: written.timeouts,
     concurrency: written.limits.concurrency,
+    requestsPerSecond: written.limits.requestsPerSecond ?? null,
+    recipientsPerSecond: written.limits.recipientsPerSecond ?? null,
+    statusLookUp: written.statusLookUp === 'on',
     rates: written.rates,
   };
 }

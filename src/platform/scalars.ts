@@ -59,3 +59,20 @@ function isDecimal(written: string, maximum: number): boolean {
   if (!decimalPattern.test(written)) return false;
   return Number(whole) < maximum || (Number(whole) === maximum && !/[1-9]/.test(fraction));
 }
+
+/** A decimal above 0 that is not money, such as 0.5. */
+export function positiveNumber(maximum: number) {
+  return z
+    .string()
+    .refine((written) => isDecimal(written, maximum) && Number(written) > 0, {
+      error: `expected a number above 0, at most ${maximum}, such as 50 or 0.5`,
+    })
+    .meta({ type: ['string', 'number'], exclusiveMinimum: 0, maximum, pattern: decimalPattern.source })
+    .transform(Number);
+}
+
+/** A share as people write it (`5%`, `0.5%`), read into a number from 0 to 1. */
+export const percentage = z
+  .string()
+  .regex(/^(?:100|\d{1,2}(?:\.\d{1,3})?)%$/, 'expected a share from 0% to 100%, such as 5%')
+  .transform((written) => Number(written.slice(0, -1)) / 100);

@@ -32,6 +32,9 @@ function account(baseUrl: string): Account {
     credentials: { kind: 'authToken', authToken: 'token-for-tests' },
     timeouts: { connect: 1_000, headers: 2_000, body: 2_000 },
     concurrency: 16,
+    requestsPerSecond: null,
+    recipientsPerSecond: null,
+    statusLookUp: false,
     rates: [],
   };
 }

@@ -31,6 +31,9 @@ function accountFor(name: InterfaceName, format: Format, baseUrl: string): Accou
     credentials: credentialsFor(name),
     timeouts: { connect: 1_000, headers: 2_000, body: 2_000 },
     concurrency: 1,
+    requestsPerSecond: null,
+    recipientsPerSecond: null,
+    statusLookUp: false,
     rates: [],
   };
 }

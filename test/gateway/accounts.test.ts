@@ -32,6 +32,9 @@ describe('an account', () => {
       credentials: { kind: 'authToken', authToken: 'secret-token-value' },
       timeouts: { connect: 5_000, headers: 30_000, body: 30_000 },
       concurrency: 16,
+      requestsPerSecond: null,
+      recipientsPerSecond: null,
+      statusLookUp: false,
       rates: [],
     });
   });
@@ -41,6 +44,9 @@ describe('an account', () => {
     expect(read(accounts(more))).toMatchObject({
       timeouts: { connect: 500, headers: 30_000, body: 120_000 },
       concurrency: 3,
+      requestsPerSecond: null,
+      recipientsPerSecond: null,
+      statusLookUp: false,
     });
   });
 
@@ -103,7 +109,7 @@ limits: { concurency: 1, concurrency: 999 }`;
       'accounts.yaml:5:13: "accounts.main.format": expected json or xml, got "jsn". Did you mean "json"?',
       'accounts.yaml:7:17: Unknown key "conect" in "accounts.main.timeouts". Did you mean "connect"? Known here: connect, headers, body.',
       'accounts.yaml:7:35: "accounts.main.timeouts.body": expected a duration such as 500ms, 5s, 2m, 2h or 7d, got "soon".',
-      'accounts.yaml:8:15: Unknown key "concurency" in "accounts.main.limits". Did you mean "concurrency"? Known here: concurrency.',
+      'accounts.yaml:8:15: Unknown key "concurency" in "accounts.main.limits". Did you mean "concurrency"? Known here: concurrency, requestsPerSecond, recipientsPerSecond.',
       'accounts.yaml:8:43: "accounts.main.limits.concurrency": expected a whole number from 1 to 256, got "999".',
     ]);
   });

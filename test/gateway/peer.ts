@@ -114,6 +114,9 @@ export function open(
     credentials: { kind: 'authToken', authToken: 'token-for-tests' },
     timeouts: { connect: 1000, headers: 5000, body: 5000, ...timeouts },
     concurrency,
+    requestsPerSecond: null,
+    recipientsPerSecond: null,
+    statusLookUp: false,
     rates: [],
   });
   return { ...gateway, [Symbol.asyncDispose]: gateway.close };

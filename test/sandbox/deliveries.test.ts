@@ -57,6 +57,9 @@ async function send(sandbox: Sandbox, ...requests: SendRequest[]): Promise<void>
     credentials: { kind: 'authToken', authToken: 't' },
     timeouts: { connect: 1000, headers: 5000, body: 5000 },
     concurrency: 4,
+    requestsPerSecond: null,
+    recipientsPerSecond: null,
+    statusLookUp: false,
     rates: [],
   });
   for (const one of requests) expect(await gateway.send(one)).toMatchObject({ kind: 'answer', status: 200 });

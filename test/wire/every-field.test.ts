@@ -45,6 +45,9 @@ async function arrived(
     credentials: credentialsFor(wire.name),
     timeouts: { connect: 5000, headers: 20_000, body: 20_000 },
     concurrency: 1,
+    requestsPerSecond: null,
+    recipientsPerSecond: null,
+    statusLookUp: false,
     rates: [],
   });
   const numbered = requests.map((request) => ({ ...request, messageId: newMessageId() }));

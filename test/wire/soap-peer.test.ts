@@ -212,6 +212,9 @@ async function send(url: string, request: SendRequest): Promise<Evidence> {
     credentials: { kind: 'senderToken', sender: 'user@example.com', token: 'secret <&> token' },
     timeouts: { connect: 1000, headers: 5000, body: 5000 },
     concurrency: 1,
+    requestsPerSecond: null,
+    recipientsPerSecond: null,
+    statusLookUp: false,
     rates: [],
   });
   try {
