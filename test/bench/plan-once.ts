@@ -22,7 +22,13 @@ if (kind === 'preview') await previewCampaign(prepared, undefined);
 else {
   const ledger = await openLedger({ connectionString: url }, 'bench');
   await planRun(
-    { ledger, now: () => new Date(), randomBytes, randomUuid: randomUUID },
+    {
+      ledger,
+      now: () => new Date(),
+      monotonic: () => performance.now(),
+      randomBytes,
+      randomUuid: randomUUID,
+    },
     prepared,
     kept,
     unwatched,
