@@ -38,7 +38,7 @@ const requestsOf = (run: string) =>
     run,
   ]);
 const slicesOf = (run: string) =>
-  query('SELECT slice, state FROM slices WHERE run_id = $1 ORDER BY slice', [run]);
+  query('SELECT slice, state, settled, not_accepted FROM slices WHERE run_id = $1 ORDER BY slice', [run]);
 const runOf = async (run: string) =>
   (await query('SELECT state, state_reason, finished_at FROM runs WHERE run_id = $1', [run]))[0];
 
@@ -130,13 +130,13 @@ describe('a request in doubt', () => {
 });
 
 describe('to be sent again', () => {
-  test('opens the slices that hold the requests, and a completed run is paused and says what to do', async () => {
+  test('opens the slices that hold the requests, and a completed run is paused and says what to do; they are counted anew', async () => {
     const run = await doubtfulRun(opened.ledger, { requests: 6, sliceSize: 2 });
     await resolve(run, 'resend', [3, 4, 6]);
     expect(await slicesOf(run)).toEqual([
-      { slice: 1, state: 'done' },
-      { slice: 2, state: 'waiting' },
-      { slice: 3, state: 'waiting' },
+      { slice: 1, state: 'done', settled: 2, not_accepted: 2 },
+      { slice: 2, state: 'waiting', settled: 0, not_accepted: 0 },
+      { slice: 3, state: 'waiting', settled: 1, not_accepted: 1 },
     ]);
     expect(await runOf(run)).toEqual({
       state: 'paused',
@@ -154,8 +154,8 @@ describe('to be sent again', () => {
     );
     await resolve(run, 'resend');
     expect(await slicesOf(run)).toEqual([
-      { slice: 1, state: 'held' },
-      { slice: 2, state: 'waiting' },
+      { slice: 1, state: 'held', settled: 0, not_accepted: 0 },
+      { slice: 2, state: 'waiting', settled: 0, not_accepted: 0 },
     ]);
     expect(await runOf(run)).toMatchObject({ state: 'running' });
   });
@@ -167,7 +167,7 @@ describe('to be sent again', () => {
       [run],
     );
     await resolve(run, 'resend');
-    expect(await slicesOf(run)).toEqual([
+    expect(await slicesOf(run)).toMatchObject([
       { slice: 0, state: 'done' },
       { slice: 1, state: 'waiting' },
     ]);
@@ -176,7 +176,7 @@ describe('to be sent again', () => {
   test.each(['accepted', 'abandon'] as const)('is not meant by %s: the run stays completed', async (word) => {
     const run = await doubtfulRun(opened.ledger);
     await resolve(run, word);
-    expect(await slicesOf(run)).toEqual([{ slice: 1, state: 'done' }]);
+    expect(await slicesOf(run)).toMatchObject([{ slice: 1, state: 'done', settled: 1 }]);
     expect(await runOf(run)).toMatchObject({ state: 'completed' });
   });
 });

@@ -37,11 +37,8 @@ export async function resolveRequests(
   },
 ): Promise<Resolved[]> {
   const { run, requests, resolution, by, reason, now } = resolve;
-  // The run first, as everybody who takes both. A slice must not end between the look at its requests and their change.
+  // Neither a slice nor the run may end between the look at their requests and the change: who ends them takes the run.
   await client.query('SELECT FROM runs WHERE run_id = $1 FOR NO KEY UPDATE', [run]);
-  if (resolution === 'resend') {
-    await client.query('SELECT FROM slices WHERE run_id = $1 ORDER BY slice FOR NO KEY UPDATE', [run]);
-  }
   const { rows } = await client.query<Resolved>(
     `
     WITH resolved AS (
@@ -87,11 +84,15 @@ async function reopen(client: pg.PoolClient, run: string, requests: readonly num
   await client.query(
     `
     UPDATE slices s
-    SET state = 'waiting'
-    WHERE run_id = $1 AND slice > 0 AND state = 'done'
-      AND EXISTS (
-        SELECT FROM unnest($2::integer[]) AS request WHERE request BETWEEN s.first_request AND s.last_request
-      )
+    SET state = CASE state WHEN 'done' THEN 'waiting' ELSE state END,
+        settled = settled - again.requests, not_accepted = not_accepted - again.requests
+    FROM (
+      SELECT slice, count(*) AS requests
+      FROM unnest($2::integer[]) AS request
+      JOIN slices ON run_id = $1 AND slice > 0 AND request BETWEEN first_request AND last_request
+      GROUP BY slice
+    ) again
+    WHERE s.run_id = $1 AND s.slice = again.slice
     `,
     [run, requests],
   );
