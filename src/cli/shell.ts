@@ -96,7 +96,7 @@ async function openContext({
       await ledger.close();
       await lease.release();
     };
-    return { context: { ledger, now, randomBytes, randomUuid: randomUUID }, close };
+    return { context: { ledger, now, randomBytes, random: Math.random, randomUuid: randomUUID }, close };
   } catch (error) {
     await lease.release();
     throw error;

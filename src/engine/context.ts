@@ -5,5 +5,7 @@ export type EngineContext = {
   readonly ledger: Ledger;
   readonly now: () => Date;
   readonly randomBytes: (size: number) => Buffer;
+  /** From 0 up to, but not including, 1; for chances that nobody could profit from guessing. */
+  readonly random: () => number;
   readonly randomUuid: () => string;
 };

@@ -22,7 +22,7 @@ export type TestLedger = {
 export async function openTestLedger(): Promise<TestLedger> {
   const database = await createTestDatabase();
   const ledger = await openLedger(database.connection, 'test database');
-  const context = { ledger, now: () => new Date(), randomBytes, randomUuid: randomUUID };
+  const context = { ledger, now: () => new Date(), randomBytes, random: Math.random, randomUuid: randomUUID };
   const close = async (): Promise<void> => {
     await ledger.close();
     await database.drop();
