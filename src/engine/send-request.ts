@@ -105,7 +105,7 @@ async function attempt(
   return {
     number,
     outcome: gateway.judge(evidence, claimed.messageId),
-    httpStatus: evidence.kind === 'answer' ? evidence.status : null,
+    httpStatus: evidence.kind === 'not_sent' ? null : (evidence.status ?? null),
     finishedAt: context.now(),
   };
 }

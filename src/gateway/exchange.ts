@@ -49,14 +49,14 @@ export function exchange(
 function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) => void): Handler {
   let headerWritten = false;
   let head: AnswerHead | undefined;
-  let deadline: NodeJS.Timeout | undefined;
+  let deadline: Deadline | undefined;
   let received = 0;
   const chunks: Buffer[] = [];
 
   const stopAfter = (controller: Dispatcher.DispatchController, milliseconds: number, what: string): void => {
-    clearTimeout(deadline);
+    deadline?.lift();
     const stop = new Stopped(`${what} within ${milliseconds} ms`);
-    deadline = setTimeout(() => controller.abort(stop), milliseconds);
+    deadline = setDeadline(() => controller.abort(stop), milliseconds);
   };
 
   return {
@@ -87,14 +87,34 @@ function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) =
       }
     },
     onResponseEnd() {
-      clearTimeout(deadline);
+      deadline?.lift();
       if (head) resolve({ ...head, body: Buffer.concat(chunks) });
       else resolve({ kind: 'no_answer', error: 'the answer had no header' });
     },
     onResponseError(_controller, error) {
-      clearTimeout(deadline);
+      deadline?.lift();
       const words = error instanceof Stopped ? error.message : describeError(error);
-      resolve({ kind: headerWritten ? 'no_answer' : 'not_sent', error: words });
+      if (!headerWritten) resolve({ kind: 'not_sent', error: words });
+      else resolve({ kind: 'no_answer', error: words, ...(head ? { status: head.status } : {}) });
+    },
+  };
+}
+
+type Deadline = { readonly lift: () => void };
+
+/**
+ * What has arrived is read before the deadline counts: a process that stood still for longer finds the timer due before
+ * it has looked at its connections, and would call an answer that lies there missing.
+ */
+function setDeadline(passed: () => void, milliseconds: number): Deadline {
+  let afterReading: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    afterReading = setImmediate(passed);
+  }, milliseconds);
+  return {
+    lift() {
+      clearTimeout(timer);
+      clearImmediate(afterReading);
     },
   };
 }
