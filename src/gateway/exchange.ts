@@ -25,7 +25,8 @@ type AnswerHead = Omit<Extract<Evidence, { kind: 'answer' }>, 'body'>;
  * request, in the same turn and right before it writes the header (`writeH1`, just above the diagnostics channel
  * `undici:client:sendHeaders`), so nothing has to be told apart under concurrency. A lost association would be the
  * dangerous kind of mistake: a request taken for unsent and sent again. And `onRequestStart` is called again before
- * undici would write a request a second time, which is where that is stopped.
+ * undici would write a request a second time, which is where that is stopped. `test/gateway/header-written.test.ts` holds
+ * it against that channel.
  */
 export function exchange(
   dispatcher: Dispatcher,
