@@ -32,6 +32,7 @@ export function exchange(
   dispatcher: Dispatcher,
   request: EncodedSendRequest,
   limits: ExchangeLimits,
+  cutOff?: AbortSignal,
 ): Promise<Evidence> {
   const { promise, resolve } = Promise.withResolvers<Evidence>();
   const options: Dispatcher.DispatchOptions = {
@@ -43,16 +44,27 @@ export function exchange(
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  dispatcher.dispatch(options, evidenceHandler(limits, resolve));
+  dispatcher.dispatch(options, evidenceHandler(limits, cutOff, resolve));
   return promise;
 }
 
-function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) => void): Handler {
+function evidenceHandler(
+  limits: ExchangeLimits,
+  cutOff: AbortSignal | undefined,
+  resolve: (evidence: Evidence) => void,
+): Handler {
   let headerWritten = false;
   let head: AnswerHead | undefined;
   let deadline: Deadline | undefined;
   let received = 0;
   const chunks: Buffer[] = [];
+
+  let onCutOff = (): void => undefined;
+  const settle = (evidence: Evidence): void => {
+    deadline?.lift();
+    cutOff?.removeEventListener('abort', onCutOff);
+    resolve(evidence);
+  };
 
   const stopAfter = (controller: Dispatcher.DispatchController, milliseconds: number, what: string): void => {
     deadline?.lift();
@@ -66,7 +78,13 @@ function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) =
         controller.abort(new Stopped('stopped as it was about to be written a second time'));
         return;
       }
+      if (cutOff?.aborted) {
+        controller.abort(new Stopped('stopped before it was sent'));
+        return;
+      }
       headerWritten = true;
+      onCutOff = () => controller.abort(new Stopped('no answer until the sending process had to end'));
+      cutOff?.addEventListener('abort', onCutOff, { once: true });
       stopAfter(controller, limits.headers, 'no answer');
     },
     onResponseStart(controller, status, headers) {
@@ -88,15 +106,16 @@ function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) =
       }
     },
     onResponseEnd() {
-      deadline?.lift();
-      if (head) resolve({ ...head, body: Buffer.concat(chunks) });
-      else resolve({ kind: 'no_answer', error: 'the answer had no header' });
+      settle(
+        head
+          ? { ...head, body: Buffer.concat(chunks) }
+          : { kind: 'no_answer', error: 'the answer had no header' },
+      );
     },
     onResponseError(_controller, error) {
-      deadline?.lift();
       const words = error instanceof Stopped ? error.message : describeError(error);
-      if (!headerWritten) resolve({ kind: 'not_sent', error: words });
-      else resolve({ kind: 'no_answer', error: words, ...(head ? { status: head.status } : {}) });
+      if (!headerWritten) settle({ kind: 'not_sent', error: words });
+      else settle({ kind: 'no_answer', error: words, ...(head ? { status: head.status } : {}) });
     },
   };
 }

@@ -1,9 +1,10 @@
 import type { RequestState, RunSummary } from '../../src/domain.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { executeRun, type RunEnd, requireSummary } from '../../src/engine/execute-run.ts';
+import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
+import { requireSummary } from '../../src/engine/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 
-const noProgress = { onStart: () => {}, onSettled: () => {} };
+const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
 const never = new AbortController().signal;
 
 /** Works a planned or paused run in this process. */
@@ -13,7 +14,7 @@ export async function execute(
   account: Account,
   stop: AbortSignal = never,
 ): Promise<{ readonly end: RunEnd; readonly summary: RunSummary }> {
-  const end = await executeRun(context, run, account, stop, noProgress);
+  const end = await executeRun(context, run, async () => account, stop, noProgress);
   return { end, summary: await requireSummary(context, run) };
 }
 
