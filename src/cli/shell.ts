@@ -97,7 +97,10 @@ async function openContext({
       await lease.release();
     };
     const monotonic = (): number => performance.now();
-    return { context: { ledger, now, monotonic, randomBytes, randomUuid: randomUUID }, close };
+    return {
+      context: { ledger, now, monotonic, randomBytes, random: Math.random, randomUuid: randomUUID },
+      close,
+    };
   } catch (error) {
     await lease.release();
     throw error;

@@ -27,6 +27,7 @@ else {
       now: () => new Date(),
       monotonic: () => performance.now(),
       randomBytes,
+      random: Math.random,
       randomUuid: randomUUID,
     },
     prepared,

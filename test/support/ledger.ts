@@ -27,6 +27,7 @@ export async function openTestLedger(): Promise<TestLedger> {
     now: () => new Date(),
     monotonic: () => performance.now(),
     randomBytes,
+    random: Math.random,
     randomUuid: randomUUID,
   };
   const close = async (): Promise<void> => {
