@@ -3,7 +3,7 @@ import { inSession } from '../ledger/connection.ts';
 import { type Doubt, findRequests, listDoubts } from '../ledger/requests/doubts.ts';
 import { type Resolved, resolveRequests } from '../ledger/requests/resolve.ts';
 import type { EngineContext } from './context.ts';
-import { requireRun } from './execute-run.ts';
+import { requireRun } from './find-run.ts';
 
 /** Which requests of a run: by number or MessageID; undefined: all that are in doubt. */
 export type NamedRequests = { readonly run: string; readonly named: readonly string[] | undefined };

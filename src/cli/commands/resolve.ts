@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import { InputError, type Resolution } from '../../domain.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { requireRun } from '../../engine/execute-run.ts';
+import { requireRun } from '../../engine/find-run.ts';
 import { type LookUpEnd, lookUpDoubts, oneLookUpASecond } from '../../engine/look-up-doubts.ts';
 import { loadAccount } from '../../engine/prepare.ts';
 import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/resolve.ts';
