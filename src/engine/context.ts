@@ -4,6 +4,8 @@ import type { Ledger } from '../ledger/connection.ts';
 export type EngineContext = {
   readonly ledger: Ledger;
   readonly now: () => Date;
+  /** Milliseconds that go on however the clock is set. */
+  readonly monotonic: () => number;
   readonly randomBytes: (size: number) => Buffer;
   readonly randomUuid: () => string;
 };

@@ -31,6 +31,7 @@ export function exchange(
   dispatcher: Dispatcher,
   request: EncodedSendRequest,
   limits: ExchangeLimits,
+  cutOff?: AbortSignal,
 ): Promise<Evidence> {
   const { promise, resolve } = Promise.withResolvers<Evidence>();
   const options: Dispatcher.DispatchOptions = {
@@ -42,16 +43,27 @@ export function exchange(
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  dispatcher.dispatch(options, evidenceHandler(limits, resolve));
+  dispatcher.dispatch(options, evidenceHandler(limits, cutOff, resolve));
   return promise;
 }
 
-function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) => void): Handler {
+function evidenceHandler(
+  limits: ExchangeLimits,
+  cutOff: AbortSignal | undefined,
+  resolve: (evidence: Evidence) => void,
+): Handler {
   let headerWritten = false;
   let head: AnswerHead | undefined;
   let deadline: NodeJS.Timeout | undefined;
   let received = 0;
   const chunks: Buffer[] = [];
+
+  let onCutOff = (): void => undefined;
+  const settle = (evidence: Evidence): void => {
+    clearTimeout(deadline);
+    cutOff?.removeEventListener('abort', onCutOff);
+    resolve(evidence);
+  };
 
   const stopAfter = (controller: Dispatcher.DispatchController, milliseconds: number, what: string): void => {
     clearTimeout(deadline);
@@ -65,7 +77,13 @@ function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) =
         controller.abort(new Stopped('stopped as it was about to be written a second time'));
         return;
       }
+      if (cutOff?.aborted) {
+        controller.abort(new Stopped('stopped before it was sent'));
+        return;
+      }
       headerWritten = true;
+      onCutOff = () => controller.abort(new Stopped('no answer until the sending process had to end'));
+      cutOff?.addEventListener('abort', onCutOff, { once: true });
       stopAfter(controller, limits.headers, 'no answer');
     },
     onResponseStart(controller, status, headers) {
@@ -87,14 +105,15 @@ function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) =
       }
     },
     onResponseEnd() {
-      clearTimeout(deadline);
-      if (head) resolve({ ...head, body: Buffer.concat(chunks) });
-      else resolve({ kind: 'no_answer', error: 'the answer had no header' });
+      settle(
+        head
+          ? { ...head, body: Buffer.concat(chunks) }
+          : { kind: 'no_answer', error: 'the answer had no header' },
+      );
     },
     onResponseError(_controller, error) {
-      clearTimeout(deadline);
       const words = error instanceof Stopped ? error.message : describeError(error);
-      resolve({ kind: headerWritten ? 'no_answer' : 'not_sent', error: words });
+      settle({ kind: headerWritten ? 'no_answer' : 'not_sent', error: words });
     },
   };
 }

@@ -13,9 +13,10 @@ export type Gateway = {
   /**
    * One HTTP exchange; its outcome, good or bad, is the evidence.
    *
+   * @param cutOff ends the exchange where it stands
    * @throws Error, before anything is sent, for a request the account's interface cannot express.
    */
-  readonly send: (request: SendRequest) => Promise<Evidence>;
+  readonly send: (request: SendRequest, cutOff?: AbortSignal) => Promise<Evidence>;
   /** What an exchange means for the request with this MessageID. No text of it holds the account's credentials. */
   readonly judge: (evidence: Evidence, messageId: string) => Verdict;
   /** Opens and closes a connection, without any HTTP. */
@@ -49,10 +50,10 @@ export function openGateway(account: Account): Gateway {
 
   return {
     // Not async: a request that cannot be encoded must throw before there is a promise, which only evidence fulfils.
-    send(request) {
+    send(request, cutOff) {
       const encoded = wire.encodeSendRequest(request, credentials);
       const limits = { headers: timeouts.headers, body: timeouts.body, answerBytes };
-      return exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits);
+      return exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits, cutOff);
     },
     judge: (evidence, messageId) => redact(classify(evidence, messageId, wire.decodeSendAnswer)),
     checkReachable: () => checkReachable(url, timeouts.connect),

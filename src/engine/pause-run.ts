@@ -1,0 +1,33 @@
+import { InputError } from '../domain.ts';
+import { cancelRun, pauseRun, type Stopped } from '../ledger/runs/stop.ts';
+import type { EngineContext } from './context.ts';
+import { noSuchRun } from './find-run.ts';
+
+/**
+ * Nothing more of the run is sent from now on, by whatever process.
+ *
+ * @throws InputError when there is no such run, or it is neither planned nor running
+ */
+export async function pause(context: EngineContext, run: string, reason: string): Promise<void> {
+  const { ledger } = context;
+  const stopped = await pauseRun(await ledger.queue(), ledger.pool, run, reason);
+  requireChanged(run, stopped);
+}
+
+/**
+ * What is planned is never sent.
+ *
+ * @throws InputError when there is no such run, or it is over
+ */
+export async function cancel(context: EngineContext, run: string, reason: string): Promise<void> {
+  const { ledger, now } = context;
+  const stopped = await cancelRun(await ledger.queue(), ledger.pool, run, reason, now());
+  requireChanged(run, stopped);
+}
+
+function requireChanged(run: string, stopped: Stopped | undefined): void {
+  if (!stopped) noSuchRun(run);
+  if (stopped.changed) return;
+  const what = `The run is ${stopped.state} already; there is nothing to stop.`;
+  throw new InputError([{ where: `run ${run}`, what }]);
+}

@@ -1,0 +1,31 @@
+import type { Gateway } from '../gateway/gateway.ts';
+import { resendDoubts } from '../ledger/requests/resend.ts';
+import type { DoubtPolicy } from '../ledger/slices/finish.ts';
+import type { EngineContext } from './context.ts';
+import type { Holding } from './holding.ts';
+import type { Patience } from './patience.ts';
+import type { RateLimiter } from './rate-limit.ts';
+
+export type DoubtWork = {
+  readonly context: EngineContext;
+  readonly patience: Patience;
+  readonly holding: Holding;
+  readonly gateway: Gateway;
+  readonly limiter: RateLimiter;
+  readonly policy: DoubtPolicy;
+  readonly stop: AbortSignal;
+};
+
+/**
+ * What can be done about a run's requests in doubt once all others are done, in the order of design.md, "States": the
+ * service is asked, where it can be; then they are sent again, where the campaign says so. What is left is held for a
+ * delivery report or an operator.
+ */
+export async function settleDoubts(work: DoubtWork): Promise<void> {
+  const { context, patience, holding, policy, stop } = work;
+  if (stop.aborted || policy.resends === 0) return;
+  const { run, owner } = holding.slice;
+  await patience.persist(() =>
+    resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()),
+  );
+}
