@@ -7,5 +7,7 @@ export type EngineContext = {
   /** Milliseconds that go on however the clock is set. */
   readonly monotonic: () => number;
   readonly randomBytes: (size: number) => Buffer;
+  /** From 0 up to, but not including, 1; for chances that nobody could profit from guessing. */
+  readonly random: () => number;
   readonly randomUuid: () => string;
 };

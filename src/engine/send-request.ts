@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import type { Channel, SendRequest } from '../domain.ts';
 import type { Evidence } from '../gateway/evidence.ts';
@@ -10,6 +11,7 @@ import type { Settlement } from '../ledger/requests/settle.ts';
 import type { EngineContext } from './context.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
+import { longestRetryAfter, retryWait } from './retry-wait.ts';
 import { type FileContents, toSendRequest } from './run-files.ts';
 
 /** Everything that is the same for all requests of a slice. */
@@ -31,11 +33,6 @@ export type Sender = {
   /** Gives up on answers that have not come: the process has to end. */
   readonly cutOff: AbortSignal;
 };
-
-/** Waits between attempts (milliseconds): exponential from the first to the second; Retry-After is granted up to the third. */
-const shortestWait = 250;
-const longestWait = 10_000;
-const longestRetryAfter = 60_000;
 
 /** A verdict, or that the interface cannot express the request, so that no byte of it left. */
 type Outcome = Verdict | { readonly kind: 'unsendable'; readonly reason: string };
@@ -90,13 +87,12 @@ export async function sendRequest(
   try {
     await pRetry(tryOnce, {
       retries,
-      minTimeout: shortestWait,
-      maxTimeout: longestWait,
-      randomize: true,
+      // p-retry's own jitter only ever lengthens a wait; `onFailedAttempt` is awaited and waits in its place.
+      minTimeout: 0,
       signal: stop,
-      onFailedAttempt: async ({ error, retriesLeft }) => {
+      onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
         if (error instanceof RetryNeeded && retriesLeft > 0)
-          await waitAsAsked(last?.outcome, context.now(), stop);
+          await waitAfter(attemptNumber, last?.outcome, context, stop);
       },
       shouldRetry: ({ error }) => error instanceof RetryNeeded,
     });
@@ -126,7 +122,7 @@ async function attempt(
   return {
     number,
     outcome: gateway.judge(evidence, claimed.messageId),
-    httpStatus: evidence.kind === 'answer' ? evidence.status : null,
+    httpStatus: evidence.kind === 'not_sent' ? null : (evidence.status ?? null),
     finishedAt: context.now(),
   };
 }
@@ -144,15 +140,16 @@ function startExchange(gateway: Gateway, make: () => SendRequest, cutOff: AbortS
   }
 }
 
-async function waitAsAsked(outcome: Outcome | undefined, now: Date, stop: AbortSignal): Promise<void> {
-  const wait =
-    outcome?.kind === 'retry' ? retryAfterMilliseconds(outcome.wait, now, longestRetryAfter) : undefined;
-  if (wait === undefined || stop.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, wait);
-  stop.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
-  clearTimeout(timer);
+/** @returns early when `stop` is aborted */
+async function waitAfter(
+  attempt: number,
+  outcome: Outcome | undefined,
+  { now, random }: EngineContext,
+  stop: AbortSignal,
+): Promise<void> {
+  const text = outcome?.kind === 'retry' ? outcome.wait : undefined;
+  const asked = retryAfterMilliseconds(text, now(), longestRetryAfter);
+  await sleep(retryWait(attempt, asked, random()), undefined, { signal: stop }).catch(() => undefined);
 }
 
 /** What the request becomes after its last attempt. */

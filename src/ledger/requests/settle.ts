@@ -45,7 +45,8 @@ export async function settleRequests(
       ({ run }) => run,
     );
     for (const [run, parents] of byRun) {
-      await divideRequests(client, { run, requests: parents.map(({ request }) => request) });
+      const requests = parents.map(({ request }) => request);
+      await divideRequests(client, { run, requests });
     }
     return settled;
   });
