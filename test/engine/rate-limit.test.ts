@@ -347,3 +347,17 @@ test('what cannot be reserved because the ledger is lost is told, and the next h
   await waiting;
   expect(await limiter.admit(1, goOn)).toBe(1);
 });
+
+test('what could not be spent because the ledger was lost can be spent again', async () => {
+  const { timer } = noTime();
+  const limiter = open(null, 1, timer);
+  await limiter.admit(1, goOn);
+  await opened.ledger.pool.query('ALTER TABLE rate_limits RENAME TO lost');
+  const spent = { admitted: 1, claimed: 1, recipients: 200 };
+  await expect(limiter.spend(spent)).rejects.toThrow(/rate_limits/);
+  await opened.ledger.pool.query('ALTER TABLE lost RENAME TO rate_limits');
+  await limiter.spend(spent);
+  const { recipients } = await owed();
+  expect(recipients).toBeGreaterThan(190_000);
+  expect(recipients).toBeLessThanOrEqual(200_000);
+});
