@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -89,20 +88,4 @@ function requireLookUp({ name, interface: interfaceName, statusLookUp }: Account
       ? 'The account says nothing of a status look-up. If the service has it, set "statusLookUp: on".'
       : `${interfaceName} has no status look-up. A delivery report or an operator's word settles the requests.`;
   throw new InputError([{ where: `account ${name}`, what }]);
-}
-
-/** Between two look-ups (milliseconds; observed.md). */
-const lookUpInterval = 1_000;
-
-/** One look-up a second, of this process. */
-export function oneLookUpASecond(now: () => Date): LookUpRate {
-  let next = 0;
-  return {
-    async admitLookUp(stop) {
-      const wait = next - now().getTime();
-      if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => undefined);
-      next = now().getTime() + lookUpInterval;
-      return !stop.aborted;
-    },
-  };
 }
