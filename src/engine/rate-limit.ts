@@ -17,7 +17,10 @@ export type RateLimiter = {
    * @returns how many, from 1 to `wanted`; 0 when it was stopped, and then nothing is used up
    */
   readonly admit: (wanted: number, stop: AbortSignal) => Promise<number>;
-  /** Says what became of what was admitted: what was not claimed is given back, and the recipients are paid for. */
+  /**
+   * Says what became of what was admitted: what was not claimed is given back, what was sent beyond it is paid for, and so
+   * are the recipients. Can be tried again where it fails.
+   */
   readonly spend: (spent: Spent) => Promise<void>;
   /**
    * Waits until the service may be asked what became of a request.
@@ -28,7 +31,7 @@ export type RateLimiter = {
 };
 
 export type Spent = {
-  /** As `admit` returned it. */
+  /** As `admit` returned it; 0 for a further attempt, which nothing waits for. */
   readonly admitted: number;
   readonly claimed: number;
   /** Of those that were claimed. */
@@ -132,7 +135,8 @@ export function openRateLimiter(
       const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
       reserved.requests -= paid;
       reserved.recipients -= share;
-      const unused = Math.max(0, paid - claimed);
+      const beyond = known?.limits.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
+      const unused = Math.max(0, paid - claimed) - beyond;
       const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
       if (unused === 0 && owed === 0) return;
       await spendReservation(pool, name, unused, owed).catch((error: unknown) => {

@@ -4,7 +4,6 @@ import { takeBackUnheard } from '../ledger/requests/take-back.ts';
 import type { Holding } from './holding.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
-import type { RateLimiter } from './rate-limit.ts';
 import type { Recorder } from './recorder.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
 import { released, type Sender, sendRequest } from './send-request.ts';
@@ -14,7 +13,6 @@ export type SliceWork = {
   readonly sender: Sender;
   readonly patience: Patience;
   readonly recorder: Recorder;
-  readonly limiter: RateLimiter;
   readonly files: RunFiles;
   /** Most requests in flight. */
   readonly concurrency: number;
@@ -33,7 +31,8 @@ export type SliceWork = {
  * @throws Error when the ledger fails otherwise than by being away
  */
 export async function workSlice(work: SliceWork): Promise<void> {
-  const { limiter, patience, concurrency } = work;
+  const { patience, concurrency } = work;
+  const { limiter } = work.sender;
   const { slice } = work.holding;
   const refused = new AbortController();
   const stop = AbortSignal.any([work.sender.stop, refused.signal]);
@@ -55,8 +54,10 @@ export async function workSlice(work: SliceWork): Promise<void> {
 
   const batches: Promise<unknown>[] = [];
   try {
-    while (!stop.aborted) {
-      const admitted = await patience.persist(() => limiter.admit(concurrency, stop));
+    while (!stop.aborted && from <= slice.last) {
+      // What is not there is not waited for: at a low rate, a slice would end late.
+      const wanted = Math.min(concurrency, slice.last - from + 1);
+      const admitted = await patience.persist(() => limiter.admit(wanted, stop));
       if (admitted === 0) break;
       const { claimed, cancelled } = await claimPatiently(work, from, admitted, known);
       const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);
