@@ -62,31 +62,36 @@ export async function sendRequest(
   const { context, patience, stop, retries } = sender;
   // Kept outside p-retry, which drops an answer that comes after its signal was aborted.
   let last: Attempt | undefined;
+  /** The attempt that the ledger knows of. */
+  let begun = claimed.attempt;
   let held = true;
 
   const tryOnce = async (): Promise<void> => {
     if (last) {
-      const { number, httpStatus, outcome, finishedAt } = last;
+      const { httpStatus, outcome, finishedAt } = last;
       held = await patience.persist(() =>
         startNextAttempt(context.ledger.pool, {
           run: sender.run,
           owner: sender.owner,
           request: claimed.request,
-          attempt: number,
+          attempt: begun,
           httpStatus,
           detail: describe(outcome) ?? '',
           finishedAt,
           now: context.now(),
         }),
       );
+      begun++;
       pass('next attempt', sender.run, claimed.request);
       // Nobody waits for the rate while `sending`; those to come wait the longer.
       const recipients = claimed.destinations.length;
       if (held) await patience.persist(() => sender.limiter.spend({ admitted: 0, claimed: 1, recipients }));
     }
+    // What is answered while the ledger is away would be in doubt if this process had to end.
+    await patience.back(stop);
     held &&= await sender.stillHeld();
-    if (!held) return;
-    last = await attempt(sender, claimed, contents, last ? last.number + 1 : claimed.attempt);
+    if (!held || stop.aborted) return;
+    last = await attempt(sender, claimed, contents, begun);
     if (last.outcome.kind === 'retry') throw new RetryNeeded();
   };
 
@@ -107,7 +112,7 @@ export async function sendRequest(
     if (!expected) throw error;
   }
   if (!held) return undefined;
-  return settlementOf(sender, claimed, last, context.now());
+  return settlementOf(sender, claimed, begun, last, context.now());
 }
 
 class RetryNeeded extends Error {}
@@ -158,17 +163,22 @@ async function waitAfter(
   await sleep(retryWait(attempt, asked, random()), undefined, { signal: stop }).catch(() => undefined);
 }
 
-/** What the request becomes after its last attempt. */
+/**
+ * What the request becomes after its last attempt.
+ *
+ * @param begun the attempt that the ledger knows of; it may not have been made
+ */
 function settlementOf(
   { run, slice, owner, bisect, stop }: Sender,
   claimed: ClaimedRequest,
+  begun: number,
   last: Attempt | undefined,
   now: Date,
 ): Settlement {
   const { request } = claimed;
   const held = { run, slice, owner, request };
-  // Stopped before its first attempt: no byte has left.
-  if (!last) return { ...held, ...released(claimed.attempt, 'stopped before it was sent', now) };
+  // Of an attempt that was not made, no byte has left.
+  if (last?.number !== begun) return { ...held, ...released(begun, 'stopped before it was sent', now) };
   const { outcome, number, httpStatus, finishedAt } = last;
   const settlement = { ...held, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
   switch (outcome.kind) {

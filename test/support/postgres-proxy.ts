@@ -93,7 +93,7 @@ function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder): void {
       if (cut) waiting = true;
       upstream.write(bytes);
       if (statement === undefined) continue;
-      if (statement === 'BEGIN') transaction = [];
+      if (statement.startsWith('BEGIN')) transaction = [];
       transaction.push(statement);
     }
   });
