@@ -11,6 +11,7 @@ export type DispatchScene = AsyncDisposable & {
   readonly ledger: TestLedger;
   readonly peer: JournalPeer;
   readonly workspace: Workspace;
+  readonly onUnknown: 'hold' | 'resend';
   /**
    * Starts the command line on the campaign's ledger.
    *
@@ -57,7 +58,7 @@ export async function openDispatchScene({
       nodeFlags: killAt === undefined ? [] : ['--import', preload],
     });
   const whole = opened.move();
-  return { ledger, peer, workspace, start, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+  return { ledger, peer, workspace, onUnknown, start, [Symbol.asyncDispose]: () => whole.disposeAsync() };
 }
 
 function campaign(concurrency: number, onUnknown: string): string {
