@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
 import { killDispatches } from '../support/kill-dispatches.ts';
-import { exchangePoints } from '../support/kill-points.ts';
 import { randomKills } from '../support/random-kills.ts';
+import { exchangePoints } from '../support/signal-points.ts';
 
 const concurrency = 8;
 

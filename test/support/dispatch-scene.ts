@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { type JournalPeer, type PeerBehaviour, startJournalPeer } from './journal-peer.ts';
-import { killVariable } from './kill-points.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
+import { type SignalAtPoint, signalVariable } from './signal-points.ts';
 import { type Started, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
 
-const preload = fileURLToPath(new URL('./kill-preload.ts', import.meta.url));
+const preload = fileURLToPath(new URL('./signal-preload.ts', import.meta.url));
 
 export type DispatchScene = AsyncDisposable & {
   readonly ledger: TestLedger;
@@ -15,9 +15,9 @@ export type DispatchScene = AsyncDisposable & {
   /**
    * Starts the command line on the campaign's ledger.
    *
-   * @param killAt `3 claimed`: it ends itself the third time it comes to the point `claimed`
+   * @param at kills or stops itself there
    */
-  readonly start: (words: readonly string[], killAt?: string) => Started;
+  readonly start: (words: readonly string[], at?: SignalAtPoint) => Started;
 };
 
 export type SceneOptions = {
@@ -45,7 +45,7 @@ export async function openDispatchScene({
   );
   const ledger = opened.adopt(await openTestLedger(), (it) => it.close());
   const peer = opened.use(await startJournalPeer(`${workspace.folder}/journal.jsonl`, behaviour));
-  const start: DispatchScene['start'] = (words, killAt) =>
+  const start: DispatchScene['start'] = (words, at) =>
     startVolley(words, {
       cwd: workspace.folder,
       env: {
@@ -53,9 +53,9 @@ export async function openDispatchScene({
         VOLLEY_ACCOUNTS: 'accounts.yaml',
         VOLLEY_SANDBOX_URL: peer.url,
         VOLLEY_SANDBOX_TOKEN: 'any',
-        ...(killAt === undefined ? {} : { [killVariable]: killAt }),
+        ...(at ? { [signalVariable]: JSON.stringify(at) } : {}),
       },
-      nodeFlags: killAt === undefined ? [] : ['--import', preload],
+      nodeFlags: at ? ['--import', preload] : [],
     });
   const whole = opened.move();
   return { ledger, peer, workspace, onUnknown, start, [Symbol.asyncDispose]: () => whole.disposeAsync() };

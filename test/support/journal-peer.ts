@@ -31,11 +31,13 @@ export type JournalPeer = AsyncDisposable & {
   readonly acceptances: () => Promise<readonly Acceptance[]>;
   /** Resolves with the time (`performance.now`) of the next send request that comes. */
   readonly nextRequest: () => Promise<number>;
-  /** Send requests that have come so far. */
-  readonly received: () => number;
+  /** Send requests that have come so far, and when (epoch milliseconds) the last of them did. */
+  readonly received: () => { readonly requests: number; readonly lastAt: number };
+  /** Resolves when so many send requests have come. */
+  readonly hasReceived: (requests: number) => Promise<void>;
   /** Most send requests that were being answered at the same time. */
   readonly mostAtOnce: () => number;
-  /** From the next request on. */
+  /** From now on; whoever is waiting for a latency waits no longer. */
   readonly behave: (changes: Partial<PeerBehaviour>) => void;
 };
 
@@ -46,18 +48,25 @@ export async function startJournalPeer(
 ): Promise<JournalPeer> {
   let behaves: PeerBehaviour = { latency: 0, rejects: 0, busy: 0, ...behaviour };
   const synced = await openSyncedJournal(journal);
-  const closing = new AbortController();
+  let changed = new AbortController();
   let received = 0;
+  let lastAt = 0;
   let atOnce = 0;
   let mostAtOnce = 0;
   let heard = Promise.withResolvers<number>();
 
-  const wait = () => sleep(behaves.latency, undefined, { signal: closing.signal }).catch(() => undefined);
+  const wait = () => sleep(behaves.latency, undefined, { signal: changed.signal }).catch(() => undefined);
+  const change = (changes: Partial<PeerBehaviour>): void => {
+    behaves = { ...behaves, ...changes };
+    changed.abort();
+    changed = new AbortController();
+  };
 
   async function answer(decoded: DecodedSendRequest): Promise<EncodedAnswer> {
     if (decoded.kind !== 'request' || decoded.request.messageId === undefined) return plain(404);
     const { messageId, destinations } = decoded.request;
     received++;
+    lastAt = Date.now();
     heard.resolve(performance.now());
     heard = Promise.withResolvers();
     if (chance('busy', received) < behaves.busy) return plain(received % 2 === 0 ? 429 : 503);
@@ -97,13 +106,14 @@ export async function startJournalPeer(
       return read(journal);
     },
     nextRequest: () => heard.promise,
-    received: () => received,
-    mostAtOnce: () => mostAtOnce,
-    behave(changes) {
-      behaves = { ...behaves, ...changes };
+    received: () => ({ requests: received, lastAt }),
+    async hasReceived(requests) {
+      while (received < requests) await heard.promise;
     },
+    mostAtOnce: () => mostAtOnce,
+    behave: change,
     async [Symbol.asyncDispose]() {
-      closing.abort();
+      change({ latency: 0 });
       server.close();
       server.closeAllConnections();
       while (atOnce > 0) await sleep(10);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { DispatchScene } from './dispatch-scene.ts';
-import { saysKilled } from './kill-points.ts';
+import { type SignalAtPoint, saysSignal } from './signal-points.ts';
 import type { Started } from './volley.ts';
 
 /** When a process is to be killed: by itself at a point, or by the test some milliseconds after something it sees. */
 export type Kill =
-  | { readonly kind: 'point'; readonly point: string; readonly occurrence: number }
+  | ({ readonly kind: 'point' } & Omit<SignalAtPoint, 'signal'>)
   | { readonly kind: 'moment'; readonly after: 'start' | 'first request'; readonly milliseconds: number };
 
 /** A kill that took place. Between the two times (epoch milliseconds) the process died. */
@@ -91,7 +91,7 @@ async function startAndKill(
   const begun = performance.now();
   const started = scene.start(
     words,
-    planned?.kind === 'point' ? `${planned.occurrence} ${planned.point}` : undefined,
+    planned?.kind === 'point' ? { ...planned, signal: 'SIGKILL' } : undefined,
   );
   let sentAt: number | undefined;
   const gone = new AbortController();
@@ -126,7 +126,7 @@ async function kill(started: Started, what: string): Promise<Killed> {
 }
 
 function killedAtPoint(stderr: string): Killed {
-  const [, time, point] = new RegExp(`^${saysKilled} (\\d+) (.+)$`, 'm').exec(stderr) ?? [];
+  const [, time, point] = new RegExp(`^${saysSignal} (\\d+) (.+)$`, 'm').exec(stderr) ?? [];
   return { what: point ?? expect.fail(stderr), from: Number(time), to: Date.now() };
 }
 

@@ -2,9 +2,9 @@ import { test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
 import { killDispatches } from '../support/kill-dispatches.ts';
-import { dispatchPoints, exchangePoints } from '../support/kill-points.ts';
 import { openKillTally } from '../support/kill-tally.ts';
 import { randomKills } from '../support/random-kills.ts';
+import { dispatchPoints, exchangePoints } from '../support/signal-points.ts';
 
 /** VOLLEY_TORTURE_SEED repeats the kills of an earlier torture, as far as moments can be repeated. */
 const seed = process.env['VOLLEY_TORTURE_SEED'] ?? String(Date.now());

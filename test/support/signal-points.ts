@@ -22,8 +22,15 @@ export const exchangePoints: ReadonlyMap<string, string> = new Map([
   ['answer whole', 'undici:request:trailers'],
 ]);
 
-/** `3 claimed` is the third time that it comes to the point `claimed`. */
-export const killVariable = 'KILL_AT_OCCURRENCE_OF_POINT';
+/** The signal a process sends itself when it comes to a point for the n-th time. */
+export type SignalAtPoint = {
+  readonly signal: 'SIGKILL' | 'SIGSTOP';
+  readonly point: string;
+  readonly occurrence: number;
+};
 
-/** What a process says last, followed by the time (epoch milliseconds) and the point. */
-export const saysKilled = 'killed at';
+/** A variable of the environment that only the preload knows; its value is a `SignalAtPoint` in JSON. */
+export const signalVariable = 'SIGNAL_AT_POINT';
+
+/** What a process says last before the signal, followed by the time (epoch milliseconds) and the point. */
+export const saysSignal = 'sends itself a signal at';
