@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { RequestState } from '../../src/domain.ts';
-import { requireSummary } from '../../src/engine/execute-run.ts';
+import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import type { DispatchScene } from './dispatch-scene.ts';
 import type { Acceptance } from './journal-peer.ts';
 import type { Killed, KilledRun } from './kill-dispatches.ts';
@@ -38,14 +38,13 @@ export async function expectNothingLostOrTwice(
   { run, kills }: KilledRun,
   atOnce: number,
 ): Promise<Figures> {
-  const { context } = scene.ledger;
   const acceptances = await scene.peer.acceptances();
   const times = timesAccepted(acceptances);
   const rows = await requestsOf(scene, run);
   const inState = (...states: readonly RequestState[]) => rows.filter(({ state }) => states.includes(state));
   const timesOf = ({ message_id }: DbRequest) => times.get(message_id) ?? 0;
 
-  const summary = await requireSummary(context, run);
+  const summary = (await summariseRun(scene.ledger.ledger.pool, run)) ?? expect.fail('there is no run');
   expect(summary.state).toBe('completed');
   expectSums(summary.requests, rows.length);
   expectSums(summary.recipients, rows.flatMap(({ addresses }) => addresses).length);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { DispatchScene } from './dispatch-scene.ts';
+import { plannedRun } from './planned-run.ts';
 import { type SignalAtPoint, saysSignal } from './signal-points.ts';
 import type { Started } from './volley.ts';
 
@@ -44,9 +45,8 @@ type Going = { readonly run: string; readonly kills: Killed[]; readonly untilSen
 
 async function planAndKill(scene: DispatchScene): Promise<{ run: string; killed: Killed }> {
   const started = scene.start(['run', 'campaign.yaml']);
-  await started.says('planned  run');
+  const run = await plannedRun(started);
   const killed = await kill(started, 'planned');
-  const run = /planned {2}run (\S+):/.exec(started.heard())?.[1] ?? expect.fail(started.heard());
   return { run, killed };
 }
 
