@@ -4,6 +4,10 @@ import type { Ledger } from '../ledger/connection.ts';
 export type EngineContext = {
   readonly ledger: Ledger;
   readonly now: () => Date;
+  /** Milliseconds that go on however the clock is set. */
+  readonly monotonic: () => number;
   readonly randomBytes: (size: number) => Buffer;
+  /** From 0 up to, but not including, 1; for chances that nobody could profit from guessing. */
+  readonly random: () => number;
   readonly randomUuid: () => string;
 };

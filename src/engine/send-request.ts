@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import type { Channel, SendRequest } from '../domain.ts';
 import type { Evidence } from '../gateway/evidence.ts';
@@ -8,24 +9,30 @@ import type { ClaimedRequest } from '../ledger/requests/claim.ts';
 import { startNextAttempt } from '../ledger/requests/retry.ts';
 import type { Settlement } from '../ledger/requests/settle.ts';
 import type { EngineContext } from './context.ts';
+import type { Patience } from './patience.ts';
+import { pass } from './points.ts';
+import { longestRetryAfter, retryWait } from './retry-wait.ts';
 import { type FileContents, toSendRequest } from './run-files.ts';
 
-/** Everything that is the same for all requests of a run. */
+/** Everything that is the same for all requests of a slice. */
 export type Sender = {
   readonly context: EngineContext;
+  readonly patience: Patience;
   readonly gateway: Gateway;
   readonly run: string;
+  readonly slice: number;
   readonly owner: string;
   readonly channel: Channel;
   readonly retries: number;
-  /** Ends waits between attempts; a request that is on its way is never cut off. */
+  /** Whether a rejected request of several recipients is divided. */
+  readonly bisect: boolean;
+  /** Whether the slice is still held; asked right before a request leaves. */
+  readonly stillHeld: () => Promise<boolean>;
+  /** Ends waits between attempts; a request that is on its way is not cut off by it. */
   readonly stop: AbortSignal;
+  /** Gives up on answers that have not come: the process has to end. */
+  readonly cutOff: AbortSignal;
 };
-
-/** Waits between attempts (milliseconds): exponential from the first to the second; Retry-After is granted up to the third. */
-const shortestWait = 250;
-const longestWait = 10_000;
-const longestRetryAfter = 60_000;
 
 /** A verdict, or that the interface cannot express the request, so that no byte of it left. */
 type Outcome = Verdict | { readonly kind: 'unsendable'; readonly reason: string };
@@ -49,25 +56,30 @@ export async function sendRequest(
   claimed: ClaimedRequest,
   contents: FileContents,
 ): Promise<Settlement | undefined> {
-  const { context, stop, retries } = sender;
+  const { context, patience, stop, retries } = sender;
   // Kept outside p-retry, which drops an answer that comes after its signal was aborted.
   let last: Attempt | undefined;
   let held = true;
 
   const tryOnce = async (): Promise<void> => {
     if (last) {
-      held = await startNextAttempt(context.ledger.pool, {
-        run: sender.run,
-        owner: sender.owner,
-        request: claimed.request,
-        attempt: last.number,
-        httpStatus: last.httpStatus,
-        detail: describe(last.outcome) ?? '',
-        finishedAt: last.finishedAt,
-        now: context.now(),
-      });
-      if (!held) return;
+      const { number, httpStatus, outcome, finishedAt } = last;
+      held = await patience.persist(() =>
+        startNextAttempt(context.ledger.pool, {
+          run: sender.run,
+          owner: sender.owner,
+          request: claimed.request,
+          attempt: number,
+          httpStatus,
+          detail: describe(outcome) ?? '',
+          finishedAt,
+          now: context.now(),
+        }),
+      );
+      pass('next attempt', sender.run, claimed.request);
     }
+    held &&= await sender.stillHeld();
+    if (!held) return;
     last = await attempt(sender, claimed, contents, last ? last.number + 1 : claimed.attempt);
     if (last.outcome.kind === 'retry') throw new RetryNeeded();
   };
@@ -75,13 +87,12 @@ export async function sendRequest(
   try {
     await pRetry(tryOnce, {
       retries,
-      minTimeout: shortestWait,
-      maxTimeout: longestWait,
-      randomize: true,
+      // p-retry's own jitter only ever lengthens a wait; `onFailedAttempt` is awaited and waits in its place.
+      minTimeout: 0,
       signal: stop,
-      onFailedAttempt: async ({ error, retriesLeft }) => {
+      onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
         if (error instanceof RetryNeeded && retriesLeft > 0)
-          await waitAsAsked(last?.outcome, context.now(), stop);
+          await waitAfter(attemptNumber, last?.outcome, context, stop);
       },
       shouldRetry: ({ error }) => error instanceof RetryNeeded,
     });
@@ -90,26 +101,28 @@ export async function sendRequest(
     if (!expected) throw error;
   }
   if (!held) return undefined;
-  return settlementOf(claimed, last, stop.aborted, context.now());
+  return settlementOf(sender, claimed, last, context.now());
 }
 
 class RetryNeeded extends Error {}
 
 async function attempt(
-  { gateway, context, channel }: Sender,
+  { gateway, context, run, channel, cutOff }: Sender,
   claimed: ClaimedRequest,
   contents: FileContents,
   number: number,
 ): Promise<Attempt> {
-  const exchange = startExchange(gateway, () => toSendRequest(channel, claimed, contents));
+  pass('sending', run, claimed.request);
+  const exchange = startExchange(gateway, () => toSendRequest(channel, claimed, contents), cutOff);
   if (exchange.kind === 'unsendable') {
     return { number, outcome: exchange, httpStatus: null, finishedAt: context.now() };
   }
   const evidence = await exchange.evidence;
+  pass('answered', run, claimed.request);
   return {
     number,
     outcome: gateway.judge(evidence, claimed.messageId),
-    httpStatus: evidence.kind === 'answer' ? evidence.status : null,
+    httpStatus: evidence.kind === 'not_sent' ? null : (evidence.status ?? null),
     finishedAt: context.now(),
   };
 }
@@ -119,62 +132,59 @@ type Exchange =
   | { readonly kind: 'unsendable'; readonly reason: string };
 
 /** Both throw before any byte leaves: for a file that is missing, and a request that the interface cannot express. */
-function startExchange(gateway: Gateway, make: () => SendRequest): Exchange {
+function startExchange(gateway: Gateway, make: () => SendRequest, cutOff: AbortSignal): Exchange {
   try {
-    return { kind: 'started', evidence: gateway.send(make()) };
+    return { kind: 'started', evidence: gateway.send(make(), cutOff) };
   } catch (error) {
     return { kind: 'unsendable', reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-async function waitAsAsked(outcome: Outcome | undefined, now: Date, stop: AbortSignal): Promise<void> {
-  const wait =
-    outcome?.kind === 'retry' ? retryAfterMilliseconds(outcome.wait, now, longestRetryAfter) : undefined;
-  if (wait === undefined || stop.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, wait);
-  stop.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
-  clearTimeout(timer);
+/** @returns early when `stop` is aborted */
+async function waitAfter(
+  attempt: number,
+  outcome: Outcome | undefined,
+  { now, random }: EngineContext,
+  stop: AbortSignal,
+): Promise<void> {
+  const text = outcome?.kind === 'retry' ? outcome.wait : undefined;
+  const asked = retryAfterMilliseconds(text, now(), longestRetryAfter);
+  await sleep(retryWait(attempt, asked, random()), undefined, { signal: stop }).catch(() => undefined);
 }
 
 /** What the request becomes after its last attempt. */
 function settlementOf(
+  { run, slice, owner, bisect, stop }: Sender,
   claimed: ClaimedRequest,
   last: Attempt | undefined,
-  stopped: boolean,
   now: Date,
 ): Settlement {
   const { request } = claimed;
-  if (!last) {
-    // Stopped before its first attempt: no byte has left.
-    const detail = 'stopped before it was sent';
-    return {
-      request,
-      attempt: claimed.attempt,
-      finishedAt: now,
-      httpStatus: null,
-      detail,
-      state: 'planned',
-      verdict: 'released',
-    };
-  }
+  const held = { run, slice, owner, request };
+  // Stopped before its first attempt: no byte has left.
+  if (!last) return { ...held, ...released(claimed.attempt, 'stopped before it was sent', now) };
   const { outcome, number, httpStatus, finishedAt } = last;
-  const settlement = { request, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
+  const settlement = { ...held, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
   switch (outcome.kind) {
     case 'accepted':
-    case 'rejected':
     case 'in_doubt':
       return { ...settlement, state: outcome.kind };
+    case 'rejected':
+      return { ...settlement, state: 'rejected', divide: bisect && claimed.destinations.length > 1 };
     case 'unauthorized':
       return { ...settlement, state: 'planned', verdict: 'unauthorized' };
     case 'unsendable':
       return { ...settlement, state: 'failed' };
     case 'retry':
-      return stopped
+      return stop.aborted
         ? { ...settlement, state: 'planned', verdict: 'released' }
         : { ...settlement, state: 'failed' };
   }
+}
+
+/** Back to `planned`, with no byte of the attempt sent. */
+export function released(attempt: number, detail: string, finishedAt: Date) {
+  return { attempt, finishedAt, httpStatus: null, detail, state: 'planned', verdict: 'released' } as const;
 }
 
 /** What is kept of an outcome: the service's own words, or what went wrong. */

@@ -14,7 +14,12 @@ export type Evidence =
       readonly body: Buffer;
     }
   /** The header was written, and no whole answer came back: reset, timeout, truncated, too large. */
-  | { readonly kind: 'no_answer'; readonly error: string };
+  | {
+      readonly kind: 'no_answer';
+      readonly error: string;
+      /** Of an answer whose header came; it proves nothing, but helps whoever has to find out. */
+      readonly status?: number;
+    };
 
 const plainWords: Readonly<Record<string, string>> = {
   ENOTFOUND: 'host name not found',

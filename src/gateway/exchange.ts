@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { EncodedSendRequest } from '../wire/wire.ts';
+import type { EncodedLookUp, EncodedSendRequest } from '../wire/wire.ts';
 import { describeError, type Evidence } from './evidence.ts';
 
 /** How long an exchange may take once its header is written (milliseconds), and how large its answer may be (bytes). */
@@ -25,38 +25,51 @@ type AnswerHead = Omit<Extract<Evidence, { kind: 'answer' }>, 'body'>;
  * request, in the same turn and right before it writes the header (`writeH1`, just above the diagnostics channel
  * `undici:client:sendHeaders`), so nothing has to be told apart under concurrency. A lost association would be the
  * dangerous kind of mistake: a request taken for unsent and sent again. And `onRequestStart` is called again before
- * undici would write a request a second time, which is where that is stopped.
+ * undici would write a request a second time, which is where that is stopped. `test/gateway/header-written.test.ts` holds
+ * it against that channel.
  */
 export function exchange(
   dispatcher: Dispatcher,
-  request: EncodedSendRequest,
+  request: EncodedSendRequest | EncodedLookUp,
   limits: ExchangeLimits,
+  cutOff?: AbortSignal,
 ): Promise<Evidence> {
   const { promise, resolve } = Promise.withResolvers<Evidence>();
   const options: Dispatcher.DispatchOptions = {
     method: request.method,
     path: request.path,
     headers: { ...request.headers },
-    body: request.body,
+    body: 'body' in request ? request.body : null,
     // Deadlines of our own are exact and cover the whole answer; undici's are reset by every byte that trickles in.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  dispatcher.dispatch(options, evidenceHandler(limits, resolve));
+  dispatcher.dispatch(options, evidenceHandler(limits, cutOff, resolve));
   return promise;
 }
 
-function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) => void): Handler {
+function evidenceHandler(
+  limits: ExchangeLimits,
+  cutOff: AbortSignal | undefined,
+  resolve: (evidence: Evidence) => void,
+): Handler {
   let headerWritten = false;
   let head: AnswerHead | undefined;
-  let deadline: NodeJS.Timeout | undefined;
+  let deadline: Deadline | undefined;
   let received = 0;
   const chunks: Buffer[] = [];
 
+  let onCutOff = (): void => undefined;
+  const settle = (evidence: Evidence): void => {
+    deadline?.lift();
+    cutOff?.removeEventListener('abort', onCutOff);
+    resolve(evidence);
+  };
+
   const stopAfter = (controller: Dispatcher.DispatchController, milliseconds: number, what: string): void => {
-    clearTimeout(deadline);
+    deadline?.lift();
     const stop = new Stopped(`${what} within ${milliseconds} ms`);
-    deadline = setTimeout(() => controller.abort(stop), milliseconds);
+    deadline = setDeadline(() => controller.abort(stop), milliseconds);
   };
 
   return {
@@ -65,7 +78,13 @@ function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) =
         controller.abort(new Stopped('stopped as it was about to be written a second time'));
         return;
       }
+      if (cutOff?.aborted) {
+        controller.abort(new Stopped('stopped before it was sent'));
+        return;
+      }
       headerWritten = true;
+      onCutOff = () => controller.abort(new Stopped('no answer until the sending process had to end'));
+      cutOff?.addEventListener('abort', onCutOff, { once: true });
       stopAfter(controller, limits.headers, 'no answer');
     },
     onResponseStart(controller, status, headers) {
@@ -87,14 +106,35 @@ function evidenceHandler(limits: ExchangeLimits, resolve: (evidence: Evidence) =
       }
     },
     onResponseEnd() {
-      clearTimeout(deadline);
-      if (head) resolve({ ...head, body: Buffer.concat(chunks) });
-      else resolve({ kind: 'no_answer', error: 'the answer had no header' });
+      settle(
+        head
+          ? { ...head, body: Buffer.concat(chunks) }
+          : { kind: 'no_answer', error: 'the answer had no header' },
+      );
     },
     onResponseError(_controller, error) {
-      clearTimeout(deadline);
       const words = error instanceof Stopped ? error.message : describeError(error);
-      resolve({ kind: headerWritten ? 'no_answer' : 'not_sent', error: words });
+      if (!headerWritten) settle({ kind: 'not_sent', error: words });
+      else settle({ kind: 'no_answer', error: words, ...(head ? { status: head.status } : {}) });
+    },
+  };
+}
+
+type Deadline = { readonly lift: () => void };
+
+/**
+ * What has arrived is read before the deadline counts: a process that stood still for longer finds the timer due before
+ * it has looked at its connections, and would call an answer that lies there missing.
+ */
+function setDeadline(passed: () => void, milliseconds: number): Deadline {
+  let afterReading: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    afterReading = setImmediate(passed);
+  }, milliseconds);
+  return {
+    lift() {
+      clearTimeout(timer);
+      clearImmediate(afterReading);
     },
   };
 }

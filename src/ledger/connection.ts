@@ -3,11 +3,14 @@ import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
 import { InputError } from '../domain.ts';
 import { type DatabaseConnection, isConnectionFailure } from '../platform/database.ts';
+import { openQueue, type SliceQueue } from './slices/queue.ts';
 
 /** The ledger's two doors: `pool` for hot paths and COPY, `knex` for migrations and queries that are not hot. */
 export type Ledger = {
   readonly pool: pg.Pool;
   readonly knex: Knex;
+  /** What waits to be sent; opened when it is first asked for. */
+  readonly queue: () => Promise<SliceQueue>;
   close(): Promise<void>;
 };
 
@@ -24,6 +27,8 @@ export function knexConfiguration(connection: DatabaseConnection): Knex.Config {
     client: 'pg',
     connection: { ...connection },
     pool: { min: 0, max: 4 },
+    // Its words of broken connections would stand among results; the failure itself is met by who asked.
+    log: { warn: () => undefined, error: () => undefined },
     migrations: {
       directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
       loadExtensions: ['.ts'],
@@ -73,6 +78,19 @@ export async function inSession<Result>(
   }
 }
 
+/** As `inSession`, for work that is one transaction. */
+export async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  return inSession(pool, async (client) => {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  });
+}
+
 /**
  * Opens the ledger and migrates it.
  *
@@ -80,10 +98,20 @@ export async function inSession<Result>(
  */
 export async function openLedger(connection: DatabaseConnection, description: string): Promise<Ledger> {
   const knex = connectLedger(connection);
-  const pool = new pg.Pool({ ...connection, max: 8 });
+  const pool = new pg.Pool({ ...connection, max: 12 });
   // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
   pool.on('error', () => undefined);
+  let opened: Promise<SliceQueue> | undefined;
+  const queue = (): Promise<SliceQueue> => {
+    opened ??= openQueue(pool);
+    // A failure is met by whoever asked; the next one tries again.
+    opened.catch(() => {
+      opened = undefined;
+    });
+    return opened;
+  };
   const close = async (): Promise<void> => {
+    await (await opened?.catch(() => undefined))?.stop({ graceful: false, close: false });
     await Promise.all([knex.destroy(), pool.end()]);
   };
   try {
@@ -93,7 +121,7 @@ export async function openLedger(connection: DatabaseConnection, description: st
     await close();
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
-  return { pool, knex, close };
+  return { pool, knex, queue, close };
 }
 
 /** Postgres's own version, such as `18.4`. */

@@ -3,6 +3,9 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../src/gateway/evidence.ts';
+import { start } from '../sandbox/start.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { answerTwice } from '../support/faults.ts';
 import { httpPeer, open, sms, succeed } from './peer.ts';
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `V${index}`);
@@ -114,6 +117,15 @@ describe('a connection that is kept', () => {
     expect(await gateway.send(sms('V1'))).toEqual({ kind: 'no_answer', error: 'connection reset' });
     await sleep(50);
     expect(received).toEqual(['V0', 'V1']);
+  });
+
+  test('is given up when a second answer stands behind the first, which no other request gets', async () => {
+    await using service = await start();
+    await using proxy = await startFaultProxy(service.port, () => answerTwice('503 Service Unavailable'));
+    await using gateway = open(proxy.url, { concurrency: 4 });
+    for (const evidence of await Promise.all(ids(40).map((id) => gateway.send(sms(id)))))
+      expect(evidence).toMatchObject({ kind: 'answer', status: 200 });
+    expect(proxy.connections()).toBe(40);
   });
 
   test('is closed as early as the service announces', async () => {

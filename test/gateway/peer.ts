@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -10,14 +9,11 @@ import { text } from 'node:stream/consumers';
 import type { SendRequest } from '../../src/domain.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { type Gateway, openGateway } from '../../src/gateway/gateway.ts';
+import { type Listening, listening } from '../support/listening.ts';
 
 /** Real servers that behave badly, on free ports of this machine, closed at the end of a test. */
 
-export type Peer = AsyncDisposable & {
-  readonly url: string;
-  readonly port: number;
-  readonly stop: () => void;
-};
+export type Peer = Listening & { readonly url: string };
 
 /** A peer that is handed each connection and speaks no HTTP of its own. */
 export function tcpPeer(onConnection: (socket: Socket) => void): Promise<Peer> {
@@ -25,7 +21,7 @@ export function tcpPeer(onConnection: (socket: Socket) => void): Promise<Peer> {
     socket.on('error', () => {});
     onConnection(socket);
   });
-  return listening(server);
+  return peerOf(server);
 }
 
 /** A peer that writes these bytes once it has seen a request's header, and then does what it is told. */
@@ -49,7 +45,7 @@ export function textPeer(
   const onRequest: RequestListener = async (request, response) => {
     listener(await text(request), response, request);
   };
-  return listening(createHttpServer({ keepAliveTimeout: 60_000 }, onRequest));
+  return peerOf(createHttpServer({ keepAliveTimeout: 60_000 }, onRequest));
 }
 
 function messageIdOf(body: unknown): string {
@@ -57,33 +53,9 @@ function messageIdOf(body: unknown): string {
   return MessageData.MessageID;
 }
 
-async function listening(server: Server): Promise<Peer> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server);
-  const stop = () => {
-    if (server.listening) server.close();
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    stop,
-    async [Symbol.asyncDispose]() {
-      stop();
-    },
-  };
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen');
-  return address.port;
+async function peerOf(server: Server): Promise<Peer> {
+  const listener = await listening(server);
+  return { ...listener, url: `http://127.0.0.1:${listener.port}` };
 }
 
 /** A port that nobody listens on. */
@@ -98,28 +70,30 @@ export function succeed(messageId: string, response: ServerResponse): void {
   response.end(JSON.stringify({ Result: 'Success', MessageID: messageId }));
 }
 
-type AccountChanges = Partial<Pick<Account, 'concurrency'>> & {
+type AccountChanges = Partial<Omit<Account, 'timeouts'>> & {
   readonly timeouts?: Partial<Account['timeouts']>;
 };
 
-export function open(
-  baseUrl: string,
-  { concurrency = 1, timeouts }: AccountChanges = {},
-): Gateway & AsyncDisposable {
-  const gateway = openGateway({
+export function open(baseUrl: string, changes: AccountChanges = {}): Gateway & AsyncDisposable {
+  const gateway = openGateway(anAccount(baseUrl, changes));
+  return { ...gateway, [Symbol.asyncDispose]: gateway.close };
+}
+
+export function anAccount(baseUrl: string, { timeouts, ...changes }: AccountChanges = {}): Account {
+  return {
     name: 'test',
     interface: 'rest-2.02',
     format: 'json',
     baseUrl,
     credentials: { kind: 'authToken', authToken: 'token-for-tests' },
     timeouts: { connect: 1000, headers: 5000, body: 5000, ...timeouts },
-    concurrency,
+    concurrency: 1,
     requestsPerSecond: null,
     recipientsPerSecond: null,
     statusLookUp: false,
     rates: [],
-  });
-  return { ...gateway, [Symbol.asyncDispose]: gateway.close };
+    ...changes,
+  };
 }
 
 export function sms(messageId: string, text = 'Hi'): SendRequest {

@@ -1,13 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../src/domain.ts';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
-import { type ClaimedRequest, claimRequests } from '../../src/ledger/requests/claim.ts';
-import { doubtOrphanedRequests } from '../../src/ledger/requests/orphans.ts';
 import { startNextAttempt } from '../../src/ledger/requests/retry.ts';
-import { type Settlement, settleRequests } from '../../src/ledger/requests/settle.ts';
 import { listCancellations, listDeliveryResults, listFailures } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import {
+  type ClaimedRequest,
+  claimRequests,
+  doubtOrphanedRequests,
+  type Settlement,
+  settleRequests,
+} from '../support/claims.ts';
 import {
   aContact,
   anEnvelope,
@@ -16,6 +20,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../support/ledger.ts';
+import { claimFrom, holdNextSlice } from '../support/slices.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -67,10 +72,9 @@ test('a claimed request is sending, with its attempt written, before the claim r
 
 test('many claims at once never hand out a request twice', async () => {
   const run = await planRequests(200);
-  const claims = await Promise.all(
-    Array.from({ length: 40 }, (_, index) => claim(run, index % 2 ? mine : theirs, 5)),
-  );
-  const numbers = claims.flat().map(({ request }) => request);
+  const slice = await holdNextSlice(opened.ledger, run);
+  const claims = await Promise.all(Array.from({ length: 40 }, () => claimFrom(opened.ledger, slice, 5)));
+  const numbers = claims.flatMap(({ claimed }) => claimed).map(({ request }) => request);
   expect(numbers.length).toBe(200);
   expect(new Set(numbers).size).toBe(200);
 });

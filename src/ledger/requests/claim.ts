@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Destination, Envelope, MessageFields } from '../../domain.ts';
+import type { SliceRange } from './orphans.ts';
 
 /** A request that this owner alone may send now. */
 export type ClaimedRequest = {
@@ -37,8 +38,9 @@ type DbCancelledRequest = {
 };
 
 /**
- * `planned → sending`: takes the lowest planned requests of a run and writes their attempts. When this returns, both
- * are committed, and the first byte may leave (rule 1).
+ * `planned → sending`: takes the lowest planned requests of a slice and writes their attempts. When this returns, both
+ * are committed, and the first byte may leave (rule 1). Nothing is claimed from a slice that this owner does not hold, or
+ * of a run that is not running.
  *
  * Recipients that are suppressed by now are left out of a request's first attempt, and are `cancelled`. After it the
  * request never shrinks, because every attempt carries the same bytes (rule 3). A request that nobody is left of is
@@ -46,18 +48,27 @@ type DbCancelledRequest = {
  */
 export async function claimRequests(
   pool: pg.Pool,
-  claim: { readonly run: string; readonly owner: string; readonly limit: number; readonly now: Date },
+  claim: SliceRange & {
+    readonly owner: string;
+    /** Where in the slice to begin: what is before it is not planned. */
+    readonly from: number;
+    readonly limit: number;
+    readonly now: Date;
+  },
 ): Promise<Claim> {
   // Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
   // what `left_out` has written. Suppressions may be millions, and a plan that reads them all for one batch would be
   // ruinous: the list of addresses and the ORDER BY keep it to look-ups in their key, whatever the statistics say.
   // Where the channel has none at all, no chunk is looked at.
-  const { rows } = await pool.query<DbClaimedRequest | DbCancelledRequest>(
-    `
+  const { rows } = await pool.query<DbClaimedRequest | DbCancelledRequest>({
+    name: 'claim-requests',
+    text: `
     WITH batch AS MATERIALIZED (
       SELECT request, envelope, attempts, recipients
       FROM requests
-      WHERE run_id = $1 AND state = 'planned'
+      WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
+        AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = $7 AND owner = $2)
+        AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state = 'running')
       ORDER BY request
       LIMIT $3
       FOR UPDATE SKIP LOCKED
@@ -102,6 +113,11 @@ export async function claimRequests(
       SET state = 'cancelled', reason = 'every recipient suppressed since the run was planned', updated_at = $4
       FROM gone
       WHERE q.run_id = $1 AND q.request = gone.request
+    ), counted AS (
+      UPDATE slices
+      SET settled = settled + g.requests
+      FROM (SELECT count(*) AS requests FROM gone) g
+      WHERE run_id = $1 AND slice = $7 AND g.requests > 0
     ), claimed AS (
       UPDATE requests q
       SET state = 'sending', owner = $2, attempts = q.attempts + 1, updated_at = $4
@@ -127,8 +143,8 @@ export async function claimRequests(
     LEFT JOIN chunks k ON k.run_id = $1 AND k.request = c.request
     ORDER BY b.request
     `,
-    [claim.run, claim.owner, claim.limit, claim.now],
-  );
+    values: [claim.run, claim.owner, claim.limit, claim.now, claim.from, claim.last, claim.slice],
+  });
   return {
     claimed: rows.filter((row) => row.message_id !== null).map(claimedRequest),
     cancelled: rows

@@ -2,7 +2,8 @@ import type pg from 'pg';
 
 /**
  * Ends an attempt that may be repeated and writes the next one, before its first byte leaves (rule 1).
- * The request stays `sending`, with the same MessageID and the same bytes (rule 3).
+ * The request stays `sending`, with the same MessageID and the same bytes (rule 3). Doing it twice, because the answer of
+ * the first was lost, changes nothing.
  *
  * @returns false when this owner no longer holds the request: it must not be sent
  */
@@ -29,12 +30,15 @@ export async function startNextAttempt(
     ), held AS (
       UPDATE requests
       SET attempts = $4 + 1, updated_at = $8
-      WHERE run_id = $1 AND request = $3 AND state = 'sending' AND owner = $2 AND attempts = $4
+      WHERE run_id = $1 AND request = $3 AND state = 'sending' AND owner = $2 AND attempts IN ($4, $4 + 1)
       RETURNING request
+    ), started AS (
+      INSERT INTO attempts (run_id, request, attempt, owner, started_at)
+      SELECT $1, request, $4 + 1, $2, $8
+      FROM held
+      ON CONFLICT DO NOTHING
     )
-    INSERT INTO attempts (run_id, request, attempt, owner, started_at)
-    SELECT $1, request, $4 + 1, $2, $8
-    FROM held
+    SELECT request FROM held
     `,
     [
       retry.run,

@@ -1,7 +1,13 @@
 import type pg from 'pg';
+import { inTransaction } from '../connection.ts';
+import { divideRequests } from './divide.ts';
 
 /** How an attempt ended, and what its request becomes. */
 export type Settlement = {
+  readonly run: string;
+  readonly slice: number;
+  /** Who holds the slice. */
+  readonly owner: string;
   readonly request: number;
   readonly attempt: number;
   readonly finishedAt: Date;
@@ -9,44 +15,93 @@ export type Settlement = {
   /** The service's words, or what went wrong; null when there is nothing to say. */
   readonly detail: string | null;
 } & (
-  | { readonly state: 'accepted' | 'rejected' | 'failed' | 'in_doubt' }
+  | { readonly state: 'accepted' | 'failed' | 'in_doubt' }
+  | {
+      readonly state: 'rejected';
+      /** Whether its recipients go into two new requests, each with a half of them. */
+      readonly divide: boolean;
+    }
   /** Back to `planned`: only for a request that the service provably did not take. */
   | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' }
 );
 
 /**
- * `sending → accepted | rejected | failed | in_doubt | planned`, for a batch. Fenced: a request that this owner no
- * longer holds is left as it is.
+ * `sending → accepted | rejected | failed | in_doubt | planned`, for a batch of any runs. Fenced: a request that its owner
+ * no longer holds is left as it is, with one exception. Where it was taken for lost meanwhile, and is in doubt because of
+ * the very attempt that was answered after all, the answer settles it.
  *
- * @returns the requests that were settled
+ * @returns the requests that were settled, by their place in the batch
  */
 export async function settleRequests(
   pool: pg.Pool,
-  run: string,
-  owner: string,
   settlements: readonly Settlement[],
-): Promise<number[]> {
-  const { rows } = await pool.query<{ request: number }>(
-    `
-    WITH outcome AS (
+): Promise<ReadonlySet<number>> {
+  const divided = settlements.filter((settlement) => settlement.state === 'rejected' && settlement.divide);
+  if (divided.length === 0) return settle(pool, settlements);
+  return inTransaction(pool, async (client) => {
+    const settled = await settle(client, settlements);
+    const byRun = Map.groupBy(
+      divided.filter((settlement) => settled.has(settlements.indexOf(settlement))),
+      ({ run }) => run,
+    );
+    for (const [run, parents] of byRun) {
+      const requests = parents.map(({ request }) => request);
+      await divideRequests(client, { run, requests });
+    }
+    return settled;
+  });
+}
+
+async function settle(
+  client: pg.Pool | pg.ClientBase,
+  settlements: readonly Settlement[],
+): Promise<ReadonlySet<number>> {
+  const { rows } = await client.query<{ place: string }>({
+    name: 'settle-requests',
+    text: `
+    WITH outcome AS MATERIALIZED (
       SELECT *
-      FROM unnest($3::integer[], $4::integer[], $5::timestamptz[], $6::integer[], $7::text[], $8::text[], $9::text[])
-        AS outcome (request, attempt, finished_at, http_status, detail, state, verdict)
+      FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::timestamptz[],
+                  $7::integer[], $8::text[], $9::text[], $10::text[], $11::boolean[]) WITH ORDINALITY
+        AS outcome (run_id, slice, owner, request, attempt, finished_at, http_status, detail, state, verdict, divided,
+                    place)
     ), finished AS (
       UPDATE attempts a
       SET finished_at = o.finished_at, verdict = o.verdict, http_status = o.http_status, detail = o.detail
       FROM outcome o
-      WHERE a.run_id = $1 AND a.request = o.request AND a.attempt = o.attempt AND a.finished_at IS NULL
+      WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt AND a.owner = o.owner
+        AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
+    ), settled AS (
+      UPDATE requests q
+      SET state = o.state, owner = NULL, reason = o.detail, updated_at = o.finished_at
+      FROM outcome o
+      WHERE q.run_id = o.run_id AND q.request = o.request
+        AND ((q.state = 'sending' AND q.owner = o.owner)
+             OR (q.state = 'in_doubt' AND q.attempts = o.attempt AND o.state IN ('accepted', 'rejected')
+                 AND EXISTS (SELECT FROM attempts a
+                             WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
+                               AND a.owner = o.owner)))
+      RETURNING o.place, o.run_id, o.slice, o.state, o.divided
+    ), counted AS (
+      UPDATE slices s
+      SET settled = s.settled + c.settled, rejected = s.rejected + c.rejected,
+          not_accepted = s.not_accepted + c.not_accepted
+      FROM (
+        SELECT run_id, slice, count(*) AS settled,
+               count(*) FILTER (WHERE state = 'rejected') AS rejected,
+               count(*) FILTER (WHERE state <> 'accepted' AND NOT divided) AS not_accepted
+        FROM settled
+        WHERE state <> 'planned'
+        GROUP BY run_id, slice
+      ) c
+      WHERE s.run_id = c.run_id AND s.slice = c.slice
     )
-    UPDATE requests q
-    SET state = o.state, owner = NULL, reason = o.detail, updated_at = o.finished_at
-    FROM outcome o
-    WHERE q.run_id = $1 AND q.request = o.request AND q.state = 'sending' AND q.owner = $2
-    RETURNING q.request
+    SELECT place - 1 AS place FROM settled
     `,
-    [
-      run,
-      owner,
+    values: [
+      settlements.map(({ run }) => run),
+      settlements.map(({ slice }) => slice),
+      settlements.map(({ owner }) => owner),
       settlements.map(({ request }) => request),
       settlements.map(({ attempt }) => attempt),
       settlements.map(({ finishedAt }) => finishedAt),
@@ -56,7 +111,8 @@ export async function settleRequests(
       settlements.map((settlement) =>
         settlement.state === 'planned' ? settlement.verdict : settlement.state,
       ),
+      settlements.map((settlement) => settlement.state === 'rejected' && settlement.divide),
     ],
-  );
-  return rows.map(({ request }) => request);
+  });
+  return new Set(rows.map(({ place }) => Number(place)));
 }

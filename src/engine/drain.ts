@@ -1,0 +1,36 @@
+/** After it was asked to stop, a process is gone within 10 seconds. Milliseconds from then. */
+const cutOffAfter = 7_500;
+const giveUpAfter = 9_000;
+
+export type DrainDeadlines = {
+  /** Resolves when the process is asked to stop. */
+  readonly begun: Promise<void>;
+  /** Answers that have not come by now are not waited for; their requests are in doubt. */
+  readonly cutOff: AbortSignal;
+  /** What could not be recorded by now never will be. */
+  readonly giveUp: AbortSignal;
+  readonly clear: () => void;
+};
+
+export function drainDeadlines(stop: AbortSignal): DrainDeadlines {
+  const cutOff = new AbortController();
+  const giveUp = new AbortController();
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  const timers: NodeJS.Timeout[] = [];
+  const begin = (): void => {
+    timers.push(setTimeout(() => cutOff.abort(), cutOffAfter));
+    timers.push(setTimeout(() => giveUp.abort(), giveUpAfter));
+    resolve();
+  };
+  if (stop.aborted) begin();
+  else stop.addEventListener('abort', begin, { once: true });
+  return {
+    begun,
+    cutOff: cutOff.signal,
+    giveUp: giveUp.signal,
+    clear() {
+      stop.removeEventListener('abort', begin);
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Patience } from './patience.ts';
+
+/** Something that is to be done again and again beside the work. */
+export type Duty = { readonly every: number; readonly task: () => Promise<unknown> };
+
+/**
+ * Does each duty at its interval (milliseconds), one at a time each, until the signal. Resolves when none is under way.
+ *
+ * @throws Error the first that a task rejects with, other than that the ledger is away
+ */
+export async function keepDuties(
+  duties: readonly Duty[],
+  { persist }: Patience,
+  end: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    duties.map(async ({ every, task }) => {
+      while (!end.aborted) {
+        await persist(task);
+        await sleep(every, undefined, { signal: end }).catch(() => undefined);
+      }
+    }),
+  );
+}

@@ -1,0 +1,18 @@
+import { InputError, type RunSummary } from '../domain.ts';
+import { findRun, type Run } from '../ledger/runs/find.ts';
+import { summariseRun } from '../ledger/runs/summary.ts';
+import type { EngineContext } from './context.ts';
+
+/** @throws InputError when there is no such run */
+export async function requireSummary({ ledger }: EngineContext, run: string): Promise<RunSummary> {
+  return (await summariseRun(ledger.pool, run)) ?? noSuchRun(run);
+}
+
+/** @throws InputError when there is no such run */
+export async function requireRun({ ledger }: EngineContext, run: string): Promise<Run> {
+  return (await findRun(ledger.knex, run)) ?? noSuchRun(run);
+}
+
+export function noSuchRun(run: string): never {
+  throw new InputError([{ where: `run ${run}`, what: 'There is no such run; `volley runs` lists them.' }]);
+}

@@ -1,0 +1,21 @@
+import { channel } from 'node:diagnostics_channel';
+
+/** Where in claim, send and record a dispatch is. What happens when it ends there is what the tests are about. */
+export type Point =
+  | 'slice acquired'
+  | 'claiming'
+  | 'claimed'
+  | 'sending'
+  | 'answered'
+  | 'next attempt'
+  | 'recording'
+  | 'recorded'
+  | 'slice finished'
+  | 'run finished';
+
+const points = channel('volley:dispatch');
+
+/** Tells whoever listens in this process (tracing, tests); costs nothing when nobody does. */
+export function pass(point: Point, run: string, request?: number): void {
+  if (points.hasSubscribers) points.publish({ point, run, request });
+}

@@ -1,0 +1,39 @@
+import type { Ledger } from '../ledger/connection.ts';
+import { openWorkerSession } from '../ledger/slices/session.ts';
+import type { Patience } from './patience.ts';
+
+/**
+ * Keeps a worker's session standing: a new one is opened for one that is lost.
+ *
+ * @returns what ends it
+ */
+export async function keepSession(
+  pool: Ledger['pool'],
+  worker: string,
+  onWake: () => void,
+  { persist }: Patience,
+): Promise<{ readonly close: () => Promise<void> }> {
+  const open = () => persist(() => openWorkerSession(pool, worker, onWake));
+  const closing = Promise.withResolvers<'closing'>();
+  let session = await open();
+
+  async function keep(): Promise<void> {
+    for (;;) {
+      const end = await Promise.race([session.lost, closing.promise]);
+      await session.close();
+      if (end === 'closing') return;
+      session = await open();
+      // What was told meanwhile was not heard.
+      onWake();
+    }
+  }
+
+  // It rejects only when patience ends, and then the process ends too.
+  const kept = keep().catch(() => undefined);
+  return {
+    close: () => {
+      closing.resolve('closing');
+      return kept;
+    },
+  };
+}

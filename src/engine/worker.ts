@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { InputError } from '../domain.ts';
+import type { Account } from '../gateway/account.ts';
+import { acquireSlice, type HeldSlice, touchSlices } from '../ledger/slices/acquire.ts';
+import { finishSlice } from '../ledger/slices/finish.ts';
+import { queueName } from '../ledger/slices/queue.ts';
+import { reapDeadWorkers } from '../ledger/slices/reap.ts';
+import { returnSlice } from '../ledger/slices/return.ts';
+import { type RunWatch, watchRuns } from '../ledger/slices/watch.ts';
+import { openAccountDesks } from './account-desk.ts';
+import { openBell } from './bell.ts';
+import type { EngineContext } from './context.ts';
+import { keepDuties } from './duties.ts';
+import { type Holding, holdSlice } from './holding.ts';
+import { type Outage, openPatience } from './patience.ts';
+import { pass } from './points.ts';
+import { openRecorder } from './recorder.ts';
+import { keepSession } from './session.ts';
+import { openSliceDesk } from './slice-desk.ts';
+
+export type WorkerOptions = {
+  /** @throws InputError for an account that this process does not have; its slices are left to others. */
+  readonly accountNamed: (name: string) => Promise<Account>;
+  /** Drains: no new request, and what is on its way is recorded. */
+  readonly stop: AbortSignal;
+  /** Gives up on answers that have not come. */
+  readonly cutOff: AbortSignal;
+  /** Gives up on a ledger that is away. */
+  readonly giveUp: AbortSignal;
+  readonly outage: Outage;
+  /** A run to watch even while nothing of it is held. */
+  readonly watched?: string;
+  /** A few times a second, for the watched run. */
+  readonly onWatch?: (watch: RunWatch) => void;
+};
+
+/** Most slices in one process; an account allows four at most, over the fleet. */
+const mostHeld = 8;
+
+/** With nothing to do, the queue is looked at so often (milliseconds), besides when somebody says that there is something. */
+const idleLook = 1_000;
+
+/** A slice in hand, and what ends its claims. */
+type InHand = { readonly holding: Holding; readonly halt: AbortController; readonly done: Promise<void> };
+
+/**
+ * Takes slices from the queue and works them, until it is stopped. Everything it needs to know of other workers is in the
+ * ledger; while that is away, it waits.
+ *
+ * @throws Error when the ledger fails otherwise than by being away, or is still away when the process has to end
+ */
+export async function runWorker(context: EngineContext, options: WorkerOptions): Promise<void> {
+  const { ledger, now } = context;
+  const { pool } = ledger;
+  const worker = context.randomUuid();
+  const failed = new AbortController();
+  const fail = (error: unknown): void => failed.abort(error);
+  const stop = AbortSignal.any([options.stop, failed.signal]);
+  const patience = openPatience(options.outage, options.giveUp);
+  const { persist } = patience;
+  const queue = await persist(() => ledger.queue());
+  const bell = openBell();
+  const accounts = openAccountDesks(context, options.accountNamed);
+  const recorder = openRecorder(pool, patience);
+  const desk = openSliceDesk({ context, queue, patience, recorder, cutOff: options.cutOff });
+  const inHand = new Set<InHand>();
+
+  async function takeSlices(): Promise<void> {
+    while (!stop.aborted) {
+      const taken = inHand.size < mostHeld && (await takeOne());
+      if (!taken) await bell.wait(idleLook, stop);
+      // Whoever has slices lets others go first.
+      else if (inHand.size > 1) await sleep(5 * inHand.size);
+    }
+  }
+
+  async function takeOne(): Promise<boolean> {
+    const owner = context.randomUuid();
+    const taking = { worker, owner, ignoredAccounts: accounts.unknown(), now: now() };
+    const acquisition = await persist(() => acquireSlice(queue, pool, taking));
+    if (acquisition.kind !== 'held') return acquisition.kind === 'stale';
+    const { slice } = acquisition;
+    pass('slice acquired', slice.run);
+    const account = await accounts.open(slice.account).catch((error: unknown) => {
+      if (!(error instanceof InputError)) throw error;
+    });
+    if (account) begin(slice, account);
+    else await persist(() => returnSlice(queue, pool, slice));
+    return true;
+  }
+
+  function begin(slice: HeldSlice, account: Awaited<ReturnType<typeof accounts.open>>): void {
+    const holding = holdSlice(slice, context.monotonic, async ({ job }) =>
+      (await touchSlices(queue, [job])).includes(job.id),
+    );
+    const halt = new AbortController();
+    const done = desk
+      .work(holding, account, AbortSignal.any([stop, halt.signal, holding.lost]))
+      .then(() =>
+        persist(() => finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), now())),
+      )
+      .then(() => pass('slice finished', slice.run))
+      .then(() => persist(watch))
+      .catch(fail)
+      .finally(() => {
+        inHand.delete(item);
+        bell.ring();
+      });
+    const item = { holding, halt, done };
+    inHand.add(item);
+  }
+
+  /** Stops slices whose run runs no longer, and tells how far the watched run is. */
+  async function watch(): Promise<void> {
+    const runs = new Set([...inHand].map(({ holding }) => holding.slice.run));
+    if (options.watched !== undefined) runs.add(options.watched);
+    if (runs.size === 0) return;
+    const watches = await watchRuns(pool, [...runs]);
+    for (const { holding, halt } of inHand) {
+      const found = watches.get(holding.slice.run);
+      if (found?.state !== 'running') halt.abort();
+      else await desk.stopIfRejected(holding.slice, found);
+    }
+    const watched = options.watched === undefined ? undefined : watches.get(options.watched);
+    if (watched) options.onWatch?.(watched);
+  }
+
+  const ended = new AbortController();
+  const session = await keepSession(pool, worker, bell.ring, patience);
+  const duties = keepDuties(
+    [
+      { every: 250, task: watch },
+      { every: 1_000, task: () => reapDeadWorkers(queue, pool, worker, now()) },
+      { every: 2_000, task: () => queue.supervise(queueName) },
+      { every: 3_000, task: () => Promise.all([...inHand].map(({ holding }) => holding.touch())) },
+    ],
+    patience,
+    ended.signal,
+  ).catch(fail);
+  await takeSlices().catch(fail);
+  await Promise.all([...inHand].map(({ done }) => done));
+  ended.abort();
+  await duties;
+  await session.close();
+  await accounts.close();
+  if (failed.signal.aborted) throw failed.signal.reason;
+}

@@ -1,0 +1,81 @@
+import type pg from 'pg';
+import type { RunState } from '../../domain.ts';
+import { inTransaction } from '../connection.ts';
+import { dequeueSlices, wakeChannel } from '../slices/enqueue.ts';
+import type { SliceQueue } from '../slices/queue.ts';
+
+/** What a run was when it was to be stopped. `changed` is false for a run that cannot be stopped in this way. */
+export type Stopped = { readonly changed: boolean; readonly state: RunState };
+
+/**
+ * `planned, running → paused`: nothing more of the run is claimed from now on; what is on its way is recorded by whoever
+ * sends it.
+ *
+ * @param reason why, in words a person can act on
+ * @returns undefined when there is no such run
+ */
+export async function pauseRun(
+  queue: SliceQueue,
+  pool: pg.Pool,
+  run: string,
+  reason: string,
+): Promise<Stopped | undefined> {
+  return inTransaction(pool, async (client) => {
+    const state = await lockRun(client, run);
+    if (state === undefined) return undefined;
+    if (state !== 'planned' && state !== 'running') return { changed: false, state };
+    await client.query(`UPDATE runs SET state = 'paused', state_reason = $2 WHERE run_id = $1`, [
+      run,
+      reason,
+    ]);
+    await dequeueSlices(queue, client, run);
+    await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
+    return { changed: true, state };
+  });
+}
+
+/**
+ * `planned, running, paused → cancelled`: what is planned is never sent; what is on its way is recorded by whoever sends
+ * it.
+ *
+ * @returns undefined when there is no such run
+ */
+export async function cancelRun(
+  queue: SliceQueue,
+  pool: pg.Pool,
+  run: string,
+  reason: string,
+  now: Date,
+): Promise<Stopped | undefined> {
+  return inTransaction(pool, async (client) => {
+    const state = await lockRun(client, run);
+    if (state === undefined) return undefined;
+    if (state === 'completed' || state === 'cancelled' || state === 'failed') {
+      return { changed: false, state };
+    }
+    await client.query(
+      `UPDATE runs SET state = 'cancelled', state_reason = $2, finished_at = $3 WHERE run_id = $1`,
+      [run, reason, now],
+    );
+    await dequeueSlices(queue, client, run);
+    await client.query(
+      `
+      UPDATE requests
+      SET state = 'cancelled', reason = 'the run was cancelled', updated_at = $2
+      WHERE run_id = $1 AND state = 'planned'
+      `,
+      [run, now],
+    );
+    await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
+    await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
+    return { changed: true, state };
+  });
+}
+
+async function lockRun(client: pg.ClientBase, run: string): Promise<RunState | undefined> {
+  const { rows } = await client.query<{ state: RunState }>(
+    'SELECT state FROM runs WHERE run_id = $1 FOR UPDATE',
+    [run],
+  );
+  return rows[0]?.state;
+}

@@ -1,0 +1,115 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import type { Channel } from '../../domain.ts';
+import { inTransaction } from '../connection.ts';
+import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
+import { mostSlots, type SliceJob } from './enqueue.ts';
+import { queueName, type SliceQueue, throughClient } from './queue.ts';
+
+/** A slice that this worker alone may send from. */
+export type HeldSlice = SliceRange & {
+  /** New with every holding; what is claimed and settled under it is fenced by it. */
+  readonly owner: string;
+  /** The job in the queue, and which taking of it this is. */
+  readonly job: { readonly id: string; readonly retryCount: number };
+  readonly account: string;
+  readonly channel: Channel;
+  /** As it was frozen when the run was planned; `engine` parses it. */
+  readonly definition: unknown;
+};
+
+export type Acquisition =
+  | { readonly kind: 'held'; readonly slice: HeldSlice }
+  /** A job without a slice, which is gone now; there may be others. */
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'none' };
+
+type DbSlice = {
+  readonly first_request: number;
+  readonly last_request: number;
+  readonly account: string;
+  readonly channel: Channel;
+  readonly definition: unknown;
+};
+
+/** By how many slices an account allows at once; the jobs say which it is. */
+const tiers = Object.fromEntries(
+  Array.from({ length: mostSlots }, (_, index) => [String(index + 1), index + 1]),
+);
+
+/**
+ * Takes the next slice from the queue. In one transaction: the job becomes this worker's, the slice is held, its run is
+ * running, and what an earlier holder left in the middle of sending is in doubt (rule 2). Takings are one after the
+ * other over the fleet, because pg-boss counts a group's active jobs without a lock.
+ *
+ * @param ignoredAccounts accounts that this process does not have
+ */
+export async function acquireSlice(
+  queue: SliceQueue,
+  pool: pg.Pool,
+  taking: {
+    readonly worker: string;
+    readonly owner: string;
+    readonly ignoredAccounts: readonly string[];
+    readonly now: Date;
+  },
+): Promise<Acquisition> {
+  return inTransaction(pool, async (client) => {
+    const db = throughClient(client);
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended('volley slices', 0))");
+    const [job] = await queue.fetch<SliceJob>(queueName, {
+      db,
+      groupConcurrency: { default: 1, tiers },
+      ignoreGroups: [...taking.ignoredAccounts],
+    });
+    if (!job) return { kind: 'none' };
+    const { run, slice } = job.data;
+    const { rows } = await client.query<DbSlice>(
+      `
+      WITH running AS (
+        UPDATE runs SET state = 'running' WHERE run_id = $1 AND state = 'planned'
+      )
+      UPDATE slices s
+      SET state = 'held', worker = $4, owner = $5
+      FROM runs r
+      WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held') AND r.run_id = s.run_id
+      RETURNING first_request, last_request, account, channel, definition
+      `,
+      [run, slice, job.id, taking.worker, taking.owner],
+    );
+    const [row] = rows;
+    if (!row) {
+      await queue.complete(queueName, job.id, null, { db });
+      return { kind: 'stale' };
+    }
+    const range = { run, slice, first: row.first_request, last: row.last_request };
+    await doubtOrphanedRequests(client, range, taking.now);
+    return {
+      kind: 'held',
+      slice: {
+        ...range,
+        owner: taking.owner,
+        job: { id: job.id, retryCount: job.retryCount },
+        account: row.account,
+        channel: row.channel,
+        definition: row.definition,
+      },
+    };
+  });
+}
+
+/** What pg-boss answers, of which its types say nothing. */
+const touched = z.object({ settled: z.array(z.string()).nullish() });
+
+/**
+ * A sign of life for slices.
+ *
+ * @returns the jobs that are still this worker's
+ */
+export async function touchSlices(
+  queue: SliceQueue,
+  jobs: readonly HeldSlice['job'][],
+): Promise<readonly string[]> {
+  const { settled } = touched.parse(await queue.touch(queueName, [...jobs]));
+  return settled ?? [];
+}

@@ -1,0 +1,59 @@
+import type { Knex } from 'knex';
+import type pg from 'pg';
+import { type Db, fromKnex, PgBoss } from 'pg-boss';
+
+/** The one queue of the fleet: a job is a slice that waits for a worker, or that one holds. Jobs are grouped by account. */
+export type SliceQueue = PgBoss;
+
+export const queueName = 'slices';
+const schema = 'volley_queue';
+
+/** After so long without a sign of life from its worker, a slice is taken over (seconds; pg-boss allows no less). */
+export const heartbeatSeconds = 10;
+
+const quiet = { schema, supervise: false, schedule: false, monitorVacuum: false, useListenNotify: false };
+
+/** Everything in the queue may wait as long as its run does, and is tried again until its run is over. */
+const queueOptions = {
+  heartbeatSeconds,
+  expireInSeconds: 24 * 60 * 60,
+  retryLimit: 1_000_000,
+  retentionSeconds: 10 * 365 * 24 * 60 * 60,
+  deleteAfterSeconds: 60 * 60,
+};
+
+export async function installQueue(knex: Knex): Promise<void> {
+  const queue = new PgBoss({ ...quiet, db: fromKnex(knex) });
+  queue.on('error', () => undefined);
+  await queue.start();
+  await queue.createQueue(queueName, queueOptions);
+  await queue.stop({ graceful: false, close: false });
+}
+
+export async function removeQueue(knex: Knex): Promise<void> {
+  await knex.raw(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+}
+
+/** Opens the queue on the ledger's own connections. A newer pg-boss brings its tables up to date here. */
+export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
+  const queue = new PgBoss({
+    ...quiet,
+    // How often jobs without a sign of life are looked for, over the whole fleet (seconds).
+    monitorIntervalSeconds: 2,
+    db: throughClient(pool),
+  });
+  // What goes wrong in its own timers goes wrong again where a slice is asked for, and is met there.
+  queue.on('error', () => undefined);
+  await queue.start();
+  return queue;
+}
+
+/** Lets the queue work on a connection of ours, so that a job changes in the transaction of what it stands for. */
+export function throughClient(client: pg.Pool | pg.ClientBase): Db {
+  return {
+    executeSql: async (text, values) => {
+      const result: pg.QueryResult | pg.QueryResult[] = await client.query(text, values);
+      return Array.isArray(result) ? { rows: result.flatMap(({ rows }) => rows) } : result;
+    },
+  };
+}

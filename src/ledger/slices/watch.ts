@@ -1,0 +1,38 @@
+import type pg from 'pg';
+import type { RunState } from '../../domain.ts';
+
+/** How far a run is, over all workers. Read from its slices, which are few. */
+export type RunWatch = {
+  readonly state: RunState;
+  readonly stateReason: string | null;
+  /** Requests; grows when rejected ones are divided. */
+  readonly total: number;
+  readonly settled: number;
+  readonly rejected: number;
+  readonly notAccepted: number;
+  /** Slices that a worker holds. */
+  readonly held: number;
+};
+
+/** Of those runs that there are. */
+export async function watchRuns(
+  pool: pg.Pool,
+  runs: readonly string[],
+): Promise<ReadonlyMap<string, RunWatch>> {
+  const { rows } = await pool.query<RunWatch & { run: string }>({
+    name: 'watch-runs',
+    text: `
+      SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason",
+             coalesce(max(s.last_request) FILTER (WHERE s.slice > 0), 0) AS total,
+             coalesce(sum(s.settled), 0)::integer AS settled, coalesce(sum(s.rejected), 0)::integer AS rejected,
+             coalesce(sum(s.not_accepted), 0)::integer AS "notAccepted",
+             (count(*) FILTER (WHERE s.state = 'held'))::integer AS held
+      FROM runs r
+      LEFT JOIN slices s USING (run_id)
+      WHERE r.run_id = ANY ($1)
+      GROUP BY r.run_id
+    `,
+    values: [runs],
+  });
+  return new Map(rows.map(({ run, ...watch }) => [run, watch]));
+}

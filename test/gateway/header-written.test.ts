@@ -1,0 +1,99 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { chance } from '../../src/sandbox/chance.ts';
+import { start, type TestSandbox } from '../sandbox/start.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import {
+  answerEarly,
+  answerTwice,
+  closeAfterAnswer,
+  closeAfterBody,
+  pass,
+  resetAfterAnswer,
+  resetAfterHeader,
+  resetOnConnecting,
+  shutFor,
+  stallBeforeAnswer,
+  stallOnConnecting,
+} from '../support/faults.ts';
+import { open, sms } from './peer.ts';
+
+/**
+ * Evidence says by `onRequestStart` whether a request's header was written; here it is held against what undici says of
+ * itself on its diagnostics channel, request by request, while everything that can happen to connections happens.
+ */
+
+let service: TestSandbox;
+beforeAll(async () => {
+  service = await start();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const withBody = z.object({ request: z.object({ body: z.instanceof(Uint8Array) }) });
+
+/** The MessageIDs of the headers that undici writes, in order, from now on. */
+function watchHeaders(): Disposable & { readonly written: readonly string[] } {
+  const written: string[] = [];
+  const onSendHeaders = (message: unknown): void => {
+    const { request } = withBody.parse(message);
+    const [, messageId = 'unknown'] = /"MessageID":"(V\d+)"/.exec(Buffer.from(request.body).toString()) ?? [];
+    written.push(messageId);
+  };
+  subscribe('undici:client:sendHeaders', onSendHeaders);
+  return { written, [Symbol.dispose]: () => unsubscribe('undici:client:sendHeaders', onSendHeaders) };
+}
+
+async function mixed(faults: readonly Fault[], seed: number): Promise<FaultProxy> {
+  let requests = 0;
+  const proxy = await startFaultProxy(service.port, () => {
+    requests++;
+    return faults[Math.floor(chance('mix', seed, requests) * faults.length)] ?? pass;
+  });
+  return proxy;
+}
+
+const timeouts = { connect: 150, headers: 150, body: 150 };
+const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `V${index}`);
+
+test.each([1, 2, 3])(
+  'says of each of many requests at once whether its header was written, mix %i',
+  async (seed) => {
+    await using proxy = await mixed(
+      [
+        ...[pass, pass, closeAfterAnswer, resetAfterAnswer, answerTwice('503 Busy'), shutFor(15)],
+        ...[
+          resetOnConnecting,
+          resetAfterHeader,
+          closeAfterBody,
+          stallBeforeAnswer,
+          answerEarly('503 Busy', ''),
+        ],
+      ],
+      seed,
+    );
+    await using gateway = open(proxy.url, { concurrency: 8, timeouts });
+    using headers = watchHeaders();
+
+    const evidence = await Promise.all(
+      ids(300).map(async (id) => ({ id, ...(await gateway.send(sms(id))) })),
+    );
+
+    const sentOut = evidence.filter(({ kind }) => kind !== 'not_sent').map(({ id }) => id);
+    expect(headers.written.toSorted()).toEqual(sentOut.toSorted());
+    expect(new Set(evidence.map(({ kind }) => kind))).toEqual(new Set(['answer', 'no_answer', 'not_sent']));
+    const unsent = evidence.filter(({ kind }) => kind === 'not_sent').map(({ id }) => `"${id}"`);
+    expect(unsent.filter((id) => proxy.seen.some((body) => body.includes(id)))).toEqual([]);
+  },
+);
+
+test('says that no header was written where there never was TLS', async () => {
+  await using proxy = await mixed([resetOnConnecting, stallOnConnecting, closeAfterBody], 1);
+  await using gateway = open(proxy.url.replace('http:', 'https:'), { concurrency: 8, timeouts });
+  using headers = watchHeaders();
+
+  const evidence = await Promise.all(ids(60).map((id) => gateway.send(sms(id))));
+
+  expect(new Set(evidence.map(({ kind }) => kind))).toEqual(new Set(['not_sent']));
+  expect(headers.written).toEqual([]);
+});

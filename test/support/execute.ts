@@ -1,0 +1,71 @@
+import type { RequestState, RunSummary } from '../../src/domain.ts';
+import type { EngineContext } from '../../src/engine/context.ts';
+import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
+import { requireSummary } from '../../src/engine/find-run.ts';
+import type { Account } from '../../src/gateway/account.ts';
+
+const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+const never = new AbortController().signal;
+
+/** Works a planned or paused run in this process. */
+export async function execute(
+  context: EngineContext,
+  run: string,
+  account: Account,
+  stop: AbortSignal = never,
+): Promise<{ readonly end: RunEnd; readonly summary: RunSummary }> {
+  const end = await executeRun(context, run, async () => account, stop, noProgress);
+  return { end, summary: await requireSummary(context, run) };
+}
+
+type AccountChanges = Partial<Omit<Account, 'timeouts'>> & {
+  readonly timeouts?: Partial<Account['timeouts']>;
+};
+
+/** The account that `aRun` names. */
+export function anAccount(baseUrl: string, { timeouts, ...changes }: AccountChanges = {}): Account {
+  return {
+    name: 'sandbox',
+    interface: 'rest-2.02',
+    format: 'json',
+    baseUrl,
+    credentials: { kind: 'authToken', authToken: 'token-for-tests' },
+    timeouts: { connect: 5_000, headers: 5_000, body: 5_000, ...timeouts },
+    concurrency: 16,
+    requestsPerSecond: null,
+    recipientsPerSecond: null,
+    statusLookUp: false,
+    rates: [],
+    ...changes,
+  };
+}
+
+export type RecordedAttempt = {
+  readonly attempt: number;
+  readonly verdict: string | null;
+  readonly http_status: number | null;
+  readonly detail: string | null;
+};
+
+export type RecordedRequest = {
+  readonly messageId: string;
+  readonly state: RequestState;
+  readonly attempts: readonly RecordedAttempt[];
+};
+
+/** What the ledger says of every request of a run, in order. */
+export async function recordedRequests(
+  { ledger }: EngineContext,
+  run: string,
+): Promise<readonly RecordedRequest[]> {
+  const { rows } = await ledger.pool.query<RecordedRequest>(
+    `SELECT q.message_id AS "messageId", q.state,
+            (SELECT json_agg(json_build_object('attempt', a.attempt, 'verdict', a.verdict,
+                                               'http_status', a.http_status, 'detail', a.detail)
+                             ORDER BY a.attempt)
+             FROM attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS attempts
+     FROM requests q WHERE q.run_id = $1 ORDER BY q.request`,
+    [run],
+  );
+  return rows;
+}

@@ -1,0 +1,75 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { type HttpMessage, type MessageReader, readMessages } from './http-messages.ts';
+import { type Listening, listening } from './listening.ts';
+
+/** A request on its way through the proxy, for a fault to play with. */
+export type Passage = Pick<Listening, 'refuse' | 'listen'> & {
+  /** The engine's end of its connection. */
+  readonly client: Socket;
+  /** The request's header, with the empty line; what comes after it is left in the connection. */
+  readonly header: () => Promise<Buffer>;
+  /** The whole request; the service knows nothing of it. */
+  readonly request: () => Promise<HttpMessage>;
+  /** Takes the whole request to the service, and gives the service's whole answer. */
+  readonly forward: () => Promise<HttpMessage>;
+};
+
+/** What the proxy does to one request. When it is over, the connection takes the next one, if it is still open. */
+export type Fault = (passage: Passage) => Promise<unknown>;
+
+export type FaultProxy = Listening & {
+  readonly url: string;
+  /** The bodies of the requests that were read whole, in order. */
+  readonly seen: readonly string[];
+  readonly connections: () => number;
+};
+
+/**
+ * A TCP proxy in front of a service that is told what to do to every request.
+ *
+ * @param service its port on this machine
+ * @param next asked once for every request: as its connection is made, or as its first byte comes on one that was kept
+ */
+export async function startFaultProxy(service: number, next: () => Fault): Promise<FaultProxy> {
+  const seen: string[] = [];
+  let connections = 0;
+
+  const passage = (client: Socket, reader: MessageReader): Passage => {
+    const request = async (): Promise<HttpMessage> => {
+      const message = await reader.message();
+      seen.push(message.body.toString());
+      return message;
+    };
+    const forward = async (): Promise<HttpMessage> => takeTo(service, await request());
+    const { refuse, listen } = listener;
+    return { client, header: () => reader.header(), request, forward, refuse, listen };
+  };
+
+  const serve = async (client: Socket): Promise<void> => {
+    const reader = readMessages(client);
+    do {
+      await next()(passage(client, reader));
+    } while (!client.destroyed && (await reader.begun()));
+    client.end();
+  };
+
+  const server = createServer((client) => {
+    connections++;
+    client.on('error', () => {});
+    // How a connection ends is the engine's to judge, and the proxy's own doing most of the time.
+    serve(client).catch(() => client.destroy());
+  });
+  const listener = await listening(server);
+  return { ...listener, url: `http://127.0.0.1:${listener.port}`, seen, connections: () => connections };
+}
+
+async function takeTo(service: number, { header, body }: HttpMessage): Promise<HttpMessage> {
+  const upstream = connect(service, '127.0.0.1');
+  upstream.on('error', () => {});
+  try {
+    upstream.write(Buffer.concat([header, body]));
+    return await readMessages(upstream).message();
+  } finally {
+    upstream.destroy();
+  }
+}

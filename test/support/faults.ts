@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from './fault-proxy.ts';
+import type { HttpMessage } from './http-messages.ts';
+
+/** What can go wrong between the engine and the service. Those that `forward` reach the service, the others never do. */
+
+export const pass: Fault = async ({ client, forward }) => client.write(bytesOf(await forward()));
+
+/** Never answers, and does not close. */
+const stall = (): Promise<never> => new Promise(() => {});
+
+export const resetOnConnecting: Fault = async ({ client }) => client.resetAndDestroy();
+export const stallOnConnecting: Fault = stall;
+
+export const resetAfterHeader: Fault = async ({ client, header }) => {
+  await header();
+  client.resetAndDestroy();
+};
+
+export const resetAfterBody: Fault = async ({ client, forward }) => {
+  await forward();
+  client.resetAndDestroy();
+};
+
+/** The request arrives whole, and the proxy loses it. */
+export const resetInsteadOfForwarding: Fault = async ({ client, request }) => {
+  await request();
+  client.resetAndDestroy();
+};
+
+export const closeAfterBody: Fault = async ({ client, forward }) => {
+  await forward();
+  client.end();
+};
+
+export const stallBeforeAnswer: Fault = async ({ forward }) => {
+  await forward();
+  await stall();
+};
+
+export const stallInHeader: Fault = async ({ client, forward }) => {
+  const { header } = await forward();
+  client.write(header.subarray(0, 25));
+  await stall();
+};
+
+export const stallInBody: Fault = async ({ client, forward }) => {
+  client.write(allButOneByte(await forward()));
+  await stall();
+};
+
+export const truncateHeader: Fault = async ({ client, forward }) => {
+  const { header } = await forward();
+  client.end(header.subarray(0, 25));
+};
+
+export const truncateBody: Fault = async ({ client, forward }) => {
+  client.end(allButOneByte(await forward()));
+};
+
+/** An answer without a length ends where the connection does, so that a part of it looks whole. */
+export const truncateBodyOfUnknownLength: Fault = async ({ client, forward }) => {
+  const { body } = await forward();
+  client.end(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${body.toString().slice(0, -1)}`);
+};
+
+export const resetInBodyOfUnknownLength: Fault = async ({ client, forward }) => {
+  const { body } = await forward();
+  client.write(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${body.toString().slice(0, -1)}`);
+  await sleep(20);
+  client.resetAndDestroy();
+};
+
+export const answerGarbage: Fault = async ({ client, forward }) => {
+  await forward();
+  client.end(Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 151 + 7) % 256)));
+};
+
+/** Takes the request to the service, and answers something else in the service's place. */
+export function answerInstead(status: string, body: string, headers: readonly string[] = []): Fault {
+  return async ({ client, forward }) => {
+    await forward();
+    client.write(answer(status, body, headers));
+  };
+}
+
+/** Answers without the service, which never hears of it. */
+export function refuseWith(status: string, body = '', headers: readonly string[] = []): Fault {
+  return async ({ client, request }) => {
+    await request();
+    client.write(answer(status, body, headers));
+  };
+}
+
+export function redirectTo(status: string, location: string): Fault {
+  return refuseWith(status, '', [`Location: ${location}`]);
+}
+
+/** Answers as soon as the request's header is there, and reads no further. */
+export function answerEarly(status: string, body: string): Fault {
+  return async ({ client, header }) => {
+    await header();
+    client.write(answer(status, body, ['Connection: close']));
+    await stall();
+  };
+}
+
+/** The service's success, for a MessageID that is not the request's. */
+export const answerForAnother: Fault = async ({ client, forward }) => {
+  const { body } = await forward();
+  client.write(answer('200 OK', body.toString().replace(/"MessageID" *: *"/, '$&another')));
+};
+
+/** @param size bytes; they are written as fast as the other side takes them */
+export function answerWithABodyOf(size: number): Fault {
+  return async ({ client, forward }) => {
+    await forward();
+    client.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
+    const block = Buffer.alloc(65_536, ' ');
+    for (let written = 0; written < size && !client.destroyed; written += block.length) {
+      if (!client.write(block))
+        await new Promise((resolve) => client.once('drain', resolve).once('close', resolve));
+    }
+  };
+}
+
+/** @param line of an answer that is not the last one, such as `102 Processing` */
+export function announce(line: string, times: number): Fault {
+  return async ({ client, forward }) => {
+    const answer = bytesOf(await forward());
+    client.write(`HTTP/1.1 ${line}\r\n\r\n`.repeat(times));
+    client.write(answer);
+  };
+}
+
+export const answerBeforeReading: Fault = async ({ client, header, forward }) => {
+  await header();
+  client.write('HTTP/1.1 103 Early Hints\r\n\r\n');
+  client.write(bytesOf(await forward()));
+};
+
+/** One byte after the other. */
+export const trickle: Fault = async ({ client, forward }) => {
+  client.setNoDelay(true);
+  for (const byte of bytesOf(await forward())) {
+    client.write(Buffer.of(byte));
+    await new Promise(setImmediate);
+  }
+};
+
+/** The second answer in the same piece as the first, so that it is there before any other request. */
+export function answerTwice(second: string): Fault {
+  return async ({ client, forward }) => {
+    client.write(Buffer.concat([bytesOf(await forward()), Buffer.from(answer(second, ''))]));
+  };
+}
+
+/** The service says nothing of it; the engine finds a kept connection gone. */
+export const closeAfterAnswer: Fault = async ({ client, forward }) => {
+  client.end(bytesOf(await forward()));
+};
+
+export const resetAfterAnswer: Fault = async ({ client, forward }) => {
+  client.write(bytesOf(await forward()));
+  await sleep(10);
+  client.resetAndDestroy();
+};
+
+/** Passes this one on; then nobody listens for a while. */
+export function shutFor(milliseconds: number): Fault {
+  return async ({ client, forward, refuse, listen }) => {
+    client.end(bytesOf(await forward()));
+    refuse();
+    await sleep(milliseconds);
+    await listen();
+  };
+}
+
+function answer(status: string, body: string, headers: readonly string[] = []): string {
+  const lines = [`HTTP/1.1 ${status}`, `Content-Length: ${Buffer.byteLength(body)}`, ...headers];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+function bytesOf({ header, body }: HttpMessage): Buffer {
+  return Buffer.concat([header, body]);
+}
+
+function allButOneByte(message: HttpMessage): Buffer {
+  return bytesOf(message).subarray(0, -1);
+}

@@ -1,0 +1,99 @@
+import type { RequestState } from '../../src/domain.ts';
+import type { EngineContext } from '../../src/engine/context.ts';
+import type { Account } from '../../src/gateway/account.ts';
+import { start, type TestSandbox } from '../sandbox/start.ts';
+import { execute, type RecordedRequest, recordedRequests } from './execute.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import { pass } from './faults.ts';
+import { aContact, anEnvelope, aRun, openTestLedger, planContacts } from './ledger.ts';
+
+/** What the ledger says of a request, beside what the service knows of its MessageID. */
+export type SentRequest = RecordedRequest & { readonly received: number; readonly accepted: number };
+
+/** Runs in a real ledger, and the service they are sent to, with something in between that goes wrong. */
+export type FaultyRuns = {
+  /** Nothing is waited for between attempts but what the service asks for. */
+  readonly context: EngineContext;
+  readonly service: TestSandbox;
+  /** @returns the run; each of its requests has one recipient, and two retries */
+  readonly plan: (requests: number, text?: string, concurrency?: number) => Promise<string>;
+  /** A proxy before the service with these faults, one after the other; then it passes everything on. */
+  readonly proxyWith: (...faults: readonly Fault[]) => Promise<FaultProxy>;
+  /** All requests of a run. */
+  readonly requestsOf: (run: string) => Promise<readonly SentRequest[]>;
+  /** Plans a run of one request, executes it, and gives the request. */
+  readonly sendOne: (account: Account, text?: string) => Promise<SentRequest>;
+  readonly close: () => Promise<void>;
+};
+
+export async function openFaultyRuns(): Promise<FaultyRuns> {
+  const opened = await openTestLedger();
+  const service = await start();
+  const context = { ...opened.context, random: () => 0 };
+
+  const plan: FaultyRuns['plan'] = (requests, text = 'Hello', concurrency = 4) => {
+    const envelope = anEnvelope({ Message: text });
+    const contacts = Array.from({ length: requests }, (_, index) => aContact(index + 2, { envelope }));
+    const definition = { dispatch: { concurrency, retries: 2 } };
+    return planContacts(opened.ledger, aRun({ chunkSize: 1, definition }), contacts);
+  };
+
+  const requestsOf: FaultyRuns['requestsOf'] = async (run) => {
+    const lines = Map.groupBy(await service.journal(), ({ messageId }) => messageId ?? '');
+    return (await recordedRequests(context, run)).map((request) => {
+      const received = lines.get(request.messageId) ?? [];
+      const accepted = received.filter(({ status }) => status === 200);
+      return { ...request, received: received.length, accepted: accepted.length };
+    });
+  };
+
+  return {
+    context,
+    service,
+    plan,
+    proxyWith(...faults) {
+      const script = faults.values();
+      return startFaultProxy(service.port, () => script.next().value ?? pass);
+    },
+    requestsOf,
+    async sendOne(account, text) {
+      const run = await plan(1, text);
+      await execute(context, run, account);
+      const [request] = await requestsOf(run);
+      if (!request) throw new Error('the run has no request');
+      return request;
+    },
+    async close() {
+      await service[Symbol.asyncDispose]();
+      await opened.close();
+    },
+  };
+}
+
+/** How an attempt ends: its verdict, the status of the answer, and what is said of it. */
+export type AttemptEnd = readonly [verdict: string, httpStatus: number | null, detail: string | null];
+
+/** @param accepted how often the service accepted the request; it received it no oftener */
+export function sent(
+  state: RequestState,
+  accepted: 0 | 1,
+  ...attempts: readonly AttemptEnd[]
+): Omit<SentRequest, 'messageId'> {
+  return {
+    state,
+    received: accepted,
+    accepted,
+    attempts: attempts.map(([verdict, http_status, detail], index) => {
+      return { attempt: index + 1, verdict, http_status, detail };
+    }),
+  };
+}
+
+export function inDoubt(httpStatus: number | null, detail: string, accepted: 0 | 1) {
+  return sent('in_doubt', accepted, ['in_doubt', httpStatus, detail]);
+}
+
+/** After so many attempts that had to be repeated. */
+export function acceptedAfter(...attempts: readonly AttemptEnd[]) {
+  return sent('accepted', 1, ...attempts, ['accepted', 200, null]);
+}
