@@ -1,7 +1,7 @@
 import { test } from 'vitest';
-import { openDispatchScene } from '../support/dispatch-scene.ts';
+import { openDispatchScene, type SceneOptions } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
-import { killDispatches } from '../support/kill-dispatches.ts';
+import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
 import { openKillTally } from '../support/kill-tally.ts';
 import { randomKills } from '../support/random-kills.ts';
 import { dispatchPoints, exchangePoints } from '../support/signal-points.ts';
@@ -15,39 +15,41 @@ const concurrency = 8;
 const seldom = ['next attempt', 'slice acquired', 'slice finished', 'run finished'];
 const often = [...dispatchPoints, ...exchangePoints.keys()].filter((point) => !seldom.includes(point));
 
-/** Kills of one run: many that let it send a little, then those that let it go on to the end. */
-function killsOf(round: number) {
+/** Many that let a process send a little, then those that let it go on to the end. */
+function killsOfRun(round: number): readonly Kill[] {
   return [
     ...randomKills(40, often, `${seed} ${round}`),
-    ...seldom.map((point) => ({ kind: 'point' as const, point, occurrence: 1 })),
+    ...seldom.map((point): Kill => ({ kind: 'point', point, occurrence: 1 })),
   ];
 }
 
-test(`${wanted} kills of dispatches lose nothing and send nothing twice`, async () => {
-  const tally = openKillTally();
-  for (let round = 0; tally.kills() < wanted; round++) {
-    await using scene = await openDispatchScene({
-      requests: 3000,
-      concurrency,
-      peer: { latency: 5, rejects: 0.02, busy: 0.02 },
-    });
-    const killed = await killDispatches(scene, killsOf(round));
-    tally.add(killed, await expectNothingLostOrTwice(scene, killed, 2 * concurrency));
-  }
-  tally.print(seed);
-});
+function killsOfWorker(round: number): readonly Kill[] {
+  return randomKills(40, often, `${seed} worker ${round}`);
+}
 
-test('with onUnknown: resend, a hundred kills leave nobody without the message', async () => {
+async function torture(kills: number, changes: Partial<SceneOptions>, joinedByWorker = false): Promise<void> {
   const tally = openKillTally();
-  for (let round = 0; tally.kills() < wanted / 5; round++) {
-    await using scene = await openDispatchScene({
-      requests: 2000,
-      concurrency,
-      onUnknown: 'resend',
-      peer: { latency: 5, rejects: 0.02, busy: 0.02 },
-    });
-    const killed = await killDispatches(scene, killsOf(round));
-    tally.add(killed, await expectNothingLostOrTwice(scene, killed, 2 * concurrency));
+  try {
+    for (let round = 0; tally.kills() < kills; round++) {
+      await using scene = await openDispatchScene({
+        requests: 3000,
+        concurrency,
+        peer: { latency: 5, rejects: 0.02, busy: 0.02 },
+        ...changes,
+      });
+      const workerKills = joinedByWorker ? killsOfWorker(round) : [];
+      const killed = await killDispatches(scene, killsOfRun(round), workerKills);
+      tally.add(killed, await expectNothingLostOrTwice(scene, killed, 2 * concurrency));
+    }
+  } finally {
+    tally.print(seed);
   }
-  tally.print(seed);
-});
+}
+
+test(`${wanted} kills of dispatches lose nothing and send nothing twice`, () => torture(wanted, {}));
+
+test('with onUnknown: resend, kills leave nobody without the message', () =>
+  torture(wanted / 5, { onUnknown: 'resend' }));
+
+test('two engines on one run lose nothing and send nothing twice, whichever is killed', () =>
+  torture(wanted / 5, { requests: 5000 }, true));
