@@ -56,6 +56,7 @@ export async function expectNothingLostOrTwice(
   expect(wronglyNot, 'not accepted in the ledger, and the service has it').toEqual([]);
   const twice = rows.filter((request) => timesOf(request) > 1 + request.resends);
   expect(twice, 'accepted more often than it was sent on purpose').toEqual([]);
+  expect(await attemptsWithoutEnd(scene, run), 'attempts that never ended').toEqual([]);
   await expectDoubtsExplained(scene, run, kills, atOnce);
   const doubtful = inState('in_doubt');
   if (scene.onUnknown === 'resend') expect(doubtful, 'not sent again').toEqual([]);
@@ -78,6 +79,20 @@ async function requestsOf({ ledger }: DispatchScene, run: string): Promise<reado
      FROM requests JOIN chunks USING (run_id, request)
      WHERE run_id = $1
      ORDER BY request`,
+    [run],
+  );
+  return rows;
+}
+
+/** Or without a beginning: as many as the request says that there were, there are. */
+async function attemptsWithoutEnd({ ledger }: DispatchScene, run: string): Promise<readonly unknown[]> {
+  const { rows } = await ledger.ledger.pool.query(
+    `SELECT request, q.state, q.attempts, count(a.attempt)::integer AS begun, count(a.finished_at)::integer AS ended
+     FROM requests q
+     LEFT JOIN attempts a USING (run_id, request)
+     WHERE q.run_id = $1
+     GROUP BY q.run_id, request
+     HAVING count(a.attempt) <> q.attempts OR count(a.finished_at) <> q.attempts`,
     [run],
   );
   return rows;
