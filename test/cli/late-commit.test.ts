@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
-import { plannedRun } from '../support/planned-run.ts';
+import { plannedRun, statusOf } from '../support/planned-run.ts';
 
 /** Any number that Volley itself does not lock. */
 const attemptLock = 20_261_122;
@@ -57,7 +57,7 @@ test('a claim that is committed long after its process was killed is in doubt in
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
   await expectNothingLostOrTwice(scene, killed, 2 * concurrency);
-});
+}, 40_000);
 
 test('a next attempt that is committed after its process was killed is in doubt with its request', async () => {
   await using scene = await openDispatchScene({ requests: 100, concurrency, peer: { busy: 0.1 } });
@@ -69,4 +69,19 @@ test('a next attempt that is committed after its process was killed is in doubt 
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
   await expectNothingLostOrTwice(scene, killed, 2 * concurrency);
-});
+}, 40_000);
+
+test('a claim that is committed as the run of its killed process is cancelled is in doubt, not left as sending', async () => {
+  await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
+  const hold = await holdAttempts(scene, 'NEW.request = 40');
+  const { run } = await killedAsItWaits(scene, hold);
+  // Nobody holds its slice any more when it is cancelled.
+  expect((await scene.start(['pause', run]).ended).code).toBe(0);
+  const cancelling = scene.start(['cancel', run]);
+  await sleep(1_000);
+  await hold.letGo();
+  expect((await cancelling.ended).code).toBe(0);
+  const { requests } = await statusOf(scene, run);
+  expect(requests).toMatchObject({ planned: 0, sending: 0 });
+  expect(requests.in_doubt).toBeGreaterThan(0);
+}, 40_000);
