@@ -13,11 +13,14 @@ export type Kill =
 /** A kill that took place. Between the two times (epoch milliseconds) the process died. */
 export type Killed = { readonly what: string; readonly from: number; readonly to: number };
 
+/** `after` is where the process before it was killed. */
+export type UntilSent = { readonly milliseconds: number; readonly after: string };
+
 export type KilledRun = {
   readonly run: string;
   readonly kills: readonly Killed[];
-  /** Milliseconds from the start of each `volley resume` that sent anything to its first request. */
-  readonly untilSent: readonly number[];
+  /** Of each `volley resume` that sent anything: from its start to its first request. */
+  readonly untilSent: readonly UntilSent[];
 };
 
 /**
@@ -41,7 +44,7 @@ export async function killDispatches(
   return killedRun;
 }
 
-type Going = { readonly run: string; readonly kills: Killed[]; readonly untilSent: number[] };
+type Going = { readonly run: string; readonly kills: Killed[]; readonly untilSent: UntilSent[] };
 
 async function planAndKill(scene: DispatchScene): Promise<{ run: string; killed: Killed }> {
   const started = scene.start(['run', 'campaign.yaml']);
@@ -54,7 +57,9 @@ async function resumeAgainAndAgain(scene: DispatchScene, going: Going, kills: re
   for (const kill of [...kills, undefined]) {
     const words = ['resume', going.run];
     const { end, sentAfter } = await startAndKill(scene, words, kill);
-    if (sentAfter !== undefined) going.untilSent.push(sentAfter);
+    if (sentAfter !== undefined) {
+      going.untilSent.push({ milliseconds: Math.round(sentAfter), after: going.kills.at(-1)?.what ?? '' });
+    }
     if (end.kind === 'killed') going.kills.push(end.killed);
     else expect([0, 3], end.stderr).toContain(end.code);
     if (await isOver(scene, going.run)) return;
