@@ -27,7 +27,11 @@ const longestWait = 2_000;
  * @param revive brings back a database that is ours to start
  * @param end ends the waiting: the process is to be gone
  */
-export function openPatience({ onLost, onBack }: Outage, revive: Ledger['revive'], end: AbortSignal): Patience {
+export function openPatience(
+  { onLost, onBack }: Outage,
+  revive: Ledger['revive'],
+  end: AbortSignal,
+): Patience {
   let away: PromiseWithResolvers<void> | undefined;
   // What was begun before the database went away, or before it came back, says nothing of how it is now.
   let era = 0;

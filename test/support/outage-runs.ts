@@ -3,8 +3,8 @@ import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
-import { aContact, aRun, contextOf, planContacts } from './ledger.ts';
 import { anAccount } from './account.ts';
+import { aContact, aRun, contextOf, planContacts } from './ledger.ts';
 import type { SendPeer } from './send-peer.ts';
 
 /** Runs whose engine and whose test have connections of their own to one database, so that only one loses them. */

@@ -43,7 +43,8 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     async start() {
       const lease = await leaseEmbeddedServer(home);
       leases.push(lease);
-      if (lease.address.port !== port) throw new Error(`the server has another port now: ${lease.address.port}`);
+      if (lease.address.port !== port)
+        throw new Error(`the server has another port now: ${lease.address.port}`);
     },
     freeze() {
       frozen = serverProcesses(home);

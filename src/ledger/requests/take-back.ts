@@ -8,13 +8,13 @@ import type { SliceRange } from './orphans.ts';
  * @param known requests that the holder is sending, or has answers of
  */
 export async function takeBackUnheard(
-  pool: pg.Pool,
+  client: pg.Pool | pg.ClientBase,
   { run, first, last }: SliceRange,
   owner: string,
   known: readonly number[],
   now: Date,
 ): Promise<void> {
-  await pool.query(
+  await client.query(
     `
     WITH unheard AS (
       UPDATE requests

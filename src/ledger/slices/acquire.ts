@@ -56,7 +56,7 @@ export async function acquireSlice(
 ): Promise<Acquisition> {
   return inTransaction(pool, async (client) => {
     const db = throughClient(client);
-    await client.query("SELECT pg_advisory_xact_lock(hashtextextended('volley slices', 0))");
+    await lockTakings(client);
     const [job] = await queue.fetch<SliceJob>(queueName, {
       db,
       groupConcurrency: { default: 1, tiers },
@@ -96,6 +96,11 @@ export async function acquireSlice(
       },
     };
   });
+}
+
+/** Until the end of the transaction, nobody else takes a slice; and whoever was in the middle of it has ended. */
+export async function lockTakings(client: pg.ClientBase): Promise<void> {
+  await client.query("SELECT pg_advisory_xact_lock(hashtextextended('volley slices', 0))");
 }
 
 /** What pg-boss answers, of which its types say nothing. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
-import type { HeldSlice } from './acquire.ts';
+import type { SliceRange } from '../requests/orphans.ts';
+import { type HeldSlice, lockTakings } from './acquire.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';
 
 /**
@@ -34,7 +35,12 @@ export async function returnSlice(
 async function putBack(
   queue: SliceQueue,
   client: pg.ClientBase,
-  { run, slice, owner, job }: Pick<SliceRange, 'run' | 'slice'> & { owner: string; job: FailedJob },
+  {
+    run,
+    slice,
+    owner,
+    job,
+  }: Pick<SliceRange, 'run' | 'slice'> & { readonly owner: string; readonly job: string | HeldSlice['job'] },
   message: string,
 ): Promise<void> {
   const { rowCount } = await client.query(
