@@ -94,7 +94,7 @@ async function openContext({
 }: Shell): Promise<{ readonly context: EngineContext; readonly close: () => Promise<void> }> {
   const lease = await leaseDatabase(settings.environment, settings.workingFolder);
   try {
-    const ledger = await openLedger(lease.connection, lease.description);
+    const ledger = await openLedger(lease.connection, lease.description, lease.revive);
     const close = async (): Promise<void> => {
       await ledger.close();
       await lease.release();

@@ -16,6 +16,8 @@ export type OwnPostgres = AsyncDisposable & {
   /** SIGKILL for all its processes, as when the machine loses power; returns when they are gone. */
   readonly kill: () => Promise<void>;
   readonly start: () => Promise<void>;
+  /** SIGKILL for one session; Postgres then ends all others, and recovers without being started again. */
+  readonly killSession: () => Promise<void>;
   /** SIGSTOP and SIGCONT for all its processes: connections stand, and nothing answers. */
   readonly freeze: () => void;
   readonly thaw: () => void;
@@ -45,6 +47,13 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       leases.push(lease);
       if (lease.address.port !== port)
         throw new Error(`the server has another port now: ${lease.address.port}`);
+    },
+    async killSession() {
+      const [session] = await runStatement(
+        urlOf('postgres'),
+        `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
+      );
+      process.kill(Number(session?.['pid']), 'SIGKILL');
     },
     freeze() {
       frozen = serverProcesses(home);

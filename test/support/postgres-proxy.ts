@@ -18,6 +18,8 @@ export type PostgresProxy = Listening & {
   readonly url: string;
   /** Cuts one connection; resolves when that has happened. */
   readonly cut: (cut: Cut) => Promise<void>;
+  /** From now on connections stand, new ones too, and nothing passes; until all are lost. */
+  readonly hang: () => void;
 };
 
 type Armed = { readonly cut: Cut; left: number; readonly done: () => void };
@@ -31,6 +33,7 @@ type Armed = { readonly cut: Cut; left: number; readonly done: () => void };
 export async function startPostgresProxy(target: string): Promise<PostgresProxy> {
   const address = new URL(target);
   let armed: Armed[] = [];
+  let hangs = false;
 
   /** Whether the connection is to be cut at this; each order is carried out once. */
   const takeOrder = (statement: string, transaction: readonly string[]): Cut | undefined => {
@@ -49,7 +52,7 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
 
   const server = createServer((client) => {
     const upstream = connect(Number(address.port), address.hostname);
-    carry(client, upstream, takeOrder);
+    carry(client, upstream, takeOrder, () => hangs);
   });
   const listener = await listening(server);
   const url = new URL(target);
@@ -58,6 +61,13 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
   return {
     ...listener,
     url: url.href,
+    hang() {
+      hangs = true;
+    },
+    stop() {
+      hangs = false;
+      listener.stop();
+    },
     cut: (cut) =>
       new Promise((done) => {
         armed.push({ cut, left: cut.after ?? 0, done });
@@ -67,7 +77,8 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
 
 type TakeOrder = (statement: string, transaction: readonly string[]) => Cut | undefined;
 
-function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder): void {
+/** @param hangs whether what comes is dropped */
+function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder, hangs: () => boolean): void {
   const lose = (): void => {
     client.destroy();
     upstream.destroy();
@@ -85,6 +96,7 @@ function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder): void {
   let waiting = false;
 
   client.on('data', (piece) => {
+    if (hangs()) return;
     for (const { kind, bytes, body } of fromClient(piece)) {
       const statement = statements(kind, body);
       const cut = statement === undefined ? undefined : takeOrder(statement, transaction);
@@ -98,6 +110,7 @@ function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder): void {
     }
   });
   upstream.on('data', (piece) => {
+    if (hangs()) return;
     const messages = fromServer(piece);
     if (!waiting) client.write(piece);
     else if (messages.some(({ kind }) => kind === 'Z')) lose();

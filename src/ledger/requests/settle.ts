@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
 import { divideRequests } from './divide.ts';
+import { settleDoubted } from './settle-doubted.ts';
 
 /** How an attempt ended, and what its request becomes. */
 export type Settlement = {
@@ -87,11 +88,7 @@ async function settle(
           owner = NULL, updated_at = o.finished_at
       FROM outcome o
       WHERE q.run_id = o.run_id AND q.request = o.request
-        AND ((q.state = 'sending' AND q.owner = o.owner)
-             OR (q.state = 'in_doubt' AND q.attempts = o.attempt AND o.state IN ('accepted', 'rejected')
-                 AND EXISTS (SELECT FROM attempts a
-                             WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
-                               AND a.owner = o.owner)))
+        AND q.state = 'sending' AND q.owner = o.owner
       RETURNING o.place, o.run_id, o.slice, q.state, o.divided AND q.state = 'rejected' AS divided
     ), counted AS (
       UPDATE slices s
@@ -125,5 +122,7 @@ async function settle(
       settlements.map((settlement) => settlement.state === 'rejected' && settlement.divide),
     ],
   });
-  return new Set(rows.map(({ place }) => Number(place)));
+  const settled = rows.map(({ place }) => Number(place));
+  if (settled.length === settlements.length) return new Set(settled);
+  return new Set([...settled, ...(await settleDoubted(client, settlements))]);
 }

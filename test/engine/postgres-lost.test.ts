@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
+import { executeOn, expectAllSentOnce, planRequests } from '../support/outage-runs.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
+import { type SendPeer, sendPeer } from '../support/send-peer.ts';
+
+let postgres: OwnPostgres;
+let url: string;
+let ledger: Ledger;
+beforeAll(async () => {
+  postgres = await startOwnPostgres();
+  url = await postgres.createDatabase();
+  ledger = await openLedger({ connectionString: url }, 'own Postgres');
+});
+afterAll(async () => {
+  await ledger.close();
+  await postgres[Symbol.asyncDispose]();
+});
+
+const slowService = () =>
+  sendPeer(async () => {
+    await sleep(10);
+    return { kind: 'accepted' };
+  });
+
+async function hasReceived(service: SendPeer, requests: number): Promise<void> {
+  while (service.calls.length < requests) await sleep(5);
+}
+
+test('Postgres is killed and comes back in the middle of a run: the run waits, says so once, and goes on', async () => {
+  await using service = await slowService();
+  const run = await planRequests(ledger, 300);
+  const executed = executeOn(url, run, service);
+  await hasReceived(service, 50);
+  await postgres.kill();
+  const before = service.calls.length;
+  await sleep(1_500);
+  // What was claimed then, of four in flight.
+  expect(service.calls.length).toBeLessThanOrEqual(before + 12);
+  await postgres.start();
+  const { end, said } = await executed;
+  expect([end.kind, said]).toEqual(['finished', ['away', 'back']]);
+  await expectAllSentOnce(ledger, run, service, 300);
+});
+
+test('when Postgres is killed and comes back, two that share a run do not take each other for dead', async () => {
+  await using service = await slowService();
+  const run = await planRequests(ledger, 1_200);
+  const executed = [executeOn(url, run, service), executeOn(url, run, service)];
+  await hasReceived(service, 100);
+  await postgres.kill();
+  await sleep(1_500);
+  await postgres.start();
+  for (const { end } of await Promise.all(executed)) expect(end.kind).toBe('finished');
+  await expectAllSentOnce(ledger, run, service, 1_200);
+});
+
+test('when a session of Postgres dies and takes all others along, two that share a run do not take each other for dead', async () => {
+  await using service = await slowService();
+  const run = await planRequests(ledger, 1_200);
+  const executed = [executeOn(url, run, service), executeOn(url, run, service)];
+  await hasReceived(service, 100);
+  await postgres.killSession();
+  for (const { end } of await Promise.all(executed)) expect(end.kind).toBe('finished');
+  await expectAllSentOnce(ledger, run, service, 1_200);
+});
