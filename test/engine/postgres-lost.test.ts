@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
+import { reapDeadWorkers } from '../../src/ledger/slices/reap.ts';
+import { isConnectionFailure } from '../../src/platform/database.ts';
 import { executeOn, expectAllSentOnce, planRequests } from '../support/outage-runs.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
 import { type SendPeer, sendPeer } from '../support/send-peer.ts';
+import { holdNextSlice } from '../support/slices.ts';
 
 let postgres: OwnPostgres;
 let url: string;
@@ -56,12 +59,41 @@ test('when Postgres is killed and comes back, two that share a run do not take e
   await expectAllSentOnce(ledger, run, service, 1_200);
 });
 
-test('when a session of Postgres dies and takes all others along, two that share a run do not take each other for dead', async () => {
-  await using service = await slowService();
-  const run = await planRequests(ledger, 1_200);
-  const executed = [executeOn(url, run, service), executeOn(url, run, service)];
-  await hasReceived(service, 100);
-  await postgres.killSession();
-  for (const { end } of await Promise.all(executed)) expect(end.kind).toBe('finished');
-  await expectAllSentOnce(ledger, run, service, 1_200);
-});
+/** A slice whose worker has no session, as after the end of all sessions. */
+async function leaveSliceHeld(): Promise<void> {
+  await holdNextSlice(ledger, await planRequests(ledger, 10));
+}
+
+/** As if the server had been seen for more than the five seconds that workers have to come back. */
+async function letTimePass(): Promise<void> {
+  await ledger.pool.query(`UPDATE server_seen SET seen_at = seen_at - interval '5 seconds'`);
+}
+
+/** Of the workers that have no session, how many slices are taken from them now. */
+async function reap(): Promise<number> {
+  for (;;) {
+    try {
+      return await reapDeadWorkers(await ledger.queue(), ledger.pool, null, new Date());
+    } catch (error) {
+      if (!isConnectionFailure(error)) throw error;
+      await sleep(20);
+    }
+  }
+}
+
+test.each([
+  ['a session of Postgres dies and takes all others along', () => postgres.killSession()],
+  ['Postgres is killed and started', () => postgres.kill().then(postgres.start)],
+  ['Postgres is stopped and started', () => postgres.stop().then(postgres.start)],
+])(
+  'right after %s, a worker without a session is not taken for dead before five seconds have passed',
+  async (_, happens) => {
+    await letTimePass();
+    await reap();
+    await leaveSliceHeld();
+    await happens();
+    expect(await reap()).toBe(0);
+    await letTimePass();
+    expect(await reap()).toBeGreaterThan(0);
+  },
+);

@@ -4,6 +4,7 @@ import {
   type EmbeddedServerLease,
   embeddedServerStatus,
   leaseEmbeddedServer,
+  stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
 import { isZombie } from '../../src/platform/process-identity.ts';
 import { makeHome, removeHome } from './embedded-home.ts';
@@ -16,6 +17,8 @@ export type OwnPostgres = AsyncDisposable & {
   /** SIGKILL for all its processes, as when the machine loses power; returns when they are gone. */
   readonly kill: () => Promise<void>;
   readonly start: () => Promise<void>;
+  /** As an operator does it: sessions are told. */
+  readonly stop: () => Promise<void>;
   /** SIGKILL for one session; Postgres then ends all others, and recovers without being started again. */
   readonly killSession: () => Promise<void>;
   /** SIGSTOP and SIGCONT for all its processes: connections stand, and nothing answers. */
@@ -47,6 +50,9 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       leases.push(lease);
       if (lease.address.port !== port)
         throw new Error(`the server has another port now: ${lease.address.port}`);
+    },
+    async stop() {
+      await stopEmbeddedServer(home, { evenIfInUse: true });
     },
     async killSession() {
       const [session] = await runStatement(
