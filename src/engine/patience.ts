@@ -71,6 +71,7 @@ export function openPatience(
   return {
     async persist(work) {
       let began = era;
+      let failed = false;
       const trying = pRetry(
         () => {
           began = era;
@@ -84,7 +85,9 @@ export function openPatience(
           signal: end,
           shouldRetry: ({ error }) => isTransient(error),
           onFailedAttempt: async ({ error, attemptNumber }) => {
-            if (!isAway(error) || began !== era) return;
+            if (!isAway(error)) return;
+            failed = true;
+            if (began !== era) return;
             // One broken connection says nothing yet: the next try has another.
             if (attemptNumber > 1) lose(error);
             await reviveOnce(error);
@@ -92,7 +95,8 @@ export function openPatience(
         },
       );
       const result = await unlessEnded(trying, end);
-      if (began === era) regain();
+      // What succeeds at once may not have needed the database.
+      if (failed && began === era) regain();
       return result;
     },
     async back(stop) {
