@@ -55,7 +55,6 @@ test('the embedded server is killed in the middle of a run: the run says so, sta
   await killServer(home);
   const { code, stdout, stderr } = await started.ended;
   expect([code, stderr]).toEqual([0, expect.stringContaining('the database is away')]);
-  console.log(stderr);
   expect(timesSaid('the database is away', stderr)).toBe(1);
   expect(timesSaid('the database is back', stderr)).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ state: 'completed', requests: { accepted: requests } });
@@ -64,9 +63,15 @@ test('the embedded server is killed in the middle of a run: the run says so, sta
   expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
 });
 
+const ways = [
+  ['its connections are lost', 'stop'],
+  ['it answers nothing', 'hang'],
+] as const;
+
 describe.concurrent('Ctrl-C while the database is away', () => {
-  test.for([['its connections are lost', 'stop'] as const, ['it answers nothing', 'hang'] as const])(
+  test.for(ways)(
     '%s: exit 130 within ten seconds, and what could not be recorded is in doubt',
+    { timeout: 40_000 },
     async ([_, how], { expect }) => {
       const ledger = await openTestLedger();
       onTestFinished(() => ledger.close());
@@ -80,7 +85,6 @@ describe.concurrent('Ctrl-C while the database is away', () => {
       const askedAt = performance.now();
       started.process.kill('SIGINT');
       const { code, stderr } = await started.ended;
-      console.log('gone after', performance.now() - askedAt);
       expect(performance.now() - askedAt).toBeLessThan(10_000);
       expect(code, stderr).toBe(130);
       const [, run = ''] = /volley resume (\S+)`/.exec(stderr) ?? expect.fail(stderr);
@@ -93,7 +97,6 @@ describe.concurrent('Ctrl-C while the database is away', () => {
       );
       const sentBefore = service.accepted().map(({ messageId }) => messageId);
       const resumed = await start(['resume', run, '--json']).ended;
-      console.log('resumed', performance.now() - askedAt);
       expect(resumed.code, resumed.stderr).toBe(3);
       const { rows } = await ledger.ledger.pool.query<{ message_id: string }>(
         `SELECT message_id FROM requests WHERE run_id = $1 AND state = 'in_doubt'`,
@@ -109,6 +112,5 @@ describe.concurrent('Ctrl-C while the database is away', () => {
       const accepted = service.accepted().map(({ messageId }) => messageId);
       expect(new Set(accepted).size).toBe(accepted.length);
     },
-    40_000,
   );
 });

@@ -11,11 +11,16 @@ import type { SendPeer } from './send-peer.ts';
 
 const never = new AbortController().signal;
 
-/** A run of so many requests of one recipient, four in flight. */
-export function planRequests(ledger: Ledger, requests: number, dispatch: object = {}): Promise<string> {
+/** A run to so many recipients, each in a request of its own unless the chunk is larger; four requests in flight. */
+export function planRequests(
+  ledger: Ledger,
+  recipients: number,
+  dispatch: object = {},
+  chunkSize = 1,
+): Promise<string> {
   const definition = { dispatch: { concurrency: 4, retries: 5, ...dispatch } };
-  const contacts = Array.from({ length: requests }, (_, index) => aContact(index + 2));
-  return planContacts(ledger, aRun({ chunkSize: 1, definition }), contacts);
+  const contacts = Array.from({ length: recipients }, (_, index) => aContact(index + 2));
+  return planContacts(ledger, aRun({ chunkSize, definition }), contacts);
 }
 
 export type Executed = {
@@ -24,29 +29,41 @@ export type Executed = {
   readonly said: readonly ('away' | 'back')[];
 };
 
-/** Works a run as a process would that has this address of the database. */
+type HowToExecute = { readonly stop?: AbortSignal; readonly account?: Partial<Account> };
+
+/** Works a run as a process would that has these connections. */
+export async function executeIn(
+  ledger: Ledger,
+  run: string,
+  service: Pick<SendPeer, 'url'>,
+  { stop = never, account = {} }: HowToExecute = {},
+): Promise<Executed> {
+  const said: ('away' | 'back')[] = [];
+  const end = await executeRun(
+    contextOf(ledger),
+    run,
+    async () => anAccount({ baseUrl: service.url, ...account }),
+    stop,
+    {
+      onStart: () => {},
+      onWatch: () => {},
+      onLost: () => said.push('away'),
+      onBack: () => said.push('back'),
+    },
+  );
+  return { end, said };
+}
+
+/** As `executeIn`, with connections of its own. */
 export async function executeOn(
   url: string,
   run: string,
   service: Pick<SendPeer, 'url'>,
-  { stop = never, account = {} }: { stop?: AbortSignal; account?: Partial<Account> } = {},
+  how?: HowToExecute,
 ): Promise<Executed> {
   const ledger = await openLedger({ connectionString: url }, 'test database');
-  const said: ('away' | 'back')[] = [];
   try {
-    const end = await executeRun(
-      contextOf(ledger),
-      run,
-      async () => anAccount({ baseUrl: service.url, ...account }),
-      stop,
-      {
-        onStart: () => {},
-        onWatch: () => {},
-        onLost: () => said.push('away'),
-        onBack: () => said.push('back'),
-      },
-    );
-    return { end, said };
+    return await executeIn(ledger, run, service, how);
   } finally {
     await ledger.close();
   }

@@ -7,11 +7,13 @@ export type Cut = {
   /** The statement itself, where it stands alone; with `commit`, the COMMIT of the transaction that it is in. */
   readonly statement: RegExp;
   readonly commit?: boolean;
-  /** Whether Postgres executes it before the connection is lost; its answer never arrives. */
-  readonly executed: boolean;
+  /** Whether Postgres executes it, though its answer never arrives; or commits it late, when its client has gone on. */
+  readonly executed: Executed;
   /** How many of these pass first; none by default. */
   readonly after?: number;
 };
+
+export type Executed = 'never' | 'at once' | 'late';
 
 export type PostgresProxy = Listening & {
   /** The same database, through the proxy. */
@@ -75,6 +77,9 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
   };
 }
 
+/** Long enough for the first retry (milliseconds). */
+const lateness = 400;
+
 type TakeOrder = (statement: string, transaction: readonly string[]) => Cut | undefined;
 
 /** @param hangs whether what comes is dropped */
@@ -82,6 +87,11 @@ function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder, hangs: ()
   const lose = (): void => {
     client.destroy();
     upstream.destroy();
+  };
+  const loseLate = (last: Buffer): void => {
+    client.off('close', lose);
+    client.destroy();
+    setTimeout(() => upstream.end(last), lateness);
   };
   for (const socket of [client, upstream]) {
     socket.setNoDelay(true);
@@ -101,7 +111,8 @@ function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder, hangs: ()
       const statement = statements(kind, body);
       const cut = statement === undefined ? undefined : takeOrder(statement, transaction);
       // Without the end of what was asked, Postgres undoes what it has done of it.
-      if (cut && !cut.executed) return lose();
+      if (cut?.executed === 'never') return lose();
+      if (cut?.executed === 'late') return loseLate(bytes);
       if (cut) waiting = true;
       upstream.write(bytes);
       if (statement === undefined) continue;
