@@ -69,9 +69,12 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TABLE rate_limits (
       account               text PRIMARY KEY,
       -- Set by an operator, in place of the accounts file's; NULL: that of the file.
-      requests_per_second   numeric CHECK (requests_per_second > 0),
-      recipients_per_second numeric CHECK (recipients_per_second > 0),
+      requests_per_second   double precision CHECK (requests_per_second > 0),
+      recipients_per_second double precision CHECK (recipients_per_second > 0),
+      -- In force when the time beside it was reckoned; NULL: there was no limit.
+      requests_rate         double precision CHECK (requests_rate > 0),
       requests_until        timestamptz NOT NULL DEFAULT '-infinity',
+      recipients_rate       double precision CHECK (recipients_rate > 0),
       recipients_until      timestamptz NOT NULL DEFAULT '-infinity',
       status_until          timestamptz NOT NULL DEFAULT '-infinity'
     ) WITH (fillfactor = 10);

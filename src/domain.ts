@@ -27,6 +27,12 @@ export type Rate = {
   readonly currency: string;
 };
 
+/** How fast an account may be used, over all workers; null: as fast as can be. */
+export type RateLimits = {
+  readonly requestsPerSecond: number | null;
+  readonly recipientsPerSecond: number | null;
+};
+
 /** The interfaces an account can be spoken to in (interface.md, sections 4.1–4.3). */
 export const interfaceNames = ['rest-2.02', 'rest-1.04', 'rest-1.02', 'soap-tts'] as const;
 export type InterfaceName = (typeof interfaceNames)[number];

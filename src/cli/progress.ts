@@ -1,6 +1,7 @@
 import { createLogUpdate } from 'log-update';
-import type { RunSummary } from '../domain.ts';
 import type { RunProgress } from '../engine/execute-run.ts';
+import type { RunWatch } from '../ledger/slices/watch.ts';
+import { printable } from '../report/printable.ts';
 import type { Shell } from './shell.ts';
 
 /** A line that tells how far something is. */
@@ -42,38 +43,38 @@ export function startProgressLine(shell: Shell): ProgressLine {
   };
 }
 
-/** Progress of a dispatch: a bar, requests, rate, time left, failures so far. Counted as it goes, not by query. */
+/** Progress of a dispatch: a bar, requests, rate, time left, failures so far, of all workers together. */
 export function startRunProgress(shell: Shell): RunProgress & { readonly done: () => void } {
   const line = startProgressLine(shell);
-  let total = 0;
-  let before = 0;
-  let settled = 0;
-  let failures = 0;
+  let before: number | undefined;
+  let watch: RunWatch | undefined;
   let startedAt = shell.now().getTime();
 
-  const text = (): string => {
-    const finished = before + settled;
+  const text = ({ settled, total, notAccepted }: RunWatch): string => {
     const seconds = Math.max((shell.now().getTime() - startedAt) / 1000, 0.001);
-    const rate = settled / seconds;
-    const left = rate > 0 ? `, ${formatSeconds((total - finished) / rate)} left` : '';
-    const failed = failures > 0 ? `, ${failures} not accepted` : '';
-    return `  sending  ${bar(finished, total)} ${finished}/${total} requests, ${rate.toFixed(0)}/s${left}${failed}`;
+    const rate = Math.max(0, settled - (before ?? settled)) / seconds;
+    const left = rate > 0 && settled < total ? `, ${formatSeconds((total - settled) / rate)} left` : '';
+    const failed = notAccepted > 0 ? `, ${notAccepted} not accepted` : '';
+    return `  sending  ${bar(settled, total)} ${settled}/${total} requests, ${rate.toFixed(0)}/s${left}${failed}`;
   };
 
   return {
-    onStart: ({ requests }: RunSummary) => {
-      total = requests.total;
-      before = requests.total - requests.planned;
-      failures = requests.rejected + requests.failed + requests.in_doubt;
+    onStart: () => {
       startedAt = shell.now().getTime();
     },
-    onSettled: (state) => {
-      if (state !== 'planned') settled++;
-      if (state !== 'accepted' && state !== 'planned' && state !== 'cancelled') failures++;
-      line.show(text);
+    onWatch: (now) => {
+      before ??= now.settled;
+      watch = now;
+      line.show(() => text(now));
     },
+    onLost: (error) => {
+      line.turn(
+        `  waiting  the database is away (${printable(error.message)}); nothing is sent until it is back`,
+      );
+    },
+    onBack: () => line.turn('  sending  the database is back; going on'),
     done: () => {
-      if (total > 0) line.done(text());
+      if (watch) line.done(text(watch));
     },
   };
 }
@@ -81,7 +82,7 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
 const barWidth = 24;
 
 export function bar(part: number, whole: number): string {
-  const filled = whole === 0 ? barWidth : Math.floor((part / whole) * barWidth);
+  const filled = whole === 0 ? barWidth : Math.min(barWidth, Math.floor((part / whole) * barWidth));
   return '█'.repeat(filled) + '░'.repeat(barWidth - filled);
 }
 

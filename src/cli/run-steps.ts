@@ -1,9 +1,11 @@
 import type { RunSummary } from '../domain.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { executeRun, type RunEnd, requireRun, requireSummary } from '../engine/execute-run.ts';
+import { executeRun, type RunEnd } from '../engine/execute-run.ts';
+import { requireSummary } from '../engine/find-run.ts';
 import type { KeptFiles } from '../engine/kept-files.ts';
 import { planRun } from '../engine/plan-run.ts';
 import type { PreparedCampaign } from '../engine/prepare.ts';
+import { loadAccount } from '../engine/prepare.ts';
 import type { Account } from '../gateway/account.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
@@ -50,7 +52,7 @@ export async function dispatchWithProgress(
   shell.drainable();
   const progress = startRunProgress(shell);
   try {
-    return await executeRun(context, run, account, shell.stop, progress);
+    return await executeRun(context, run, accountsOf(shell, account), shell.stop, progress);
   } finally {
     progress.done();
   }
@@ -65,21 +67,42 @@ export async function dispatchAndPrint(
   json: boolean,
 ): Promise<void> {
   const end = await dispatchWithProgress(shell, context, run, account);
+  if (end.kind === 'unrecorded') {
+    shell.note(
+      `The database was away until the end. What could not be recorded is in doubt; \`volley resume ${run}\` says what, and goes on.`,
+    );
+    shell.exitWith(130);
+    return;
+  }
   const summary = await requireSummary(context, run);
   shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
-  if (end.kind === 'lost') {
+  if (end.kind === 'drained') shell.note(`Interrupted. \`volley resume ${run}\` goes on.`);
+  if (end.kind === 'paused' || end.kind === 'cancelled') {
+    const next = end.kind === 'paused' ? ` \`volley resume ${run}\` goes on.` : '';
+    shell.note(`The run is ${end.kind}: ${printable(end.reason)}.${next}`);
+  }
+  if (summary.requests.in_doubt > 0) {
     shell.note(
-      `The database session of this run was lost, so no more was sent. \`volley resume ${run}\` goes on.`,
+      `${summary.requests.in_doubt} requests are in doubt: the service may have taken them. \`volley resolve ${run}\` lists them.`,
     );
   }
-  const { stateReason } = await requireRun(context, run);
-  if (stateReason)
-    shell.note(`The run is ${summary.state}: ${printable(stateReason)}. \`volley resume ${run}\` goes on.`);
   shell.exitWith(exitCodeOf(end, summary));
 }
 
+/** Slices of other runs are worked too, so their accounts may be asked for. */
+export function accountsOf(shell: Shell, known?: Account): (name: string) => Promise<Account> {
+  return async (name) => (name === known?.name ? known : loadAccount(name, shell.settings));
+}
+
 function exitCodeOf(end: RunEnd, { requests }: RunSummary): ExitCode {
-  if (end.kind === 'refused' || end.kind === 'lost') return 4;
-  if (end.kind === 'drained') return 130;
-  return requests.rejected + requests.failed + requests.in_doubt + requests.abandoned > 0 ? 3 : 0;
+  switch (end.kind) {
+    case 'paused':
+    case 'cancelled':
+      return 4;
+    case 'drained':
+    case 'unrecorded':
+      return 130;
+    case 'finished':
+      return requests.rejected + requests.failed + requests.in_doubt + requests.abandoned > 0 ? 3 : 0;
+  }
 }

@@ -96,7 +96,11 @@ async function openContext({
       await ledger.close();
       await lease.release();
     };
-    return { context: { ledger, now, randomBytes, random: Math.random, randomUuid: randomUUID }, close };
+    const monotonic = (): number => performance.now();
+    return {
+      context: { ledger, now, monotonic, randomBytes, random: Math.random, randomUuid: randomUUID },
+      close,
+    };
   } catch (error) {
     await lease.release();
     throw error;

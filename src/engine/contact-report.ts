@@ -9,7 +9,7 @@ import {
 } from '../ledger/runs/contact-files.ts';
 import { type ContactResult, streamContactResults } from '../ledger/runs/contact-results.ts';
 import type { EngineContext } from './context.ts';
-import { requireRun } from './execute-run.ts';
+import { requireRun } from './find-run.ts';
 import { keptBytes } from './kept-files.ts';
 
 /** The rows of a run's contact files as they were read, each with what became of it. */

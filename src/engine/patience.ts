@@ -27,7 +27,6 @@ export function openPatience({ onLost, onBack }: Outage, end: AbortSignal): Pati
   return {
     async persist(work) {
       const result = await pRetry(work, {
-        forever: true,
         retries: Number.POSITIVE_INFINITY,
         minTimeout: shortestWait,
         maxTimeout: longestWait,

@@ -1,11 +1,14 @@
 import { checkBudget } from '../campaign/budget.ts';
 import { estimateCost } from '../campaign/cost.ts';
 import type { Contact } from '../domain.ts';
+import type { Account } from '../gateway/account.ts';
 import { inSession } from '../ledger/connection.ts';
-import { expandRun } from '../ledger/contacts/expand.ts';
+import { expandRun, type PlannedRun } from '../ledger/contacts/expand.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
 import { stageSuppressions } from '../ledger/contacts/suppress.ts';
+import { enqueueSlices } from '../ledger/slices/enqueue.ts';
 import type { EngineContext } from './context.ts';
+import { dispatchSettings } from './dispatch-settings.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { countLinesBefore } from './lines-before.ts';
@@ -67,11 +70,31 @@ export async function planRun(
       }),
       sourceRun: null,
       files: { kind: 'read', readFile: files.read },
+      ...(await firstSlices(context, run, account, definition)),
       approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, account.rates)),
       createdAt: now,
     });
   });
   return run;
+}
+
+/**
+ * How a planned run's first slices go into the queue.
+ *
+ * @param definition as it is frozen
+ */
+export async function firstSlices(
+  { ledger }: EngineContext,
+  run: string,
+  account: Account,
+  definition: unknown,
+): Promise<Pick<PlannedRun, 'canary' | 'enqueue'>> {
+  const queue = await ledger.queue();
+  const { plan, failFast } = dispatchSettings(run, account, definition);
+  return {
+    canary: failFast?.first ?? null,
+    enqueue: (client) => enqueueSlices(queue, client, plan),
+  };
 }
 
 async function* counted(

@@ -7,9 +7,10 @@ import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { restageRecipients } from '../ledger/contacts/restage.ts';
 import { listContactFiles } from '../ledger/runs/contact-files.ts';
-import { lockRunForDispatch } from '../ledger/runs/lock.ts';
+import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import type { EngineContext } from './context.ts';
-import { requireRun } from './execute-run.ts';
+import { requireRun } from './find-run.ts';
+import { firstSlices } from './plan-run.ts';
 import { newRunId } from './run-id.ts';
 
 /** States of recipients who may be sent to again: nobody who was, or who still will be. */
@@ -41,14 +42,14 @@ export async function planRerun(
   context: EngineContext,
   sourceRun: string,
   states: readonly RerunState[],
-  account: Pick<Account, 'rates'>,
+  account: Account,
 ): Promise<string> {
   const { ledger } = context;
   const source = await requireRun(context, sourceRun);
-  // Its states must not change on the way, and two reruns of it must not miss each other.
-  const lock = await lockRunForDispatch(ledger.pool, sourceRun);
+  // Two reruns of it must not miss each other, and its states must not change on the way.
+  const lock = await lockRunForRerun(ledger.pool, sourceRun);
   if (!lock) {
-    const what = 'A process is dispatching this run, or making another of it; wait for it, or stop it first.';
+    const what = 'A process is sending this run, or making another of it; wait for it, or stop it first.';
     throw new InputError([{ where: `run ${sourceRun}`, what }]);
   }
   try {
@@ -75,6 +76,7 @@ export async function planRerun(
         contactFiles: await listContactFiles(client, sourceRun),
         sourceRun,
         files: { kind: 'run', run: sourceRun },
+        ...(await firstSlices(context, run, account, source.definition)),
         approve: (totals) => {
           if (totals.length > 0) {
             checkBudget(frozen, estimateCost(totals, source.channel, account.rates));

@@ -25,7 +25,5 @@ export async function settleDoubts(work: DoubtWork): Promise<void> {
   const { context, patience, holding, policy, stop } = work;
   if (stop.aborted || policy.resends === 0) return;
   const { run, owner } = holding.slice;
-  await patience.persist(() =>
-    resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()),
-  );
+  await patience.persist(() => resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()));
 }

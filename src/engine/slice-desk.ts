@@ -22,7 +22,6 @@ export type SliceDeskTools = {
   readonly patience: Patience;
   readonly recorder: Recorder;
   readonly cutOff: AbortSignal;
-  readonly onFailure: (error: unknown) => void;
 };
 
 export type SliceDesk = {
@@ -36,7 +35,7 @@ export type SliceDesk = {
 };
 
 export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
-  const { context, queue, patience, recorder, cutOff, onFailure } = tools;
+  const { context, queue, patience, recorder, cutOff } = tools;
   const { pool } = context.ledger;
 
   const pause = (run: string, reason: string): Promise<unknown> =>
@@ -62,6 +61,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
         await settleDoubts({ context, patience, holding, gateway, limiter, policy: settings.policy, stop });
         return;
       }
+      let pausing: Promise<unknown> | undefined;
       await workSlice({
         holding,
         patience,
@@ -84,12 +84,12 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
           stillHeld: holding.stillHeld,
         },
         onRefused: (words) => {
-          pause(
-            slice.run,
-            `the service refused the credential of account "${account.name}": ${words}`,
-          ).catch(onFailure);
+          const reason = `the service refused the credential of account "${account.name}": ${words}`;
+          pausing = pause(slice.run, reason);
         },
       });
+      // The slice is given up only after that, or it would be taken again.
+      await pausing;
       const watch = (await patience.persist(() => watchRuns(pool, [slice.run]))).get(slice.run);
       if (watch) await stopIfRejected(slice, watch);
     },

@@ -33,17 +33,24 @@ export type SliceWork = {
  * @throws Error when the ledger fails otherwise than by being away
  */
 export async function workSlice(work: SliceWork): Promise<void> {
-  const { sender, limiter, patience, concurrency } = work;
+  const { limiter, patience, concurrency } = work;
   const { slice } = work.holding;
-  const { stop } = sender;
+  const refused = new AbortController();
+  const stop = AbortSignal.any([work.sender.stop, refused.signal]);
+  const sender = { ...work.sender, stop };
   const inFlight = pLimit(concurrency);
   /** Claimed, and not recorded yet. */
   const known = new Set<number>();
   let from = slice.first;
 
   const handle = async (claimed: ClaimedRequest, contents: FileContents): Promise<void> => {
-    await sendAndRecord(work, claimed, contents);
+    const settlement = await sendRequest(sender, claimed, contents);
+    if (settlement) await work.recorder.record(settlement);
     known.delete(claimed.request);
+    if (settlement?.state === 'planned' && settlement.verdict === 'unauthorized' && !refused.signal.aborted) {
+      refused.abort();
+      work.onRefused(settlement.detail ?? '');
+    }
   };
 
   const batches: Promise<unknown>[] = [];
@@ -88,19 +95,6 @@ async function claimPatiently(
   for (const { request } of claim.claimed) known.add(request);
   pass('claimed', slice.run);
   return claim;
-}
-
-async function sendAndRecord(
-  { sender, recorder, onRefused }: SliceWork,
-  claimed: ClaimedRequest,
-  contents: FileContents,
-): Promise<void> {
-  const settlement = await sendRequest(sender, claimed, contents);
-  if (!settlement) return;
-  await recorder.record(settlement);
-  if (settlement.state === 'planned' && settlement.verdict === 'unauthorized') {
-    onRefused(settlement.detail ?? '');
-  }
 }
 
 /** Requests whose files cannot be loaded are given back: left as `sending`, they would be in doubt, with no byte sent. */

@@ -62,7 +62,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const bell = openBell();
   const accounts = openAccountDesks(context, options.accountNamed);
   const recorder = openRecorder(pool, patience);
-  const desk = openSliceDesk({ context, queue, patience, recorder, cutOff: options.cutOff, onFailure: fail });
+  const desk = openSliceDesk({ context, queue, patience, recorder, cutOff: options.cutOff });
   const inHand = new Set<InHand>();
 
   async function takeSlices(): Promise<void> {
@@ -96,8 +96,11 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     const halt = new AbortController();
     const done = desk
       .work(holding, account, AbortSignal.any([stop, halt.signal, holding.lost]))
-      .then(() => persist(() => finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), now())))
+      .then(() =>
+        persist(() => finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), now())),
+      )
       .then(() => pass('slice finished', slice.run))
+      .then(() => persist(watch))
       .catch(fail)
       .finally(() => {
         inHand.delete(item);

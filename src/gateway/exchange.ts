@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { EncodedSendRequest } from '../wire/wire.ts';
+import type { EncodedLookUp, EncodedSendRequest } from '../wire/wire.ts';
 import { describeError, type Evidence } from './evidence.ts';
 
 /** How long an exchange may take once its header is written (milliseconds), and how large its answer may be (bytes). */
@@ -30,7 +30,7 @@ type AnswerHead = Omit<Extract<Evidence, { kind: 'answer' }>, 'body'>;
  */
 export function exchange(
   dispatcher: Dispatcher,
-  request: EncodedSendRequest,
+  request: EncodedSendRequest | EncodedLookUp,
   limits: ExchangeLimits,
   cutOff?: AbortSignal,
 ): Promise<Evidence> {
@@ -39,7 +39,7 @@ export function exchange(
     method: request.method,
     path: request.path,
     headers: { ...request.headers },
-    body: request.body,
+    body: 'body' in request ? request.body : null,
     // Deadlines of our own are exact and cover the whole answer; undici's are reset by every byte that trickles in.
     headersTimeout: 0,
     bodyTimeout: 0,

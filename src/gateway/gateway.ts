@@ -4,8 +4,9 @@ import { wireInterface } from '../wire/interfaces.ts';
 import type { Account } from './account.ts';
 import type { Evidence } from './evidence.ts';
 import { exchange } from './exchange.ts';
+import { type LookUp, readLookUp } from './look-up.ts';
 import { checkReachable, type Reachability } from './reachable.ts';
-import { redactor } from './redact.ts';
+import { redactor, redactVerdict } from './redact.ts';
 import { classify, type Verdict } from './verdict.ts';
 
 /** The way to the service for one account. */
@@ -19,6 +20,11 @@ export type Gateway = {
   readonly send: (request: SendRequest, cutOff?: AbortSignal) => Promise<Evidence>;
   /** What an exchange means for the request with this MessageID. No text of it holds the account's credentials. */
   readonly judge: (evidence: Evidence, messageId: string) => Verdict;
+  /**
+   * Asks the service what it knows of a MessageID: one HTTP exchange. Never rejects; `unclear` where the interface
+   * cannot be asked. No text of the answer holds the account's credentials.
+   */
+  readonly lookUp: (messageId: string) => Promise<LookUp>;
   /** Opens and closes a connection, without any HTTP. */
   readonly checkReachable: () => Promise<Reachability>;
   /** Lets exchanges under way finish, then closes the connections. */
@@ -34,6 +40,7 @@ const answerBytes = 1024 * 1024;
 export function openGateway(account: Account): Gateway {
   const wire = wireInterface(account.interface, account.format);
   const { timeouts, credentials } = account;
+  const limits = { headers: timeouts.headers, body: timeouts.body, answerBytes };
   const redact = redactor(credentials);
   const url = new URL(account.baseUrl);
   // An interface without a path of its own has the account's address as its endpoint, slash and all.
@@ -52,10 +59,17 @@ export function openGateway(account: Account): Gateway {
     // Not async: a request that cannot be encoded must throw before there is a promise, which only evidence fulfils.
     send(request, cutOff) {
       const encoded = wire.encodeSendRequest(request, credentials);
-      const limits = { headers: timeouts.headers, body: timeouts.body, answerBytes };
       return exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits, cutOff);
     },
-    judge: (evidence, messageId) => redact(classify(evidence, messageId, wire.decodeSendAnswer)),
+    judge: (evidence, messageId) =>
+      redactVerdict(classify(evidence, messageId, wire.decodeSendAnswer), redact),
+    async lookUp(messageId) {
+      const { statusLookUp } = wire;
+      if (!statusLookUp) return { kind: 'unclear', reason: `${wire.name} has no status look-up` };
+      const encoded = statusLookUp.encode(messageId, credentials);
+      const evidence = await exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits);
+      return readLookUp(evidence, messageId, statusLookUp.decode, redact);
+    },
     checkReachable: () => checkReachable(url, timeouts.connect),
     close: () => pool.close(),
   };

@@ -2,25 +2,30 @@ import { secretOf } from '../wire/credentials.ts';
 import type { Credentials } from './account.ts';
 import type { Verdict } from './verdict.ts';
 
+/** Turns a text of the service into one that may be stored and shown. */
+export type Redact = (text: string) => string;
+
 /**
- * Keeps credentials out of what is kept. Error pages like to quote the request, and in the earlier interfaces the key
- * stands in its body; a verdict's words are stored and shown.
+ * Keeps credentials out of what is kept: error pages like to quote the request, and in the earlier interfaces the key
+ * stands in its body. NUL goes too, which Postgres cannot store in a text.
  */
-export function redactor(credentials: Credentials): (verdict: Verdict) => Verdict {
+export function redactor(credentials: Credentials): Redact {
   const forms = formsOf(secretOf(credentials));
-  const redact = (text: string): string => forms.reduce((kept, form) => kept.replaceAll(form, '***'), text);
-  return (verdict) => {
-    switch (verdict.kind) {
-      case 'accepted':
-        return verdict.job === undefined ? verdict : { ...verdict, job: redact(verdict.job) };
-      case 'rejected':
-      case 'unauthorized':
-        return { ...verdict, words: verdict.words.map(redact) };
-      case 'retry':
-      case 'in_doubt':
-        return { ...verdict, reason: redact(verdict.reason) };
-    }
-  };
+  return (text) => forms.reduce((kept, form) => kept.replaceAll(form, '***'), text.replaceAll('\0', ''));
+}
+
+/** A verdict whose words are redacted. */
+export function redactVerdict(verdict: Verdict, redact: Redact): Verdict {
+  switch (verdict.kind) {
+    case 'accepted':
+      return verdict.job === undefined ? verdict : { ...verdict, job: redact(verdict.job) };
+    case 'rejected':
+    case 'unauthorized':
+      return { ...verdict, words: verdict.words.map(redact) };
+    case 'retry':
+    case 'in_doubt':
+      return { ...verdict, reason: redact(verdict.reason) };
+  }
 }
 
 /** As it is, and as it stands in JSON, in XML and in an address; the longest first. */

@@ -3,7 +3,9 @@ import { channelsOf } from './fields.ts';
 import { isObject, member, parseJson } from './json.ts';
 import { fromMessageData, toMessageData } from './message-json.ts';
 import { fromMessageElements, toMessageElements } from './message-xml.ts';
+import { authorizationOf, authTokenOf, formatOf, mediaTypeOf } from './rest-2.02-headers.ts';
 import { decodeSendAnswer } from './send-answer.ts';
+import { statusLookUpIn } from './status-look-up.ts';
 import type {
   DecodedSendRequest,
   EncodedSendRequest,
@@ -26,6 +28,7 @@ export const rest202Json: WireInterface = {
   format: 'json',
   channels,
   decodeSendAnswer,
+  statusLookUp: statusLookUpIn('json'),
   encodeSendRequest: (request, credentials) => encode(request, credentials, 'json', toJson),
 };
 
@@ -35,6 +38,7 @@ export const rest202Xml: WireInterface = {
   format: 'xml',
   channels,
   decodeSendAnswer,
+  statusLookUp: statusLookUpIn('xml'),
   encodeSendRequest: (request, credentials) => encode(request, credentials, 'xml', toXml),
 };
 
@@ -48,17 +52,14 @@ function encode(
   if (!channels.includes(request.channel)) {
     throw new Error(`${name} has no channel ${request.channel}; it has ${channels.join(', ')}`);
   }
-  if (credentials.kind !== 'authToken') {
-    throw new Error(`${name} takes an auth token, not credentials of kind ${credentials.kind}`);
-  }
-  const mediaType = `application/${format}; encoding='utf-8'`;
+  const mediaType = mediaTypeOf(format);
   return {
     method: 'POST',
     path: pathPrefix + request.channel,
     headers: {
       'Content-Type': mediaType,
       Accept: mediaType,
-      Authorization: `Basic ${credentials.authToken}`,
+      Authorization: authorizationOf(credentials),
     },
     body: toBody(request),
   };
@@ -116,15 +117,4 @@ function fromXml(channel: Channel, body: Uint8Array): SendRequest | undefined {
   const root = parseXml(body);
   const data = isObject(root) ? member(root, 'MessageData') : undefined;
   return isObject(data) ? fromMessageElements(name, channel, data, member(data, 'MessageID')) : undefined;
-}
-
-/** The format a Content-Type or Accept header names; the first one, if it names both. */
-export function formatOf(header: string | readonly string[] | undefined): Format | undefined {
-  const found = typeof header === 'string' ? /json|xml/i.exec(header)?.[0].toLowerCase() : undefined;
-  return found === 'json' || found === 'xml' ? found : undefined;
-}
-
-/** The token of an Authorization header; undefined where there is none. */
-export function authTokenOf(header: string | readonly string[] | undefined): string | undefined {
-  return typeof header === 'string' ? /^Basic +(\S+)\s*$/i.exec(header)?.[1] : undefined;
 }

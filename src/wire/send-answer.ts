@@ -57,15 +57,16 @@ function readResult(answer: unknown, body: Uint8Array): SendAnswer {
     case 'success':
       return { kind: 'success', ...messageId };
     case 'failed':
-      return { kind: 'failure', words: wordsOf(answer), ...messageId };
+      return { kind: 'failure', words: wordsIn(answer), ...messageId };
     case 'unauthorized':
-      return { kind: 'unauthorized', words: wordsOf(answer) };
+      return { kind: 'unauthorized', words: wordsIn(answer) };
     default:
       return { kind: 'unreadable', why: 'the answer has no Result that is known' };
   }
 }
 
-function wordsOf(answer: JsonObject): readonly string[] {
+/** The service's reasons in an answer; bounded in number and length. */
+export function wordsIn(answer: JsonObject): readonly string[] {
   const [current, earlier] = ['ErrorMessage', 'Message'].map((name) =>
     shortened(textsIn(member(answer, name))),
   );

@@ -1,7 +1,7 @@
 import type { Format } from '../domain.ts';
 import { withCarriable } from './characters.ts';
 import { encodeAnswer } from './encode-send-answer.ts';
-import { authTokenOf, formatOf } from './rest-2.02.ts';
+import { authTokenOf, formatOf } from './rest-2.02-headers.ts';
 import type { EncodedAnswer, ReceivedRequest } from './wire.ts';
 import { buildXml, type XmlElements } from './xml.ts';
 

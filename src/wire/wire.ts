@@ -20,6 +20,13 @@ export type EncodedSendRequest = {
   readonly body: string;
 };
 
+/** A question about a message as it leaves; as `EncodedSendRequest`. */
+export type EncodedLookUp = {
+  readonly method: 'GET';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
 /** A request as it was received. Header names are lower case; `path` has no query, `query` no question mark. */
 export type ReceivedRequest = {
   readonly method: string;
@@ -85,6 +92,23 @@ export type SendAnswer =
 
 export type DecodeSendAnswer = (body: Uint8Array) => SendAnswer;
 
+/** What the service says of a MessageID, as far as its body could be understood. */
+export type StatusLookUpAnswer =
+  /** `state` is the service's word for the message, `job` its own number of it. */
+  | { readonly kind: 'found'; readonly messageId: string; readonly state?: string; readonly job?: string }
+  /** Never heard of, forgotten, or not processed yet. */
+  | { readonly kind: 'not_found'; readonly messageId?: string }
+  | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/** How the service is asked what became of a MessageID. */
+export type StatusLookUp = {
+  /** @throws Error for credentials of another interface */
+  readonly encode: (messageId: string, credentials: WireCredentials) => EncodedLookUp;
+  /** Never throws. */
+  readonly decode: (body: Uint8Array) => StatusLookUpAnswer;
+};
+
 /** One interface in one format, as its caller sees it: message to bytes, and the answer's bytes to what they say. */
 export type WireInterface = {
   readonly name: InterfaceName;
@@ -100,4 +124,6 @@ export type WireInterface = {
   readonly encodeSendRequest: (request: SendRequest, credentials: WireCredentials) => EncodedSendRequest;
   /** Never throws. */
   readonly decodeSendAnswer: DecodeSendAnswer;
+  /** Absent where the interface has none. */
+  readonly statusLookUp?: StatusLookUp;
 };

@@ -22,7 +22,14 @@ if (kind === 'preview') await previewCampaign(prepared, undefined);
 else {
   const ledger = await openLedger({ connectionString: url }, 'bench');
   await planRun(
-    { ledger, now: () => new Date(), randomBytes, random: Math.random, randomUuid: randomUUID },
+    {
+      ledger,
+      now: () => new Date(),
+      monotonic: () => performance.now(),
+      randomBytes,
+      random: Math.random,
+      randomUuid: randomUUID,
+    },
     prepared,
     kept,
     unwatched,

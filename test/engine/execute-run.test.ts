@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { InputError, type RequestState, type RunSummary } from '../../src/domain.ts';
-import { executeRun, type RunEnd, requireRun, requireSummary } from '../../src/engine/execute-run.ts';
-import type { Account } from '../../src/gateway/account.ts';
+import type { RunSummary } from '../../src/domain.ts';
+import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
+import { requireRun, requireSummary } from '../../src/engine/find-run.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/expand.ts';
+import { watchRuns } from '../../src/ledger/slices/watch.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort, httpPeer, type Peer, succeed } from '../gateway/peer.ts';
+import { anAccount } from '../support/account.ts';
 import { readJournal } from '../support/journal.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { makeWorkspace } from '../support/workspace.ts';
@@ -20,24 +22,8 @@ afterEach(async () => {
   await opened.ledger.pool.query('DELETE FROM suppressions');
 });
 
-const noProgress = { onStart: () => {}, onSettled: () => {} };
+const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
 const never = new AbortController().signal;
-
-function account(baseUrl: string): Account {
-  return {
-    name: 'sandbox',
-    interface: 'rest-2.02',
-    format: 'json',
-    baseUrl,
-    credentials: { kind: 'authToken', authToken: 'token-for-tests' },
-    timeouts: { connect: 1_000, headers: 2_000, body: 2_000 },
-    concurrency: 16,
-    requestsPerSecond: null,
-    recipientsPerSecond: null,
-    statusLookUp: false,
-    rates: [],
-  };
-}
 
 function planRun(requests: number, changes: Partial<PlannedRun> = {}): Promise<string> {
   const contacts = Array.from({ length: requests }, (_, index) => aContact(index + 2));
@@ -49,7 +35,13 @@ async function execute(
   url: string,
   stop = never,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
-  const end = await executeRun(opened.context, run, account(url), stop, noProgress);
+  const end = await executeRun(
+    opened.context,
+    run,
+    async () => anAccount({ baseUrl: url }),
+    stop,
+    noProgress,
+  );
   return { end, summary: await requireSummary(opened.context, run) };
 }
 
@@ -182,7 +174,7 @@ test('a refused credential pauses the run, and all of it can be sent later', asy
   {
     await using service = await refused.peer;
     const { end, summary } = await execute(run, service.url);
-    expect(end).toEqual({ kind: 'refused', words: 'bad token' });
+    expect(end).toMatchObject({ kind: 'paused', reason: expect.stringMatching(/: bad token$/) });
     expect(summary).toMatchObject({ state: 'paused', requests: { planned: 20, sending: 0 } });
     expect((await requireRun(opened.context, run)).stateReason).toMatch(
       /credential of account "sandbox": bad token/,
@@ -233,39 +225,37 @@ test('a stop during a long Retry-After puts the request back instead of waiting'
   expect(await attemptsOf(run)).toMatchObject([{ verdict: 'released', http_status: 429 }]);
 });
 
-test('two processes never dispatch one run at once', async () => {
-  await using service = await httpPeer(async (messageId, response) => {
-    await sleep(20);
+test('two processes that send one run share it, and no request is sent by both', async () => {
+  const { calls, peer } = counting(async (_, messageId, response) => {
+    await sleep(5);
     succeed(messageId, response);
   });
-  const run = await planRun(20);
-  const results = await Promise.allSettled([execute(run, service.url), execute(run, service.url)]);
-  const [refused] = results.filter((result) => result.status === 'rejected');
-  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect(refused?.reason).toBeInstanceOf(InputError);
-  expect(String(refused?.reason)).toMatch(/Another process is dispatching this run/);
+  await using service = await peer;
+  const run = await planRun(2_000);
+  const results = await Promise.all([execute(run, service.url), execute(run, service.url)]);
+  for (const { end, summary } of results) {
+    expect(end.kind).toBe('finished');
+    expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 2_000 } });
+  }
+  expect(calls.size).toBe(2_000);
+  expect(new Set(calls.values())).toEqual(new Set([1]));
 });
 
-test('when the session that keeps others away is lost, nothing more is sent, and a later run sends the rest once', async () => {
+test('when every session is lost in the middle of a run, it goes on, and nothing is sent twice', async () => {
+  let broken = false;
   const { calls, peer } = counting(async (_, messageId, response) => {
-    if (calls.size === 8) {
-      await opened.ledger.pool.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_locks
-         WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-      );
+    if (calls.size >= 8 && !broken) {
+      broken = true;
+      await opened.breakConnections();
     }
     await sleep(20);
     succeed(messageId, response);
   });
   await using service = await peer;
   const run = await planRun(40);
-  const first = await execute(run, service.url);
-  expect(first.end.kind).toBe('lost');
-  expect(first.summary.requests).toMatchObject({ sending: 0, accepted: calls.size });
-  expect(calls.size).toBeLessThan(40);
-
-  const second = await execute(run, service.url);
-  expect(second.summary).toMatchObject({ state: 'completed', requests: { accepted: 40 } });
+  const { end, summary } = await execute(run, service.url);
+  expect(end.kind).toBe('finished');
+  expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 40 } });
   expect([...calls.values()]).toEqual(Array.from({ length: 40 }, () => 1));
 });
 
@@ -325,9 +315,7 @@ test('a batch of which nobody is left is cancelled, and what comes after it is s
   await using service = await peer;
   const run = await planRun(12);
   await suppress([2, 3, 4, 5, 6, 7, 8, 9, 13]);
-  const settled: RequestState[] = [];
-  const progress = { onStart: () => {}, onSettled: (state: RequestState) => void settled.push(state) };
-  const end = await executeRun(opened.context, run, account(service.url), never, progress);
+  const { end } = await execute(run, service.url);
   expect(end.kind).toBe('finished');
   expect(calls.size).toBe(3);
   expect(await requireSummary(opened.context, run)).toMatchObject({
@@ -335,10 +323,8 @@ test('a batch of which nobody is left is cancelled, and what comes after it is s
     requests: { total: 12, accepted: 3, cancelled: 9, planned: 0 },
     recipients: { total: 12, accepted: 3, cancelled: 9, pending: 0 },
   });
-  expect(settled.toSorted()).toEqual([
-    ...Array.from({ length: 3 }, () => 'accepted'),
-    ...Array.from({ length: 9 }, () => 'cancelled'),
-  ]);
+  const watch = (await watchRuns(opened.ledger.pool, [run])).get(run);
+  expect(watch).toMatchObject({ total: 12, settled: 12, notAccepted: 0, held: 0 });
 });
 
 test('a completed run cannot be run again', async () => {

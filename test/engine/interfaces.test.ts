@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Channel, Contact, Format, InterfaceName } from '../../src/domain.ts';
-import { executeRun, requireSummary } from '../../src/engine/execute-run.ts';
+import { executeRun } from '../../src/engine/execute-run.ts';
+import { requireSummary } from '../../src/engine/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/expand.ts';
 import { textPeer } from '../gateway/peer.ts';
@@ -39,8 +40,8 @@ function accountFor(name: InterfaceName, format: Format, baseUrl: string): Accou
 }
 
 async function dispatch(run: string, account: Account): Promise<void> {
-  const progress = { onStart: () => {}, onSettled: () => {} };
-  await executeRun(opened.context, run, account, new AbortController().signal, progress);
+  const progress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+  await executeRun(opened.context, run, async () => account, new AbortController().signal, progress);
 }
 
 type Answer = { readonly status: number; readonly body: string };

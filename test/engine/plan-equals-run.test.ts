@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { requireSummary } from '../../src/engine/execute-run.ts';
+import { requireSummary } from '../../src/engine/find-run.ts';
 import { keepContactFiles } from '../../src/engine/kept-files.ts';
 import { planRun } from '../../src/engine/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/prepare.ts';

@@ -1,15 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { reportContacts } from '../../src/engine/contact-report.ts';
-import { requireSummary } from '../../src/engine/execute-run.ts';
+import { requireSummary } from '../../src/engine/find-run.ts';
 import { keepContactFiles } from '../../src/engine/kept-files.ts';
 import { planRun } from '../../src/engine/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/prepare.ts';
 import { previewCampaign } from '../../src/engine/preview.ts';
 import { planRerun } from '../../src/engine/rerun.ts';
 import type { Settings } from '../../src/engine/settings.ts';
-import { claimRequests } from '../../src/ledger/requests/claim.ts';
-import { settleRequests } from '../../src/ledger/requests/settle.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import {
@@ -18,6 +16,8 @@ import {
   reportedState,
   reportedStates,
 } from '../../src/report/contacts-csv.ts';
+import { anAccount } from '../support/account.ts';
+import { claimRequests, settleRequests } from '../support/claims.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';
 import { unwatched } from '../support/unwatched.ts';
@@ -316,11 +316,11 @@ describe('the result file', () => {
       { ...outcome, request: 2, state: 'failed' },
       { ...outcome, request: 3, state: 'failed' },
     ]);
-    const again = await planRerun(opened.context, run, ['failed'], { rates: [] });
+    const again = await planRerun(opened.context, run, ['failed'], anAccount());
     const twice = await (async () => {
       await claimRequests(pool, { run: again, owner, limit: 1, now: new Date() });
       await settleRequests(pool, again, owner, [{ ...outcome, request: 1, state: 'failed' }]);
-      return planRerun(opened.context, again, ['failed'], { rates: [] });
+      return planRerun(opened.context, again, ['failed'], anAccount());
     })();
     const lines = (text: string) => text.split('\n').filter((line) => line.includes('two.csv'));
     expect(lines(await resultOf(again)).length).toBe(2);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { previewText } from '../../src/cli/preview-text.ts';
 import type { Contact } from '../../src/domain.ts';
-import { requireSummary } from '../../src/engine/execute-run.ts';
+import { requireSummary } from '../../src/engine/find-run.ts';
 import { type KeptFiles, keepContactFiles } from '../../src/engine/kept-files.ts';
 import { planRun } from '../../src/engine/plan-run.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../src/engine/prepare.ts';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Rate, RequestState } from '../../src/domain.ts';
-import { requireSummary } from '../../src/engine/execute-run.ts';
+import { requireSummary } from '../../src/engine/find-run.ts';
 import { planRerun, type RerunState } from '../../src/engine/rerun.ts';
-import { claimRequests } from '../../src/ledger/requests/claim.ts';
-import { settleRequests } from '../../src/ledger/requests/settle.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { readRunFiles } from '../../src/ledger/runs/files.ts';
-import { lockRunForDispatch } from '../../src/ledger/runs/lock.ts';
+import { lockRunForRerun } from '../../src/ledger/runs/lock.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import { anAccount } from '../support/account.ts';
+import { claimRequests, settleRequests } from '../support/claims.ts';
 import {
   aContact,
   anEnvelope,
@@ -55,7 +55,7 @@ async function runWith(states: readonly Settled[], planned = 0): Promise<string>
 const rates: readonly Rate[] = [{ channel: 'sms', unit: 'part', price: '0.10', currency: 'NZD' }];
 
 const again = (run: string, ...states: RerunState[]): Promise<string> =>
-  planRerun(opened.context, run, states, { rates });
+  planRerun(opened.context, run, states, anAccount({ rates }));
 
 /** What is sent, by request. */
 async function sent(run: string): Promise<string[][]> {
@@ -135,10 +135,10 @@ describe('sending again to the failed and the unknown of a run', () => {
     await opened.ledger.pool.query('DELETE FROM suppressions');
   });
 
-  test('is refused while a process dispatches the run: states could change on the way', async () => {
-    const lock = await lockRunForDispatch(opened.ledger.pool, run);
+  test('is refused while another one of it is being planned', async () => {
+    const lock = await lockRunForRerun(opened.ledger.pool, run);
     expect(await problemsLater(() => again(run, 'failed'))).toEqual([
-      `run ${run}: A process is dispatching this run, or making another of it; wait for it, or stop it first.`,
+      `run ${run}: A process is sending this run, or making another of it; wait for it, or stop it first.`,
     ]);
     await lock?.release();
   });

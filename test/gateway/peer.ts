@@ -70,13 +70,13 @@ export function succeed(messageId: string, response: ServerResponse): void {
   response.end(JSON.stringify({ Result: 'Success', MessageID: messageId }));
 }
 
-type AccountChanges = Partial<Pick<Account, 'concurrency'>> & {
+type AccountChanges = Partial<Omit<Account, 'timeouts'>> & {
   readonly timeouts?: Partial<Account['timeouts']>;
 };
 
 export function open(
   baseUrl: string,
-  { concurrency = 1, timeouts }: AccountChanges = {},
+  { timeouts, ...changes }: AccountChanges = {},
 ): Gateway & AsyncDisposable {
   const gateway = openGateway({
     name: 'test',
@@ -85,11 +85,12 @@ export function open(
     baseUrl,
     credentials: { kind: 'authToken', authToken: 'token-for-tests' },
     timeouts: { connect: 1000, headers: 5000, body: 5000, ...timeouts },
-    concurrency,
+    concurrency: 1,
     requestsPerSecond: null,
     recipientsPerSecond: null,
     statusLookUp: false,
     rates: [],
+    ...changes,
   });
   return { ...gateway, [Symbol.asyncDispose]: gateway.close };
 }

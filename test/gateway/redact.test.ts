@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Credentials } from '../../src/gateway/account.ts';
-import { redactor } from '../../src/gateway/redact.ts';
-import { open, textPeer } from './peer.ts';
+import { redactor, redactVerdict } from '../../src/gateway/redact.ts';
+import type { Verdict } from '../../src/gateway/verdict.ts';
+import { open, sms, textPeer } from './peer.ts';
 
 const secret = 'k<e"y&/1';
 const each: readonly Credentials[] = [
@@ -11,7 +12,8 @@ const each: readonly Credentials[] = [
 ];
 
 describe.each(each)('a credential of kind $kind', (credentials) => {
-  const redact = redactor(credentials);
+  const redactText = redactor(credentials);
+  const redact = (verdict: Verdict): Verdict => redactVerdict(verdict, redactText);
 
   test('is in no word of a verdict, as it is, in JSON, in XML and in an address', () => {
     const words = [
@@ -38,21 +40,23 @@ describe.each(each)('a credential of kind $kind', (credentials) => {
   });
 });
 
+test('NUL, which the ledger cannot store, is in no word of a verdict', async () => {
+  await using peer = await textPeer((_body, response) => {
+    response.statusCode = 400;
+    response.end('{"Result":"Failed","ErrorMessage":["a\\u0000b"]}');
+  });
+  await using gateway = open(peer.url);
+  const verdict = gateway.judge(await gateway.send(sms('V1')), 'V1');
+  expect(verdict).toEqual({ kind: 'rejected', words: ['ab'] });
+});
+
 test('a page that quotes the whole request keeps the token out of what is recorded', async () => {
   await using peer = await textPeer((body, response, { headers }) => {
     response.statusCode = 502;
     response.end(`<html>You sent Authorization: ${headers.authorization} with ${body.slice(0, 20)}</html>`);
   });
   await using gateway = open(peer.url);
-  const evidence = await gateway.send({
-    channel: 'sms',
-    messageId: 'V1',
-    fields: { Message: 'x' },
-    destinations: [{ Recipient: '+64211234567' }],
-    files: [],
-    keypads: [],
-  });
-  const verdict = gateway.judge(evidence, 'V1');
+  const verdict = gateway.judge(await gateway.send(sms('V1')), 'V1');
   expect(verdict).toMatchObject({
     kind: 'in_doubt',
     reason: expect.stringContaining('Authorization: Basic ***'),

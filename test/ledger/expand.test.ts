@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Contact, Envelope } from '../../src/domain.ts';
-import { claimRequests } from '../../src/ledger/requests/claim.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { readRunFiles } from '../../src/ledger/runs/files.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { claimRequests } from '../support/claims.ts';
 import {
   aContact,
   anEnvelope,

@@ -2,11 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
 import { applyReports, type ReadReport } from '../../src/ledger/reports/apply.ts';
 import { receiveReport } from '../../src/ledger/reports/receive.ts';
-import { claimRequests } from '../../src/ledger/requests/claim.ts';
-import { doubtOrphanedRequests } from '../../src/ledger/requests/orphans.ts';
-import { settleRequests } from '../../src/ledger/requests/settle.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import { claimRequests, doubtOrphanedRequests, settleRequests } from '../support/claims.ts';
 import {
   aContact,
   anEnvelope,

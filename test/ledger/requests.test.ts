@@ -1,13 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../src/domain.ts';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
-import { type ClaimedRequest, claimRequests } from '../../src/ledger/requests/claim.ts';
-import { doubtOrphanedRequests } from '../../src/ledger/requests/orphans.ts';
 import { startNextAttempt } from '../../src/ledger/requests/retry.ts';
-import { type Settlement, settleRequests } from '../../src/ledger/requests/settle.ts';
 import { listCancellations, listDeliveryResults, listFailures } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import {
+  type ClaimedRequest,
+  claimRequests,
+  doubtOrphanedRequests,
+  type Settlement,
+  settleRequests,
+} from '../support/claims.ts';
 import {
   aContact,
   anEnvelope,

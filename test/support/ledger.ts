@@ -22,7 +22,14 @@ export type TestLedger = {
 export async function openTestLedger(): Promise<TestLedger> {
   const database = await createTestDatabase();
   const ledger = await openLedger(database.connection, 'test database');
-  const context = { ledger, now: () => new Date(), randomBytes, random: Math.random, randomUuid: randomUUID };
+  const context = {
+    ledger,
+    now: () => new Date(),
+    monotonic: () => performance.now(),
+    randomBytes,
+    random: Math.random,
+    randomUuid: randomUUID,
+  };
   const close = async (): Promise<void> => {
     await ledger.close();
     await database.drop();
@@ -52,6 +59,8 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     frequencyCap: undefined,
     approve: () => undefined,
     sourceRun: null,
+    canary: null,
+    enqueue: async () => undefined,
     files: { kind: 'read', readFile: async (path) => Buffer.from(`content of ${path}`) },
     createdAt: new Date(),
     ...changes,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { RunSummary } from '../../domain.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { requireSummary } from '../../engine/execute-run.ts';
+import { requireSummary } from '../../engine/find-run.ts';
 import { keepContactFiles } from '../../engine/kept-files.ts';
 import { prepareCampaign } from '../../engine/prepare.ts';
 import { receiverTokens } from '../../engine/receivers.ts';

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { rejectionReasons } from '../../domain.ts';
 import { reportContacts } from '../../engine/contact-report.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { requireRun, requireSummary } from '../../engine/execute-run.ts';
+import { requireRun, requireSummary } from '../../engine/find-run.ts';
 import { reportBilling } from '../../ledger/billing/report.ts';
 import {
   listCancellations,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { requireRun } from '../../engine/execute-run.ts';
+import { requireRun } from '../../engine/find-run.ts';
 import { loadAccount } from '../../engine/prepare.ts';
 import { requireReachable } from '../../engine/reachable.ts';
 import { dispatchAndPrint } from '../run-steps.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { InputError } from '../../domain.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { requireRun } from '../../engine/execute-run.ts';
+import { requireRun } from '../../engine/find-run.ts';
 import { keepContactFiles } from '../../engine/kept-files.ts';
 import { loadAccount, prepareCampaign } from '../../engine/prepare.ts';
 import { requireReachable } from '../../engine/reachable.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { requireRun, requireSummary } from '../../engine/execute-run.ts';
+import { requireRun, requireSummary } from '../../engine/find-run.ts';
 import { printable } from '../../report/printable.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
 import { type Shell, withLedger } from '../shell.ts';

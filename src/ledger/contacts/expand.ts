@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Channel } from '../../domain.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import { type FileSource, storeRunFiles } from '../runs/files.ts';
+import { planSlices } from '../slices/plan.ts';
 import { comparedAddress, type FrequencyCap, leaveOutSuppressed } from './suppress.ts';
 
 /** A run as it is to be planned from the staged contacts. */
@@ -21,6 +22,10 @@ export type PlannedRun = {
   /** The run whose recipients this one sends to again; null for a run of contact files. */
   readonly sourceRun: string | null;
   readonly files: FileSource;
+  /** So many requests are sent, and waited for, before any other; null: all alike. */
+  readonly canary: number | null;
+  /** Puts the first slices into the queue, in the same transaction. */
+  readonly enqueue: (client: pg.PoolClient) => Promise<unknown>;
   /** Looks at what the run would be; when it throws, there is no run. */
   readonly approve: (totals: readonly BillingTotal[]) => void;
   readonly createdAt: Date;
@@ -56,6 +61,8 @@ export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
+  await planSlices(client, run.run, run.canary);
+  await run.enqueue(client);
   await storeRunFiles(client, run.run, run.files);
   await client.query(
     'DROP TABLE staged_contacts, staged_envelopes, staged_rejections, staged_suppressions, staged_pieces',

@@ -45,7 +45,9 @@ export async function settleRequests(
       ({ run }) => run,
     );
     for (const [run, parents] of byRun) {
-      await divideRequests(client, { run, requests: parents.map(({ request }) => request) });
+      const requests = parents.map(({ request }) => request);
+      const now = parents[0]?.finishedAt;
+      if (now) await divideRequests(client, { run, requests, now });
     }
     return settled;
   });

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import { fromKnex, type IDatabase, PgBoss } from 'pg-boss';
+import { type Db, fromKnex, PgBoss } from 'pg-boss';
 
 /** The one queue of the fleet: a job is a slice that waits for a worker, or that one holds. Jobs are grouped by account. */
 export type SliceQueue = PgBoss;
@@ -49,7 +49,7 @@ export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
 }
 
 /** Lets the queue work on a connection of ours, so that a job changes in the transaction of what it stands for. */
-export function throughClient(client: pg.Pool | pg.ClientBase): IDatabase {
+export function throughClient(client: pg.Pool | pg.ClientBase): Db {
   return {
     executeSql: async (text, values) => {
       const result: pg.QueryResult | pg.QueryResult[] = await client.query(text, values);

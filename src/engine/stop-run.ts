@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain.ts';
 import { cancelRun, pauseRun, type Stopped } from '../ledger/runs/stop.ts';
+import { watchRuns } from '../ledger/slices/watch.ts';
 import type { EngineContext } from './context.ts';
 import { noSuchRun } from './find-run.ts';
 
@@ -30,4 +32,18 @@ function requireChanged(run: string, stopped: Stopped | undefined): void {
   if (stopped.changed) return;
   const what = `The run is ${stopped.state} already; there is nothing to stop.`;
   throw new InputError([{ where: `run ${run}`, what }]);
+}
+
+/** How long a stopped run's last answers are waited for (milliseconds); a draining process gives up on them by then. */
+const longestDrain = 10_000;
+
+/** Resolves when no worker holds anything of the run, or its workers have had time enough. */
+export async function waitUntilIdle(context: EngineContext, run: string, stop: AbortSignal): Promise<void> {
+  const { ledger, monotonic } = context;
+  const end = monotonic() + longestDrain;
+  while (!stop.aborted && monotonic() < end) {
+    const watch = (await watchRuns(ledger.pool, [run])).get(run);
+    if (!watch || watch.held === 0) return;
+    await sleep(100);
+  }
 }

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RateLimits } from '../domain.ts';
+import type { Account } from '../gateway/account.ts';
+import { lookAtRateLimits } from '../ledger/limits/look.ts';
+import { reserveLookUp } from '../ledger/limits/look-up.ts';
+import { type Reservation, reserveRequests } from '../ledger/limits/reserve.ts';
+import { spendReservation } from '../ledger/limits/spend.ts';
+import type { EngineContext } from './context.ts';
+import { openTurns, type Turns } from './turns.ts';
+
+/** How fast an account may be used. One for each account and process; the ledger is what they have in common. */
+export type RateLimiter = {
+  /**
+   * Waits until some requests may be claimed; several that ask at once have their turns in order.
+   *
+   * @returns how many, from 1 to `wanted`; 0 when it was stopped, and then nothing is used up
+   */
+  readonly admit: (wanted: number, stop: AbortSignal) => Promise<number>;
+  /** Says what became of what was admitted: what was not claimed is given back, and the recipients are paid for. */
+  readonly spend: (spent: Spent) => Promise<void>;
+  /**
+   * Waits until the service may be asked what became of a request.
+   *
+   * @returns false when it was stopped
+   */
+  readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
+};
+
+export type Spent = {
+  /** As `admit` returned it. */
+  readonly admitted: number;
+  readonly claimed: number;
+  /** Of those that were claimed. */
+  readonly recipients: number;
+};
+
+/** Waits so many milliseconds; rejects when stopped. */
+export type Timer = (milliseconds: number, stop: AbortSignal) => Promise<unknown>;
+
+const processTimer: Timer = (milliseconds, stop) => sleep(milliseconds, undefined, { signal: stop });
+
+type Reserved = Reservation & {
+  /** Those that were reserved with the requests. */
+  readonly recipients: number;
+};
+
+const unlimited: RateLimits = { requestsPerSecond: null, recipientsPerSecond: null };
+
+/** An operator's change is seen within so many milliseconds. */
+const lookEvery = 500;
+
+export function openRateLimiter(
+  { ledger: { pool }, now }: Pick<EngineContext, 'ledger' | 'now'>,
+  account: Pick<Account, 'name' | 'requestsPerSecond' | 'recipientsPerSecond'>,
+  timer: Timer = processTimer,
+): RateLimiter {
+  const { name, requestsPerSecond, recipientsPerSecond } = account;
+  const file: RateLimits = { requestsPerSecond, recipientsPerSecond };
+  const turns = openTurns();
+  const lookUps = openTurns();
+  let known: { readonly limits: RateLimits; readonly until: number } | undefined;
+  let looking: Promise<number> | undefined;
+  /** How many recipients the requests of the last batch had each. */
+  let recipientsEach: number | undefined;
+  /** What was reserved, and is not yet spent. */
+  const reserved = { requests: 0, recipients: 0 };
+
+  const learn = (limits: RateLimits): void => {
+    known = { limits, until: now().getTime() + lookEvery };
+  };
+  /** Looks at the ledger, for all that ask meanwhile; returns Postgres's time. */
+  const look = (): Promise<number> => {
+    looking ??= lookAtRateLimits(pool, name)
+      .then((seen) => {
+        learn(inForce(seen.set, file));
+        return seen.now;
+      })
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  };
+  /** Where there is a limit it is not asked again: the next reservation says whether there still is. */
+  const isUnlimited = async (): Promise<boolean> => {
+    if (!known || (areEqual(known.limits, unlimited) && known.until <= now().getTime())) await look();
+    return known !== undefined && areEqual(known.limits, unlimited);
+  };
+
+  const reserve = async (wanted: number): Promise<Reserved> => {
+    // Before the first batch nobody knows how many recipients a request has; then it is one request.
+    const isBlind = recipientsEach === undefined && known?.limits.recipientsPerSecond !== null;
+    const each = recipientsEach ?? 1;
+    const asked = { account: name, wanted: isBlind ? 1 : wanted, recipientsEach: each, file };
+    const reservation = await reserveRequests(pool, asked);
+    const { limits, requests } = reservation;
+    learn(limits);
+    return { ...reservation, recipients: limits.recipientsPerSecond === null ? 0 : requests * each };
+  };
+
+  const wait = async ({ now: start, admittedAt, limits }: Reserved, stop: AbortSignal) => {
+    for (let left = admittedAt - start; left > 0; ) {
+      if (!(await waited(timer, Math.min(left, lookEvery), stop))) return 'stopped';
+      if (left <= lookEvery) break;
+      left = admittedAt - (await look());
+      // At other rates it would have another place. The change has settled what was reserved before.
+      if (known && !areEqual(known.limits, limits)) return 'changed';
+    }
+    return stop.aborted ? 'stopped' : 'admitted';
+  };
+
+  const admitInTurn = async (wanted: number, stop: AbortSignal): Promise<number> => {
+    while (!stop.aborted) {
+      if (await isUnlimited()) return wanted;
+      const reservation = await reserve(wanted);
+      const { requests, recipients } = reservation;
+      const outcome = await wait(reservation, stop);
+      if (outcome === 'admitted') {
+        reserved.requests += requests;
+        reserved.recipients += recipients;
+        return requests;
+      }
+      if (outcome === 'stopped') await spendReservation(pool, name, requests, -recipients);
+    }
+    return 0;
+  };
+
+  return {
+    admit: async (wanted, stop) => {
+      if (!stop.aborted && (await isUnlimited())) return wanted;
+      return (await inTurn(turns, stop, () => admitInTurn(wanted, stop))) ?? 0;
+    },
+    spend: async ({ admitted, claimed, recipients }) => {
+      if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
+      // Nothing was reserved for what was admitted while there was no limit.
+      const paid = Math.min(admitted, reserved.requests);
+      const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
+      reserved.requests -= paid;
+      reserved.recipients -= share;
+      const unused = Math.max(0, paid - claimed);
+      const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
+      if (unused !== 0 || owed !== 0) await spendReservation(pool, name, unused, owed);
+    },
+    admitLookUp: async (stop) => {
+      const admitted = await inTurn(lookUps, stop, async () => {
+        const { now: start, admittedAt } = await reserveLookUp(pool, name);
+        return waited(timer, admittedAt - start, stop);
+      });
+      return admitted ?? false;
+    },
+  };
+}
+
+async function inTurn<Result>(
+  turns: Turns,
+  stop: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  if (!(await turns.take(stop))) return undefined;
+  try {
+    return await work();
+  } finally {
+    turns.pass();
+  }
+}
+
+/** @returns false when it was stopped */
+async function waited(timer: Timer, milliseconds: number, stop: AbortSignal): Promise<boolean> {
+  if (milliseconds > 0) await timer(Math.ceil(milliseconds), stop).catch(() => undefined);
+  return !stop.aborted;
+}
+
+function inForce(set: RateLimits, file: RateLimits): RateLimits {
+  return {
+    requestsPerSecond: set.requestsPerSecond ?? file.requestsPerSecond,
+    recipientsPerSecond: set.recipientsPerSecond ?? file.recipientsPerSecond,
+  };
+}
+
+function areEqual(one: RateLimits, other: RateLimits): boolean {
+  return (
+    one.requestsPerSecond === other.requestsPerSecond && one.recipientsPerSecond === other.recipientsPerSecond
+  );
+}

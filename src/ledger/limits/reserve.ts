@@ -1,0 +1,98 @@
+import type pg from 'pg';
+import type { RateLimits } from '../../domain.ts';
+
+/** Requests that may be claimed from a moment on. Times are by Postgres's clock, in milliseconds since 1970. */
+export type Reservation = {
+  /** At least 1 and at most those asked for: about a tenth of a second's worth. */
+  readonly requests: number;
+  readonly now: number;
+  /** `now` or later. */
+  readonly admittedAt: number;
+  /** In force: an operator's, else those of the file; null: no limit. */
+  readonly limits: RateLimits;
+};
+
+export type Reserve = {
+  readonly account: string;
+  readonly wanted: number;
+  /** How many recipients a request is thought to have; they are paid with it, and `spend` sets it right. */
+  readonly recipientsEach: number;
+  /** The accounts file's. */
+  readonly file: RateLimits;
+};
+
+/**
+ * Takes the next place in the order of all workers. Only Postgres's clock counts. Time in which nothing was asked for
+ * can be made up for by a tenth of a second's worth, so that a worker may be a little late and the rate still be held.
+ *
+ * A worker that dies with a reservation has used it up; nobody waits for it any longer than that.
+ */
+export async function reserveRequests(pool: pg.Pool, reserve: Reserve): Promise<Reservation> {
+  const reserved = await reserveInRow(pool, reserve);
+  if (reserved) return reserved;
+  await pool.query('INSERT INTO rate_limits (account) VALUES ($1) ON CONFLICT DO NOTHING', [reserve.account]);
+  const begun = await reserveInRow(pool, reserve);
+  if (begun) return begun;
+  throw new Error(`The rate limits of account ${reserve.account} were deleted while they were in use.`);
+}
+
+type DbReservation = RateLimits & { readonly requests: number; readonly now: number; readonly wait: number };
+
+/** @returns undefined when the account has no row yet */
+async function reserveInRow(
+  pool: pg.Pool,
+  { account, wanted, recipientsEach, file }: Reserve,
+): Promise<Reservation | undefined> {
+  // The clock is read once, after the row is locked, however long that took. What is owed is reckoned in seconds; where
+  // it was reckoned at another rate, as many requests are owed at this one. Who has to wait for one of the two limits
+  // uses the other up when the wait is over. A thousand million seconds are for ever.
+  const { rows } = await pool.query<DbReservation>(
+    `
+    WITH held AS MATERIALIZED (
+      SELECT * FROM rate_limits WHERE account = $1 FOR UPDATE
+    ), moment AS MATERIALIZED (
+      SELECT clock_timestamp() AS now,
+             coalesce(requests_per_second, $3) AS requests_in_force, requests_rate, requests_until,
+             coalesce(recipients_per_second, $4) AS recipients_in_force, recipients_rate, recipients_until
+      FROM held
+    ), batch AS (
+      SELECT *,
+             least($2::integer, greatest(1, floor(requests_in_force / 10)),
+                   greatest(1, floor(recipients_in_force / $5::float8 / 10)))::integer AS requests
+      FROM moment
+    ), price AS (
+      SELECT *,
+             requests / requests_in_force AS requests_price,
+             extract(epoch FROM greatest(requests_until, now) - now)::float8
+               * coalesce(requests_rate, requests_in_force) / requests_in_force AS requests_owed,
+             requests * $5::float8 / recipients_in_force AS recipients_price,
+             extract(epoch FROM greatest(recipients_until, now) - now)::float8
+               * coalesce(recipients_rate, recipients_in_force) / recipients_in_force AS recipients_owed
+      FROM batch
+    ), reserved AS MATERIALIZED (
+      SELECT *,
+             greatest(0, requests_owed + requests_price - greatest(requests_price, 0.1),
+                      recipients_owed + recipients_price - greatest(recipients_price, 0.1)) AS wait
+      FROM price
+    )
+    UPDATE rate_limits l
+    SET requests_rate = requests_in_force,
+        requests_until = CASE
+          WHEN requests_price IS NULL THEN '-infinity'
+          ELSE now + make_interval(secs => least(greatest(requests_owed, wait) + requests_price, 1e9)) END,
+        recipients_rate = recipients_in_force,
+        recipients_until = CASE
+          WHEN recipients_price IS NULL THEN '-infinity'
+          ELSE now + make_interval(secs => least(greatest(recipients_owed, wait) + recipients_price, 1e9)) END
+    FROM reserved r
+    WHERE l.account = $1
+    RETURNING r.requests, (extract(epoch FROM r.now) * 1000)::float8 AS now, r.wait * 1000 AS wait,
+              r.requests_in_force AS "requestsPerSecond", r.recipients_in_force AS "recipientsPerSecond"
+    `,
+    [account, wanted, file.requestsPerSecond, file.recipientsPerSecond, recipientsEach],
+  );
+  const [row] = rows;
+  if (!row) return undefined;
+  const { requests, now, wait, ...limits } = row;
+  return { requests, now, admittedAt: now + wait, limits };
+}

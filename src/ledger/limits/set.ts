@@ -1,0 +1,35 @@
+import type pg from 'pg';
+import type { RateLimits } from '../../domain.ts';
+
+/**
+ * Sets rates in place of the accounts file's; null goes back to that of the file, and what is not named stays as it is.
+ * A rate that changes holds from now on: what was let through at the one before is settled.
+ */
+export async function setRateLimits(
+  pool: pg.Pool,
+  account: string,
+  changes: Partial<RateLimits>,
+): Promise<void> {
+  await pool.query(
+    `
+    INSERT INTO rate_limits AS l (account, requests_per_second, recipients_per_second)
+    VALUES ($1, $2, $4)
+    ON CONFLICT (account) DO UPDATE
+    SET requests_per_second = CASE WHEN $3 THEN $2 ELSE l.requests_per_second END,
+        requests_until =
+          CASE WHEN $3 AND l.requests_per_second IS DISTINCT FROM $2 THEN least(l.requests_until, clock_timestamp())
+               ELSE l.requests_until END,
+        recipients_per_second = CASE WHEN $5 THEN $4 ELSE l.recipients_per_second END,
+        recipients_until =
+          CASE WHEN $5 AND l.recipients_per_second IS DISTINCT FROM $4 THEN least(l.recipients_until, clock_timestamp())
+               ELSE l.recipients_until END
+    `,
+    [
+      account,
+      changes.requestsPerSecond ?? null,
+      changes.requestsPerSecond !== undefined,
+      changes.recipientsPerSecond ?? null,
+      changes.recipientsPerSecond !== undefined,
+    ],
+  );
+}

@@ -1,0 +1,53 @@
+import type { Format } from '../domain.ts';
+import { asText, member } from './json.ts';
+import { authorizationOf, mediaTypeOf } from './rest-2.02-headers.ts';
+import { wordsIn } from './send-answer.ts';
+import type { StatusLookUp, StatusLookUpAnswer } from './wire.ts';
+import { parseMembers } from './xml.ts';
+
+/**
+ * The status look-up (observed.md, "Status look-up") as its asker sees it; `status.ts` is the service's side. What is
+ * asked is only whether the service has a message, so the smallest page of its recipients will do.
+ */
+
+const pathPrefix = '/api/v2.02/get/status/';
+
+/** Of version 2.02, answered in this format. The headers are those of a send. */
+export function statusLookUpIn(format: Format): StatusLookUp {
+  return {
+    encode: (messageId, credentials) => ({
+      method: 'GET',
+      path: `${pathPrefix}${encodeURIComponent(messageId)}?recordsPerPage=1&page=1`,
+      headers: {
+        'Content-Type': mediaTypeOf(format),
+        Accept: mediaTypeOf(format),
+        Authorization: authorizationOf(credentials),
+      },
+    }),
+    decode,
+  };
+}
+
+/** In JSON or XML, whichever it is: content types are often wrong. */
+function decode(body: Uint8Array): StatusLookUpAnswer {
+  if (body.byteLength === 0) return { kind: 'unreadable', why: 'the answer is empty' };
+  const answer = parseMembers(body);
+  if (answer === undefined) {
+    return { kind: 'unreadable', why: 'the answer is neither a JSON object nor XML' };
+  }
+  const text = (name: string): string | undefined => asText(member(answer, name))?.trim() || undefined;
+  const messageId = text('MessageID');
+  switch (text('Result')?.toLowerCase()) {
+    case 'success': {
+      if (messageId === undefined) return { kind: 'unreadable', why: 'the answer has no MessageID' };
+      const [state, job] = [text('Status'), text('JobNum')];
+      return { kind: 'found', messageId, ...(state && { state }), ...(job && { job }) };
+    }
+    case 'recordnotfound':
+      return { kind: 'not_found', ...(messageId !== undefined && { messageId }) };
+    case 'unauthorized':
+      return { kind: 'unauthorized', words: wordsIn(answer) };
+    default:
+      return { kind: 'unreadable', why: 'the answer has no Result that is known' };
+  }
+}

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { rest104Json } from '../../src/wire/rest-1.ts';
+import { soapTts } from '../../src/wire/soap-tts.ts';
+import { decodeStatusRequest, encodeStatusAnswer, type MessageStatus } from '../../src/wire/status.ts';
+import { statusLookUpIn } from '../../src/wire/status-look-up.ts';
+
+const formats = ['json', 'xml'] as const;
+const token = { kind: 'authToken', authToken: 'tok' } as const;
+
+const status: MessageStatus = {
+  messageId: '0123',
+  state: 'Pending',
+  jobNumber: '12AB34CD',
+  account: 'SANDBOX',
+  createdTimeUtc: '2026-11-21T10:00:00.000Z',
+  count: 1,
+  complete: 0,
+  success: 0,
+  failed: 0,
+  price: '0.000',
+  recordsPerPage: 1,
+  page: 1,
+  recipients: [
+    {
+      type: 'SMS',
+      sequence: 1,
+      destination: '+64211234567',
+      status: 'Pending',
+      result: '',
+      price: '0.000',
+    },
+  ],
+};
+
+describe.each(formats)('a status look-up in %s', (format) => {
+  const lookUp = statusLookUpIn(format);
+  const decode = (text: string) => lookUp.decode(Buffer.from(text));
+
+  test('is understood by the service: the smallest page of that message, by that token', () => {
+    const { method, path, headers } = lookUp.encode('M 1/ä', token);
+    const [before = '', query = ''] = path.split('?');
+    const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+    const received = { method, path: before, query, headers: Object.fromEntries(lowerCase) };
+    expect(decodeStatusRequest({ ...received, body: Buffer.of() })).toEqual({
+      messageId: 'M 1/ä',
+      recordsPerPage: 1,
+      page: 1,
+      format,
+      authToken: 'tok',
+    });
+  });
+
+  test('reads a message as the service writes it', () => {
+    const { body } = encodeStatusAnswer({ kind: 'found', status }, format);
+    expect(decode(body)).toEqual({ kind: 'found', messageId: '0123', state: 'Pending', job: '12AB34CD' });
+  });
+
+  test('reads an unknown message and a refusal as the service writes them', () => {
+    expect(decode(encodeStatusAnswer({ kind: 'unknown', messageId: 'M1' }, format).body)).toEqual({
+      kind: 'not_found',
+      messageId: 'M1',
+    });
+    expect(decode(encodeStatusAnswer({ kind: 'unauthorized', words: ['Who?'] }, format).body)).toEqual({
+      kind: 'unauthorized',
+      words: ['Who?'],
+    });
+  });
+});
+
+const { decode } = statusLookUpIn('json');
+
+test.each([
+  ['an empty body', ''],
+  ['white space', ' \n'],
+  ['a page of a proxy', '<html><body>Sign in</body></html>'],
+  ['text', 'OK'],
+  ['a list', '[{"Result":"Success","MessageID":"M1"}]'],
+  ['a cut body', '{"Result":"Success","MessageID":"M1"'],
+  ['another Result', '{"Result":"Maybe","MessageID":"M1"}'],
+  ['a Result that is a list', '{"Result":["Success"],"MessageID":"M1"}'],
+  ['no MessageID', '{"Result":"Success"}'],
+  ['a blank MessageID', '{"Result":"Success","MessageID":" "}'],
+  ['several MessageIDs', '<r><Result>Success</Result><MessageID>M1</MessageID><MessageID>M2</MessageID></r>'],
+  ['what is inherited', '{"__proto__":{"Result":"Success","MessageID":"M1"}}'],
+  ['a document type', '<!DOCTYPE r [<!ENTITY e "Success">]><r><Result>&e;</Result></r>'],
+  ['nesting too deep', `${'<a>'.repeat(100_000)}`],
+  ['brackets too deep', '['.repeat(100_000)],
+])('%s is unreadable', (_, body) => {
+  expect(decode(Buffer.from(body))).toEqual({ kind: 'unreadable', why: expect.any(String) });
+});
+
+test('whatever the bytes, nothing is thrown', () => {
+  const pieces = fc.constantFrom(
+    '<r>',
+    '{"Result":"',
+    'Success',
+    '</',
+    '\0',
+    '"',
+    ',"MessageID":',
+    '[',
+    '&#0;',
+  );
+  const texts = fc.array(fc.oneof(pieces, fc.string())).map((parts) => Buffer.from(parts.join('')));
+  fc.assert(
+    fc.property(fc.oneof(texts, fc.uint8Array()), (body) => {
+      expect(decode(body)).toHaveProperty('kind');
+    }),
+  );
+});
+
+test('a look-up takes no credentials of another interface, and the other interfaces have none', () => {
+  expect(() => statusLookUpIn('json').encode('M1', { kind: 'apiKey', sender: 's', apiKey: 'k' })).toThrow(
+    'takes an auth token',
+  );
+  expect([rest104Json.statusLookUp, soapTts.statusLookUp]).toEqual([undefined, undefined]);
+});
