@@ -7,7 +7,8 @@ import { pass } from './points.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { Recorder } from './recorder.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
-import { released, type Sender, sendRequest } from './send-request.ts';
+import { type Sender, sendRequest } from './send-request.ts';
+import { released } from './settlement.ts';
 
 export type SliceWork = {
   readonly holding: Holding;

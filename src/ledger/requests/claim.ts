@@ -7,6 +7,8 @@ export type ClaimedRequest = {
   readonly request: number;
   readonly messageId: string;
   readonly attempt: number;
+  /** Whether an earlier attempt is in doubt, so that no answer to this one can prove that the service does not have it. */
+  readonly mayHaveArrived: boolean;
   readonly envelope: Envelope;
   readonly destinations: readonly Destination[];
 };
@@ -24,6 +26,7 @@ type DbClaimedRequest = Envelope & {
   readonly request: number;
   readonly message_id: string;
   readonly attempts: number;
+  readonly doubted: boolean;
   readonly addresses: readonly string[];
   /** A JSON array: the destination fields other than `Recipient` of each address. */
   readonly destinations: string;
@@ -129,7 +132,10 @@ export async function claimRequests(
       SELECT $1, request, attempts, $2, $4
       FROM claimed
     )
-    SELECT b.request, b.recipients, c.message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
+    SELECT b.request, b.recipients, c.message_id, c.attempts,
+           c.attempts > 1 AND EXISTS (
+             SELECT FROM attempts a WHERE a.run_id = $1 AND a.request = c.request AND a.verdict = 'in_doubt'
+           ) AS doubted, e.fields, e.keypads, e.files, e.audio, k.addresses,
            k.destinations,
            ARRAY(
              SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
@@ -158,6 +164,7 @@ function claimedRequest(row: DbClaimedRequest): ClaimedRequest {
     request: row.request,
     messageId: row.message_id,
     attempt: row.attempts,
+    mayHaveArrived: row.doubted,
     envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
     destinations: destinationsOf(row),
   };
