@@ -107,6 +107,10 @@ export const requestStates = [
 ] as const;
 export type RequestState = (typeof requestStates)[number];
 
+/** What an operator can say of a request in doubt: it was accepted, send it again, give it up. */
+export const resolutions = ['accepted', 'resend', 'abandon'] as const;
+export type Resolution = (typeof resolutions)[number];
+
 /** Recipient: follows from its request's state until a delivery report says `delivered` or `undelivered`. */
 export const recipientStates = [
   'pending',

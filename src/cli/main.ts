@@ -22,6 +22,10 @@ const commands: Readonly<
   resume: { summary: 'go on with an interrupted or paused run', load: () => import('./commands/resume.ts') },
   runs: { summary: 'list the runs, newest first', load: () => import('./commands/runs.ts') },
   status: { summary: 'show a run in numbers', load: () => import('./commands/status.ts') },
+  resolve: {
+    summary: 'requests in doubt: list, look up, settle',
+    load: () => import('./commands/resolve.ts'),
+  },
   report: { summary: 'reports: a run, billing', load: () => import('./commands/report.ts') },
   suppress: {
     summary: 'addresses not to be sent to: add, remove, import, list',

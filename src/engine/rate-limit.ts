@@ -59,7 +59,7 @@ export function openRateLimiter(
   const turns = openTurns();
   const lookUps = openTurns();
   let known: { readonly limits: RateLimits; readonly until: number } | undefined;
-  let looking: Promise<number> | undefined;
+  let looking: Promise<void> | undefined;
   /** How many recipients the requests of the last batch had each. */
   let recipientsEach: number | undefined;
   /** What was reserved, and is not yet spent. */
@@ -68,13 +68,10 @@ export function openRateLimiter(
   const learn = (limits: RateLimits): void => {
     known = { limits, until: now().getTime() + lookEvery };
   };
-  /** Looks at the ledger, for all that ask meanwhile; returns Postgres's time. */
-  const look = (): Promise<number> => {
+  /** Looks at the ledger, once for all that ask meanwhile. */
+  const look = (): Promise<void> => {
     looking ??= lookAtRateLimits(pool, name)
-      .then((seen) => {
-        learn(inForce(seen.set, file));
-        return seen.now;
-      })
+      .then((set) => learn(inForce(set, file)))
       .finally(() => {
         looking = undefined;
       });
@@ -98,10 +95,10 @@ export function openRateLimiter(
   };
 
   const wait = async ({ now: start, admittedAt, limits }: Reserved, stop: AbortSignal) => {
-    for (let left = admittedAt - start; left > 0; ) {
+    for (let left = admittedAt - start; left > 0; left -= lookEvery) {
       if (!(await waited(timer, Math.min(left, lookEvery), stop))) return 'stopped';
       if (left <= lookEvery) break;
-      left = admittedAt - (await look());
+      await look();
       // At other rates it would have another place. The change has settled what was reserved before.
       if (known && !areEqual(known.limits, limits)) return 'changed';
     }

@@ -1,8 +1,10 @@
+import type { Account } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { resendDoubts } from '../ledger/requests/resend.ts';
 import type { DoubtPolicy } from '../ledger/slices/finish.ts';
 import type { EngineContext } from './context.ts';
 import type { Holding } from './holding.ts';
+import { lookUpDoubts } from './look-up-doubts.ts';
 import type { Patience } from './patience.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
@@ -10,6 +12,7 @@ export type DoubtWork = {
   readonly context: EngineContext;
   readonly patience: Patience;
   readonly holding: Holding;
+  readonly account: Account;
   readonly gateway: Gateway;
   readonly limiter: RateLimiter;
   readonly policy: DoubtPolicy;
@@ -23,7 +26,32 @@ export type DoubtWork = {
  */
 export async function settleDoubts(work: DoubtWork): Promise<void> {
   const { context, patience, holding, policy, stop } = work;
-  if (stop.aborted || policy.resends === 0) return;
   const { run, owner } = holding.slice;
+  if (policy.lookUp) await lookUp(work);
+  if (stop.aborted || policy.resends === 0) return;
   await patience.persist(() => resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()));
+}
+
+/** At one request a second a run is not to hang on for longer; `volley resolve --look-up` asks for the rest. Milliseconds. */
+const longestLookUp = 10 * 60_000;
+
+async function lookUp({
+  context,
+  patience,
+  holding,
+  account,
+  gateway,
+  limiter,
+  stop,
+}: DoubtWork): Promise<void> {
+  const long = new AbortController();
+  const timer = setTimeout(() => long.abort(), longestLookUp);
+  const until = AbortSignal.any([stop, long.signal]);
+  const service = { account, gateway, rate: limiter };
+  const requests = { run: holding.slice.run, named: undefined };
+  try {
+    await patience.persist(() => lookUpDoubts(context, service, requests, until, () => undefined));
+  } finally {
+    clearTimeout(timer);
+  }
 }

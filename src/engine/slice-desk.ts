@@ -58,7 +58,16 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       const { slice } = holding;
       const settings = dispatchSettings(slice.run, account, slice.definition);
       if (slice.slice === doubtsSlice) {
-        await settleDoubts({ context, patience, holding, gateway, limiter, policy: settings.policy, stop });
+        await settleDoubts({
+          context,
+          patience,
+          holding,
+          account,
+          gateway,
+          limiter,
+          policy: settings.policy,
+          stop,
+        });
         return;
       }
       let pausing: Promise<unknown> | undefined;

@@ -1,14 +1,16 @@
 import type { RejectedContact, RunSummary } from '../domain.ts';
-import type { Cancellation, DeliveryResult, Failure } from '../ledger/runs/details.ts';
+import type { Cancellation, DeliveryResult, Failure, ResolutionGroup } from '../ledger/runs/details.ts';
 import { printable } from './printable.ts';
 import { runSummaryText } from './run-summary.ts';
 import { type Column, table } from './table.ts';
+import { toSeconds } from './time.ts';
 
 /** The whole story of a run, for `volley report run`. */
 export type RunDetails = {
   readonly summary: RunSummary;
   readonly stateReason: string | null;
   readonly failures: readonly Failure[];
+  readonly resolutions: readonly ResolutionGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
   readonly cancellations: readonly Cancellation[];
   /** The first of them, in the order of the file. */
@@ -16,11 +18,14 @@ export type RunDetails = {
 };
 
 export function runDetailsText(details: RunDetails): string {
-  const { summary, stateReason, failures, deliveryResults, cancellations, rejectedContacts } = details;
+  const { summary, stateReason, failures, resolutions, deliveryResults, cancellations, rejectedContacts } =
+    details;
   const parts = [runSummaryText(summary)];
   if (stateReason) parts.push(`  because     ${printable(stateReason)}`);
   if (deliveryResults.length > 0) parts.push('', 'Delivery results', deliveryTable(deliveryResults));
   if (failures.length > 0) parts.push('', 'Requests that were not accepted', failureTable(failures));
+  if (resolutions.length > 0)
+    parts.push('', 'Requests in doubt that were resolved', resolutionTable(resolutions));
   if (cancellations.length > 0)
     parts.push('', 'Recipients cancelled since the run was planned', cancellationTable(cancellations));
   if (rejectedContacts.length > 0) {
@@ -59,6 +64,19 @@ function failureTable(failures: readonly Failure[]): string {
       { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
     ],
     failures,
+  );
+}
+
+function resolutionTable(resolutions: readonly ResolutionGroup[]): string {
+  return table(
+    [
+      { title: 'Resolution', value: ({ resolution }) => resolution },
+      { title: 'Reason', value: ({ reason }) => reason },
+      { title: 'By', value: ({ by }) => by },
+      { title: 'Last (UTC)', value: ({ at }) => toSeconds(at) },
+      { title: 'Requests', value: ({ requests }) => requests, align: 'right' },
+    ],
+    resolutions,
   );
 }
 

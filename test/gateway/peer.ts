@@ -74,11 +74,13 @@ type AccountChanges = Partial<Omit<Account, 'timeouts'>> & {
   readonly timeouts?: Partial<Account['timeouts']>;
 };
 
-export function open(
-  baseUrl: string,
-  { timeouts, ...changes }: AccountChanges = {},
-): Gateway & AsyncDisposable {
-  const gateway = openGateway({
+export function open(baseUrl: string, changes: AccountChanges = {}): Gateway & AsyncDisposable {
+  const gateway = openGateway(anAccount(baseUrl, changes));
+  return { ...gateway, [Symbol.asyncDispose]: gateway.close };
+}
+
+export function anAccount(baseUrl: string, { timeouts, ...changes }: AccountChanges = {}): Account {
+  return {
     name: 'test',
     interface: 'rest-2.02',
     format: 'json',
@@ -91,8 +93,7 @@ export function open(
     statusLookUp: false,
     rates: [],
     ...changes,
-  });
-  return { ...gateway, [Symbol.asyncDispose]: gateway.close };
+  };
 }
 
 export function sms(messageId: string, text = 'Hi'): SendRequest {

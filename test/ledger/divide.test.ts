@@ -75,19 +75,10 @@ function membersOf(piece: Piece) {
   };
 }
 
-function divide(
-  run: string,
-  requests: readonly number[],
-  fence?: string,
-): Promise<DividedRequests | undefined> {
+function divide(run: string, requests: readonly number[]): Promise<DividedRequests | undefined> {
   return inSession(opened.ledger.pool, async (client) => {
     await client.query('BEGIN');
-    const divided = await divideRequests(client, {
-      run,
-      requests,
-      now: new Date(),
-      ...(fence && { owner: fence }),
-    });
+    const divided = await divideRequests(client, { run, requests });
     await client.query('COMMIT');
     return divided;
   });
@@ -312,17 +303,23 @@ test('a rejected request of which a delivery report has come is not divided: the
   expect(await divide(run, [1])).toBeUndefined();
 });
 
-test('only requests of slices that the owner holds are divided', async () => {
+test('a rejected request that was sent again after a doubt is not divided: the service may have it', async () => {
   const run = await rejectedRun(2);
-  const worker = '00000000-0000-4000-8000-000000000002';
-  await query(`DELETE FROM slices WHERE run_id = $1`, [run]);
-  await query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, state, job, worker, owner)
-     VALUES ($1, 1, 1, 1, 'held', $2, $2, $3)`,
-    [run, worker, owner],
-  );
-  expect(await divide(run, [1], worker)).toBeUndefined();
-  expect(await divide(run, [1], owner)).toEqual({ first: 2, last: 3 });
+  await query('UPDATE requests SET resends = 1 WHERE run_id = $1', [run]);
+  expect(await divide(run, [1])).toBeUndefined();
+});
+
+test.each([
+  ['planned', true],
+  ['running', true],
+  ['paused', true],
+  ['completed', false],
+  ['cancelled', false],
+  ['failed', false],
+])('whether a request is divided in a run that is %s: %s', async (state, isDivided) => {
+  const run = await rejectedRun(2);
+  await query('UPDATE runs SET state = $2 WHERE run_id = $1', [run, state]);
+  expect((await divide(run, [1])) !== undefined).toBe(isDivided);
 });
 
 test('two that divide one run at once give every request a number of its own', async () => {

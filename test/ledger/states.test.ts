@@ -4,6 +4,7 @@ import {
   recipientOutcomes,
   rejectionReasons,
   requestStates,
+  resolutions,
   runStates,
   suppressionSources,
 } from '../../src/domain.ts';
@@ -21,6 +22,7 @@ test.each([
   ['requests', 'state', requestStates],
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
+  ['resolutions', 'resolution', resolutions],
   ['suppressions', 'channel', channels],
   ['suppressions', 'source', suppressionSources],
 ])('the words of %s.%s in the database are those of the vocabulary', async (tableName, column, words) => {

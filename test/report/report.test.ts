@@ -50,6 +50,7 @@ describe('the details of a run', () => {
   const nothingMore = {
     stateReason: null,
     failures: [],
+    resolutions: [],
     deliveryResults: [],
     cancellations: [],
     rejectedContacts: [],
@@ -64,6 +65,15 @@ describe('the details of a run', () => {
       summary,
       stateReason: 'Bad token\u001b[2J',
       failures: [{ state: 'rejected', reason: 'Missing Sender', requests: 1, recipients: 50 }],
+      resolutions: [
+        {
+          resolution: 'abandon',
+          by: 'ann@office',
+          reason: 'too late',
+          requests: 3,
+          at: new Date('2026-11-21T10:00:00Z'),
+        },
+      ],
       cancellations: [{ reason: 'suppressed since the run was planned', recipients: 7 }],
       deliveryResults: [
         { outcome: 'delivered', result: 'SentOK', recipients: 90 },
@@ -82,6 +92,9 @@ describe('the details of a run', () => {
     expect(text).toContain('  because     Bad token\\x1b[2J');
     expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
     expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);
+    expect(text).toMatch(
+      /Requests in doubt that were resolved\n.*abandon .*too late .*ann@office .*2026-11-21 10:00:00 .*3/s,
+    );
     expect(text).toMatch(
       /Recipients cancelled since the run was planned\n.*suppressed since the run was planned.*7/s,
     );

@@ -9,6 +9,7 @@ import {
   listDeliveryResults,
   listFailures,
   listRejectedContacts,
+  listResolutions,
 } from '../../ledger/runs/details.ts';
 import { billingText } from '../../report/billing.ts';
 import { contactsCsv, type ReportedState, reportedState, reportedStates } from '../../report/contacts-csv.ts';
@@ -93,6 +94,7 @@ async function collectDetails(context: EngineContext, runId: string): Promise<Ru
     deliveryResults: await listDeliveryResults(knex, runId),
     cancellations: await listCancellations(knex, runId),
     failures: await listFailures(knex, runId),
+    resolutions: await listResolutions(knex, runId),
     rejectedContacts: await listRejectedContacts(pool, runId, listedContacts),
   };
 }

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { listRuns, type Run } from '../../ledger/runs/find.ts';
 import { table } from '../../report/table.ts';
+import { toSeconds } from '../../report/time.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -34,7 +35,7 @@ function runTable(runs: readonly Run[]): string {
       },
       {
         title: 'Planned (UTC)',
-        value: ({ createdAt }) => createdAt.toISOString().slice(0, 19).replace('T', ' '),
+        value: ({ createdAt }) => toSeconds(createdAt),
       },
     ],
     runs,

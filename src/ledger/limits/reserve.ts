@@ -45,7 +45,7 @@ async function reserveInRow(
 ): Promise<Reservation | undefined> {
   // The clock is read once, after the row is locked, however long that took. What is owed is reckoned in seconds; where
   // it was reckoned at another rate, as many requests are owed at this one. Who has to wait for one of the two limits
-  // uses the other up when the wait is over. A thousand million seconds are for ever.
+  // uses the other up when the wait is over. greatest and least pass over a limit that is not there. A thousand million seconds are for ever.
   const { rows } = await pool.query<DbReservation>(
     `
     WITH held AS MATERIALIZED (
@@ -57,8 +57,9 @@ async function reserveInRow(
       FROM held
     ), batch AS (
       SELECT *,
-             least($2::integer, greatest(1, floor(requests_in_force / 10)),
-                   greatest(1, floor(recipients_in_force / $5::float8 / 10)))::integer AS requests
+             least($2::integer,
+                   greatest(1, floor(coalesce(requests_in_force / 10, $2::integer))),
+                   greatest(1, floor(coalesce(recipients_in_force / $5::float8 / 10, $2::integer))))::integer AS requests
       FROM moment
     ), price AS (
       SELECT *,

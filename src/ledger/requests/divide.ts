@@ -8,34 +8,28 @@ export type DividedRequests = { readonly first: number; readonly last: number };
  * the new requests is left waiting. Who was left out of a request (`cancelled`) stays with it, and so do its attempts
  * and the service's words; everybody else goes into its halves, in order.
  *
- * A request stays whole that is not rejected, has fewer than two recipients left to divide, or of which a delivery
- * report has come: the service has it after all.
+ * A request stays whole that is not rejected, has fewer than two recipients left to divide, or that the service may have
+ * all the same: it was sent again after it had been in doubt, or a delivery report of it has come. And so does every
+ * request of a run that is over, where nobody would send the halves.
  *
- * @param owner only requests of slices that are held under it
  * @returns undefined when nothing was divided
  */
 export async function divideRequests(
-  client: pg.PoolClient,
-  divide: {
-    readonly run: string;
-    readonly requests: readonly number[];
-    readonly owner?: string;
-    readonly now: Date;
-  },
+  client: pg.ClientBase,
+  { run, requests }: { readonly run: string; readonly requests: readonly number[] },
 ): Promise<DividedRequests | undefined> {
-  const { run, requests, owner, now } = divide;
   // Numbers are given to one at a time; the statement after it sees those given before.
-  await client.query('SELECT FROM runs WHERE run_id = $1 FOR NO KEY UPDATE', [run]);
+  const { rowCount } = await client.query(
+    `SELECT FROM runs WHERE run_id = $1 AND state IN ('planned', 'running', 'paused') FOR NO KEY UPDATE`,
+    [run],
+  );
+  if (rowCount === 0) return undefined;
   const { rows } = await client.query<{ first: number | null; last: number | null }>(
     `
     WITH rejected AS MATERIALIZED (
       SELECT request, envelope
       FROM requests q
-      WHERE run_id = $1 AND request = ANY ($2::integer[]) AND state = 'rejected'
-        AND ($3::uuid IS NULL OR EXISTS (
-          SELECT FROM slices s
-          WHERE s.run_id = $1 AND s.owner = $3 AND q.request BETWEEN s.first_request AND s.last_request
-        ))
+      WHERE run_id = $1 AND request = ANY ($2::integer[]) AND state = 'rejected' AND resends = 0
         AND NOT EXISTS (
           SELECT FROM recipient_outcomes o
           WHERE o.run_id = $1 AND o.request = q.request AND o.outcome <> 'cancelled'
@@ -90,7 +84,7 @@ export async function divideRequests(
       WHERE p.half = 1
     ), parent_request AS (
       UPDATE requests q
-      SET recipients = p.recipients, updated_at = $4
+      SET recipients = p.recipients
       FROM parent p
       WHERE q.run_id = $1 AND q.request = p.request
     ), parent_chunk AS (
@@ -114,7 +108,7 @@ export async function divideRequests(
     SELECT min(number) AS first, max(number) AS last
     FROM numbered
     `,
-    [run, requests, owner ?? null, now],
+    [run, requests],
   );
   const { first = null, last = null } = rows[0] ?? {};
   if (first === null || last === null) return undefined;

@@ -46,8 +46,7 @@ export async function settleRequests(
     );
     for (const [run, parents] of byRun) {
       const requests = parents.map(({ request }) => request);
-      const now = parents[0]?.finishedAt;
-      if (now) await divideRequests(client, { run, requests, now });
+      await divideRequests(client, { run, requests });
     }
     return settled;
   });

@@ -5,6 +5,7 @@ import {
   deliveryOutcomes,
   type RejectedContact,
   type RequestState,
+  type Resolution,
 } from '../../domain.ts';
 
 /** Contacts of a run that were left out, in the order of the files. */
@@ -58,6 +59,31 @@ export async function listFailures(knex: Knex, run: string): Promise<Failure[]> 
       'reason',
       knex.raw('count(*)::integer AS requests'),
       knex.raw('sum(recipients - coalesce(cancelled, 0))::integer AS recipients'),
+    );
+  return rows;
+}
+
+/** What operators said of requests that were in doubt, grouped by their words. */
+export type ResolutionGroup = {
+  readonly resolution: Resolution;
+  readonly by: string;
+  readonly reason: string;
+  readonly requests: number;
+  /** When the last of them was resolved. */
+  readonly at: Date;
+};
+
+export async function listResolutions(knex: Knex, run: string): Promise<ResolutionGroup[]> {
+  const rows: ResolutionGroup[] = await knex('resolutions')
+    .where({ run_id: run })
+    .groupBy('resolution', 'resolved_by', 'reason')
+    .orderBy([{ column: 'at' }, 'resolution', 'resolved_by', 'reason'])
+    .select(
+      'resolution',
+      { by: 'resolved_by' },
+      'reason',
+      knex.raw('count(*)::integer AS requests'),
+      knex.raw('max(resolved_at) AS at'),
     );
   return rows;
 }

@@ -1,0 +1,158 @@
+import { hostname, userInfo } from 'node:os';
+import { type Command, Option } from 'commander';
+import { InputError, type Resolution } from '../../domain.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { requireRun } from '../../engine/find-run.ts';
+import { type LookUpEnd, lookUpDoubts, oneLookUpASecond } from '../../engine/look-up-doubts.ts';
+import { loadAccount } from '../../engine/prepare.ts';
+import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/resolve.ts';
+import { openGateway } from '../../gateway/gateway.ts';
+import { doubtTable, lookUpText, resolvedText } from '../../report/doubts.ts';
+import { printable } from '../../report/printable.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+export function define(command: Command, shell: Shell): void {
+  command
+    .description(
+      'Requests in doubt: lists them, asks the service about them, or settles them by your word, which is recorded. A request is in doubt when it may have reached the service and no answer says so.',
+    )
+    .argument('<run>', "the run's id (volley runs)")
+    .option('--request <request...>', 'only these, by number or MessageID; all that are in doubt by default')
+    .addOption(action('accepted', 'the service has them: they count as accepted'))
+    .addOption(
+      action('resend', 'send them again, same MessageID and bytes; recipients may get the message twice'),
+    )
+    .addOption(action('abandon', 'give them up; their recipients stay unknown'))
+    .addOption(
+      action('lookUp', 'ask the service about each, at most one a second; those it has are accepted'),
+    )
+    .option('--reason <words>', 'why, with --accepted, --resend or --abandon')
+    .option('--by <name>', 'who says so (default: user@host)')
+    .option('--json', 'print the result as JSON; the list as one object a line')
+    .action(async (run: string, options: ResolveOptions) => {
+      const requests = { run, named: options.request };
+      const resolution = resolutionOf(options);
+      await withLedger(shell, async (context) => {
+        if (resolution) await settle(shell, context, requests, resolution, options);
+        else if (options.lookUp) await lookUp(shell, context, requests, options);
+        else await list(shell, context, requests, options);
+      });
+    });
+}
+
+type ResolveOptions = {
+  readonly request?: readonly string[];
+  readonly accepted?: true;
+  readonly resend?: true;
+  readonly abandon?: true;
+  readonly lookUp?: true;
+  readonly reason?: string;
+  readonly by?: string;
+  readonly json?: true;
+};
+
+const actions = ['accepted', 'resend', 'abandon', 'lookUp'] as const;
+
+function action(name: (typeof actions)[number], description: string): Option {
+  const others = actions.filter((other) => other !== name);
+  return new Option(`--${name === 'lookUp' ? 'look-up' : name}`, description).conflicts(others);
+}
+
+/** @throws InputError when a word comes without its reason, or a reason without a word */
+function resolutionOf({ accepted, resend, abandon, reason, by }: ResolveOptions): Resolution | undefined {
+  const resolution = accepted ? 'accepted' : resend ? 'resend' : abandon ? 'abandon' : undefined;
+  if (resolution === undefined && (reason !== undefined || by !== undefined)) {
+    const what = 'It belongs to --accepted, --resend or --abandon; say which.';
+    throw new InputError([{ where: reason === undefined ? '--by' : '--reason', what }]);
+  }
+  if (resolution !== undefined && !reason?.trim()) {
+    const what = `--${resolution} needs a reason, such as --reason "seen in the service's own list".`;
+    throw new InputError([{ where: '--reason', what }]);
+  }
+  return resolution;
+}
+
+/** So many are listed for people. */
+const listed = 100;
+
+async function list(
+  shell: Shell,
+  context: EngineContext,
+  requests: NamedRequests,
+  { json }: ResolveOptions,
+): Promise<void> {
+  let doubts = 0;
+  for await (const page of await openDoubts(context, requests)) {
+    if (json) shell.print(page.map((doubt) => JSON.stringify(doubt)).join('\n'));
+    else if (doubts === 0) shell.print(doubtTable(page.slice(0, listed)));
+    doubts += page.length;
+  }
+  if (json) return;
+  if (doubts === 0) {
+    shell.print(`No request of run ${requests.run} is in doubt.`);
+    return;
+  }
+  if (doubts > listed) shell.note(`The first ${listed} of ${doubts}; --json lists all.`);
+  shell.note(
+    `volley resolve ${requests.run} --look-up asks the service; --accepted, --resend or --abandon with --reason "…" settles them.`,
+  );
+}
+
+async function settle(
+  shell: Shell,
+  context: EngineContext,
+  requests: NamedRequests,
+  resolution: Resolution,
+  { by = whoAsks(), reason = '', json }: ResolveOptions,
+): Promise<void> {
+  const resolved = await resolveDoubts(context, requests, { resolution, by, reason: reason.trim() });
+  const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
+  const result = { run: requests.run, resolution, requests: resolved.length, recipients };
+  shell.print(json ? JSON.stringify(result) : resolvedText(result));
+}
+
+async function lookUp(
+  shell: Shell,
+  context: EngineContext,
+  requests: NamedRequests,
+  { json }: ResolveOptions,
+): Promise<void> {
+  const { account: name } = await requireRun(context, requests.run);
+  const account = await loadAccount(name, shell.settings);
+  const gateway = openGateway(account);
+  shell.drainable();
+  try {
+    const service = { account, gateway, rate: oneLookUpASecond(context.now) };
+    const end = await lookUpDoubts(context, service, requests, shell.stop, (doubt, answer) => {
+      if (answer.kind === 'unclear') shell.note(`request ${doubt.request}: ${printable(answer.reason)}`);
+    });
+    const { kind: _, ...result } = { run: requests.run, ...end };
+    shell.print(json ? JSON.stringify(result) : lookUpText(end));
+    if (end.kind === 'refused') {
+      const words = end.words.map(printable).join('; ');
+      shell.note(`The service refused the credential of account "${name}": ${words}`);
+    }
+    shell.exitWith(exitCodeOf(end));
+  } finally {
+    await gateway.close();
+  }
+}
+
+function exitCodeOf(end: LookUpEnd) {
+  if (end.kind === 'refused') return 4;
+  if (end.kind === 'stopped') return 130;
+  return end.notFound + end.unclear > 0 ? 3 : 0;
+}
+
+function whoAsks(): string {
+  return `${userName()}@${hostname()}`;
+}
+
+/** A number that has no name in a container, where the system knows none. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}

@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import type { RequestState } from '../../domain.ts';
+
+/** A request that is in doubt. */
+export type Doubt = {
+  readonly request: number;
+  readonly messageId: string;
+  /** Without those that were left out of it. */
+  readonly recipients: number;
+  /** Since when it is in doubt. */
+  readonly since: Date | null;
+  /** Why, in words. */
+  readonly reason: string | null;
+  readonly attempts: number;
+};
+
+const pageSize = 1_000;
+
+/**
+ * The requests of a run that are in doubt, in pages, by their numbers. Each page is what the ledger says when it is
+ * asked for.
+ *
+ * @param requests only these
+ */
+export async function* listDoubts(
+  pool: pg.Pool,
+  run: string,
+  requests: readonly number[] | 'all',
+): AsyncGenerator<readonly Doubt[], void, undefined> {
+  let after = 0;
+  for (;;) {
+    const { rows } = await pool.query<Doubt>(
+      `
+      SELECT request, message_id AS "messageId",
+             recipients - (SELECT count(*)::integer FROM recipient_outcomes o
+                           WHERE o.run_id = q.run_id AND o.request = q.request AND o.outcome = 'cancelled') AS recipients,
+             updated_at AS since, reason, attempts
+      FROM requests q
+      WHERE run_id = $1 AND request > $2 AND state = 'in_doubt'
+        AND ($3::integer[] IS NULL OR request = ANY ($3))
+      ORDER BY request
+      LIMIT $4
+      `,
+      [run, after, requests === 'all' ? null : requests, pageSize],
+    );
+    if (rows.length > 0) yield rows;
+    if (rows.length < pageSize) return;
+    after = rows.at(-1)?.request ?? 0;
+  }
+}
+
+export type NamedRequest = {
+  readonly request: number;
+  readonly messageId: string;
+  readonly state: RequestState;
+  readonly reason: string | null;
+};
+
+/** Those requests of a run that have one of the numbers or MessageIDs. */
+export async function findRequests(
+  client: pg.Pool | pg.PoolClient,
+  run: string,
+  names: { readonly requests: readonly number[]; readonly messageIds: readonly string[] },
+): Promise<NamedRequest[]> {
+  const { rows } = await client.query<NamedRequest>(
+    `
+    SELECT request, message_id AS "messageId", state, reason
+    FROM requests
+    WHERE run_id = $1 AND (request = ANY ($2::integer[]) OR message_id = ANY ($3::text[]))
+    ORDER BY request
+    `,
+    [run, names.requests, names.messageIds],
+  );
+  return rows;
+}

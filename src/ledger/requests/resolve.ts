@@ -1,0 +1,129 @@
+import type pg from 'pg';
+import type { RequestState, Resolution } from '../../domain.ts';
+
+/** What was resolved. */
+export type Resolved = { readonly request: number; readonly recipients: number };
+
+const resolvedState = {
+  accepted: 'accepted',
+  resend: 'planned',
+  abandon: 'abandoned',
+} as const satisfies Record<Resolution, RequestState>;
+
+const words: Readonly<Record<Resolution, string>> = {
+  accepted: 'taken as accepted',
+  resend: 'to be sent again',
+  abandon: 'given up',
+};
+
+/**
+ * `in_doubt → accepted | planned | abandoned`, by the word of a person, which is kept; within the caller's transaction.
+ * A request that is not in doubt is left as it is.
+ *
+ * One that is to be sent again keeps its MessageID and its bytes. The slices that hold such requests are waiting again,
+ * and a run that is completed is paused.
+ *
+ * @returns the requests that were resolved, by their numbers
+ */
+export async function resolveRequests(
+  client: pg.PoolClient,
+  resolve: {
+    readonly run: string;
+    readonly requests: readonly number[] | 'all';
+    readonly resolution: Resolution;
+    readonly by: string;
+    readonly reason: string;
+    readonly now: Date;
+  },
+): Promise<Resolved[]> {
+  const { run, requests, resolution, by, reason, now } = resolve;
+  // Neither a slice nor the run may end between the look at their requests and the change: who ends them takes the run.
+  await client.query('SELECT FROM runs WHERE run_id = $1 FOR NO KEY UPDATE', [run]);
+  const { rows } = await client.query<Resolved>(
+    `
+    WITH resolved AS (
+      UPDATE requests q
+      SET state = $3, reason = $4, updated_at = $5, resends = resends + CASE $3 WHEN 'planned' THEN 1 ELSE 0 END
+      WHERE run_id = $1 AND state = 'in_doubt' AND ($2::integer[] IS NULL OR request = ANY ($2))
+      RETURNING request, recipients
+    ), kept AS (
+      INSERT INTO resolutions (run_id, request, resolved_at, resolution, resolved_by, reason)
+      SELECT $1, request, $5, $6, $7, $8
+      FROM resolved
+    )
+    SELECT request, recipients - (
+             SELECT count(*)::integer
+             FROM recipient_outcomes o
+             WHERE o.run_id = $1 AND o.request = resolved.request AND o.outcome = 'cancelled'
+           ) AS recipients
+    FROM resolved
+    ORDER BY request
+    `,
+    [
+      run,
+      requests === 'all' ? null : requests,
+      resolvedState[resolution],
+      `${words[resolution]} by ${by}: ${reason}`,
+      now,
+      resolution,
+      by,
+      reason,
+    ],
+  );
+  if (resolution === 'resend' && rows.length > 0) {
+    await reopen(
+      client,
+      run,
+      rows.map(({ request }) => request),
+    );
+  }
+  return rows;
+}
+
+async function reopen(client: pg.PoolClient, run: string, requests: readonly number[]): Promise<void> {
+  await client.query(
+    `
+    UPDATE slices s
+    SET state = CASE state WHEN 'done' THEN 'waiting' ELSE state END,
+        settled = settled - again.requests, not_accepted = not_accepted - again.requests
+    FROM (
+      SELECT slice, count(*) AS requests
+      FROM unnest($2::integer[]) AS request
+      JOIN slices ON run_id = $1 AND slice > 0 AND request BETWEEN first_request AND last_request
+      GROUP BY slice
+    ) again
+    WHERE s.run_id = $1 AND s.slice = again.slice
+    `,
+    [run, requests],
+  );
+  await client.query(
+    `
+    UPDATE runs
+    SET state = 'paused', finished_at = NULL,
+        state_reason = 'requests in doubt are to be sent again; \`volley resume ' || run_id || '\` sends them'
+    WHERE run_id = $1 AND state = 'completed'
+    `,
+    [run],
+  );
+}
+
+/**
+ * `in_doubt → accepted`, because it was proved.
+ *
+ * @param proof what proved it, in words
+ * @returns false when the request is no longer in doubt
+ */
+export async function acceptProven(
+  pool: pg.Pool,
+  accepted: { readonly run: string; readonly request: number; readonly proof: string; readonly now: Date },
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `
+    UPDATE requests
+    SET state = 'accepted', reason = $3, updated_at = $4
+    WHERE run_id = $1 AND request = $2 AND state = 'in_doubt'
+    `,
+    [accepted.run, accepted.request, accepted.proof, accepted.now],
+  );
+  return rowCount === 1;
+}

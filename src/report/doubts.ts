@@ -1,0 +1,56 @@
+import type { Resolution } from '../domain.ts';
+import type { Doubt } from '../ledger/requests/doubts.ts';
+import { table } from './table.ts';
+import { toSeconds } from './time.ts';
+
+/** Requests in doubt, for `volley resolve`. */
+export function doubtTable(doubts: readonly Doubt[]): string {
+  return table(
+    [
+      { title: 'Request', value: ({ request }) => request, align: 'right' },
+      { title: 'MessageID', value: ({ messageId }) => messageId },
+      { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
+      { title: 'Attempts', value: ({ attempts }) => attempts, align: 'right' },
+      { title: 'Since (UTC)', value: ({ since }) => (since ? toSeconds(since) : '') },
+      { title: 'Why', value: ({ reason }) => reason ?? '' },
+    ],
+    doubts,
+  );
+}
+
+const outcomes: Readonly<Record<Resolution, (run: string) => string>> = {
+  accepted: () => 'accepted',
+  resend: (run) => `to be sent again; volley resume ${run} sends them`,
+  abandon: () => 'abandoned',
+};
+
+/** What became of requests by an operator's word. */
+export function resolvedText(resolved: {
+  readonly run: string;
+  readonly resolution: Resolution;
+  readonly requests: number;
+  readonly recipients: number;
+}): string {
+  const { run, resolution, requests, recipients } = resolved;
+  if (requests === 0) return `No request of run ${run} is in doubt.`;
+  return `${counted(requests, 'request')} with ${counted(recipients, 'recipient')}: ${outcomes[resolution](run)}.`;
+}
+
+/** What the service said of requests in doubt. */
+export function lookUpText(counts: {
+  readonly found: number;
+  readonly notFound: number;
+  readonly unclear: number;
+}): string {
+  const { found, notFound, unclear } = counts;
+  const parts = [
+    `${counted(found, 'request')} found, and accepted now`,
+    ...(notFound > 0 ? [`${notFound} not found, which proves nothing: still in doubt`] : []),
+    ...(unclear > 0 ? [`${unclear} without a clear answer: still in doubt`] : []),
+  ];
+  return `${parts.join('; ')}.`;
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

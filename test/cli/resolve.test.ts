@@ -1,0 +1,277 @@
+import { hostname } from 'node:os';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { doubtfulRun } from '../support/doubts.ts';
+import { readJournal } from '../support/journal.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volley } from '../support/volley.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml.replace('timeouts:', 'statusLookUp: on\n    timeouts:'),
+    'campaign.yaml': smsCampaignYaml,
+    'contacts.csv': contactsCsv(3),
+  });
+  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
+});
+afterEach(async () => {
+  await sandbox.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+function command(...words: string[]): Promise<Ended> {
+  return volley(words, {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: sandbox.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+    },
+  });
+}
+
+const why = ['--reason', 'seen in the portal'];
+
+async function requestsOf(run: string) {
+  return (await summariseRun(opened.ledger.pool, run))?.requests;
+}
+
+async function messageIdOf(run: string, request: number): Promise<string> {
+  const sql = 'SELECT message_id FROM requests WHERE run_id = $1 AND request = $2';
+  const { rows } = await opened.ledger.pool.query<{ message_id: string }>(sql, [run, request]);
+  return rows[0]?.message_id ?? '';
+}
+
+/** A run that the sandbox accepted, of which the ledger does not know so. */
+async function sentAndDoubted(): Promise<string> {
+  const { stdout } = await command('run', 'campaign.yaml', '--json');
+  const { run }: { run: string } = JSON.parse(stdout);
+  await opened.ledger.pool.query(
+    `UPDATE requests SET state = 'in_doubt', reason = 'connection reset' WHERE run_id = $1`,
+    [run],
+  );
+  return run;
+}
+
+describe('volley resolve without a word', () => {
+  test('lists what is in doubt: MessageID, recipients, attempts, since when and why', async () => {
+    const run = await doubtfulRun(opened.ledger, { requests: 2 });
+    const { code, stdout, stderr } = await command('resolve', run);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Request.*MessageID.*Recipients.*Attempts.*Since \(UTC\).*Why/);
+    const id = await messageIdOf(run, 2);
+    expect(stdout).toMatch(new RegExp(`2 .*${id} .*2 .*1 .*20\\d\\d-.* no answer within 30000 ms`));
+    expect(stderr).toContain(`volley resolve ${run} --look-up`);
+  });
+
+  test('lists one object a line with --json, and only those that are named', async () => {
+    const run = await doubtfulRun(opened.ledger, { requests: 3 });
+    const id = await messageIdOf(run, 3);
+    const { stdout } = await command('resolve', run, '--request', '1', id, '--json');
+    const lines = stdout.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { request: 1, recipients: 2, attempts: 1, reason: 'no answer within 30000 ms' },
+      { request: 3, messageId: id, since: expect.stringMatching(/^20.*Z$/) },
+    ]);
+  });
+
+  test('says so when nothing is in doubt', async () => {
+    const run = await doubtfulRun(opened.ledger);
+    await command('resolve', run, '--accepted', ...why);
+    expect(await command('resolve', run)).toMatchObject({
+      code: 0,
+      stdout: `No request of run ${run} is in doubt.\n`,
+    });
+  });
+});
+
+describe('volley resolve with a word', () => {
+  test.each([
+    ['--accepted', { accepted: 3, in_doubt: 0 }, '3 requests with 6 recipients: accepted.'],
+    ['--abandon', { abandoned: 3, in_doubt: 0 }, '3 requests with 6 recipients: abandoned.'],
+    [
+      '--resend',
+      { planned: 3, in_doubt: 0 },
+      '3 requests with 6 recipients: to be sent again; volley resume',
+    ],
+  ])('%s settles all that are in doubt', async (word, states, text) => {
+    const run = await doubtfulRun(opened.ledger, { requests: 3 });
+    const { code, stdout } = await command('resolve', run, word, ...why);
+    expect([code, stdout.slice(0, text.length)]).toEqual([0, text]);
+    expect(await requestsOf(run)).toMatchObject(states);
+  });
+
+  test('settles those that are named, and both reports show who said so and why', async () => {
+    const run = await doubtfulRun(opened.ledger, { requests: 3 });
+    const id = await messageIdOf(run, 3);
+    const { stdout } = await command(
+      'resolve',
+      run,
+      '--request',
+      '1',
+      id,
+      '--abandon',
+      ...why,
+      '--by',
+      'ann',
+      '--json',
+    );
+    expect(JSON.parse(stdout)).toEqual({ run, resolution: 'abandon', requests: 2, recipients: 4 });
+    expect(await requestsOf(run)).toMatchObject({ abandoned: 2, in_doubt: 1 });
+    const report = JSON.parse((await command('report', 'run', run, '--json')).stdout);
+    expect(report.resolutions).toMatchObject([
+      { resolution: 'abandon', by: 'ann', reason: 'seen in the portal', requests: 2 },
+    ]);
+    expect((await command('report', 'run', run)).stdout).toContain('given up by ann: seen in the portal');
+  });
+
+  test('is that of user@host by default', async () => {
+    const run = await doubtfulRun(opened.ledger);
+    await command('resolve', run, '--accepted', ...why);
+    const { rows } = await opened.ledger.pool.query('SELECT resolved_by FROM resolutions WHERE run_id = $1', [
+      run,
+    ]);
+    expect(rows).toEqual([{ resolved_by: expect.stringMatching(new RegExp(`^.+@${hostname()}$`)) }]);
+  });
+
+  test('shows its reason in the result file', async () => {
+    const run = await sentAndDoubted();
+    await command('resolve', run, '--accepted', ...why, '--by', 'ann');
+    const { stdout } = await command('report', 'contacts', run);
+    expect(stdout.match(/accepted,,taken as accepted by ann: seen in the portal/g)).toHaveLength(3);
+  });
+
+  test('--resend and resume send the same MessageIDs once more', async () => {
+    const run = await sentAndDoubted();
+    await command('resolve', run, '--request', '2', '--resend', ...why);
+    const status = await command('status', run);
+    expect(status.stdout).toContain(`\`volley resume ${run}\` sends them`);
+    expect(await command('resume', run)).toMatchObject({ code: 3 });
+    expect(await requestsOf(run)).toMatchObject({ accepted: 1, in_doubt: 2 });
+    const sent = (await readJournal(`${workspace.folder}/journal.jsonl`)).map(({ messageId }) => messageId);
+    expect(sent).toHaveLength(4);
+    expect(sent.filter((id) => id === sent[3])).toHaveLength(2);
+    expect(sent[3]).toBe(await messageIdOf(run, 2));
+  });
+});
+
+describe('volley resolve refuses, with exit code 2, and writes nothing,', () => {
+  test.each([
+    ['a word without a reason', ['--accepted'], /--reason: --accepted needs a reason/],
+    ['a blank reason', ['--abandon', '--reason', ' '], /--reason: --abandon needs a reason/],
+    [
+      'a reason without a word',
+      ['--reason', 'x'],
+      /--reason: It belongs to --accepted, --resend or --abandon/,
+    ],
+    ['two words', ['--accepted', '--resend', ...why], /cannot be used with option/],
+    ['a word and a look-up', ['--look-up', '--abandon', ...why], /cannot be used with option/],
+    [
+      'a request that is not there',
+      ['--request', '9', '--accepted', ...why],
+      /request 9: Run .* has no such request/,
+    ],
+    [
+      'a MessageID that is not there',
+      ['--request', '1', 'ab', '--resend', ...why],
+      /request ab: .* no such request/,
+    ],
+  ])('%s', async (_, words, message) => {
+    const run = await doubtfulRun(opened.ledger);
+    const { code, stdout, stderr } = await command('resolve', run, ...words);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+    expect(await requestsOf(run)).toMatchObject({ total: 1, in_doubt: 1 });
+  });
+
+  test('a request that is not in doubt, and says what it is and why', async () => {
+    const run = await doubtfulRun(opened.ledger, { requests: 2 });
+    await command('resolve', run, '--request', '2', '--accepted', ...why, '--by', 'ann');
+    const { code, stderr } = await command('resolve', run, '--request', '1', '2', '--abandon', ...why);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'request 2: It is accepted (taken as accepted by ann: seen in the portal); only a request that is in doubt',
+    );
+    expect(await requestsOf(run)).toMatchObject({ accepted: 1, in_doubt: 1 });
+  });
+
+  test('to send again in a run that is cancelled', async () => {
+    const run = await doubtfulRun(opened.ledger, { runState: 'cancelled' });
+    const { code, stderr } = await command('resolve', run, '--resend', ...why);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`volley run --only unknown --of ${run}`)]);
+    expect(await command('resolve', run, '--abandon', ...why)).toMatchObject({ code: 0 });
+  });
+
+  test('a run that is not there', async () => {
+    expect(await command('resolve', 'none')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('There is no such run'),
+    });
+  });
+});
+
+describe('volley resolve --look-up', () => {
+  test('accepts what the service has, leaves the others in doubt, and sends nothing', async () => {
+    const run = await sentAndDoubted();
+    const sql = `UPDATE requests SET message_id = 'never' || request WHERE run_id = $1 AND request = 3`;
+    await opened.ledger.pool.query(sql, [run]);
+    const { code, stdout } = await command('resolve', run, '--look-up');
+    expect([code, stdout]).toEqual([
+      3,
+      '2 requests found, and accepted now; 1 not found, which proves nothing: still in doubt.\n',
+    ]);
+    expect(await requestsOf(run)).toMatchObject({ accepted: 2, in_doubt: 1 });
+    expect((await command('report', 'contacts', run)).stdout).toContain('proved by the status look-up');
+    expect(await readJournal(`${workspace.folder}/journal.jsonl`)).toHaveLength(3);
+  });
+
+  test('ends with 0 when nothing is left in doubt', async () => {
+    const run = await sentAndDoubted();
+    const { code, stdout } = await command('resolve', run, '--request', '1', '--look-up', '--json');
+    expect([code, JSON.parse(stdout)]).toEqual([0, { run, found: 1, notFound: 0, unclear: 0 }]);
+  });
+
+  test('names an answer that says nothing for certain', async () => {
+    const run = await sentAndDoubted();
+    await sandbox.close();
+    const { code, stdout, stderr } = await command('resolve', run, '--request', '1', '--look-up');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('request 1: connection refused')]);
+    expect(stdout).toContain('1 without a clear answer: still in doubt');
+  });
+
+  test('ends with 4 when the credential is refused', async () => {
+    const run = await sentAndDoubted();
+    await sandbox.close();
+    sandbox = await startSandbox({ token: 'right' });
+    const { code, stderr } = await command('resolve', run, '--look-up');
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringContaining('The service refused the credential of account "sandbox"'),
+    ]);
+    expect(await requestsOf(run)).toMatchObject({ in_doubt: 3 });
+  });
+
+  test('is refused where the account has none', async () => {
+    const run = await sentAndDoubted();
+    await workspace.write('accounts.yaml', accountsYaml);
+    const { code, stderr } = await command('resolve', run, '--look-up');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('set "statusLookUp: on"')]);
+  });
+});
