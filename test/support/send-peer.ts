@@ -1,0 +1,76 @@
+import type { ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { type Peer, succeed, textPeer } from '../gateway/peer.ts';
+
+/** A send request as the service got it. */
+export type SendCall = {
+  readonly messageId: string;
+  readonly recipients: readonly string[];
+  /** Which call it is for this MessageID, from 1. */
+  readonly call: number;
+  /** Which call it is of all, from 1. */
+  readonly number: number;
+};
+
+/** What the service does with a request. `lost`: accepts it, and its answer is lost; `dropped`: neither. */
+export type SendReply =
+  | { readonly kind: 'accepted' | 'lost' | 'dropped' }
+  | { readonly kind: 'rejected'; readonly words: string };
+
+export type SendPeer = Peer & {
+  readonly calls: readonly SendCall[];
+  readonly accepted: () => readonly SendCall[];
+};
+
+const body = z.object({
+  MessageData: z.object({
+    MessageID: z.string(),
+    Destinations: z.array(z.object({ Recipient: z.string() })),
+  }),
+});
+
+/** A service that does with each request what it is told, never thinks twice of a MessageID, and answers look-ups. */
+export async function sendPeer(reply: (call: SendCall) => SendReply | Promise<SendReply>): Promise<SendPeer> {
+  const calls: SendCall[] = [];
+  const accepted: SendCall[] = [];
+
+  const answer = async (text: string, response: ServerResponse): Promise<void> => {
+    const { MessageID: messageId, Destinations } = body.parse(JSON.parse(text)).MessageData;
+    const call = {
+      messageId,
+      recipients: Destinations.map(({ Recipient }) => Recipient),
+      call: 1 + calls.filter((earlier) => earlier.messageId === messageId).length,
+      number: calls.length + 1,
+    };
+    calls.push(call);
+    const what = await reply(call);
+    if (what.kind === 'accepted' || what.kind === 'lost') accepted.push(call);
+    switch (what.kind) {
+      case 'accepted':
+        return succeed(messageId, response);
+      case 'rejected':
+        response.writeHead(400, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify({ Result: 'Failed', MessageID: messageId, ErrorMessage: [what.words] }));
+        return;
+      default:
+        response.destroy();
+    }
+  };
+
+  const lookUp = (path: string, response: ServerResponse): void => {
+    const MessageID = path.split('?')[0]?.split('/').at(-1) ?? '';
+    const known = accepted.some(({ messageId }) => messageId === MessageID);
+    response.writeHead(known ? 200 : 404, { 'Content-Type': 'application/json' });
+    response.end(
+      JSON.stringify(
+        known ? { Result: 'Success', MessageID, Status: 'Pending' } : { Result: 'RecordNotFound', MessageID },
+      ),
+    );
+  };
+
+  const peer = await textPeer((text, response, request) => {
+    if (request.method === 'GET') lookUp(request.url ?? '', response);
+    else void answer(text, response);
+  });
+  return { ...peer, calls, accepted: () => accepted };
+}
