@@ -47,7 +47,8 @@ type DbCancelledRequest = {
  *
  * Recipients that are suppressed by now are left out of a request's first attempt, and are `cancelled`. After it the
  * request never shrinks, because every attempt carries the same bytes (rule 3). A request that nobody is left of is
- * `cancelled` whenever it is taken: that it is planned says that the service does not have it.
+ * `cancelled`: that it is planned says that the service does not have it; unless it is planned because it is to be sent
+ * again, and then it is in doubt once more.
  */
 export async function claimRequests(
   pool: pg.Pool,
@@ -67,7 +68,7 @@ export async function claimRequests(
     name: 'claim-requests',
     text: `
     WITH batch AS MATERIALIZED (
-      SELECT request, envelope, attempts, recipients
+      SELECT request, envelope, attempts, resends, recipients
       FROM requests
       WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
         AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = $7 AND owner = $2)
@@ -93,7 +94,7 @@ export async function claimRequests(
       WHERE s.channel = (SELECT channel FROM runs WHERE run_id = $1)
         AND s.address = ANY (ARRAY(SELECT address FROM checked))
     ), gone AS MATERIALIZED (
-      SELECT b.request
+      SELECT b.request, b.resends
       FROM batch b
       WHERE b.request IN (SELECT request FROM suppressed)
         AND b.recipients = (
@@ -109,17 +110,20 @@ export async function claimRequests(
       INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
       SELECT $1, request, position, 'cancelled', 'suppressed since the run was planned', $4
       FROM suppressed
-      WHERE attempts = 0 OR request IN (SELECT request FROM gone)
+      WHERE attempts = 0 OR request IN (SELECT request FROM gone WHERE resends = 0)
       ON CONFLICT DO NOTHING
     ), cancelled AS (
       UPDATE requests q
-      SET state = 'cancelled', reason = 'every recipient suppressed since the run was planned', updated_at = $4
+      SET state = CASE WHEN gone.resends = 0 THEN 'cancelled' ELSE 'in_doubt' END,
+          reason = CASE WHEN gone.resends = 0 THEN '' ELSE 'an earlier attempt may have arrived; ' END
+                   || 'every recipient suppressed since the run was planned',
+          updated_at = $4
       FROM gone
       WHERE q.run_id = $1 AND q.request = gone.request
     ), counted AS (
       UPDATE slices
-      SET settled = settled + g.requests
-      FROM (SELECT count(*) AS requests FROM gone) g
+      SET settled = settled + g.requests, not_accepted = not_accepted + g.doubted
+      FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE resends > 0) AS doubted FROM gone) g
       WHERE run_id = $1 AND slice = $7 AND g.requests > 0
     ), claimed AS (
       UPDATE requests q
@@ -133,9 +137,7 @@ export async function claimRequests(
       FROM claimed
     )
     SELECT b.request, b.recipients, c.message_id, c.attempts,
-           c.attempts > 1 AND EXISTS (
-             SELECT FROM attempts a WHERE a.run_id = $1 AND a.request = c.request AND a.verdict = 'in_doubt'
-           ) AS doubted, e.fields, e.keypads, e.files, e.audio, k.addresses,
+           b.resends > 0 AS doubted, e.fields, e.keypads, e.files, e.audio, k.addresses,
            k.destinations,
            ARRAY(
              SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain.ts';
 import { inTransaction } from '../connection.ts';
+import { cancelPlanned } from '../requests/cancel.ts';
 import { dequeueSlices, wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
 
@@ -58,14 +59,7 @@ export async function cancelRun(
       [run, reason, now],
     );
     await dequeueSlices(queue, client, run);
-    await client.query(
-      `
-      UPDATE requests
-      SET state = 'cancelled', reason = 'the run was cancelled', updated_at = $2
-      WHERE run_id = $1 AND state = 'planned'
-      `,
-      [run, now],
-    );
+    await cancelPlanned(client, run, now);
     await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
     return { changed: true, state };

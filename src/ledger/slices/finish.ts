@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
+import { cancelPlanned } from '../requests/cancel.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { doubtsSlice } from './plan.ts';
@@ -34,7 +35,7 @@ export async function finishSlice(
       [run],
     );
     const state = runs[0]?.state;
-    if (state === 'cancelled') await cancelPlanned(client, held, now);
+    if (state === 'cancelled') await cancelPlanned(client, run, now, held);
     // Slice 0 has no requests of its own: what it sends again is in the others.
     const { rows } = await client.query<{ state: 'done' | 'waiting' }>(
       `
@@ -118,19 +119,4 @@ async function hasDoubts(
     [run, resends, lookUp],
   );
   return rows.length > 0;
-}
-
-async function cancelPlanned(
-  client: pg.ClientBase,
-  { run, first, last }: HeldSlice,
-  now: Date,
-): Promise<void> {
-  await client.query(
-    `
-    UPDATE requests
-    SET state = 'cancelled', reason = 'the run was cancelled', updated_at = $4
-    WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'planned'
-    `,
-    [run, first, last, now],
-  );
 }
