@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -6,13 +5,8 @@ import type { LookUp } from '../gateway/look-up.ts';
 import type { Doubt } from '../ledger/requests/doubts.ts';
 import { acceptProven } from '../ledger/requests/resolve.ts';
 import type { EngineContext } from './context.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import { type NamedRequests, openDoubts } from './resolve.ts';
-
-/** Says when the service may be asked. */
-export type LookUpRate = {
-  /** @returns false when it was stopped */
-  readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
-};
 
 /** Requests by what the service said of them. */
 export type LookUpCounts = {
@@ -46,7 +40,11 @@ export async function lookUpDoubts(
     account,
     gateway,
     rate,
-  }: { readonly account: Account; readonly gateway: Gateway; readonly rate: LookUpRate },
+  }: {
+    readonly account: Account;
+    readonly gateway: Gateway;
+    readonly rate: Pick<RateLimiter, 'admitLookUp'>;
+  },
   requests: NamedRequests,
   stop: AbortSignal,
   onAnswer: (doubt: Doubt, answer: LookUp) => void,
@@ -89,20 +87,4 @@ function requireLookUp({ name, interface: interfaceName, statusLookUp }: Account
       ? 'The account says nothing of a status look-up. If the service has it, set "statusLookUp: on".'
       : `${interfaceName} has no status look-up. A delivery report or an operator's word settles the requests.`;
   throw new InputError([{ where: `account ${name}`, what }]);
-}
-
-/** Between two look-ups (milliseconds; observed.md). */
-const lookUpInterval = 1_000;
-
-/** One look-up a second, of this process. */
-export function oneLookUpASecond(now: () => Date): LookUpRate {
-  let next = 0;
-  return {
-    async admitLookUp(stop) {
-      const wait = next - now().getTime();
-      if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => undefined);
-      next = now().getTime() + lookUpInterval;
-      return !stop.aborted;
-    },
-  };
 }

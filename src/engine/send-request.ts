@@ -4,6 +4,7 @@ import type { Channel, SendRequest } from '../domain.ts';
 import type { Evidence } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { retryAfterMilliseconds } from '../gateway/retry-after.ts';
+import type { Verdict } from '../gateway/verdict.ts';
 import type { ClaimedRequest } from '../ledger/requests/claim.ts';
 import { startNextAttempt } from '../ledger/requests/retry.ts';
 import type { Settlement } from '../ledger/requests/settle.ts';
@@ -12,7 +13,6 @@ import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
 import { longestRetryAfter, retryWait } from './retry-wait.ts';
 import { type FileContents, toSendRequest } from './run-files.ts';
-import { type Attempt, describe, type Outcome, settlementOf } from './settlement.ts';
 
 /** Everything that is the same for all requests of a slice. */
 export type Sender = {
@@ -32,6 +32,16 @@ export type Sender = {
   readonly stop: AbortSignal;
   /** Gives up on answers that have not come: the process has to end. */
   readonly cutOff: AbortSignal;
+};
+
+/** A verdict, or that the interface cannot express the request, so that no byte of it left. */
+type Outcome = Verdict | { readonly kind: 'unsendable'; readonly reason: string };
+
+type Attempt = {
+  readonly number: number;
+  readonly outcome: Outcome;
+  readonly httpStatus: number | null;
+  readonly finishedAt: Date;
 };
 
 /**
@@ -91,7 +101,7 @@ export async function sendRequest(
     if (!expected) throw error;
   }
   if (!held) return undefined;
-  return settlementOf({ ...sender, stopped: stop.aborted }, claimed, last, context.now());
+  return settlementOf(sender, claimed, last, context.now());
 }
 
 class RetryNeeded extends Error {}
@@ -140,4 +150,54 @@ async function waitAfter(
   const text = outcome?.kind === 'retry' ? outcome.wait : undefined;
   const asked = retryAfterMilliseconds(text, now(), longestRetryAfter);
   await sleep(retryWait(attempt, asked, random()), undefined, { signal: stop }).catch(() => undefined);
+}
+
+/** What the request becomes after its last attempt. */
+function settlementOf(
+  { run, slice, owner, bisect, stop }: Sender,
+  claimed: ClaimedRequest,
+  last: Attempt | undefined,
+  now: Date,
+): Settlement {
+  const { request } = claimed;
+  const held = { run, slice, owner, request };
+  // Stopped before its first attempt: no byte has left.
+  if (!last) return { ...held, ...released(claimed.attempt, 'stopped before it was sent', now) };
+  const { outcome, number, httpStatus, finishedAt } = last;
+  const settlement = { ...held, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
+  switch (outcome.kind) {
+    case 'accepted':
+    case 'in_doubt':
+      return { ...settlement, state: outcome.kind };
+    case 'rejected':
+      return { ...settlement, state: 'rejected', divide: bisect && claimed.destinations.length > 1 };
+    case 'unauthorized':
+      return { ...settlement, state: 'planned', verdict: 'unauthorized' };
+    case 'unsendable':
+      return { ...settlement, state: 'failed' };
+    case 'retry':
+      return stop.aborted
+        ? { ...settlement, state: 'planned', verdict: 'released' }
+        : { ...settlement, state: 'failed' };
+  }
+}
+
+/** Back to `planned`, with no byte of the attempt sent. */
+export function released(attempt: number, detail: string, finishedAt: Date) {
+  return { attempt, finishedAt, httpStatus: null, detail, state: 'planned', verdict: 'released' } as const;
+}
+
+/** What is kept of an outcome: the service's own words, or what went wrong. */
+function describe(outcome: Outcome): string | null {
+  switch (outcome.kind) {
+    case 'accepted':
+      return outcome.job === undefined ? null : `job ${outcome.job}`;
+    case 'rejected':
+    case 'unauthorized':
+      return outcome.words.join('; ');
+    case 'unsendable':
+    case 'retry':
+    case 'in_doubt':
+      return outcome.reason;
+  }
 }

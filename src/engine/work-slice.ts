@@ -7,8 +7,7 @@ import { pass } from './points.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { Recorder } from './recorder.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
-import { type Sender, sendRequest } from './send-request.ts';
-import { released } from './settlement.ts';
+import { released, type Sender, sendRequest } from './send-request.ts';
 
 export type SliceWork = {
   readonly holding: Holding;
@@ -85,13 +84,13 @@ async function claimPatiently(
   limit: number,
   known: Set<number>,
 ): Promise<Claim> {
-  const { pool } = context.ledger;
+  const { pool, hot } = context.ledger;
   let unheard = false;
   pass('claiming', slice.run);
   const claim = await patience.persist(async () => {
     if (unheard) await takeBackUnheard(pool, slice, slice.owner, [...known], context.now());
     unheard = true;
-    return claimRequests(pool, { ...slice, from, limit, now: context.now() });
+    return claimRequests(hot, { ...slice, from, limit, now: context.now() });
   });
   for (const { request } of claim.claimed) known.add(request);
   pass('claimed', slice.run);

@@ -61,7 +61,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const queue = await persist(() => ledger.queue());
   const bell = openBell();
   const accounts = openAccountDesks(context, options.accountNamed);
-  const recorder = openRecorder(pool, patience);
+  const recorder = openRecorder(ledger.hot, patience);
   const desk = openSliceDesk({ context, queue, patience, recorder, cutOff: options.cutOff });
   const inHand = new Set<InHand>();
 

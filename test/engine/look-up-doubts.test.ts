@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError } from '../../src/domain.ts';
-import { lookUpDoubts, oneLookUpASecond } from '../../src/engine/look-up-doubts.ts';
+import { lookUpDoubts } from '../../src/engine/look-up-doubts.ts';
 import type { LookUp } from '../../src/gateway/look-up.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { anAccount, open, textPeer } from '../gateway/peer.ts';
@@ -95,17 +95,4 @@ test.each([
   );
   await expect(asking).rejects.toThrow(InputError);
   await expect(asking).rejects.toThrow(words);
-});
-
-test('one look-up a second is let through: the next waits for what is left of it, and a stop ends the wait', async () => {
-  let time = 0;
-  const { admitLookUp } = oneLookUpASecond(() => new Date(time));
-  const stop = new AbortController();
-  expect(await admitLookUp(stop.signal)).toBe(true);
-  time = 1_000;
-  expect(await admitLookUp(stop.signal)).toBe(true);
-  time = 1_001;
-  const waiting = admitLookUp(stop.signal);
-  stop.abort();
-  expect(await waiting).toBe(false);
 });

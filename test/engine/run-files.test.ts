@@ -33,7 +33,6 @@ function claimed(path: string): ClaimedRequest {
     request: 1,
     messageId: 'M1',
     attempt: 1,
-    mayHaveArrived: false,
     envelope: aStatement(path),
     destinations: [{ Recipient: '+64211234567' }],
   };

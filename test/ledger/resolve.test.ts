@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolution } from '../../src/domain.ts';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
@@ -7,10 +6,7 @@ import { type Doubt, findRequests, listDoubts } from '../../src/ledger/requests/
 import { acceptProven, resolveRequests } from '../../src/ledger/requests/resolve.ts';
 import { streamContactResults } from '../../src/ledger/runs/contact-results.ts';
 import { listFailures, listResolutions } from '../../src/ledger/runs/details.ts';
-import { cancelRun } from '../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
-import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
-import { claimRequests } from '../support/claims.ts';
 import { collectBatches } from '../support/collect.ts';
 import { doubtfulRun } from '../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -134,47 +130,6 @@ describe('a request in doubt', () => {
 });
 
 describe('to be sent again', () => {
-  test('is in doubt once more when the run is cancelled before', async () => {
-    const run = await doubtfulRun(opened.ledger, { requests: 2 });
-    await resolve(run, 'resend', [2]);
-    await cancelRun(await opened.ledger.queue(), opened.ledger.pool, run, 'changed our minds', now);
-    expect(await requestsOf(run)).toMatchObject([
-      { state: 'in_doubt', reason: 'no answer within 30000 ms' },
-      {
-        state: 'in_doubt',
-        reason: 'an earlier attempt may have arrived; the run was cancelled before the next',
-      },
-    ]);
-  });
-
-  test('is in doubt once more, and not sent, when everybody in it was suppressed before', async () => {
-    const { pool } = opened.ledger;
-    const run = await doubtfulRun(opened.ledger, { runState: 'running' });
-    await resolve(run, 'resend');
-    const others = {
-      channel: 'sms',
-      subAccount: '',
-      reason: '',
-      source: 'operator',
-      createdAt: now,
-    } as const;
-    await addSuppressions(pool, [
-      { ...others, address: '+61410000000' },
-      { ...others, address: '+61410000001' },
-    ]);
-    expect(await claimRequests(pool, { run, owner: randomUUID(), limit: 5, now })).toMatchObject({
-      claimed: [],
-    });
-    await query('DELETE FROM suppressions', []);
-    expect(await requestsOf(run)).toMatchObject([
-      {
-        state: 'in_doubt',
-        reason: 'an earlier attempt may have arrived; every recipient suppressed since the run was planned',
-      },
-    ]);
-    expect((await summariseRun(pool, run))?.recipients).toMatchObject({ total: 2, unknown: 2, cancelled: 0 });
-  });
-
   test('opens the slices that hold the requests, and a completed run is paused and says what to do; they are counted anew', async () => {
     const run = await doubtfulRun(opened.ledger, { requests: 6, sliceSize: 2 });
     await resolve(run, 'resend', [3, 4, 6]);

@@ -3,8 +3,9 @@ import { type Command, Option } from 'commander';
 import { InputError, type Resolution } from '../../domain.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun } from '../../engine/find-run.ts';
-import { type LookUpEnd, lookUpDoubts, oneLookUpASecond } from '../../engine/look-up-doubts.ts';
+import { type LookUpEnd, lookUpDoubts } from '../../engine/look-up-doubts.ts';
 import { loadAccount } from '../../engine/prepare.ts';
+import { openRateLimiter } from '../../engine/rate-limit.ts';
 import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/resolve.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import { doubtTable, lookUpText, resolvedText } from '../../report/doubts.ts';
@@ -122,7 +123,7 @@ async function lookUp(
   const gateway = openGateway(account);
   shell.drainable();
   try {
-    const service = { account, gateway, rate: oneLookUpASecond(context.now) };
+    const service = { account, gateway, rate: openRateLimiter(context, account) };
     const end = await lookUpDoubts(context, service, requests, shell.stop, (doubt, answer) => {
       if (answer.kind === 'unclear') shell.note(`request ${doubt.request}: ${printable(answer.reason)}`);
     });

@@ -7,8 +7,6 @@ export type ClaimedRequest = {
   readonly request: number;
   readonly messageId: string;
   readonly attempt: number;
-  /** Whether an earlier attempt is in doubt, so that no answer to this one can prove that the service does not have it. */
-  readonly mayHaveArrived: boolean;
   readonly envelope: Envelope;
   readonly destinations: readonly Destination[];
 };
@@ -26,7 +24,6 @@ type DbClaimedRequest = Envelope & {
   readonly request: number;
   readonly message_id: string;
   readonly attempts: number;
-  readonly doubted: boolean;
   readonly addresses: readonly string[];
   /** A JSON array: the destination fields other than `Recipient` of each address. */
   readonly destinations: string;
@@ -47,8 +44,8 @@ type DbCancelledRequest = {
  *
  * Recipients that are suppressed by now are left out of a request's first attempt, and are `cancelled`. After it the
  * request never shrinks, because every attempt carries the same bytes (rule 3). A request that nobody is left of is
- * `cancelled`: that it is planned says that the service does not have it; unless it is planned because it is to be sent
- * again, and then it is in doubt once more.
+ * `cancelled` whenever it is taken: that it is planned says that the service does not have it. Only one that was to be
+ * sent again after a doubt is in doubt as before.
  */
 export async function claimRequests(
   pool: pg.Pool,
@@ -68,7 +65,7 @@ export async function claimRequests(
     name: 'claim-requests',
     text: `
     WITH batch AS MATERIALIZED (
-      SELECT request, envelope, attempts, resends, recipients
+      SELECT request, envelope, attempts, recipients, resends > 0 AS sent_before
       FROM requests
       WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
         AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = $7 AND owner = $2)
@@ -94,7 +91,7 @@ export async function claimRequests(
       WHERE s.channel = (SELECT channel FROM runs WHERE run_id = $1)
         AND s.address = ANY (ARRAY(SELECT address FROM checked))
     ), gone AS MATERIALIZED (
-      SELECT b.request, b.resends
+      SELECT b.request, b.sent_before
       FROM batch b
       WHERE b.request IN (SELECT request FROM suppressed)
         AND b.recipients = (
@@ -110,20 +107,21 @@ export async function claimRequests(
       INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
       SELECT $1, request, position, 'cancelled', 'suppressed since the run was planned', $4
       FROM suppressed
-      WHERE attempts = 0 OR request IN (SELECT request FROM gone WHERE resends = 0)
+      WHERE attempts = 0 OR request IN (SELECT request FROM gone WHERE NOT sent_before)
       ON CONFLICT DO NOTHING
     ), cancelled AS (
       UPDATE requests q
-      SET state = CASE WHEN gone.resends = 0 THEN 'cancelled' ELSE 'in_doubt' END,
-          reason = CASE WHEN gone.resends = 0 THEN '' ELSE 'an earlier attempt may have arrived; ' END
-                   || 'every recipient suppressed since the run was planned',
-          updated_at = $4
+      SET state = CASE WHEN sent_before THEN 'in_doubt' ELSE 'cancelled' END, updated_at = $4,
+          reason = CASE WHEN sent_before
+                     THEN 'not sent again, because every recipient is suppressed by now'
+                     ELSE 'every recipient suppressed since the run was planned'
+                   END
       FROM gone
       WHERE q.run_id = $1 AND q.request = gone.request
     ), counted AS (
       UPDATE slices
-      SET settled = settled + g.requests, not_accepted = not_accepted + g.doubted
-      FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE resends > 0) AS doubted FROM gone) g
+      SET settled = settled + g.requests, not_accepted = not_accepted + g.doubts
+      FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM gone) g
       WHERE run_id = $1 AND slice = $7 AND g.requests > 0
     ), claimed AS (
       UPDATE requests q
@@ -136,8 +134,7 @@ export async function claimRequests(
       SELECT $1, request, attempts, $2, $4
       FROM claimed
     )
-    SELECT b.request, b.recipients, c.message_id, c.attempts,
-           b.resends > 0 AS doubted, e.fields, e.keypads, e.files, e.audio, k.addresses,
+    SELECT b.request, b.recipients, c.message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
            k.destinations,
            ARRAY(
              SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
@@ -166,7 +163,6 @@ function claimedRequest(row: DbClaimedRequest): ClaimedRequest {
     request: row.request,
     messageId: row.message_id,
     attempt: row.attempts,
-    mayHaveArrived: row.doubted,
     envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
     destinations: destinationsOf(row),
   };

@@ -59,7 +59,7 @@ export async function cancelRun(
       [run, reason, now],
     );
     await dequeueSlices(queue, client, run);
-    await cancelPlanned(client, run, now);
+    await cancelPlanned(client, run, now, null);
     await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
     return { changed: true, state };
