@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import { type Claim, type ClaimedRequest, claimRequests } from '../ledger/requests/claim.ts';
+import type { Settlement } from '../ledger/requests/settle.ts';
 import { takeBackUnheard } from '../ledger/requests/take-back.ts';
 import type { Holding } from './holding.ts';
 import type { Patience } from './patience.ts';
@@ -43,14 +44,20 @@ export async function workSlice(work: SliceWork): Promise<void> {
   const known = new Set<number>();
   let from = slice.first;
 
-  const handle = async (claimed: ClaimedRequest, contents: FileContents): Promise<void> => {
+  const send = async (claimed: ClaimedRequest, contents: FileContents): Promise<Settlement | undefined> => {
     const settlement = await sendRequest(sender, claimed, contents);
+    if (isRefusal(settlement)) refused.abort();
+    return settlement;
+  };
+  let isTold = false;
+  // While an outcome is being recorded, another request is in flight.
+  const handle = async (claimed: ClaimedRequest, contents: FileContents): Promise<void> => {
+    const settlement = await inFlight(() => send(claimed, contents));
     if (settlement) await work.recorder.record(settlement);
     known.delete(claimed.request);
-    if (settlement?.state === 'planned' && settlement.verdict === 'unauthorized' && !refused.signal.aborted) {
-      refused.abort();
-      work.onRefused(settlement.detail ?? '');
-    }
+    if (!isRefusal(settlement) || isTold) return;
+    isTold = true;
+    work.onRefused(settlement.detail ?? '');
   };
 
   const batches: Promise<unknown>[] = [];
@@ -65,7 +72,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
       if (highest === 0) break;
       from = highest + 1;
       const contents = await loadOrRelease(work, claimed);
-      const batch = Promise.all(claimed.map((request) => inFlight(() => handle(request, contents))));
+      const batch = Promise.all(claimed.map((request) => handle(request, contents)));
       // A failed batch is met where it is awaited; until then it must not count as unhandled.
       batch.catch(() => undefined);
       batches.push(batch);
@@ -75,6 +82,11 @@ export async function workSlice(work: SliceWork): Promise<void> {
     await Promise.allSettled(batches);
   }
   await Promise.all(batches);
+}
+
+/** The service does not take the credential, so it would take no other request either. */
+function isRefusal(settlement: Settlement | undefined): settlement is Settlement {
+  return settlement?.state === 'planned' && settlement.verdict === 'unauthorized';
 }
 
 /** A claim that was committed though its answer was lost is taken back before it is tried again. */
