@@ -97,7 +97,9 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     const done = desk
       .work(holding, account, AbortSignal.any([stop, halt.signal, holding.lost]))
       .then(() =>
-        persist(() => finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), now())),
+        persist(() =>
+          finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), stop.aborted, now()),
+        ),
       )
       .then(() => pass('slice finished', slice.run))
       .then(() => persist(watch))

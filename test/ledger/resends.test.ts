@@ -115,6 +115,6 @@ test('it is in doubt, not cancelled, when its run is cancelled while its slice i
   await opened.ledger.pool.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
   const queue = await opened.ledger.queue();
   const plan = { run, account: run, slots: 1, atOnce: 1, canary: false };
-  await finishSlice(queue, opened.ledger.pool, slice, plan, { lookUp: false, resends: 0 }, now);
+  await finishSlice(queue, opened.ledger.pool, slice, plan, { lookUp: false, resends: 0 }, false, now);
   expect(await requestOf(run)).toMatchObject({ state: 'in_doubt' });
 });

@@ -42,6 +42,9 @@ export async function settleRequests(
   const divided = settlements.filter((settlement) => settlement.state === 'rejected' && settlement.divide);
   if (divided.length === 0) return settle(pool, settlements);
   return inTransaction(pool, async (client) => {
+    // Whoever changes slices takes the run first.
+    const runs = [...new Set(settlements.map(({ run }) => run))];
+    await client.query('SELECT FROM runs WHERE run_id = ANY ($1) ORDER BY run_id FOR NO KEY UPDATE', [runs]);
     const settled = await settle(client, settlements);
     const byRun = Map.groupBy(
       divided.filter((settlement) => settled.has(settlements.indexOf(settlement))),

@@ -26,6 +26,8 @@ export async function finishSlice(
   held: HeldSlice,
   plan: SlicePlan,
   policy: DoubtPolicy,
+  /** Whether the worker was to stop before it was done with the slice. */
+  interrupted: boolean,
   now: Date,
 ): Promise<Finished> {
   const { run, slice, owner, job } = held;
@@ -55,7 +57,7 @@ export async function finishSlice(
       WHERE run_id = $1 AND slice = $2 AND owner = $3
       RETURNING state
       `,
-      [run, slice, owner, state !== 'running' && state !== 'cancelled'],
+      [run, slice, owner, state !== 'cancelled' && (interrupted || state !== 'running')],
     );
     const [given] = rows;
     if (!given) return 'lost';
