@@ -5,13 +5,8 @@ import type { LookUp } from '../gateway/look-up.ts';
 import type { Doubt } from '../ledger/requests/doubts.ts';
 import { acceptProven } from '../ledger/requests/resolve.ts';
 import type { EngineContext } from './context.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import { type NamedRequests, openDoubts } from './resolve.ts';
-
-/** Says when the service may be asked. */
-export type LookUpRate = {
-  /** @returns false when it was stopped */
-  readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
-};
 
 /** Requests by what the service said of them. */
 export type LookUpCounts = {
@@ -45,7 +40,11 @@ export async function lookUpDoubts(
     account,
     gateway,
     rate,
-  }: { readonly account: Account; readonly gateway: Gateway; readonly rate: LookUpRate },
+  }: {
+    readonly account: Account;
+    readonly gateway: Gateway;
+    readonly rate: Pick<RateLimiter, 'admitLookUp'>;
+  },
   requests: NamedRequests,
   stop: AbortSignal,
   onAnswer: (doubt: Doubt, answer: LookUp) => void,

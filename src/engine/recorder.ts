@@ -21,7 +21,7 @@ const mostAtOnce = 1_000;
  * Records outcomes in batches without a timer: what arrives while one batch is being committed goes into the next,
  * whatever run it is of.
  */
-export function openRecorder(pool: Ledger['pool'], { persist }: Patience): Recorder {
+export function openRecorder(pool: Ledger['hot'], { persist }: Patience): Recorder {
   const waiting: Waiting[] = [];
   let committing = false;
 

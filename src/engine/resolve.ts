@@ -1,5 +1,5 @@
 import { InputError, type Problem, type Resolution } from '../domain.ts';
-import { inSession } from '../ledger/connection.ts';
+import { inTransaction } from '../ledger/connection.ts';
 import { type Doubt, findRequests, listDoubts } from '../ledger/requests/doubts.ts';
 import { type Resolved, resolveRequests } from '../ledger/requests/resolve.ts';
 import type { EngineContext } from './context.ts';
@@ -46,13 +46,11 @@ export async function resolveDoubts(
     const what = `The run is ${run.state}, so nothing of it is sent again. \`volley run --only unknown --of ${runId}\` makes a new run of its unknown recipients.`;
     throw new InputError([{ where: `run ${runId}`, what }]);
   }
-  return inSession(context.ledger.pool, async (client) => {
-    await client.query('BEGIN');
+  return inTransaction(context.ledger.pool, async (client) => {
     const requests = named ? await requireDoubts(client, runId, named) : 'all';
     const resolved = await resolveRequests(client, { run: runId, requests, ...word, now: context.now() });
     // Settled meanwhile by somebody else: said in the words of what it is now, and nothing is written.
     if (named && resolved.length < requests.length) await requireDoubts(client, runId, named);
-    await client.query('COMMIT');
     return resolved;
   });
 }

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { type Claim, type ClaimedRequest, claimRequests } from '../ledger/requests/claim.ts';
 import { takeBackUnheard } from '../ledger/requests/take-back.ts';
+import { openBell } from './bell.ts';
 import type { Holding } from './holding.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
@@ -22,11 +23,11 @@ export type SliceWork = {
 
 /**
  * Sends the planned requests of a held slice: claims a batch, sends it, records the outcomes; the next batch is claimed
- * while this one is in flight. Ends when nothing is left to claim, or when it is to stop, with everything recorded that
- * had begun.
+ * when all of this one are in flight. Ends when nothing is left to claim, or when it is to stop, with everything recorded
+ * that had begun.
  *
- * A batch is no larger than the number of requests in flight: after a kill, every claimed request is in doubt, so no
- * more are claimed than can be sent at once. The account's rate is asked before the claim, for the same reason.
+ * After a kill, every claimed request is in doubt. So a batch is no larger than the number of requests in flight, and
+ * nothing is claimed while more than twice as many are not recorded; and the account's rate is asked before the claim.
  *
  * @throws Error when the ledger fails otherwise than by being away
  */
@@ -34,48 +35,62 @@ export async function workSlice(work: SliceWork): Promise<void> {
   const { patience, concurrency } = work;
   const { limiter } = work.sender;
   const { slice } = work.holding;
-  const refused = new AbortController();
-  const stop = AbortSignal.any([work.sender.stop, refused.signal]);
+  const halted = new AbortController();
+  const stop = AbortSignal.any([work.sender.stop, halted.signal]);
   const sender = { ...work.sender, stop };
   const inFlight = pLimit(concurrency);
+  const room = openBell();
   /** Claimed, and not recorded yet. */
-  const known = new Set<number>();
+  const known = new Map<number, Promise<void>>();
+  let failure: { readonly error: unknown } | undefined;
   let from = slice.first;
 
   const handle = async (claimed: ClaimedRequest, contents: FileContents): Promise<void> => {
-    const settlement = await sendRequest(sender, claimed, contents);
-    if (settlement) await work.recorder.record(settlement);
-    known.delete(claimed.request);
-    if (settlement?.state === 'planned' && settlement.verdict === 'unauthorized' && !refused.signal.aborted) {
-      refused.abort();
-      work.onRefused(settlement.detail ?? '');
+    try {
+      const settlement = await inFlight(() => {
+        room.ring();
+        return sendRequest(sender, claimed, contents);
+      });
+      if (settlement) await work.recorder.record(settlement);
+      if (
+        settlement?.state === 'planned' &&
+        settlement.verdict === 'unauthorized' &&
+        !halted.signal.aborted
+      ) {
+        work.onRefused(settlement.detail ?? '');
+        halted.abort();
+      }
+    } catch (error) {
+      failure ??= { error };
+      halted.abort();
     }
+    known.delete(claimed.request);
+    room.ring();
   };
 
-  const batches: Promise<unknown>[] = [];
   try {
-    while (!stop.aborted && from <= slice.last) {
+    while (from <= slice.last) {
+      while (!stop.aborted && (inFlight.pendingCount > 0 || known.size > 2 * concurrency)) {
+        await room.wait(1_000, stop);
+      }
+      if (stop.aborted) break;
       // What is not there is not waited for: at a low rate, a slice would end late.
       const wanted = Math.min(concurrency, slice.last - from + 1);
       const admitted = await patience.persist(() => limiter.admit(wanted, stop));
       if (admitted === 0) break;
-      const { claimed, cancelled } = await claimPatiently(work, from, admitted, known);
+      const { claimed, cancelled } = await claimPatiently(work, from, admitted, [...known.keys()]);
       const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);
       await patience.persist(() => limiter.spend({ admitted, claimed: claimed.length, recipients }));
       const highest = Math.max(0, ...[...claimed, ...cancelled].map(({ request }) => request));
       if (highest === 0) break;
       from = highest + 1;
       const contents = await loadOrRelease(work, claimed);
-      const batch = Promise.all(claimed.map((request) => inFlight(() => handle(request, contents))));
-      // A failed batch is met where it is awaited; until then it must not count as unhandled.
-      batch.catch(() => undefined);
-      batches.push(batch);
-      if (batches.length === 2) await batches.shift();
+      for (const request of claimed) known.set(request.request, handle(request, contents));
     }
   } finally {
-    await Promise.allSettled(batches);
+    await Promise.all(known.values());
   }
-  await Promise.all(batches);
+  if (failure) throw failure.error;
 }
 
 /** A claim that was committed though its answer was lost is taken back before it is tried again. */
@@ -83,17 +98,16 @@ async function claimPatiently(
   { holding: { slice }, sender: { context }, patience }: SliceWork,
   from: number,
   limit: number,
-  known: Set<number>,
+  known: readonly number[],
 ): Promise<Claim> {
-  const { pool } = context.ledger;
+  const { pool, hot } = context.ledger;
   let unheard = false;
   pass('claiming', slice.run);
   const claim = await patience.persist(async () => {
-    if (unheard) await takeBackUnheard(pool, slice, slice.owner, [...known], context.now());
+    if (unheard) await takeBackUnheard(pool, slice, slice.owner, known, context.now());
     unheard = true;
-    return claimRequests(pool, { ...slice, from, limit, now: context.now() });
+    return claimRequests(hot, { ...slice, from, limit, now: context.now() });
   });
-  for (const { request } of claim.claimed) known.add(request);
   pass('claimed', slice.run);
   return claim;
 }

@@ -61,7 +61,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const queue = await persist(() => ledger.queue());
   const bell = openBell();
   const accounts = openAccountDesks(context, options.accountNamed);
-  const recorder = openRecorder(pool, patience);
+  const recorder = openRecorder(ledger.hot, patience);
   const desk = openSliceDesk({ context, queue, patience, recorder, cutOff: options.cutOff });
   const inHand = new Set<InHand>();
 
@@ -97,7 +97,9 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     const done = desk
       .work(holding, account, AbortSignal.any([stop, halt.signal, holding.lost]))
       .then(() =>
-        persist(() => finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), now())),
+        persist(() =>
+          finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), stop.aborted, now()),
+        ),
       )
       .then(() => pass('slice finished', slice.run))
       .then(() => persist(watch))

@@ -1,3 +1,4 @@
+import { benchDispatch } from './dispatch.ts';
 import { benchImport } from './import.ts';
 import { benchWire } from './wire.ts';
 
@@ -8,6 +9,7 @@ import { benchWire } from './wire.ts';
 const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   wire: benchWire,
   import: benchImport,
+  dispatch: benchDispatch,
 };
 
 const asked = process.argv.slice(2);

@@ -10,7 +10,7 @@ import { unwatched } from '../support/unwatched.ts';
 
 /**
  * One import in a process of its own, so that its memory can be told: `ledger` plans a run, `preview` writes nothing.
- * Prints the seconds and the peak of resident memory.
+ * Prints the run, if there is one, the seconds and the peak of resident memory.
  */
 const [kind, campaign = '', url = ''] = process.argv.slice(2);
 keepYoungGenerationSmall();
@@ -18,10 +18,11 @@ const begun = performance.now();
 const kept = keepContactFiles();
 const settings = { environment: process.env, workingFolder: process.cwd() };
 const prepared = await prepareCampaign(campaign, settings, kind === 'preview' ? {} : { kept });
+let run: string | undefined;
 if (kind === 'preview') await previewCampaign(prepared, undefined);
 else {
   const ledger = await openLedger({ connectionString: url }, 'bench');
-  await planRun(
+  run = await planRun(
     {
       ledger,
       now: () => new Date(),
@@ -37,4 +38,4 @@ else {
   await ledger.close();
 }
 const seconds = (performance.now() - begun) / 1000;
-console.log(JSON.stringify({ seconds, peakBytes: process.resourceUsage().maxRSS * 1024 }));
+console.log(JSON.stringify({ run, seconds, peakBytes: process.resourceUsage().maxRSS * 1024 }));

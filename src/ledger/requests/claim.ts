@@ -44,7 +44,8 @@ type DbCancelledRequest = {
  *
  * Recipients that are suppressed by now are left out of a request's first attempt, and are `cancelled`. After it the
  * request never shrinks, because every attempt carries the same bytes (rule 3). A request that nobody is left of is
- * `cancelled` whenever it is taken: that it is planned says that the service does not have it.
+ * `cancelled` whenever it is taken: that it is planned says that the service does not have it. Only one that was to be
+ * sent again after a doubt is in doubt as before.
  */
 export async function claimRequests(
   pool: pg.Pool,
@@ -64,7 +65,7 @@ export async function claimRequests(
     name: 'claim-requests',
     text: `
     WITH batch AS MATERIALIZED (
-      SELECT request, envelope, attempts, recipients
+      SELECT request, envelope, attempts, recipients, resends > 0 AS sent_before
       FROM requests
       WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
         AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = $7 AND owner = $2)
@@ -90,7 +91,7 @@ export async function claimRequests(
       WHERE s.channel = (SELECT channel FROM runs WHERE run_id = $1)
         AND s.address = ANY (ARRAY(SELECT address FROM checked))
     ), gone AS MATERIALIZED (
-      SELECT b.request
+      SELECT b.request, b.sent_before
       FROM batch b
       WHERE b.request IN (SELECT request FROM suppressed)
         AND b.recipients = (
@@ -106,17 +107,21 @@ export async function claimRequests(
       INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
       SELECT $1, request, position, 'cancelled', 'suppressed since the run was planned', $4
       FROM suppressed
-      WHERE attempts = 0 OR request IN (SELECT request FROM gone)
+      WHERE attempts = 0 OR request IN (SELECT request FROM gone WHERE NOT sent_before)
       ON CONFLICT DO NOTHING
     ), cancelled AS (
       UPDATE requests q
-      SET state = 'cancelled', reason = 'every recipient suppressed since the run was planned', updated_at = $4
+      SET state = CASE WHEN sent_before THEN 'in_doubt' ELSE 'cancelled' END, updated_at = $4,
+          reason = CASE WHEN sent_before
+                     THEN 'not sent again, because every recipient is suppressed by now'
+                     ELSE 'every recipient suppressed since the run was planned'
+                   END
       FROM gone
       WHERE q.run_id = $1 AND q.request = gone.request
     ), counted AS (
       UPDATE slices
-      SET settled = settled + g.requests
-      FROM (SELECT count(*) AS requests FROM gone) g
+      SET settled = settled + g.requests, not_accepted = not_accepted + g.doubts
+      FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM gone) g
       WHERE run_id = $1 AND slice = $7 AND g.requests > 0
     ), claimed AS (
       UPDATE requests q

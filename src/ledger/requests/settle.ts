@@ -30,6 +30,9 @@ export type Settlement = {
  * no longer holds is left as it is, with one exception. Where it was taken for lost meanwhile, and is in doubt because of
  * the very attempt that was answered after all, the answer settles it.
  *
+ * A request that was sent again after a doubt and is rejected or fails then is still in doubt: that says nothing of how it
+ * went before.
+ *
  * @returns the requests that were settled, by their place in the batch
  */
 export async function settleRequests(
@@ -39,6 +42,9 @@ export async function settleRequests(
   const divided = settlements.filter((settlement) => settlement.state === 'rejected' && settlement.divide);
   if (divided.length === 0) return settle(pool, settlements);
   return inTransaction(pool, async (client) => {
+    // Whoever changes slices takes the run first.
+    const runs = [...new Set(settlements.map(({ run }) => run))];
+    await client.query('SELECT FROM runs WHERE run_id = ANY ($1) ORDER BY run_id FOR NO KEY UPDATE', [runs]);
     const settled = await settle(client, settlements);
     const byRun = Map.groupBy(
       divided.filter((settlement) => settled.has(settlements.indexOf(settlement))),
@@ -73,7 +79,12 @@ async function settle(
         AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
     ), settled AS (
       UPDATE requests q
-      SET state = o.state, owner = NULL, reason = o.detail, updated_at = o.finished_at
+      SET state = CASE WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt' ELSE o.state END,
+          reason = CASE WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
+                     THEN concat_ws(': ', 'sent again and ' || o.state || ', but it may have arrived before', o.detail)
+                     ELSE o.detail
+                   END,
+          owner = NULL, updated_at = o.finished_at
       FROM outcome o
       WHERE q.run_id = o.run_id AND q.request = o.request
         AND ((q.state = 'sending' AND q.owner = o.owner)
@@ -81,7 +92,7 @@ async function settle(
                  AND EXISTS (SELECT FROM attempts a
                              WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
                                AND a.owner = o.owner)))
-      RETURNING o.place, o.run_id, o.slice, o.state, o.divided
+      RETURNING o.place, o.run_id, o.slice, q.state, o.divided AND q.state = 'rejected' AS divided
     ), counted AS (
       UPDATE slices s
       SET settled = s.settled + c.settled, rejected = s.rejected + c.rejected,

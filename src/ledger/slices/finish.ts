@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
+import { cancelPlanned } from '../requests/cancel.ts';
+import { doubtOrphanedRequests } from '../requests/orphans.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { doubtsSlice } from './plan.ts';
@@ -25,6 +27,8 @@ export async function finishSlice(
   held: HeldSlice,
   plan: SlicePlan,
   policy: DoubtPolicy,
+  /** Whether the worker was to stop before it was done with the slice. */
+  interrupted: boolean,
   now: Date,
 ): Promise<Finished> {
   const { run, slice, owner, job } = held;
@@ -34,7 +38,8 @@ export async function finishSlice(
       [run],
     );
     const state = runs[0]?.state;
-    if (state === 'cancelled') await cancelPlanned(client, held, now);
+    if (state === 'cancelled') await cancelPlanned(client, run, now, held);
+    await doubtLateClaims(client, held, now);
     // Slice 0 has no requests of its own: what it sends again is in the others.
     const { rows } = await client.query<{ state: 'done' | 'waiting' }>(
       `
@@ -54,7 +59,7 @@ export async function finishSlice(
       WHERE run_id = $1 AND slice = $2 AND owner = $3
       RETURNING state
       `,
-      [run, slice, owner, state !== 'running' && state !== 'cancelled'],
+      [run, slice, owner, state !== 'cancelled' && (interrupted || state !== 'running')],
     );
     const [given] = rows;
     if (!given) return 'lost';
@@ -120,17 +125,15 @@ async function hasDoubts(
   return rows.length > 0;
 }
 
-async function cancelPlanned(
-  client: pg.ClientBase,
-  { run, first, last }: HeldSlice,
-  now: Date,
-): Promise<void> {
-  await client.query(
-    `
-    UPDATE requests
-    SET state = 'cancelled', reason = 'the run was cancelled', updated_at = $4
-    WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'planned'
-    `,
-    [run, first, last, now],
+/**
+ * Whoever gives a slice up is sending nothing of it. What is `sending` all the same was claimed by an earlier holder whose
+ * last statement Postgres committed when that holder was dead, and the slice taken over.
+ */
+async function doubtLateClaims(client: pg.ClientBase, held: HeldSlice, now: Date): Promise<void> {
+  const { run, slice, owner } = held;
+  const { rowCount } = await client.query(
+    'SELECT FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE',
+    [run, slice, owner],
   );
+  if (rowCount === 1) await doubtOrphanedRequests(client, held, now);
 }

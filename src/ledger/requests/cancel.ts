@@ -1,0 +1,25 @@
+import type pg from 'pg';
+
+/**
+ * `planned → cancelled` for the requests of a run that is cancelled. What was to be sent again stays in doubt instead: the
+ * service may have it.
+ *
+ * @param range only these requests
+ */
+export async function cancelPlanned(
+  client: pg.ClientBase,
+  run: string,
+  now: Date,
+  range: { readonly first: number; readonly last: number } | null,
+): Promise<void> {
+  await client.query(
+    `
+    UPDATE requests
+    SET state = CASE WHEN resends > 0 THEN 'in_doubt' ELSE 'cancelled' END,
+        reason = CASE WHEN resends > 0 THEN 'the run was cancelled before it was sent again' ELSE 'the run was cancelled' END,
+        updated_at = $2
+    WHERE run_id = $1 AND state = 'planned' AND ($3::integer IS NULL OR request BETWEEN $3 AND $4)
+    `,
+    [run, now, range?.first ?? null, range?.last ?? null],
+  );
+}

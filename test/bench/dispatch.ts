@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Table from 'cli-table3';
+import pg from 'pg';
+import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { deleteHome, makeHome } from '../support/embedded-home.ts';
+import { measureResumes } from './dispatch/resume.ts';
+import { type Bench, measureRound, type Round } from './dispatch/rounds.ts';
+import { type Service, startService } from './dispatch/start-service.ts';
+import { concurrency, encodeRequests, type Workload, writeCampaign } from './dispatch/workload.ts';
+import { median } from './rounds.ts';
+
+/**
+ * A planned run from its first request to its end, everything recorded; against a loop that sends the same bodies and
+ * records nothing, and against what one would write instead: p-limit with an INSERT for each answer, and a pg-boss job
+ * for each request. All in processes of their own, to the same service, with the same Postgres, whose settings are
+ * those that users get. `BENCH_REQUESTS` sets another number of requests than 100,000 (a fifth of it, times ten, are the
+ * recipients in chunks of 200), `BENCH_ROUNDS` another number of rounds than three.
+ */
+export async function benchDispatch(): Promise<void> {
+  const requests = Number(process.env['BENCH_REQUESTS'] ?? '100000');
+  const rounds = Number(process.env['BENCH_ROUNDS'] ?? '3');
+  const single = { requests, recipients: 1 };
+  const chunked = { requests: Math.ceil(requests / 20), recipients: 200 };
+
+  const home = makeHome('volley-bench-');
+  const lease = await leaseEmbeddedServer(home);
+  const service = await startService();
+  const { address } = lease;
+  const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
+  try {
+    await inBench(server, service, single, async (bench) => printRounds(bench, rounds, '0.6'));
+    await inBench(server, service, chunked, async (bench) => {
+      await printRounds(bench, rounds, '0.25');
+      await printResumes(bench);
+    });
+  } finally {
+    service.stop();
+    await lease.release();
+    deleteHome(home);
+  }
+}
+
+/** A database and a folder of its own for each workload. */
+async function inBench(
+  server: string,
+  service: Service,
+  workload: Workload,
+  work: (bench: Bench) => Promise<void>,
+): Promise<void> {
+  const database = `bench_${workload.recipients}`;
+  const client = new pg.Client({ connectionString: `${server}/postgres` });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${database}`);
+  await client.end();
+  const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
+  try {
+    await work({
+      workload,
+      bodyBytes: encodeRequests(workload).reduce((bytes, { body }) => bytes + Buffer.byteLength(body), 0),
+      campaign: await writeCampaign(folder, workload, service.url),
+      place: { folder, databaseUrl: `${server}/${database}` },
+      service,
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function printRounds(bench: Bench, count: number, aim: string): Promise<void> {
+  const rounds: Round[] = [];
+  for (let round = 0; round < count; round++) rounds.push(await measureRound(bench));
+
+  const { requests, recipients } = bench.workload;
+  const table = new Table({
+    head: ['', 'seconds', 'requests/s', 'of bare', 'aim', 'peak'],
+    style: { head: [], border: [] },
+  });
+  const row = (name: string, secondsOf: (round: Round) => number, wanted = '', peak = ''): void => {
+    const seconds = median(rounds.map(secondsOf));
+    const ratio = median(rounds.map((round) => round.bare / secondsOf(round)));
+    const rate = Math.round(requests / seconds).toLocaleString('en');
+    table.push([name, seconds.toFixed(2), rate, ratio.toFixed(2), wanted, peak]);
+  };
+  const peak = Math.max(...rounds.map(({ peakBytes }) => peakBytes)) / 1024 / 1024;
+  row('bare undici, nothing recorded', ({ bare }) => bare);
+  row('p-limit, INSERT for each answer', ({ inserting }) => inserting);
+  row('pg-boss, job for each request', ({ boss }) => boss);
+  row('volley, from its first request', ({ volley }) => volley, aim, `${Math.round(peak)} MiB`);
+  row('volley, with the start of its process', ({ volleyWhole }) => volleyWhole, '', 'aim: 200');
+  console.log(
+    `dispatch: ${requests.toLocaleString('en')} requests with ${recipients} each, ${concurrency} at once, median of ${count}`,
+  );
+  console.log(table.toString());
+}
+
+async function printResumes(bench: Bench): Promise<void> {
+  const { node, version, firstRequest } = await measureResumes(bench);
+  const table = new Table({ head: ['start of a process', 'ms', 'aim'], style: { head: [], border: [] } });
+  const row = (name: string, milliseconds: readonly number[], aim = ''): void => {
+    table.push([name, String(Math.round(median(milliseconds))), aim]);
+  };
+  row('node -e 0', node);
+  row('volley --version', version);
+  row('volley resume, to its first request', firstRequest, '2000');
+  const { requests, recipients } = bench.workload;
+  console.log(
+    `resume: a run of ${(requests * recipients).toLocaleString('en')} recipients, killed in its middle`,
+  );
+  console.log(table.toString());
+}

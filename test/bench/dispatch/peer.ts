@@ -1,0 +1,118 @@
+import pLimit from 'p-limit';
+import pg from 'pg';
+import { PgBoss } from 'pg-boss';
+import { Pool } from 'undici';
+import type { EncodedSendRequest } from '../../../src/wire/wire.ts';
+import { concurrency, encodeRequests } from './workload.ts';
+
+/**
+ * One peer in a process of its own, from the first request that is ready to the last that is recorded. Prints the
+ * seconds; making the requests and putting them into the queue are not timed.
+ */
+const [kind = '', service = '', requests, recipients, databaseUrl = ''] = process.argv.slice(2);
+const prepared = encodeRequests({ requests: Number(requests), recipients: Number(recipients) });
+const pool = new Pool(service, { connections: concurrency, allowH2: false });
+
+async function send({ method, path, headers, body }: EncodedSendRequest) {
+  const answer = await pool.request({ method, path, headers: { ...headers }, body });
+  const text = await answer.body.text();
+  if (answer.statusCode !== 200) throw new Error(`HTTP ${answer.statusCode}: ${text}`);
+  return { status: answer.statusCode, text };
+}
+
+/** Nothing but the sending. */
+async function bare(): Promise<number> {
+  return seconds(async () => {
+    const rest = prepared.values();
+    const loop = async (): Promise<void> => {
+      for (const request of rest) await send(request);
+    };
+    await Promise.all(Array.from({ length: concurrency }, loop));
+  });
+}
+
+/** p-limit, and each answer inserted on its own. */
+async function inserting(): Promise<number> {
+  const database = new pg.Pool({ connectionString: databaseUrl });
+  await database.query(`
+    DROP TABLE IF EXISTS answers;
+    CREATE TABLE answers (request integer PRIMARY KEY, status integer, answer text, received_at timestamptz)
+  `);
+  const taken = await seconds(async () => {
+    const limit = pLimit(concurrency);
+    await Promise.all(
+      prepared.map((request, number) =>
+        limit(async () => {
+          const { status, text } = await send(request);
+          await database.query('INSERT INTO answers VALUES ($1, $2, $3, $4)', [
+            number,
+            status,
+            text,
+            new Date(),
+          ]);
+        }),
+      ),
+    );
+  });
+  await database.end();
+  return taken;
+}
+
+/** A job for each request in pg-boss; two fetch 64 at a time, so that one's are sent while the other's are completed. */
+async function boss(): Promise<number> {
+  const queue = 'requests';
+  const database = new pg.Pool({ connectionString: databaseUrl });
+  const boss = new PgBoss({ connectionString: databaseUrl });
+  boss.on('error', (error) => {
+    throw error;
+  });
+  await boss.start();
+  await boss.createQueue(queue);
+  for (let from = 0; from < prepared.length; from += 1000) {
+    await boss.insert(
+      queue,
+      prepared.slice(from, from + 1000).map((data) => ({ data })),
+    );
+  }
+  let left = prepared.length;
+  const taken = await seconds(async () => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const options = {
+      batchSize: concurrency,
+      localConcurrency: 2,
+      burstWhenBatchFull: true,
+      pollingIntervalSeconds: 0.5,
+    };
+    await boss
+      .work<EncodedSendRequest>(queue, options, async (jobs) => {
+        const answers = await Promise.all(jobs.map(({ data }) => send(data)));
+        left -= jobs.length;
+        if (left === 0) resolve();
+        return answers;
+      })
+      .catch(reject);
+    await promise;
+    await boss.offWork(queue, { wait: true });
+  });
+  const counts = await database.query("SELECT FROM pgboss.job WHERE name = $1 AND state = 'completed'", [
+    queue,
+  ]);
+  if (counts.rowCount !== prepared.length) throw new Error(`pg-boss completed ${counts.rowCount} jobs`);
+  await boss.deleteQueue(queue);
+  await boss.stop({ graceful: false });
+  await database.end();
+  return taken;
+}
+
+async function seconds(act: () => Promise<void>): Promise<number> {
+  const begun = performance.now();
+  await act();
+  return (performance.now() - begun) / 1000;
+}
+
+const peers: Readonly<Record<string, () => Promise<number>>> = { bare, inserting, boss };
+const peer = peers[kind];
+if (!peer) throw new Error(`There is no peer ${kind}`);
+const taken = await peer();
+await pool.close();
+console.log(JSON.stringify({ seconds: taken }));

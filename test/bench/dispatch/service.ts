@@ -1,0 +1,47 @@
+import { createServer } from 'node:http';
+
+/**
+ * The service that all peers send to, in a process of its own: reads a whole request, finds the MessageID in it and
+ * answers in JSON that it was accepted. Tells its parent its address, and what it received as often as it is asked;
+ * asked to `begin`, it counts from nothing.
+ */
+
+let requests = 0;
+let bodyBytes = 0;
+let firstAt: number | null = null;
+
+const server = createServer((request, response) => {
+  firstAt ??= Date.now();
+  const pieces: Buffer[] = [];
+  request.on('data', (piece: Buffer) => pieces.push(piece));
+  request.on('end', () => {
+    const [first] = pieces;
+    const body = first && pieces.length === 1 ? first : Buffer.concat(pieces);
+    requests++;
+    bodyBytes += body.byteLength;
+    const answer = `{"Result":"Success","MessageID":"${messageIdIn(body)}"}`;
+    response.writeHead(200, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(answer),
+    });
+    response.end(answer);
+  });
+});
+
+const beforeMessageId = '"MessageID":"';
+
+function messageIdIn(body: Buffer): string {
+  const begin = body.indexOf(beforeMessageId) + beforeMessageId.length;
+  return body.toString('latin1', begin, body.indexOf('"', begin));
+}
+
+process.on('message', (asked) => {
+  if (asked === 'begin') {
+    requests = 0;
+    bodyBytes = 0;
+    firstAt = null;
+  }
+  process.send?.({ requests, bodyBytes, firstAt });
+});
+process.on('disconnect', () => process.exit());
+server.listen(0, '127.0.0.1', () => process.send?.(server.address()));

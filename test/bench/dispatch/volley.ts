@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { startVolley } from '../../support/volley.ts';
+import { token } from './workload.ts';
+
+/** Volley's real command line, in a folder with a campaign and its accounts. */
+export type Place = { readonly folder: string; readonly databaseUrl: string };
+
+const planned = z.object({ run: z.string() });
+
+/** A run that is planned and not begun; gives its id. */
+export async function planRun(campaign: string, { folder, databaseUrl }: Place): Promise<string> {
+  const script = fileURLToPath(new URL('../plan-once.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script, 'ledger', campaign, databaseUrl], {
+    cwd: folder,
+    env: environmentFor({ folder, databaseUrl }),
+  });
+  return planned.parse(JSON.parse(stdout)).run;
+}
+
+export function startResume(run: string, place: Place, nodeFlags: readonly string[] = []) {
+  return startVolley(['resume', run, '--json'], {
+    cwd: place.folder,
+    env: environmentFor(place),
+    nodeFlags,
+  });
+}
+
+function environmentFor({ databaseUrl }: Place): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env;
+  return { PATH, HOME, DATABASE_URL: databaseUrl, VOLLEY_ACCOUNTS: 'accounts.yaml', BENCH_TOKEN: token };
+}

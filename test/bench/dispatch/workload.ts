@@ -1,0 +1,72 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Destination } from '../../../src/domain.ts';
+import { wireInterface } from '../../../src/wire/interfaces.ts';
+import type { EncodedSendRequest } from '../../../src/wire/wire.ts';
+
+/** What every peer sends. The bytes are the same but for the MessageIDs, which are equally long. */
+export type Workload = { readonly requests: number; readonly recipients: number };
+
+/** Requests in flight at once. */
+export const concurrency = 64;
+
+export const token = 'token-of-the-bench';
+const text = 'Hi [[First Name]], power is off in your street tonight from 22:00 to 04:00. [[STOP]]';
+
+/** Writes the campaign, its contacts and its accounts; gives the campaign's path. */
+export async function writeCampaign(folder: string, workload: Workload, baseUrl: string): Promise<string> {
+  const rows = ['mobile,first_name'];
+  for (let row = 0; row < workload.requests * workload.recipients; row++) {
+    rows.push(`${mobileOf(row)},${firstNameOf(row)}`);
+  }
+  await writeFile(join(folder, 'contacts.csv'), `${rows.join('\n')}\n`);
+  await writeFile(
+    join(folder, 'accounts.yaml'),
+    `accounts:
+  bench:
+    interface: rest-2.02
+    baseUrl: ${baseUrl}
+    authToken: \${BENCH_TOKEN}
+    limits: { concurrency: ${concurrency} }
+`,
+  );
+  const campaign = join(folder, 'campaign.yaml');
+  await writeFile(
+    campaign,
+    `campaign: bench
+account: bench
+channel: sms
+contacts: { file: contacts.csv, country: AU, columns: { Recipient: mobile, First Name: first_name } }
+message:
+  Reference: bench
+  Message: "${text}"
+dispatch: { chunkSize: ${workload.recipients}, concurrency: ${concurrency} }
+`,
+  );
+  return campaign;
+}
+
+/** The same requests as Volley's, ready to be sent. */
+export function encodeRequests({ requests, recipients }: Workload): EncodedSendRequest[] {
+  const wire = wireInterface('rest-2.02', 'json');
+  return Array.from({ length: requests }, (_, request) => {
+    const destinations = Array.from({ length: recipients }, (_, place): Destination => {
+      const row = request * recipients + place;
+      return { Recipient: mobileOf(row), 'First Name': firstNameOf(row) };
+    });
+    const messageId = String(request).padStart(32, '0');
+    const fields = { Reference: 'bench', Message: text };
+    return wire.encodeSendRequest(
+      { channel: 'sms', messageId, fields, destinations, files: [], keypads: [] },
+      { kind: 'authToken', authToken: token },
+    );
+  });
+}
+
+function mobileOf(row: number): string {
+  return `+614${String(row).padStart(8, '0')}`;
+}
+
+function firstNameOf(row: number): string {
+  return `Ann${row % 997}`;
+}
