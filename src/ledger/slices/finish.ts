@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
+import { doubtUnfinishedRequests } from '../requests/orphans.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { doubtsSlice } from './plan.ts';
@@ -18,7 +19,8 @@ export type Finished = 'done' | 'given back' | 'lost';
 
 /**
  * Gives a held slice up: done when nothing of it is left to send, and else for another holding. In the same transaction the
- * run's next slices go into the queue, or the run is completed.
+ * run's next slices go into the queue, or the run is completed. A worker has recorded everything by then; what it has not
+ * is in doubt.
  */
 export async function finishSlice(
   queue: SliceQueue,
@@ -37,6 +39,7 @@ export async function finishSlice(
       [run],
     );
     const state = runs[0]?.state;
+    await doubtUnfinishedRequests(client, held, now);
     if (state === 'cancelled') await cancelPlanned(client, run, now, held);
     // Slice 0 has no requests of its own: what it sends again is in the others.
     const { rows } = await client.query<{ state: 'done' | 'waiting' }>(
