@@ -27,3 +27,10 @@ export function claimFrom(
 ): Promise<Claim> {
   return claimRequests(pool, { ...slice, from: slice.first, limit, now });
 }
+
+/** Right after a start of Postgres nobody is taken for dead. */
+export async function outwaitStart({ pool }: Ledger): Promise<void> {
+  await pool.query(
+    'SELECT pg_sleep(greatest(0, 2.1 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))',
+  );
+}
