@@ -31,6 +31,10 @@ const commands: Readonly<
     summary: 'addresses not to be sent to: add, remove, import, list',
     load: () => import('./commands/suppress.ts'),
   },
+  account: {
+    summary: 'accounts: show or change how fast they may be used',
+    load: () => import('./commands/account.ts'),
+  },
   serve: { summary: 'receive delivery reports', load: () => import('./commands/serve.ts') },
   sandbox: {
     summary: 'the messaging service itself, to try things on',

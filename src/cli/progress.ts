@@ -43,19 +43,45 @@ export function startProgressLine(shell: Shell): ProgressLine {
   };
 }
 
+/** How far a stage is. `part` and `whole` are of one unit, whatever that is; `began` is what was done before. */
+export type StageState = {
+  readonly part: number;
+  /** Undefined where it is not known. */
+  readonly whole: number | undefined;
+  readonly began?: number;
+  /** What is counted for people: so many of what. */
+  readonly done: string;
+  /** How many of that, for the rate. */
+  readonly count: number;
+};
+
+/** One line of a stage: a bar where the whole is known, how much is done, how fast, how long it still takes. */
+export function stageText(name: string, milliseconds: number, state: StageState): string {
+  const { part, whole, began = 0, done, count } = state;
+  const seconds = Math.max(milliseconds / 1000, 0.001);
+  const rate = count / seconds;
+  const isGoingOn = whole !== undefined && part < whole && part > began;
+  const left = isGoingOn ? `, ${formatSeconds(((whole - part) / (part - began)) * seconds)} left` : '';
+  const drawn = whole === undefined ? '' : `${bar(part, whole)} `;
+  return `  ${name.padEnd(8)} ${drawn}${done}, ${Math.round(rate)}/s${left}`;
+}
+
 /** Progress of a dispatch: a bar, requests, rate, time left, failures so far, of all workers together. */
 export function startRunProgress(shell: Shell): RunProgress & { readonly done: () => void } {
   const line = startProgressLine(shell);
-  let before: number | undefined;
+  let began: number | undefined;
   let watch: RunWatch | undefined;
   let startedAt = shell.now().getTime();
 
   const text = ({ settled, total, notAccepted }: RunWatch): string => {
-    const seconds = Math.max((shell.now().getTime() - startedAt) / 1000, 0.001);
-    const rate = Math.max(0, settled - (before ?? settled)) / seconds;
-    const left = rate > 0 && settled < total ? `, ${formatSeconds((total - settled) / rate)} left` : '';
-    const failed = notAccepted > 0 ? `, ${notAccepted} not accepted` : '';
-    return `  sending  ${bar(settled, total)} ${settled}/${total} requests, ${rate.toFixed(0)}/s${left}${failed}`;
+    const stage = stageText('sending', shell.now().getTime() - startedAt, {
+      part: settled,
+      whole: total,
+      began: began ?? settled,
+      done: `${settled}/${total} requests`,
+      count: settled - (began ?? settled),
+    });
+    return notAccepted > 0 ? `${stage}, ${notAccepted} not accepted` : stage;
   };
 
   return {
@@ -63,7 +89,7 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
       startedAt = shell.now().getTime();
     },
     onWatch: (now) => {
-      before ??= now.settled;
+      began ??= now.settled;
       watch = now;
       line.show(() => text(now));
     },

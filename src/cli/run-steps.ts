@@ -10,7 +10,7 @@ import type { Account } from '../gateway/account.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
 import { unreadableText } from './preview-text.ts';
-import { startProgressLine, startRunProgress } from './progress.ts';
+import { stageText, startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
 
 /** From so many contacts on, planning takes long enough to be told. */
@@ -24,11 +24,19 @@ export async function planWithProgress(
   kept: KeptFiles,
 ): Promise<string> {
   const line = startProgressLine(shell);
+  const startedAt = shell.now().getTime();
   let read = 0;
   const run = await planRun(context, prepared, kept, {
     onRead: (contacts) => {
       read += contacts;
-      line.show(() => `  reading  ${read} contacts`);
+      line.show(() =>
+        stageText('reading', shell.now().getTime() - startedAt, {
+          part: kept.bytesRead(),
+          whole: prepared.contactBytes,
+          done: `${read} contacts`,
+          count: read,
+        }),
+      );
     },
     onExpand: () => {
       if (read >= manyContacts) line.turn(`  planning ${read} contacts`);

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import type { Campaign } from '../campaign/campaign.ts';
 import type { Composition } from '../campaign/composition.ts';
@@ -68,6 +69,21 @@ export async function openContactFiles(
     await closeContactFiles(opened);
     throw error;
   }
+}
+
+/** How many bytes a campaign's contact files have; undefined where one of them is piped in. */
+export async function contactFileBytes(
+  campaign: Campaign,
+  path: string,
+  settings: Settings,
+): Promise<number | undefined> {
+  let bytes = 0;
+  for (const name of campaign.value.contacts.file) {
+    if (name === standardInput) return undefined;
+    const { size } = await stat(resolve(campaignFolder(path, settings), name));
+    bytes += size;
+  }
+  return bytes;
 }
 
 export async function closeContactFiles(files: readonly ContactFile[]): Promise<void> {

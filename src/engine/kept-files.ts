@@ -12,6 +12,8 @@ export type KeptFiles = {
   readonly keep: (file: number, bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
   /** The pieces that have become whole since this was last called; those of a file that was read to its end are all. */
   readonly take: () => Promise<readonly ContactFilePiece[]>;
+  /** Bytes that were passed on so far, of all files. */
+  readonly bytesRead: () => number;
   /** SHA-256 of a file that was read to its end. */
   readonly digestOf: (file: number) => Buffer;
 };
@@ -27,6 +29,7 @@ const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 export function keepContactFiles(): KeptFiles {
   const hashes = new Map<number, Hash>();
   let ready: Promise<ContactFilePiece>[] = [];
+  let bytesRead = 0;
 
   async function* keep(file: number, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
     const hash = createHash('sha256');
@@ -41,6 +44,7 @@ export function keepContactFiles(): KeptFiles {
     };
     for await (const chunk of bytes) {
       hash.update(chunk);
+      bytesRead += chunk.length;
       pending.push(chunk);
       size += chunk.length;
       if (size >= pieceSize) finishPiece();
@@ -56,6 +60,7 @@ export function keepContactFiles(): KeptFiles {
       ready = [];
       return Promise.all(taken);
     },
+    bytesRead: () => bytesRead,
     digestOf: (file) => {
       const hash = hashes.get(file);
       if (!hash) throw new Error(`contact file ${file} was not read`);

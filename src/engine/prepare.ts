@@ -17,7 +17,13 @@ import { faultyLine } from '../platform/utf8.ts';
 import { isLoopbackHost } from '../wire/required.ts';
 import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
 import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
-import { closeContactFiles, openContactFiles, requireColumns, withContactFiles } from './contact-files.ts';
+import {
+  closeContactFiles,
+  contactFileBytes,
+  openContactFiles,
+  requireColumns,
+  withContactFiles,
+} from './contact-files.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { Settings } from './settings.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
@@ -29,6 +35,8 @@ export type PreparedCampaign = {
   readonly composition: Composition;
   readonly files: CampaignFiles;
   readonly contactFiles: readonly ContactFile[];
+  /** Of the contact files as they are, packed or not; undefined where one is piped in. */
+  readonly contactBytes: number | undefined;
   /** The rows of the contact files, mapped and checked, in batches. Can be read once. */
   readonly contacts: AsyncIterable<readonly Contact[]>;
   /** Rows that `contacts.where` has left out so far: they are no part of the run. */
@@ -103,6 +111,7 @@ async function prepareContacts(
   await checkStaticFiles(campaign, target, files);
   const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
   const suppressionLists = await openSuppressionLists(campaign, path, settings);
+  const contactBytes = await contactFileBytes(campaign, path, settings);
   let filtered = 0;
   const contacts = files.checkContacts(
     readContacts(contactFiles, composition, readAddress, () => {
@@ -112,6 +121,7 @@ async function prepareContacts(
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   return {
     ...opened,
+    contactBytes,
     files,
     contacts: chargeCodes
       ? checkChargeCodes(contacts, chargeCodes, nameOf, campaign.locate(['chargeCodes']))

@@ -5,6 +5,7 @@ import { lookAtRateLimits } from '../ledger/limits/look.ts';
 import { reserveLookUp } from '../ledger/limits/look-up.ts';
 import { type Reservation, reserveRequests } from '../ledger/limits/reserve.ts';
 import { spendReservation } from '../ledger/limits/spend.ts';
+import { limitsInForce, noLimits } from './account-limits.ts';
 import type { EngineContext } from './context.ts';
 import { openTurns, type Turns } from './turns.ts';
 
@@ -16,7 +17,10 @@ export type RateLimiter = {
    * @returns how many, from 1 to `wanted`; 0 when it was stopped, and then nothing is used up
    */
   readonly admit: (wanted: number, stop: AbortSignal) => Promise<number>;
-  /** Says what became of what was admitted: what was not claimed is given back, and the recipients are paid for. */
+  /**
+   * Says what became of what was admitted: what was not claimed is given back, what was sent beyond it is paid for, and so
+   * are the recipients. Can be tried again where it fails.
+   */
   readonly spend: (spent: Spent) => Promise<void>;
   /**
    * Waits until the service may be asked what became of a request.
@@ -27,7 +31,7 @@ export type RateLimiter = {
 };
 
 export type Spent = {
-  /** As `admit` returned it. */
+  /** As `admit` returned it; 0 for a further attempt, which nothing waits for. */
   readonly admitted: number;
   readonly claimed: number;
   /** Of those that were claimed. */
@@ -43,8 +47,6 @@ type Reserved = Reservation & {
   /** Those that were reserved with the requests. */
   readonly recipients: number;
 };
-
-const unlimited: RateLimits = { requestsPerSecond: null, recipientsPerSecond: null };
 
 /** An operator's change is seen within so many milliseconds. */
 const lookEvery = 500;
@@ -71,7 +73,7 @@ export function openRateLimiter(
   /** Looks at the ledger, once for all that ask meanwhile. */
   const look = (): Promise<void> => {
     looking ??= lookAtRateLimits(pool, name)
-      .then((set) => learn(inForce(set, file)))
+      .then((set) => learn(limitsInForce(set, file)))
       .finally(() => {
         looking = undefined;
       });
@@ -79,8 +81,8 @@ export function openRateLimiter(
   };
   /** Where there is a limit it is not asked again: the next reservation says whether there still is. */
   const isUnlimited = async (): Promise<boolean> => {
-    if (!known || (areEqual(known.limits, unlimited) && known.until <= now().getTime())) await look();
-    return known !== undefined && areEqual(known.limits, unlimited);
+    if (!known || (areEqual(known.limits, noLimits) && known.until <= now().getTime())) await look();
+    return known !== undefined && areEqual(known.limits, noLimits);
   };
 
   const reserve = async (wanted: number): Promise<Reserved> => {
@@ -133,9 +135,16 @@ export function openRateLimiter(
       const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
       reserved.requests -= paid;
       reserved.recipients -= share;
-      const unused = Math.max(0, paid - claimed);
+      const beyond = known?.limits.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
+      const unused = Math.max(0, paid - claimed) - beyond;
       const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
-      if (unused !== 0 || owed !== 0) await spendReservation(pool, name, unused, owed);
+      if (unused === 0 && owed === 0) return;
+      await spendReservation(pool, name, unused, owed).catch((error: unknown) => {
+        // It may be tried again.
+        reserved.requests += paid;
+        reserved.recipients += share;
+        throw error;
+      });
     },
     admitLookUp: async (stop) => {
       const admitted = await inTurn(lookUps, stop, async () => {
@@ -164,13 +173,6 @@ async function inTurn<Result>(
 async function waited(timer: Timer, milliseconds: number, stop: AbortSignal): Promise<boolean> {
   if (milliseconds > 0) await timer(Math.ceil(milliseconds), stop).catch(() => undefined);
   return !stop.aborted;
-}
-
-function inForce(set: RateLimits, file: RateLimits): RateLimits {
-  return {
-    requestsPerSecond: set.requestsPerSecond ?? file.requestsPerSecond,
-    recipientsPerSecond: set.recipientsPerSecond ?? file.recipientsPerSecond,
-  };
 }
 
 function areEqual(one: RateLimits, other: RateLimits): boolean {

@@ -6,7 +6,6 @@ import type { Claimer } from './claimer.ts';
 import type { Holding } from './holding.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
-import type { RateLimiter } from './rate-limit.ts';
 import type { Recorder } from './recorder.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
 import { released, type Sender, sendRequest } from './send-request.ts';
@@ -17,7 +16,6 @@ export type SliceWork = {
   readonly patience: Patience;
   readonly claimer: Claimer;
   readonly recorder: Recorder;
-  readonly limiter: RateLimiter;
   readonly files: RunFiles;
   /** Most requests in flight. */
   readonly concurrency: number;
@@ -36,7 +34,8 @@ export type SliceWork = {
  * @throws Error when the ledger fails otherwise than by being away
  */
 export async function workSlice(work: SliceWork): Promise<void> {
-  const { limiter, patience, concurrency } = work;
+  const { patience, concurrency } = work;
+  const { limiter } = work.sender;
   const { slice } = work.holding;
   const halted = new AbortController();
   const stop = AbortSignal.any([work.sender.stop, halted.signal]);
@@ -72,11 +71,14 @@ export async function workSlice(work: SliceWork): Promise<void> {
   };
 
   try {
-    for (;;) {
+    while (from <= slice.last) {
       while (!stop.aborted && (inFlight.pendingCount > 0 || known.size > 2 * concurrency)) {
         await room.wait(1_000, stop);
       }
-      const admitted = stop.aborted ? 0 : await patience.persist(() => limiter.admit(concurrency, stop));
+      if (stop.aborted) break;
+      // What is not there is not waited for: at a low rate, a slice would end late.
+      const wanted = Math.min(concurrency, slice.last - from + 1);
+      const admitted = await patience.persist(() => limiter.admit(wanted, stop));
       if (admitted === 0) break;
       const { claimed, cancelled } = await claimPatiently(work, from, admitted, [...known.keys()]);
       const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);

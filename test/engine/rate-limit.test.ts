@@ -98,6 +98,7 @@ describe('without any limit', () => {
       for (let time = 0; time < 50; time++) {
         expect(await limiter.admit(64, goOn)).toBe(64);
         await limiter.spend({ admitted: 64, claimed: 60, recipients: 6_000 });
+        await limiter.spend({ admitted: 0, claimed: 1, recipients: 100 });
       }
     });
     expect(queries).toBe(1);
@@ -165,6 +166,14 @@ describe('with a limit of requests', () => {
     await limiter.admit(1, goOn);
     await limiter.spend({ admitted: 1, claimed: 0, recipients: 0 });
     expect((await owed()).requests).toBe(0);
+  });
+
+  test('what is sent beyond what was admitted is waited for by the next', async () => {
+    const limiter = open(1, null);
+    await limiter.admit(1, goOn);
+    await limiter.spend({ admitted: 1, claimed: 1, recipients: 1 });
+    await limiter.spend({ admitted: 0, claimed: 1, recipients: 1 });
+    expect((await owed()).requests).toBeGreaterThan(1_000);
   });
 
   test('what was admitted before there was one is not given back', async () => {
@@ -346,4 +355,18 @@ test('what cannot be reserved because the ledger is lost is told, and the next h
   await opened.breakConnections();
   await waiting;
   expect(await limiter.admit(1, goOn)).toBe(1);
+});
+
+test('what could not be spent because the ledger was lost can be spent again', async () => {
+  const { timer } = noTime();
+  const limiter = open(null, 1, timer);
+  await limiter.admit(1, goOn);
+  await opened.ledger.pool.query('ALTER TABLE rate_limits RENAME TO lost');
+  const spent = { admitted: 1, claimed: 1, recipients: 200 };
+  await expect(limiter.spend(spent)).rejects.toThrow(/rate_limits/);
+  await opened.ledger.pool.query('ALTER TABLE lost RENAME TO rate_limits');
+  await limiter.spend(spent);
+  const { recipients } = await owed();
+  expect(recipients).toBeGreaterThan(190_000);
+  expect(recipients).toBeLessThanOrEqual(200_000);
 });

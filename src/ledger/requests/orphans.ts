@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { doubtsSlice } from '../slices/plan.ts';
 
 /** A slice by its number, and the requests it has: from the first to the last. */
 export type SliceRange = {
@@ -8,9 +9,12 @@ export type SliceRange = {
   readonly last: number;
 };
 
+const reason = 'the process that was sending it ended before the answer was recorded';
+
 /**
  * `sending → in_doubt` for requests whose owner is gone: the caller holds their slice, or its holder is dead, so nobody
- * else can be sending them (rule 2). They may have reached the service, so they are never `planned` again.
+ * else can be sending them (rule 2). They may have reached the service, so they are never `planned` again. The slice of the
+ * doubts sends nothing itself, and what others send is not in doubt with its holder.
  *
  * @returns how many there were
  */
@@ -19,28 +23,35 @@ export async function doubtOrphanedRequests(
   { run, slice, first, last }: SliceRange,
   now: Date,
 ): Promise<number> {
-  const { rowCount } = await client.query(
+  if (slice === doubtsSlice) return 0;
+  const { rows } = await client.query<{ request: number; attempts: number }>(
     `
     WITH orphaned AS (
       UPDATE requests
-      SET state = 'in_doubt', owner = NULL, updated_at = $4,
-          reason = 'the process that was sending it ended before the answer was recorded'
+      SET state = 'in_doubt', owner = NULL, updated_at = $4, reason = $6
       WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending'
-      RETURNING request, attempts, reason
-    ), finished AS (
-      UPDATE attempts a
-      SET finished_at = $4, verdict = 'in_doubt', detail = o.reason
-      FROM orphaned o
-      WHERE a.run_id = $1 AND a.request = o.request AND a.attempt = o.attempts AND a.finished_at IS NULL
+      RETURNING request, attempts
     ), counted AS (
       UPDATE slices
       SET settled = settled + o.requests, not_accepted = not_accepted + o.requests
       FROM (SELECT count(*) AS requests FROM orphaned) o
       WHERE run_id = $1 AND slice = $5 AND o.requests > 0
     )
-    SELECT request FROM orphaned
+    SELECT request, attempts FROM orphaned
     `,
-    [run, first, last, now, slice],
+    [run, first, last, now, slice, reason],
   );
-  return rowCount ?? 0;
+  if (rows.length === 0) return 0;
+  // In a statement of its own: the last of a dead process may have begun an attempt while the first one waited for it,
+  // and that sees no attempt which was not there when it began.
+  await client.query(
+    `
+    UPDATE attempts a
+    SET finished_at = $4, verdict = 'in_doubt', detail = $5
+    FROM unnest($2::integer[], $3::integer[]) AS orphaned (request, attempt)
+    WHERE a.run_id = $1 AND a.request = orphaned.request AND a.attempt = orphaned.attempt AND a.finished_at IS NULL
+    `,
+    [run, rows.map(({ request }) => request), rows.map(({ attempts }) => attempts), now, reason],
+  );
+  return rows.length;
 }

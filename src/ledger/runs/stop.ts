@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RunState } from '../../domain.ts';
 import { inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
+import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
 import { dequeueSlices, wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
 
@@ -60,10 +61,26 @@ export async function cancelRun(
     );
     await dequeueSlices(queue, client, run);
     await cancelPlanned(client, run, now, null);
+    await doubtLateClaims(client, run, now);
     await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
     return { changed: true, state };
   });
+}
+
+/** Of slices that nobody will take again: what a dead worker's last statement claimed when they had been taken from it. */
+async function doubtLateClaims(client: pg.ClientBase, run: string, now: Date): Promise<void> {
+  const { rows } = await client.query<Omit<SliceRange, 'run'>>(
+    `
+    SELECT slice, first_request AS first, last_request AS last
+    FROM slices
+    WHERE run_id = $1 AND slice > 0 AND state <> 'held'
+      AND EXISTS (SELECT FROM requests
+                  WHERE run_id = $1 AND request BETWEEN first_request AND last_request AND state = 'sending')
+    `,
+    [run],
+  );
+  for (const range of rows) await doubtOrphanedRequests(client, { run, ...range }, now);
 }
 
 async function lockRun(client: pg.ClientBase, run: string): Promise<RunState | undefined> {
