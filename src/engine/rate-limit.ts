@@ -6,17 +6,16 @@ import { reserveLookUp } from '../ledger/limits/look-up.ts';
 import { type Reservation, reserveRequests } from '../ledger/limits/reserve.ts';
 import { spendReservation } from '../ledger/limits/spend.ts';
 import { limitsInForce, noLimits } from './account-limits.ts';
+import { type Admit, openAdmissions } from './admissions.ts';
 import type { EngineContext } from './context.ts';
-import { openTurns, type Turns } from './turns.ts';
 
 /** How fast an account may be used. One for each account and process; the ledger is what they have in common. */
 export type RateLimiter = {
   /**
-   * Waits until some requests may be claimed; several that ask at once have their turns in order.
-   *
-   * @returns how many, from 1 to `wanted`; 0 when it was stopped, and then nothing is used up
+   * Waits until some requests may be claimed; several that ask at once have their turns in order. When it was stopped,
+   * nothing is used up.
    */
-  readonly admit: (wanted: number, stop: AbortSignal) => Promise<number>;
+  readonly admit: Admit;
   /**
    * Says what became of what was admitted: what was not claimed is given back, what was sent beyond it is paid for, and so
    * are the recipients. Can be tried again where it fails.
@@ -58,8 +57,6 @@ export function openRateLimiter(
 ): RateLimiter {
   const { name, requestsPerSecond, recipientsPerSecond } = account;
   const file: RateLimits = { requestsPerSecond, recipientsPerSecond };
-  const turns = openTurns();
-  const lookUps = openTurns();
   let known: { readonly limits: RateLimits; readonly until: number } | undefined;
   let looking: Promise<void> | undefined;
   /** How many recipients the requests of the last batch had each. */
@@ -107,7 +104,7 @@ export function openRateLimiter(
     return stop.aborted ? 'stopped' : 'admitted';
   };
 
-  const admitInTurn = async (wanted: number, stop: AbortSignal): Promise<number> => {
+  const obtain: Admit = async (wanted, stop) => {
     while (!stop.aborted) {
       if (await isUnlimited()) return wanted;
       const reservation = await reserve(wanted);
@@ -123,50 +120,34 @@ export function openRateLimiter(
     return 0;
   };
 
+  const spend = async ({ admitted, claimed, recipients }: Spent): Promise<void> => {
+    if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
+    // Nothing was reserved for what was admitted while there was no limit.
+    const paid = Math.min(admitted, reserved.requests);
+    const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
+    reserved.requests -= paid;
+    reserved.recipients -= share;
+    const beyond = known?.limits.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
+    const unused = Math.max(0, paid - claimed) - beyond;
+    const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
+    if (unused === 0 && owed === 0) return;
+    await spendReservation(pool, name, unused, owed).catch((error: unknown) => {
+      // It may be tried again.
+      reserved.requests += paid;
+      reserved.recipients += share;
+      throw error;
+    });
+  };
+
   return {
-    admit: async (wanted, stop) => {
-      if (!stop.aborted && (await isUnlimited())) return wanted;
-      return (await inTurn(turns, stop, () => admitInTurn(wanted, stop))) ?? 0;
-    },
-    spend: async ({ admitted, claimed, recipients }) => {
-      if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
-      // Nothing was reserved for what was admitted while there was no limit.
-      const paid = Math.min(admitted, reserved.requests);
-      const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
-      reserved.requests -= paid;
-      reserved.recipients -= share;
-      const beyond = known?.limits.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
-      const unused = Math.max(0, paid - claimed) - beyond;
-      const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
-      if (unused === 0 && owed === 0) return;
-      await spendReservation(pool, name, unused, owed).catch((error: unknown) => {
-        // It may be tried again.
-        reserved.requests += paid;
-        reserved.recipients += share;
-        throw error;
-      });
-    },
+    admit: openAdmissions(obtain, (left) => spend({ admitted: left, claimed: 0, recipients: 0 })),
+    spend,
     admitLookUp: async (stop) => {
-      const admitted = await inTurn(lookUps, stop, async () => {
-        const { now: start, admittedAt } = await reserveLookUp(pool, name);
-        return waited(timer, admittedAt - start, stop);
-      });
-      return admitted ?? false;
+      if (stop.aborted) return false;
+      const { now: start, admittedAt } = await reserveLookUp(pool, name);
+      return waited(timer, admittedAt - start, stop);
     },
   };
-}
-
-async function inTurn<Result>(
-  turns: Turns,
-  stop: AbortSignal,
-  work: () => Promise<Result>,
-): Promise<Result | undefined> {
-  if (!(await turns.take(stop))) return undefined;
-  try {
-    return await work();
-  } finally {
-    turns.pass();
-  }
 }
 
 /** @returns false when it was stopped */

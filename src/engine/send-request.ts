@@ -62,36 +62,38 @@ export async function sendRequest(
   const { context, patience, stop, retries } = sender;
   // Kept outside p-retry, which drops an answer that comes after its signal was aborted.
   let last: Attempt | undefined;
-  /** The attempt that the ledger knows of. */
-  let begun = claimed.attempt;
+  /** The attempt that is written in the ledger. */
+  let written = claimed.attempt;
+  let owned = true;
   let held = true;
 
   const tryOnce = async (): Promise<void> => {
     if (last) {
-      const { httpStatus, outcome, finishedAt } = last;
-      held = await patience.persist(() =>
+      const { number, httpStatus, outcome, finishedAt } = last;
+      owned = await patience.persist(() =>
         startNextAttempt(context.ledger.pool, {
           run: sender.run,
           owner: sender.owner,
           request: claimed.request,
-          attempt: begun,
+          attempt: number,
           httpStatus,
           detail: describe(outcome) ?? '',
           finishedAt,
           now: context.now(),
         }),
       );
-      begun++;
+      if (!owned) return;
+      written = number + 1;
       pass('next attempt', sender.run, claimed.request);
       // Nobody waits for the rate while `sending`; those to come wait the longer.
       const recipients = claimed.destinations.length;
-      if (held) await patience.persist(() => sender.limiter.spend({ admitted: 0, claimed: 1, recipients }));
+      await patience.persist(() => sender.limiter.spend({ admitted: 0, claimed: 1, recipients }));
     }
     // What is answered while the ledger is away would be in doubt if this process had to end.
     await patience.back(stop);
-    held &&= await sender.stillHeld();
+    held = await sender.stillHeld();
     if (!held || stop.aborted) return;
-    last = await attempt(sender, claimed, contents, begun);
+    last = await attempt(sender, claimed, contents, written);
     if (last.outcome.kind === 'retry') throw new RetryNeeded();
   };
 
@@ -111,8 +113,13 @@ export async function sendRequest(
     const expected = error instanceof RetryNeeded || stop.aborted;
     if (!expected) throw error;
   }
-  if (!held) return undefined;
-  return settlementOf(sender, claimed, begun, last, context.now());
+  if (!owned) return undefined;
+  if (!held) {
+    const { run, slice, owner } = sender;
+    const detail = "not sent, because its slice may be another worker's by now";
+    return { run, slice, owner, request: claimed.request, ...released(written, detail, context.now()) };
+  }
+  return settlementOf(sender, claimed, written, last, context.now());
 }
 
 class RetryNeeded extends Error {}
@@ -166,19 +173,19 @@ async function waitAfter(
 /**
  * What the request becomes after its last attempt.
  *
- * @param begun the attempt that the ledger knows of; it may not have been made
+ * @param written the last attempt that is written in the ledger; it may not have been made
  */
 function settlementOf(
   { run, slice, owner, bisect, stop }: Sender,
   claimed: ClaimedRequest,
-  begun: number,
+  written: number,
   last: Attempt | undefined,
   now: Date,
 ): Settlement {
   const { request } = claimed;
   const held = { run, slice, owner, request };
   // Of an attempt that was not made, no byte has left.
-  if (last?.number !== begun) return { ...held, ...released(begun, 'stopped before it was sent', now) };
+  if (last?.number !== written) return { ...held, ...released(written, 'stopped before it was sent', now) };
   const { outcome, number, httpStatus, finishedAt } = last;
   const settlement = { ...held, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
   switch (outcome.kind) {

@@ -1,7 +1,8 @@
 import pLimit from 'p-limit';
-import { type Claim, type ClaimedRequest, claimRequests } from '../ledger/requests/claim.ts';
+import type { Claim, ClaimedRequest } from '../ledger/requests/claim.ts';
 import { takeBackUnheard } from '../ledger/requests/take-back.ts';
 import { openBell } from './bell.ts';
+import type { Claimer } from './claimer.ts';
 import type { Holding } from './holding.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
@@ -13,6 +14,7 @@ export type SliceWork = {
   readonly holding: Holding;
   readonly sender: Sender;
   readonly patience: Patience;
+  readonly claimer: Claimer;
   readonly recorder: Recorder;
   readonly files: RunFiles;
   /** Most requests in flight. */
@@ -95,18 +97,18 @@ export async function workSlice(work: SliceWork): Promise<void> {
 
 /** A claim that was committed though its answer was lost is taken back before it is tried again. */
 async function claimPatiently(
-  { holding: { slice }, sender: { context }, patience }: SliceWork,
+  { holding: { slice }, sender: { context }, patience, claimer }: SliceWork,
   from: number,
   limit: number,
   known: readonly number[],
 ): Promise<Claim> {
-  const { pool, hot } = context.ledger;
+  const { pool } = context.ledger;
   let unheard = false;
   pass('claiming', slice.run);
   const claim = await patience.persist(async () => {
     if (unheard) await takeBackUnheard(pool, slice, slice.owner, known, context.now());
     unheard = true;
-    return claimRequests(hot, { ...slice, from, limit, now: context.now() });
+    return claimer.claim({ ...slice, from, limit });
   });
   pass('claimed', slice.run);
   return claim;

@@ -241,6 +241,54 @@ describe('several that ask at once', () => {
     expect((await owed()).requests).toBeGreaterThan(20_000);
   });
 
+  test('share what is reserved, as much as a tenth of a second allows', async () => {
+    const { timer, next, letGo } = heldTime();
+    const limiter = open(200, null, timer);
+    await limiter.admit(20, goOn);
+    const head = limiter.admit(4, goOn);
+    const others = Array.from({ length: 6 }, () => limiter.admit(4, goOn));
+    const queries = queriesOf(async () => {
+      await next();
+      letGo();
+      expect(await Promise.all([head, ...others])).toEqual([4, 4, 4, 4, 4, 4, 4]);
+    });
+    // Not one for each: a tenth of a second has twenty.
+    expect(await queries).toBeLessThanOrEqual(3);
+  });
+
+  test('leave what was reserved for them to the others when they are stopped', async () => {
+    const { timer, next, letGo } = heldTime();
+    const limiter = open(2, null, timer);
+    await limiter.admit(1, goOn);
+    const stop = new AbortController();
+    const stopped = limiter.admit(1, stop.signal);
+    await next();
+    const other = limiter.admit(1, goOn);
+    stop.abort();
+    expect(await stopped).toBe(0);
+    letGo();
+    expect(await queriesOf(() => other)).toBe(0);
+    expect(await other).toBe(1);
+  });
+
+  test('and are stopped when there is too much, give the rest back', async () => {
+    const { timer, next, letGo } = heldTime();
+    const limiter = open(20, null, timer);
+    await limiter.admit(2, goOn);
+    const first = limiter.admit(2, goOn);
+    await next();
+    const stop = new AbortController();
+    const stopped = limiter.admit(1, stop.signal);
+    const last = limiter.admit(1, goOn);
+    letGo();
+    expect(await first).toBe(2);
+    stop.abort();
+    expect([await stopped, await last]).toEqual([0, 1]);
+    // The next in the queue makes sure that what was left has been given back.
+    expect(await limiter.admit(1, goOn)).toBe(1);
+    expect((await owed()).requests).toBeLessThanOrEqual(6 * 50);
+  });
+
   test('leave the queue when they are stopped, and the others keep their turns', async () => {
     const { timer, next, letGo } = heldTime();
     const limiter = open(0.1, null, timer);

@@ -20,7 +20,7 @@ export type Finished = 'done' | 'given back' | 'lost';
 
 /**
  * Gives a held slice up: done when nothing of it is left to send, and else for another holding. In the same transaction the
- * run's next slices go into the queue, or the run is completed.
+ * run's next slices go into the queue, or the run is completed. A worker has recorded everything by then.
  */
 export async function finishSlice(
   queue: SliceQueue,
