@@ -48,7 +48,7 @@ export async function executeRun(
   const { ledger, now } = context;
   const { pool } = ledger;
   const drained = drainDeadlines(stop);
-  const patience = openPatience(progress, ledger.revive, drained.giveUp);
+  const patience = openPatience(progress, ledger, drained.giveUp);
   const { persist } = patience;
   try {
     const run = await persist(() => requireRun(context, runId));

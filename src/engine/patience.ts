@@ -9,6 +9,8 @@ export type Patience = {
    * one, and when patience ends, even if the database holds the work up without an answer.
    */
   readonly persist: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** As `persist`, for a question that is answered at once: while there is no answer, the database is away. */
+  readonly ask: <Result>(question: () => Promise<Result>) => Promise<Result>;
   /** Resolves at once while the database is there, else when it is back, or when stopped. */
   readonly back: (stop: AbortSignal) => Promise<void>;
 };
@@ -24,12 +26,18 @@ const shortestWait = 100;
 const longestWait = 2_000;
 
 /**
- * @param revive brings back a database that is ours to start
+ * After so long without an answer the database is said to be away; and after so long, connections are given up, since the
+ * other end may be gone without a word. The system itself would wait for a quarter of an hour. Milliseconds.
+ */
+const longestSilence = 5_000;
+const giveUpConnections = 30_000;
+
+/**
  * @param end ends the waiting: the process is to be gone
  */
 export function openPatience(
   { onLost, onBack }: Outage,
-  revive: Ledger['revive'],
+  { revive, dropConnections }: Pick<Ledger, 'revive' | 'dropConnections'>,
   end: AbortSignal,
 ): Patience {
   let away: PromiseWithResolvers<void> | undefined;
@@ -68,36 +76,54 @@ export function openPatience(
     return reviving;
   };
 
+  const persist: Patience['persist'] = async (work) => {
+    let began = era;
+    let failed = false;
+    const trying = pRetry(
+      () => {
+        began = era;
+        return work();
+      },
+      {
+        retries: Number.POSITIVE_INFINITY,
+        minTimeout: shortestWait,
+        maxTimeout: longestWait,
+        randomize: true,
+        signal: end,
+        shouldRetry: ({ error }) => isTransient(error),
+        onFailedAttempt: async ({ error, attemptNumber }) => {
+          if (!isAway(error)) return;
+          failed = true;
+          if (began !== era) return;
+          // One broken connection says nothing yet: the next try has another.
+          if (attemptNumber > 1) lose(error);
+          await reviveOnce(error);
+        },
+      },
+    );
+    const result = await unlessEnded(trying, end);
+    // What succeeds at once may not have needed the database.
+    if (failed && began === era) regain();
+    return result;
+  };
+
   return {
-    async persist(work) {
-      let began = era;
-      let failed = false;
-      const trying = pRetry(
-        () => {
-          began = era;
-          return work();
-        },
-        {
-          retries: Number.POSITIVE_INFINITY,
-          minTimeout: shortestWait,
-          maxTimeout: longestWait,
-          randomize: true,
-          signal: end,
-          shouldRetry: ({ error }) => isTransient(error),
-          onFailedAttempt: async ({ error, attemptNumber }) => {
-            if (!isAway(error)) return;
-            failed = true;
-            if (began !== era) return;
-            // One broken connection says nothing yet: the next try has another.
-            if (attemptNumber > 1) lose(error);
-            await reviveOnce(error);
-          },
-        },
-      );
-      const result = await unlessEnded(trying, end);
-      // What succeeds at once may not have needed the database.
-      if (failed && began === era) regain();
-      return result;
+    persist,
+    async ask(question) {
+      let silent = false;
+      const notice = setTimeout(() => {
+        silent = true;
+        lose(new Error(`no answer for ${longestSilence / 1000} s`));
+      }, longestSilence);
+      const dropping = setInterval(dropConnections, giveUpConnections);
+      try {
+        const result = await persist(question);
+        if (silent) regain();
+        return result;
+      } finally {
+        clearTimeout(notice);
+        clearInterval(dropping);
+      }
     },
     async back(stop) {
       if (away && !stop.aborted) await orStopped(away.promise, stop);

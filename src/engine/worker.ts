@@ -141,7 +141,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const session = await keepSession(pool, worker, bell.ring, patience);
   const duties = keepDuties(
     [
-      { every: 250, task: watch },
+      { every: 250, task: watch, quick: true },
       { every: 1_000, task: () => reapDeadWorkers(queue, pool, worker, now()) },
       { every: 2_000, task: giveAndTakeSigns },
     ],

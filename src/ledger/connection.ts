@@ -20,6 +20,8 @@ export type Ledger = {
    * @throws Error that says what to do, when it cannot be brought back
    */
   readonly revive: (onGone: () => void) => Promise<void>;
+  /** Gives up the pools' connections, and what is waited for on them; the next work has new ones. */
+  readonly dropConnections: () => void;
   close(): Promise<void>;
 };
 
@@ -117,8 +119,17 @@ export async function openLedger(
   const knex = connectLedger(connection);
   const pool = new pg.Pool({ ...connection, ...noticeSilence, max: 10 });
   const hot = new pg.Pool({ ...connection, ...noticeSilence, max: 4, onConnect: planForKeys });
-  // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
-  for (const each of [pool, hot]) each.on('error', () => undefined);
+  const connections = new Set<pg.PoolClient>();
+  for (const each of [pool, hot]) {
+    // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
+    each.on('error', () => undefined);
+    each.on('connect', (client) => connections.add(client));
+    each.on('remove', (client) => connections.delete(client));
+  }
+  const dropConnections = (): void => {
+    for (const client of connections) void client.end();
+    connections.clear();
+  };
   let opened: Promise<SliceQueue> | undefined;
   const queue = (): Promise<SliceQueue> => {
     opened ??= openQueue(pool);
@@ -139,7 +150,7 @@ export async function openLedger(
     await close();
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
-  return { pool, hot, knex, queue, revive, close };
+  return { pool, hot, knex, queue, revive, dropConnections, close };
 }
 
 /** A server that is gone without a word is noticed within some 20 s, by connections that wait for it. */

@@ -204,7 +204,7 @@ describe('from another process', () => {
         accountNamed,
         stop: stop.signal,
         cutOff: never,
-        patience: openPatience(quiet, opened.ledger.revive, never),
+        patience: openPatience(quiet, opened.ledger, never),
       });
     const stranger = helper(async (name) => {
       helping.add(`stranger asked for ${name}`);

@@ -26,7 +26,7 @@ export function define(command: Command, shell: Shell): void {
             accountNamed: accountsOf(shell),
             stop: shell.stop,
             cutOff: deadlines.cutOff,
-            patience: openPatience(outage, context.ledger.revive, deadlines.giveUp),
+            patience: openPatience(outage, context.ledger, deadlines.giveUp),
           });
         } catch (error) {
           if (!deadlines.giveUp.aborted) throw error;
