@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isConnectionFailure } from '../../src/platform/database.ts';
 import {
   type EmbeddedServerLease,
   embeddedServerStatus,
@@ -19,7 +20,9 @@ export type OwnPostgres = AsyncDisposable & {
   readonly start: () => Promise<void>;
   /** As an operator does it: sessions are told. */
   readonly stop: () => Promise<void>;
-  /** SIGKILL for one session; Postgres then ends all others, and recovers without being started again. */
+  /** Resolves when it takes connections again, after what it does by itself. */
+  readonly isReady: () => Promise<void>;
+  /** SIGKILL for one session, if there is any; Postgres then ends all others, and recovers without being started again. */
   readonly killSession: () => Promise<void>;
   /** SIGSTOP and SIGCONT for all its processes: connections stand, and nothing answers. */
   readonly freeze: () => void;
@@ -36,6 +39,17 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const thaw = (): void => {
     for (const pid of frozen) process.kill(pid, 'SIGCONT');
     frozen = [];
+  };
+  const isReady = async (): Promise<void> => {
+    for (;;) {
+      try {
+        await runStatement(urlOf('postgres'), 'SELECT');
+        return;
+      } catch (error) {
+        if (!isConnectionFailure(error)) throw error;
+        await sleep(20);
+      }
+    }
   };
   return {
     async createDatabase() {
@@ -54,12 +68,14 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     async stop() {
       await stopEmbeddedServer(home, { evenIfInUse: true });
     },
+    isReady,
     async killSession() {
-      const [session] = await runStatement(
+      await isReady();
+      const sessions = await runStatement(
         urlOf('postgres'),
         `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
       );
-      process.kill(Number(session?.['pid']), 'SIGKILL');
+      for (const { pid } of sessions) process.kill(Number(pid), 'SIGKILL');
     },
     freeze() {
       frozen = serverProcesses(home);
