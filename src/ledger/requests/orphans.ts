@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { doubtsSlice } from '../slices/plan.ts';
+import { reportProof } from './proof.ts';
 
 /** A slice by its number, and the requests it has: from the first to the last. */
 export type SliceRange = {
@@ -11,8 +12,9 @@ export type SliceRange = {
 
 /**
  * `sending → in_doubt` for requests whose owner is gone: the caller holds their slice, or its holder is dead, so nobody
- * else can be sending them (rule 2). They may have reached the service, so they are never `planned` again. The slice of the
- * requests in doubt has none of its own: those in its range belong to the holders of other slices.
+ * else can be sending them (rule 2). They may have reached the service, so they are never `planned` again; those of which
+ * a delivery report has come did reach it, and are accepted. The slice of the requests in doubt has none of its own: those
+ * in its range belong to the holders of other slices.
  *
  * @returns how many there were
  */
@@ -50,9 +52,11 @@ async function doubt(
     `
     WITH orphaned AS (
       UPDATE requests
-      SET state = 'in_doubt', owner = NULL, updated_at = $4, reason = $7
+      SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
+          reason = CASE WHEN reported THEN '${reportProof}' ELSE $7 END,
+          owner = NULL, updated_at = $4
       WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending' AND ($6::uuid IS NULL OR owner = $6)
-      RETURNING request, attempts
+      RETURNING request, attempts, reported
     ), finished AS (
       UPDATE attempts a
       SET finished_at = $4, verdict = 'in_doubt', detail = $7
@@ -60,8 +64,8 @@ async function doubt(
       WHERE a.run_id = $1 AND a.request = o.request AND a.attempt = o.attempts AND a.finished_at IS NULL
     ), counted AS (
       UPDATE slices
-      SET settled = settled + o.requests, not_accepted = not_accepted + o.requests
-      FROM (SELECT count(*) AS requests FROM orphaned) o
+      SET settled = settled + o.requests, not_accepted = not_accepted + o.doubts
+      FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE NOT reported) AS doubts FROM orphaned) o
       WHERE run_id = $1 AND slice = $5 AND o.requests > 0
     )
     SELECT request FROM orphaned

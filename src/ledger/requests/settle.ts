@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
 import { divideRequests } from './divide.ts';
+import { reportProof } from './proof.ts';
 
 /** How an attempt ended, and what its request becomes. */
 export type Settlement = {
@@ -31,7 +32,7 @@ export type Settlement = {
  * the very attempt that was answered after all, the answer settles it.
  *
  * A request that was sent again after a doubt and is rejected or fails then is still in doubt: that says nothing of how it
- * went before.
+ * went before. And what a delivery report has proved meanwhile is accepted where it would be in doubt or be sent again.
  *
  * @returns the requests that were settled, by their place in the batch
  */
@@ -79,8 +80,14 @@ async function settle(
         AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
     ), settled AS (
       UPDATE requests q
-      SET state = CASE WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt' ELSE o.state END,
-          reason = CASE WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
+      SET state = CASE
+                    WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN 'accepted'
+                    WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt'
+                    ELSE o.state
+                  END,
+          reason = CASE
+                     WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN '${reportProof}'
+                     WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
                      THEN concat_ws(': ', 'sent again and ' || o.state || ', but it may have arrived before', o.detail)
                      ELSE o.detail
                    END,
