@@ -84,7 +84,7 @@ test('a worker that waits begins to send within a second of a resume, and does n
   expect(worker.process.exitCode).toBe(null);
   worker.process.kill('SIGTERM');
   expect((await worker.ended).code).toBe(130);
-  await expectNothingLostOrTwice(scene, { run, kills: [killed], untilSent: [] }, 2 * options.concurrency);
+  await expectNothingLostOrTwice(scene, { run, kills: [killed], untilSent: [] }, options.concurrency);
 }, 60_000);
 
 test.each(['pause', 'cancel'])(

@@ -59,7 +59,7 @@ test('a second Ctrl-C ends a run at once, which is as safe as a kill', async () 
   scene.peer.behave({ latency: 0 });
   await resume(scene, run);
   const interrupted = { run, kills: [{ what: 'second Ctrl-C', from, to }], untilSent: [] };
-  const figures = await expectNothingLostOrTwice(scene, interrupted, 2 * concurrency);
+  const figures = await expectNothingLostOrTwice(scene, interrupted, concurrency);
   expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
 }, 40_000);
 

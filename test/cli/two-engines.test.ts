@@ -50,6 +50,6 @@ describe.concurrent('a worker that is stopped for longer than its heartbeat send
       expect(code, stderr).toBe(130);
     }
     const kills = [killed, { what: point, from: stoppedAt, to: completedAt }];
-    await expectNothingLostOrTwice(scene, { run, kills, untilSent: [] }, 2 * concurrency);
+    await expectNothingLostOrTwice(scene, { run, kills, untilSent: [] }, concurrency);
   });
 });
