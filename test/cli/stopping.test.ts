@@ -76,4 +76,4 @@ test('Ctrl-C of a run whose service answers leaves nothing in doubt', async () =
 
   await resume(scene, run);
   await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
-});
+}, 40_000);
