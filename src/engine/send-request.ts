@@ -11,6 +11,7 @@ import type { Settlement } from '../ledger/requests/settle.ts';
 import type { EngineContext } from './context.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import { longestRetryAfter, retryWait } from './retry-wait.ts';
 import { type FileContents, toSendRequest } from './run-files.ts';
 
@@ -19,6 +20,8 @@ export type Sender = {
   readonly context: EngineContext;
   readonly patience: Patience;
   readonly gateway: Gateway;
+  /** Each attempt counts. */
+  readonly limiter: RateLimiter;
   readonly run: string;
   readonly slice: number;
   readonly owner: string;
@@ -59,12 +62,15 @@ export async function sendRequest(
   const { context, patience, stop, retries } = sender;
   // Kept outside p-retry, which drops an answer that comes after its signal was aborted.
   let last: Attempt | undefined;
+  /** The attempt that is written in the ledger. */
+  let written = claimed.attempt;
+  let owned = true;
   let held = true;
 
   const tryOnce = async (): Promise<void> => {
     if (last) {
       const { number, httpStatus, outcome, finishedAt } = last;
-      held = await patience.persist(() =>
+      owned = await patience.persist(() =>
         startNextAttempt(context.ledger.pool, {
           run: sender.run,
           owner: sender.owner,
@@ -76,11 +82,16 @@ export async function sendRequest(
           now: context.now(),
         }),
       );
+      if (!owned) return;
+      written = number + 1;
       pass('next attempt', sender.run, claimed.request);
+      // Nobody waits for the rate while `sending`; those to come wait the longer.
+      const recipients = claimed.destinations.length;
+      if (held) await patience.persist(() => sender.limiter.spend({ admitted: 0, claimed: 1, recipients }));
     }
-    held &&= await sender.stillHeld();
+    held = await sender.stillHeld();
     if (!held) return;
-    last = await attempt(sender, claimed, contents, last ? last.number + 1 : claimed.attempt);
+    last = await attempt(sender, claimed, contents, written);
     if (last.outcome.kind === 'retry') throw new RetryNeeded();
   };
 
@@ -100,7 +111,12 @@ export async function sendRequest(
     const expected = error instanceof RetryNeeded || stop.aborted;
     if (!expected) throw error;
   }
-  if (!held) return undefined;
+  if (!owned) return undefined;
+  if (!held) {
+    const { run, slice, owner } = sender;
+    const detail = "not sent, because its slice may be another worker's by now";
+    return { run, slice, owner, request: claimed.request, ...released(written, detail, context.now()) };
+  }
   return settlementOf(sender, claimed, last, context.now());
 }
 

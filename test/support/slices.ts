@@ -19,11 +19,19 @@ export async function holdNextSlice({ pool, queue: open }: Ledger, run: string):
   }
 }
 
-export function claimFrom(
-  { pool }: Ledger,
+export async function claimFrom(
+  { hot }: Ledger,
   slice: HeldSlice,
   limit: number,
   now = new Date(),
 ): Promise<Claim> {
-  return claimRequests(pool, { ...slice, from: slice.first, limit, now });
+  const [claim] = await claimRequests(hot, [{ ...slice, from: slice.first, limit }], now);
+  return claim ?? { claimed: [], cancelled: [] };
+}
+
+/** Right after a start of Postgres nobody is taken for dead. */
+export async function outwaitStart({ pool }: Ledger): Promise<void> {
+  await pool.query(
+    'SELECT pg_sleep(greatest(0, 2.1 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))',
+  );
 }

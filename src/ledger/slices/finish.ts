@@ -19,7 +19,8 @@ export type Finished = 'done' | 'given back' | 'lost';
 
 /**
  * Gives a held slice up: done when nothing of it is left to send, and else for another holding. In the same transaction the
- * run's next slices go into the queue, or the run is completed.
+ * run's next slices go into the queue, or the run is completed. A worker has recorded everything by then; what it has not
+ * is in doubt.
  */
 export async function finishSlice(
   queue: SliceQueue,

@@ -1,5 +1,7 @@
 import type pg from 'pg';
+import type { RunState } from '../../domain.ts';
 import { inTransaction } from '../connection.ts';
+import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests } from '../requests/orphans.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';
 
@@ -13,12 +15,13 @@ type DbOrphan = {
   readonly first_request: number;
   readonly last_request: number;
   readonly job: string;
-  readonly running: boolean;
+  readonly run_state: RunState;
 };
 
 /**
  * Takes the slices of dead workers from them: those whose lock is free, because their session ended with them. Right
- * after a restart of Postgres nobody is taken for dead, since every session ended with that.
+ * after a restart of Postgres nobody is taken for dead, since every session ended with that. A run that somebody begins,
+ * stops or ends at this very moment is left for the next time: whether its slices belong in the queue is being decided.
  *
  * @param self never taken for dead by itself
  * @returns how many slices there were
@@ -40,12 +43,12 @@ export async function reapDeadWorkers(
         WHERE pg_postmaster_start_time() < clock_timestamp() - interval '2 seconds'
           AND pg_try_advisory_xact_lock(${workerLockKey('worker')})
       )
-      SELECT s.run_id, s.slice, s.first_request, s.last_request, s.job, r.state IN ('planned', 'running') AS running
+      SELECT s.run_id, s.slice, s.first_request, s.last_request, s.job, r.state AS run_state
       FROM slices s
       JOIN dead USING (worker)
       JOIN runs r USING (run_id)
       WHERE s.state = 'held'
-      FOR UPDATE OF s SKIP LOCKED
+      FOR NO KEY UPDATE OF r, s SKIP LOCKED
       `,
       [self],
     );
@@ -54,22 +57,29 @@ export async function reapDeadWorkers(
   });
 }
 
-/** Into the queue again, with what it was sending in doubt; out of it where its run no longer runs. */
+/**
+ * Into the queue again, with what it was sending in doubt. Out of it where its run no longer runs, and done where that was
+ * cancelled.
+ */
 async function takeBack(
   queue: SliceQueue,
   client: pg.ClientBase,
-  { run_id: run, slice, first_request: first, last_request: last, job, running }: DbOrphan,
+  { run_id: run, slice, first_request: first, last_request: last, job, run_state }: DbOrphan,
   now: Date,
 ): Promise<void> {
+  const running = run_state === 'planned' || run_state === 'running';
+  const cancelled = run_state === 'cancelled';
   await doubtOrphanedRequests(client, { run, slice, first, last }, now);
+  // What the dead one gave back after the run was cancelled.
+  if (cancelled) await cancelPlanned(client, run, now, { first, last });
   await client.query(
     `
     UPDATE slices
-    SET worker = NULL, owner = NULL, state = CASE WHEN $3 THEN 'queued' ELSE 'waiting' END,
+    SET worker = NULL, owner = NULL, state = CASE WHEN $3 THEN 'queued' WHEN $4 THEN 'done' ELSE 'waiting' END,
         job = CASE WHEN $3 THEN job END
     WHERE run_id = $1 AND slice = $2
     `,
-    [run, slice, running],
+    [run, slice, running, cancelled],
   );
   const db = throughClient(client);
   if (running) await queue.fail(queueName, job, { message: 'its worker is dead' }, { db });
