@@ -27,7 +27,7 @@ export type Settlement = {
 
 /**
  * `sending → accepted | rejected | failed | in_doubt | planned`, for a batch of any runs. Fenced: a request that its owner
- * no longer holds is left as it is, with one exception. Where it was taken for lost meanwhile, and is in doubt because of
+ * no longer holds is left as it is, and so is one that is at another attempt by now, with one exception. Where it was taken for lost meanwhile, and is in doubt because of
  * the very attempt that was answered after all, the answer settles it.
  *
  * A request that was sent again after a doubt and is rejected or fails then is still in doubt: that says nothing of how it
@@ -87,8 +87,9 @@ async function settle(
           owner = NULL, updated_at = o.finished_at
       FROM outcome o
       WHERE q.run_id = o.run_id AND q.request = o.request
+        AND q.attempts = o.attempt
         AND ((q.state = 'sending' AND q.owner = o.owner)
-             OR (q.state = 'in_doubt' AND q.attempts = o.attempt AND o.state IN ('accepted', 'rejected')
+             OR (q.state = 'in_doubt' AND o.state IN ('accepted', 'rejected')
                  AND EXISTS (SELECT FROM attempts a
                              WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
                                AND a.owner = o.owner)))
