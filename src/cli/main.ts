@@ -16,10 +16,10 @@ const commands: Readonly<
   check: { summary: 'check a campaign and all it names', load: () => import('./commands/check.ts') },
   plan: { summary: 'show what a run would send, and send nothing', load: () => import('./commands/plan.ts') },
   run: { summary: 'run a campaign', load: () => import('./commands/run.ts') },
+  resume: { summary: 'go on with an interrupted or paused run', load: () => import('./commands/resume.ts') },
   pause: { summary: 'stop sending a run; resume goes on', load: () => import('./commands/pause.ts') },
   cancel: { summary: 'end a run for good', load: () => import('./commands/cancel.ts') },
   worker: { summary: 'help to send whatever runs there are', load: () => import('./commands/worker.ts') },
-  resume: { summary: 'go on with an interrupted or paused run', load: () => import('./commands/resume.ts') },
   runs: { summary: 'list the runs, newest first', load: () => import('./commands/runs.ts') },
   status: { summary: 'show a run in numbers', load: () => import('./commands/status.ts') },
   resolve: {
@@ -30,6 +30,10 @@ const commands: Readonly<
   suppress: {
     summary: 'addresses not to be sent to: add, remove, import, list',
     load: () => import('./commands/suppress.ts'),
+  },
+  account: {
+    summary: 'accounts: show or change how fast they may be used',
+    load: () => import('./commands/account.ts'),
   },
   serve: { summary: 'receive delivery reports', load: () => import('./commands/serve.ts') },
   sandbox: {

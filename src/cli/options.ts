@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { countryOf } from '../contacts/country.ts';
-import { duration } from '../platform/scalars.ts';
+import { duration, positiveNumber } from '../platform/scalars.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
 
@@ -26,6 +26,14 @@ export function parseDuration(text: string): number {
   const result = duration.safeParse(text);
   if (result.success) return result.data;
   throw new InvalidArgumentError('expected a duration such as 500ms, 5s, 2m or 2h.');
+}
+
+/** Requests or recipients a second, or those of the accounts file. */
+export function parseRateLimit(text: string): number | 'file' {
+  if (text === 'file') return text;
+  const result = positiveNumber(100_000).safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError('expected a number above 0, at most 100000, such as 50 or 0.5, or "file".');
 }
 
 /** A two-letter code, of a country by code or English name. */

@@ -5,18 +5,21 @@ import { lookAtRateLimits } from '../ledger/limits/look.ts';
 import { reserveLookUp } from '../ledger/limits/look-up.ts';
 import { type Reservation, reserveRequests } from '../ledger/limits/reserve.ts';
 import { spendReservation } from '../ledger/limits/spend.ts';
+import { limitsInForce, noLimits } from './account-limits.ts';
+import { type Admit, openAdmissions } from './admissions.ts';
 import type { EngineContext } from './context.ts';
-import { openTurns, type Turns } from './turns.ts';
 
 /** How fast an account may be used. One for each account and process; the ledger is what they have in common. */
 export type RateLimiter = {
   /**
-   * Waits until some requests may be claimed; several that ask at once have their turns in order.
-   *
-   * @returns how many, from 1 to `wanted`; 0 when it was stopped, and then nothing is used up
+   * Waits until some requests may be claimed; several that ask at once have their turns in order. When it was stopped,
+   * nothing is used up.
    */
-  readonly admit: (wanted: number, stop: AbortSignal) => Promise<number>;
-  /** Says what became of what was admitted: what was not claimed is given back, and the recipients are paid for. */
+  readonly admit: Admit;
+  /**
+   * Says what became of what was admitted: what was not claimed is given back, what was sent beyond it is paid for, and so
+   * are the recipients. Can be tried again where it fails.
+   */
   readonly spend: (spent: Spent) => Promise<void>;
   /**
    * Waits until the service may be asked what became of a request.
@@ -27,7 +30,7 @@ export type RateLimiter = {
 };
 
 export type Spent = {
-  /** As `admit` returned it. */
+  /** As `admit` returned it; 0 for a further attempt, which nothing waits for. */
   readonly admitted: number;
   readonly claimed: number;
   /** Of those that were claimed. */
@@ -44,8 +47,6 @@ type Reserved = Reservation & {
   readonly recipients: number;
 };
 
-const unlimited: RateLimits = { requestsPerSecond: null, recipientsPerSecond: null };
-
 /** An operator's change is seen within so many milliseconds. */
 const lookEvery = 500;
 
@@ -56,8 +57,6 @@ export function openRateLimiter(
 ): RateLimiter {
   const { name, requestsPerSecond, recipientsPerSecond } = account;
   const file: RateLimits = { requestsPerSecond, recipientsPerSecond };
-  const turns = openTurns();
-  const lookUps = openTurns();
   let known: { readonly limits: RateLimits; readonly until: number } | undefined;
   let looking: Promise<void> | undefined;
   /** How many recipients the requests of the last batch had each. */
@@ -71,7 +70,7 @@ export function openRateLimiter(
   /** Looks at the ledger, once for all that ask meanwhile. */
   const look = (): Promise<void> => {
     looking ??= lookAtRateLimits(pool, name)
-      .then((set) => learn(inForce(set, file)))
+      .then((set) => learn(limitsInForce(set, file)))
       .finally(() => {
         looking = undefined;
       });
@@ -79,8 +78,8 @@ export function openRateLimiter(
   };
   /** Where there is a limit it is not asked again: the next reservation says whether there still is. */
   const isUnlimited = async (): Promise<boolean> => {
-    if (!known || (areEqual(known.limits, unlimited) && known.until <= now().getTime())) await look();
-    return known !== undefined && areEqual(known.limits, unlimited);
+    if (!known || (areEqual(known.limits, noLimits) && known.until <= now().getTime())) await look();
+    return known !== undefined && areEqual(known.limits, noLimits);
   };
 
   const reserve = async (wanted: number): Promise<Reserved> => {
@@ -105,7 +104,7 @@ export function openRateLimiter(
     return stop.aborted ? 'stopped' : 'admitted';
   };
 
-  const admitInTurn = async (wanted: number, stop: AbortSignal): Promise<number> => {
+  const obtain: Admit = async (wanted, stop) => {
     while (!stop.aborted) {
       if (await isUnlimited()) return wanted;
       const reservation = await reserve(wanted);
@@ -121,56 +120,40 @@ export function openRateLimiter(
     return 0;
   };
 
+  const spend = async ({ admitted, claimed, recipients }: Spent): Promise<void> => {
+    if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
+    // Nothing was reserved for what was admitted while there was no limit.
+    const paid = Math.min(admitted, reserved.requests);
+    const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
+    reserved.requests -= paid;
+    reserved.recipients -= share;
+    const beyond = known?.limits.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
+    const unused = Math.max(0, paid - claimed) - beyond;
+    const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
+    if (unused === 0 && owed === 0) return;
+    await spendReservation(pool, name, unused, owed).catch((error: unknown) => {
+      // It may be tried again.
+      reserved.requests += paid;
+      reserved.recipients += share;
+      throw error;
+    });
+  };
+
   return {
-    admit: async (wanted, stop) => {
-      if (!stop.aborted && (await isUnlimited())) return wanted;
-      return (await inTurn(turns, stop, () => admitInTurn(wanted, stop))) ?? 0;
-    },
-    spend: async ({ admitted, claimed, recipients }) => {
-      if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
-      // Nothing was reserved for what was admitted while there was no limit.
-      const paid = Math.min(admitted, reserved.requests);
-      const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
-      reserved.requests -= paid;
-      reserved.recipients -= share;
-      const unused = Math.max(0, paid - claimed);
-      const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
-      if (unused !== 0 || owed !== 0) await spendReservation(pool, name, unused, owed);
-    },
+    admit: openAdmissions(obtain, (left) => spend({ admitted: left, claimed: 0, recipients: 0 })),
+    spend,
     admitLookUp: async (stop) => {
-      const admitted = await inTurn(lookUps, stop, async () => {
-        const { now: start, admittedAt } = await reserveLookUp(pool, name);
-        return waited(timer, admittedAt - start, stop);
-      });
-      return admitted ?? false;
+      if (stop.aborted) return false;
+      const { now: start, admittedAt } = await reserveLookUp(pool, name);
+      return waited(timer, admittedAt - start, stop);
     },
   };
-}
-
-async function inTurn<Result>(
-  turns: Turns,
-  stop: AbortSignal,
-  work: () => Promise<Result>,
-): Promise<Result | undefined> {
-  if (!(await turns.take(stop))) return undefined;
-  try {
-    return await work();
-  } finally {
-    turns.pass();
-  }
 }
 
 /** @returns false when it was stopped */
 async function waited(timer: Timer, milliseconds: number, stop: AbortSignal): Promise<boolean> {
   if (milliseconds > 0) await timer(Math.ceil(milliseconds), stop).catch(() => undefined);
   return !stop.aborted;
-}
-
-function inForce(set: RateLimits, file: RateLimits): RateLimits {
-  return {
-    requestsPerSecond: set.requestsPerSecond ?? file.requestsPerSecond,
-    recipientsPerSecond: set.recipientsPerSecond ?? file.recipientsPerSecond,
-  };
 }
 
 function areEqual(one: RateLimits, other: RateLimits): boolean {

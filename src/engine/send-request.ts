@@ -11,6 +11,7 @@ import type { Settlement } from '../ledger/requests/settle.ts';
 import type { EngineContext } from './context.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import { longestRetryAfter, retryWait } from './retry-wait.ts';
 import { type FileContents, toSendRequest } from './run-files.ts';
 
@@ -19,6 +20,8 @@ export type Sender = {
   readonly context: EngineContext;
   readonly patience: Patience;
   readonly gateway: Gateway;
+  /** Each attempt counts. */
+  readonly limiter: RateLimiter;
   readonly run: string;
   readonly slice: number;
   readonly owner: string;
@@ -82,6 +85,9 @@ export async function sendRequest(
       if (!owned) return;
       written = number + 1;
       pass('next attempt', sender.run, claimed.request);
+      // Nobody waits for the rate while `sending`; those to come wait the longer.
+      const recipients = claimed.destinations.length;
+      if (held) await patience.persist(() => sender.limiter.spend({ admitted: 0, claimed: 1, recipients }));
     }
     held = await sender.stillHeld();
     if (!held) return;

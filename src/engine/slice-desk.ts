@@ -5,6 +5,7 @@ import { doubtsSlice } from '../ledger/slices/plan.ts';
 import type { SliceQueue } from '../ledger/slices/queue.ts';
 import { type RunWatch, watchRuns } from '../ledger/slices/watch.ts';
 import type { AccountDesk } from './account-desk.ts';
+import type { Claimer } from './claimer.ts';
 import type { EngineContext } from './context.ts';
 import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
 import { reasonToStop } from './fail-fast.ts';
@@ -20,6 +21,7 @@ export type SliceDeskTools = {
   readonly context: EngineContext;
   readonly queue: SliceQueue;
   readonly patience: Patience;
+  readonly claimer: Claimer;
   readonly recorder: Recorder;
   readonly cutOff: AbortSignal;
 };
@@ -35,7 +37,7 @@ export type SliceDesk = {
 };
 
 export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
-  const { context, queue, patience, recorder, cutOff } = tools;
+  const { context, queue, patience, claimer, recorder, cutOff } = tools;
   const { pool } = context.ledger;
 
   const pause = (run: string, reason: string): Promise<unknown> =>
@@ -74,14 +76,15 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       await workSlice({
         holding,
         patience,
+        claimer,
         recorder,
-        limiter,
         files: openRunFiles(pool, slice.run),
         concurrency: settings.concurrency,
         sender: {
           context,
           patience,
           gateway,
+          limiter,
           stop,
           cutOff,
           run: slice.run,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain.ts';
 import { cancelRun, pauseRun, type Stopped } from '../ledger/runs/stop.ts';
+import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import { watchRuns } from '../ledger/slices/watch.ts';
 import type { EngineContext } from './context.ts';
 import { noSuchRun } from './find-run.ts';
@@ -37,11 +38,14 @@ function requireChanged(run: string, stopped: Stopped | undefined): void {
 /** How long a stopped run's last answers are waited for (milliseconds); a draining process gives up on them by then. */
 const longestDrain = 10_000;
 
-/** Resolves when no worker holds anything of the run, or its workers have had time enough. */
+/** Resolves when no living worker holds anything of the run, or its workers have had time enough. */
 export async function waitUntilIdle(context: EngineContext, run: string, stop: AbortSignal): Promise<void> {
-  const { ledger, monotonic } = context;
+  const { ledger, monotonic, now } = context;
+  const queue = await ledger.queue();
   const end = monotonic() + longestDrain;
   while (!stop.aborted && monotonic() < end) {
+    // There may be no other process that would notice.
+    await reapDeadWorkers(queue, ledger.pool, null, now());
     const watch = (await watchRuns(ledger.pool, [run])).get(run);
     if (!watch || watch.held === 0) return;
     await sleep(100);

@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
-import { type Claim, type ClaimedRequest, claimRequests } from '../ledger/requests/claim.ts';
+import type { Claim, ClaimedRequest } from '../ledger/requests/claim.ts';
 import { takeBackUnheard } from '../ledger/requests/take-back.ts';
 import { openBell } from './bell.ts';
+import type { Claimer } from './claimer.ts';
 import type { Holding } from './holding.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
-import type { RateLimiter } from './rate-limit.ts';
 import type { Recorder } from './recorder.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
 import { released, type Sender, sendRequest } from './send-request.ts';
@@ -14,8 +14,8 @@ export type SliceWork = {
   readonly holding: Holding;
   readonly sender: Sender;
   readonly patience: Patience;
+  readonly claimer: Claimer;
   readonly recorder: Recorder;
-  readonly limiter: RateLimiter;
   readonly files: RunFiles;
   /** Most requests in flight. */
   readonly concurrency: number;
@@ -34,7 +34,8 @@ export type SliceWork = {
  * @throws Error when the ledger fails otherwise than by being away
  */
 export async function workSlice(work: SliceWork): Promise<void> {
-  const { limiter, patience, concurrency } = work;
+  const { patience, concurrency } = work;
+  const { limiter } = work.sender;
   const { slice } = work.holding;
   const halted = new AbortController();
   const stop = AbortSignal.any([work.sender.stop, halted.signal]);
@@ -70,11 +71,14 @@ export async function workSlice(work: SliceWork): Promise<void> {
   };
 
   try {
-    for (;;) {
+    while (from <= slice.last) {
       while (!stop.aborted && (inFlight.pendingCount > 0 || known.size > 2 * concurrency)) {
         await room.wait(1_000, stop);
       }
-      const admitted = stop.aborted ? 0 : await patience.persist(() => limiter.admit(concurrency, stop));
+      if (stop.aborted) break;
+      // What is not there is not waited for: at a low rate, a slice would end late.
+      const wanted = Math.min(concurrency, slice.last - from + 1);
+      const admitted = await patience.persist(() => limiter.admit(wanted, stop));
       if (admitted === 0) break;
       const { claimed, cancelled } = await claimPatiently(work, from, admitted, [...known.keys()]);
       const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);
@@ -93,18 +97,18 @@ export async function workSlice(work: SliceWork): Promise<void> {
 
 /** A claim that was committed though its answer was lost is taken back before it is tried again. */
 async function claimPatiently(
-  { holding: { slice }, sender: { context }, patience }: SliceWork,
+  { holding: { slice }, sender: { context }, patience, claimer }: SliceWork,
   from: number,
   limit: number,
   known: readonly number[],
 ): Promise<Claim> {
-  const { pool, hot } = context.ledger;
+  const { pool } = context.ledger;
   let unheard = false;
   pass('claiming', slice.run);
   const claim = await patience.persist(async () => {
     if (unheard) await takeBackUnheard(pool, slice, slice.owner, known, context.now());
     unheard = true;
-    return claimRequests(hot, { ...slice, from, limit, now: context.now() });
+    return claimer.claim({ ...slice, from, limit });
   });
   pass('claimed', slice.run);
   return claim;

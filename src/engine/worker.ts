@@ -9,6 +9,7 @@ import { returnSlice } from '../ledger/slices/return.ts';
 import { type RunWatch, watchRuns } from '../ledger/slices/watch.ts';
 import { openAccountDesks } from './account-desk.ts';
 import { openBell } from './bell.ts';
+import { openClaimer } from './claimer.ts';
 import type { EngineContext } from './context.ts';
 import { keepDuties } from './duties.ts';
 import { type Holding, holdSlice } from './holding.ts';
@@ -61,8 +62,9 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const queue = await persist(() => ledger.queue());
   const bell = openBell();
   const accounts = openAccountDesks(context, options.accountNamed);
+  const claimer = openClaimer(ledger.hot, now);
   const recorder = openRecorder(ledger.hot, patience);
-  const desk = openSliceDesk({ context, queue, patience, recorder, cutOff: options.cutOff });
+  const desk = openSliceDesk({ context, queue, patience, claimer, recorder, cutOff: options.cutOff });
   const inHand = new Set<InHand>();
 
   async function takeSlices(): Promise<void> {
@@ -85,7 +87,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
       if (!(error instanceof InputError)) throw error;
     });
     if (account) begin(slice, account);
-    else await persist(() => returnSlice(queue, pool, slice));
+    else await persist(() => returnSlice(queue, pool, slice, now()));
     return true;
   }
 

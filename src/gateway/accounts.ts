@@ -112,7 +112,8 @@ const account = z.strictObject({
   rates,
 });
 
-const accountsSchema = z
+/** The accounts file. */
+export const accountsSchema = z
   .strictObject({
     accounts: z
       .record(z.string(), account)

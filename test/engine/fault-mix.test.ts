@@ -68,7 +68,7 @@ test.each([1, 2])('whatever goes wrong, nothing is lost and nothing is sent twic
     return pick(seed, begun);
   });
   const account = anAccount(proxy.url, { timeouts: { connect: 250, headers: 250, body: 250 } });
-  const run = await runs.plan(requests, 'Hello', 8);
+  const run = await runs.plan(requests, { dispatch: { concurrency: 8 } });
 
   for (const { signal } of stops) {
     expect(await execute(context, run, account, signal)).toMatchObject({ end: { kind: 'drained' } });

@@ -147,7 +147,7 @@ describe('a request is accepted, and received once, with', () => {
     ['a second answer behind every answer, which is not taken for the next request', answerTwice('503 Busy')],
   ])('%s', async (_, fault) => {
     await using proxy = await runs.proxyWith(...Array.from({ length: 12 }, () => fault));
-    const run = await runs.plan(12, 'Hello', 1);
+    const run = await runs.plan(12, { dispatch: { concurrency: 1 } });
     await execute(runs.context, run, anAccount(proxy.url));
     for (const request of await runs.requestsOf(run)) expect(request).toMatchObject(acceptedAfter());
     expect(proxy.connections()).toBe(12);
@@ -155,7 +155,7 @@ describe('a request is accepted, and received once, with', () => {
 });
 
 describe('an answer that comes before the request is wholly sent', () => {
-  const long = 'x'.repeat(8 * megabytes);
+  const long = { text: 'x'.repeat(8 * megabytes) };
 
   test('is the answer to it', async () => {
     await using proxy = await runs.proxyWith(

@@ -98,6 +98,7 @@ describe('without any limit', () => {
       for (let time = 0; time < 50; time++) {
         expect(await limiter.admit(64, goOn)).toBe(64);
         await limiter.spend({ admitted: 64, claimed: 60, recipients: 6_000 });
+        await limiter.spend({ admitted: 0, claimed: 1, recipients: 100 });
       }
     });
     expect(queries).toBe(1);
@@ -167,6 +168,14 @@ describe('with a limit of requests', () => {
     expect((await owed()).requests).toBe(0);
   });
 
+  test('what is sent beyond what was admitted is waited for by the next', async () => {
+    const limiter = open(1, null);
+    await limiter.admit(1, goOn);
+    await limiter.spend({ admitted: 1, claimed: 1, recipients: 1 });
+    await limiter.spend({ admitted: 0, claimed: 1, recipients: 1 });
+    expect((await owed()).requests).toBeGreaterThan(1_000);
+  });
+
   test('what was admitted before there was one is not given back', async () => {
     const { timer } = noTime();
     const limiter = open(null, null, timer);
@@ -230,6 +239,54 @@ describe('several that ask at once', () => {
     await Promise.all(all);
     expect(turns).toEqual(['first', 'second', 'third']);
     expect((await owed()).requests).toBeGreaterThan(20_000);
+  });
+
+  test('share what is reserved, as much as a tenth of a second allows', async () => {
+    const { timer, next, letGo } = heldTime();
+    const limiter = open(200, null, timer);
+    await limiter.admit(20, goOn);
+    const head = limiter.admit(4, goOn);
+    const others = Array.from({ length: 6 }, () => limiter.admit(4, goOn));
+    const queries = queriesOf(async () => {
+      await next();
+      letGo();
+      expect(await Promise.all([head, ...others])).toEqual([4, 4, 4, 4, 4, 4, 4]);
+    });
+    // Not one for each: a tenth of a second has twenty.
+    expect(await queries).toBeLessThanOrEqual(3);
+  });
+
+  test('leave what was reserved for them to the others when they are stopped', async () => {
+    const { timer, next, letGo } = heldTime();
+    const limiter = open(2, null, timer);
+    await limiter.admit(1, goOn);
+    const stop = new AbortController();
+    const stopped = limiter.admit(1, stop.signal);
+    await next();
+    const other = limiter.admit(1, goOn);
+    stop.abort();
+    expect(await stopped).toBe(0);
+    letGo();
+    expect(await queriesOf(() => other)).toBe(0);
+    expect(await other).toBe(1);
+  });
+
+  test('and are stopped when there is too much, give the rest back', async () => {
+    const { timer, next, letGo } = heldTime();
+    const limiter = open(20, null, timer);
+    await limiter.admit(2, goOn);
+    const first = limiter.admit(2, goOn);
+    await next();
+    const stop = new AbortController();
+    const stopped = limiter.admit(1, stop.signal);
+    const last = limiter.admit(1, goOn);
+    letGo();
+    expect(await first).toBe(2);
+    stop.abort();
+    expect([await stopped, await last]).toEqual([0, 1]);
+    // The next in the queue makes sure that what was left has been given back.
+    expect(await limiter.admit(1, goOn)).toBe(1);
+    expect((await owed()).requests).toBeLessThanOrEqual(6 * 50);
   });
 
   test('leave the queue when they are stopped, and the others keep their turns', async () => {
@@ -346,4 +403,18 @@ test('what cannot be reserved because the ledger is lost is told, and the next h
   await opened.breakConnections();
   await waiting;
   expect(await limiter.admit(1, goOn)).toBe(1);
+});
+
+test('what could not be spent because the ledger was lost can be spent again', async () => {
+  const { timer } = noTime();
+  const limiter = open(null, 1, timer);
+  await limiter.admit(1, goOn);
+  await opened.ledger.pool.query('ALTER TABLE rate_limits RENAME TO lost');
+  const spent = { admitted: 1, claimed: 1, recipients: 200 };
+  await expect(limiter.spend(spent)).rejects.toThrow(/rate_limits/);
+  await opened.ledger.pool.query('ALTER TABLE lost RENAME TO rate_limits');
+  await limiter.spend(spent);
+  const { recipients } = await owed();
+  expect(recipients).toBeGreaterThan(190_000);
+  expect(recipients).toBeLessThanOrEqual(200_000);
 });

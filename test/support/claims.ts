@@ -19,12 +19,12 @@ export async function claimRequests(
 ): Promise<claim.Claim> {
   const { run, owner } = claiming;
   const range = await hold(pool, run, owner);
-  const claimed = await claim.claimRequests(pool, { ...claiming, ...range, from: 1 });
+  const [claimed] = await claim.claimRequests(pool, [{ ...claiming, ...range, from: 1 }], claiming.now);
   await pool.query(
     `UPDATE slices SET state = 'waiting', job = NULL, worker = NULL, owner = NULL WHERE run_id = $1 AND slice = 1`,
     [run],
   );
-  return claimed;
+  return claimed ?? { claimed: [], cancelled: [] };
 }
 
 /** @returns the requests that were settled */

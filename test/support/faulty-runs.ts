@@ -10,19 +10,22 @@ import { aContact, anEnvelope, aRun, openTestLedger, planContacts } from './ledg
 /** What the ledger says of a request, beside what the service knows of its MessageID. */
 export type SentRequest = RecordedRequest & { readonly received: number; readonly accepted: number };
 
+/** The text, and keys of the campaign's `dispatch`; two retries, unless it says otherwise. */
+export type FaultyPlan = { readonly text?: string; readonly dispatch?: Readonly<Record<string, unknown>> };
+
 /** Runs in a real ledger, and the service they are sent to, with something in between that goes wrong. */
 export type FaultyRuns = {
   /** Nothing is waited for between attempts but what the service asks for. */
   readonly context: EngineContext;
   readonly service: TestSandbox;
-  /** @returns the run; each of its requests has one recipient, and two retries */
-  readonly plan: (requests: number, text?: string, concurrency?: number) => Promise<string>;
+  /** @returns the run; each of its requests has one recipient */
+  readonly plan: (requests: number, plan?: FaultyPlan) => Promise<string>;
   /** A proxy before the service with these faults, one after the other; then it passes everything on. */
   readonly proxyWith: (...faults: readonly Fault[]) => Promise<FaultProxy>;
   /** All requests of a run. */
   readonly requestsOf: (run: string) => Promise<readonly SentRequest[]>;
   /** Plans a run of one request, executes it, and gives the request. */
-  readonly sendOne: (account: Account, text?: string) => Promise<SentRequest>;
+  readonly sendOne: (account: Account, plan?: FaultyPlan) => Promise<SentRequest>;
   readonly close: () => Promise<void>;
 };
 
@@ -31,10 +34,10 @@ export async function openFaultyRuns(): Promise<FaultyRuns> {
   const service = await start();
   const context = { ...opened.context, random: () => 0 };
 
-  const plan: FaultyRuns['plan'] = (requests, text = 'Hello', concurrency = 4) => {
+  const plan: FaultyRuns['plan'] = (requests, { text = 'Hello', dispatch } = {}) => {
     const envelope = anEnvelope({ Message: text });
     const contacts = Array.from({ length: requests }, (_, index) => aContact(index + 2, { envelope }));
-    const definition = { dispatch: { concurrency, retries: 2 } };
+    const definition = { dispatch: { concurrency: 4, retries: 2, ...dispatch } };
     return planContacts(opened.ledger, aRun({ chunkSize: 1, definition }), contacts);
   };
 
@@ -56,8 +59,8 @@ export async function openFaultyRuns(): Promise<FaultyRuns> {
       return startFaultProxy(service.port, () => script.next().value ?? pass);
     },
     requestsOf,
-    async sendOne(account, text) {
-      const run = await plan(1, text);
+    async sendOne(account, options) {
+      const run = await plan(1, options);
       await execute(context, run, account);
       const [request] = await requestsOf(run);
       if (!request) throw new Error('the run has no request');

@@ -19,13 +19,14 @@ export async function holdNextSlice({ pool, queue: open }: Ledger, run: string):
   }
 }
 
-export function claimFrom(
-  { pool }: Ledger,
+export async function claimFrom(
+  { hot }: Ledger,
   slice: HeldSlice,
   limit: number,
   now = new Date(),
 ): Promise<Claim> {
-  return claimRequests(pool, { ...slice, from: slice.first, limit, now });
+  const [claim] = await claimRequests(hot, [{ ...slice, from: slice.first, limit }], now);
+  return claim ?? { claimed: [], cancelled: [] };
 }
 
 /** Right after a start of Postgres nobody is taken for dead. */

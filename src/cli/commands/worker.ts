@@ -28,7 +28,6 @@ export function define(command: Command, shell: Shell): void {
         });
         deadlines.clear();
         logger.info('worker stopped');
-        shell.exitWith(130);
       });
     });
 }

@@ -10,67 +10,52 @@ export type SliceRange = {
   readonly last: number;
 };
 
+const reason = 'the process that was sending it ended before the answer was recorded';
+
 /**
  * `sending → in_doubt` for requests whose owner is gone: the caller holds their slice, or its holder is dead, so nobody
  * else can be sending them (rule 2). They may have reached the service, so they are never `planned` again; those of which
- * a delivery report has come did reach it, and are accepted. The slice of the requests in doubt has none of its own: those
- * in its range belong to the holders of other slices.
+ * a delivery report has come did reach it, and are accepted. The slice of the doubts sends nothing itself, and what others
+ * send is not in doubt with its holder.
  *
  * @returns how many there were
  */
 export async function doubtOrphanedRequests(
   client: pg.ClientBase,
-  slice: SliceRange,
-  now: Date,
-): Promise<number> {
-  if (slice.slice === doubtsSlice) return 0;
-  const reason = 'the process that was sending it ended before the answer was recorded';
-  return doubt(client, slice, null, reason, now);
-}
-
-/**
- * `sending → in_doubt` for what a holder leaves behind as it gives its slice up: nobody would ever settle it.
- *
- * @returns how many there were
- */
-export async function doubtUnfinishedRequests(
-  client: pg.ClientBase,
-  slice: SliceRange & { readonly owner: string },
-  now: Date,
-): Promise<number> {
-  return doubt(client, slice, slice.owner, 'its worker gave it up before an answer was recorded', now);
-}
-
-async function doubt(
-  client: pg.ClientBase,
   { run, slice, first, last }: SliceRange,
-  owner: string | null,
-  reason: string,
   now: Date,
 ): Promise<number> {
-  const { rowCount } = await client.query(
+  if (slice === doubtsSlice) return 0;
+  const { rows } = await client.query<{ request: number; attempts: number }>(
     `
     WITH orphaned AS (
       UPDATE requests
       SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
-          reason = CASE WHEN reported THEN '${reportProof}' ELSE $7 END,
+          reason = CASE WHEN reported THEN '${reportProof}' ELSE $6 END,
           owner = NULL, updated_at = $4
-      WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending' AND ($6::uuid IS NULL OR owner = $6)
+      WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending'
       RETURNING request, attempts, reported
-    ), finished AS (
-      UPDATE attempts a
-      SET finished_at = $4, verdict = 'in_doubt', detail = $7
-      FROM orphaned o
-      WHERE a.run_id = $1 AND a.request = o.request AND a.attempt = o.attempts AND a.finished_at IS NULL
     ), counted AS (
       UPDATE slices
       SET settled = settled + o.requests, not_accepted = not_accepted + o.doubts
       FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE NOT reported) AS doubts FROM orphaned) o
       WHERE run_id = $1 AND slice = $5 AND o.requests > 0
     )
-    SELECT request FROM orphaned
+    SELECT request, attempts FROM orphaned
     `,
-    [run, first, last, now, slice, owner, reason],
+    [run, first, last, now, slice, reason],
   );
-  return rowCount ?? 0;
+  if (rows.length === 0) return 0;
+  // In a statement of its own: the last of a dead process may have begun an attempt while the first one waited for it,
+  // and that sees no attempt which was not there when it began.
+  await client.query(
+    `
+    UPDATE attempts a
+    SET finished_at = $4, verdict = 'in_doubt', detail = $5
+    FROM unnest($2::integer[], $3::integer[]) AS orphaned (request, attempt)
+    WHERE a.run_id = $1 AND a.request = orphaned.request AND a.attempt = orphaned.attempt AND a.finished_at IS NULL
+    `,
+    [run, rows.map(({ request }) => request), rows.map(({ attempts }) => attempts), now, reason],
+  );
+  return rows.length;
 }

@@ -28,8 +28,8 @@ export type Settlement = {
 
 /**
  * `sending → accepted | rejected | failed | in_doubt | planned`, for a batch of any runs. Fenced: a request that its owner
- * no longer holds is left as it is, and so is one that is at another attempt by now, with one exception. Where it was taken for lost meanwhile, and is in doubt because of
- * the very attempt that was answered after all, the answer settles it.
+ * no longer holds is left as it is, and so is one that is at another attempt by now; with one exception. Where it was
+ * taken for lost meanwhile, and is in doubt because of the very attempt that was answered after all, the answer settles it.
  *
  * A request that was sent again after a doubt and is rejected or fails then is still in doubt: that says nothing of how it
  * went before. And what a delivery report has proved meanwhile is accepted where it would be in doubt or be sent again.

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
-import { doubtUnfinishedRequests } from '../requests/orphans.ts';
+import { doubtOrphanedRequests } from '../requests/orphans.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { doubtsSlice } from './plan.ts';
@@ -39,8 +39,8 @@ export async function finishSlice(
       [run],
     );
     const state = runs[0]?.state;
-    await doubtUnfinishedRequests(client, held, now);
     if (state === 'cancelled') await cancelPlanned(client, run, now, held);
+    await doubtLateClaims(client, held, now);
     // Slice 0 has no requests of its own: what it sends again is in the others.
     const { rows } = await client.query<{ state: 'done' | 'waiting' }>(
       `
@@ -124,4 +124,17 @@ async function hasDoubts(
     [run, resends, lookUp],
   );
   return rows.length > 0;
+}
+
+/**
+ * Whoever gives a slice up is sending nothing of it. What is `sending` all the same was claimed by an earlier holder whose
+ * last statement Postgres committed when that holder was dead, and the slice taken over.
+ */
+async function doubtLateClaims(client: pg.ClientBase, held: HeldSlice, now: Date): Promise<void> {
+  const { run, slice, owner } = held;
+  const { rowCount } = await client.query(
+    'SELECT FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE',
+    [run, slice, owner],
+  );
+  if (rowCount === 1) await doubtOrphanedRequests(client, held, now);
 }

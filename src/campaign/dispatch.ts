@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { percentage, wholeNumber } from '../platform/scalars.ts';
+
+const failFast = z
+  .strictObject({
+    first: wholeNumber(1, 1000, 20).describe(
+      'So many requests are sent first, and waited for, before any other: when the service rejects all of them, the run pauses.',
+    ),
+    share: percentage
+      .optional()
+      .describe(
+        'From then on, the run pauses when more than this share of the answered requests is rejected, such as 5%.',
+      ),
+  })
+  .optional()
+  .describe('When to stop by itself because the service rejects what it is sent; the run can be resumed.');
+
+/** A campaign's `dispatch`: how its requests are sent, and what becomes of those that go wrong. */
+export const dispatch = z
+  .strictObject({
+    chunkSize: wholeNumber(1, 10_000, 200).describe('Most recipients in one request.'),
+    concurrency: wholeNumber(1, 256, 8).describe('Most requests in flight at once.'),
+    retries: wholeNumber(0, 20, 5).describe(
+      'Most repeats of a request that provably never reached the service, or that it asked to repeat.',
+    ),
+    onUnknown: z
+      .enum(['hold', 'resend'])
+      .default('hold')
+      .describe(
+        'What becomes of a request of which nobody knows whether the service took it (in_doubt): held for a delivery report, a status look-up or an operator, so that nothing is sent twice; or sent again with the same MessageID once all others are done, so that nothing is missed and some may get it twice.',
+      ),
+    resends: wholeNumber(1, 10, 3).describe('With `onUnknown: resend`, how often a request is sent again.'),
+    onRejected: z
+      .enum(['keep', 'bisect'])
+      .default('keep')
+      .describe(
+        'What becomes of a request of several recipients that the service rejects: kept as rejected, or divided into halves with MessageIDs of their own, again and again, until the recipients that are to blame are alone.',
+      ),
+    failFast,
+  })
+  .prefault({})
+  .describe('How fast, and in which portions, the requests are sent.');

@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import { InputError, type RateLimits } from '../../domain.ts';
+import { type AccountLimits, changeAccountLimits, listAccountLimits } from '../../engine/account-limits.ts';
+import { rateLimitTable } from '../../report/rate-limits.ts';
+import { parseRateLimit } from '../options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+export function define(command: Command, shell: Shell): void {
+  command.description('Accounts: how fast they may be used.');
+  command
+    .command('limits')
+    .description(
+      'Shows how fast accounts may be used, or changes it, while runs go on too: all workers follow within half a second. What is set holds in place of the accounts file until it goes back to it.',
+    )
+    .argument('[account]', 'only this account; needed for a change')
+    .option(
+      '--requests-per-second <number>',
+      'most requests a second, such as 50 or 0.5; "file": that of the accounts file',
+      parseRateLimit,
+    )
+    .option(
+      '--recipients-per-second <number>',
+      'most recipients a second; "file": that of the accounts file',
+      parseRateLimit,
+    )
+    .option('--json', 'print one JSON object a line')
+    .action(async (account: string | undefined, { json, ...asked }: LimitOptions) => {
+      const changes = changesOf(asked);
+      const limits = await withLedger(shell, (context) => {
+        if (Object.keys(changes).length === 0) return listAccountLimits(context, shell.settings, account);
+        if (account !== undefined) return changeAccountLimits(context, shell.settings, account, changes);
+        const what = 'Name the account that it is for: volley account limits <account> …';
+        throw new InputError([{ where: 'account limits', what }]);
+      });
+      if (json) for (const one of limits) shell.print(JSON.stringify(asJson(one)));
+      else shell.print(limits.length === 0 ? 'No accounts.' : rateLimitTable(limits));
+    });
+}
+
+type AskedLimits = Partial<Record<keyof RateLimits, number | 'file'>>;
+type LimitOptions = AskedLimits & { readonly json?: true };
+
+function changesOf({ requestsPerSecond, recipientsPerSecond }: AskedLimits): Partial<RateLimits> {
+  return {
+    ...(requestsPerSecond !== undefined && { requestsPerSecond: orOfFile(requestsPerSecond) }),
+    ...(recipientsPerSecond !== undefined && { recipientsPerSecond: orOfFile(recipientsPerSecond) }),
+  };
+}
+
+function orOfFile(limit: number | 'file'): number | null {
+  return limit === 'file' ? null : limit;
+}
+
+function asJson({ account, file, set, inForce }: AccountLimits): unknown {
+  const of = (limit: keyof RateLimits) => ({
+    file: file[limit],
+    set: set[limit],
+    inForce: inForce[limit],
+  });
+  return {
+    account,
+    requestsPerSecond: of('requestsPerSecond'),
+    recipientsPerSecond: of('recipientsPerSecond'),
+  };
+}

@@ -1,0 +1,21 @@
+import type { RateLimits } from '../domain.ts';
+import { readYaml } from '../platform/yaml.ts';
+import { accountsSchema } from './accounts.ts';
+
+/**
+ * The rate limits of every account of an accounts file. No `${NAME}` of it needs to be set.
+ *
+ * @throws InputError for a faulty file
+ */
+export function readAccountLimits(source: string, file: string): ReadonlyMap<string, RateLimits> {
+  const { value } = readYaml(source, file, accountsSchema);
+  return new Map(
+    Object.entries(value.accounts).map(([name, { limits }]) => [
+      name,
+      {
+        requestsPerSecond: limits.requestsPerSecond ?? null,
+        recipientsPerSecond: limits.recipientsPerSecond ?? null,
+      },
+    ]),
+  );
+}

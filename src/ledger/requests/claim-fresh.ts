@@ -1,0 +1,123 @@
+import type pg from 'pg';
+import type { Envelope } from '../../domain.ts';
+import type { ClaimedRequest, SliceClaim } from './claim.ts';
+import { destinationsOf } from './destinations.ts';
+
+export type FreshClaim = {
+  readonly claimed: readonly ClaimedRequest[];
+  /** How many were looked at, and not claimed. */
+  readonly left: number;
+};
+
+type DbFreshRequest = {
+  readonly place: number;
+  readonly planned: number;
+} & (
+  | {
+      readonly request: number;
+      readonly message_id: string;
+      readonly addresses: readonly string[];
+      /** A JSON array: the destination fields other than `Recipient` of each address. */
+      readonly destinations: string;
+    }
+  | { readonly request: null }
+) &
+  (Envelope | { readonly fields: null });
+
+/**
+ * `planned → sending` for the ordinary case, in many slices at once: of the lowest planned requests of each, takes those
+ * that were never tried and of which nobody is suppressed.
+ *
+ * @returns a claim for each slice, in their order
+ */
+export async function claimFreshRequests(
+  pool: pg.Pool,
+  claims: readonly SliceClaim[],
+  now: Date,
+): Promise<FreshClaim[]> {
+  // An envelope comes with the first of the requests in a row that share it: they are numbered by it.
+  const { rows } = await pool.query<DbFreshRequest>({
+    name: 'claim-fresh-requests',
+    text: `
+    WITH asked AS MATERIALIZED (
+      SELECT a.*, r.channel,
+             EXISTS (SELECT FROM suppressions s WHERE s.channel = r.channel) AS has_suppressed
+      FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::integer[]) WITH ORDINALITY
+        AS a (run_id, slice, owner, first, last, most, place)
+      JOIN slices s ON s.run_id = a.run_id AND s.slice = a.slice AND s.owner = a.owner
+      JOIN runs r ON r.run_id = a.run_id AND r.state = 'running'
+    ), batch AS MATERIALIZED (
+      SELECT a.run_id, a.owner, a.channel, a.has_suppressed, a.place, q.request
+      FROM asked a
+      CROSS JOIN LATERAL (
+        SELECT request
+        FROM requests
+        WHERE run_id = a.run_id AND request BETWEEN a.first AND a.last AND state = 'planned'
+        ORDER BY request
+        LIMIT a.most
+      ) q
+    ), claimed AS (
+      UPDATE requests q
+      SET state = 'sending', owner = b.owner, attempts = 1, updated_at = $7
+      FROM batch b
+      WHERE q.run_id = b.run_id AND q.request = b.request AND q.state = 'planned' AND q.attempts = 0
+        AND (NOT b.has_suppressed OR NOT EXISTS (
+          SELECT
+          FROM chunks k
+          CROSS JOIN LATERAL unnest(k.addresses) AS r (address)
+          JOIN suppressions s ON s.channel = b.channel AND s.address = lower(r.address COLLATE "C")
+          WHERE k.run_id = b.run_id AND k.request = b.request
+        ))
+      RETURNING b.place, q.run_id, q.request, q.message_id, q.envelope, q.owner
+    ), attempt AS (
+      INSERT INTO attempts (run_id, request, attempt, owner, started_at)
+      SELECT run_id, request, 1, owner, $7
+      FROM claimed
+    )
+    SELECT CAST(n.place - 1 AS integer) AS place, n.planned, c.request, c.message_id, e.fields, e.keypads, e.files,
+           e.audio, array_to_json(k.addresses) AS addresses, k.destinations
+    FROM (SELECT place, CAST(count(*) AS integer) AS planned FROM batch GROUP BY place) n
+    LEFT JOIN (
+      SELECT *, lag(run_id) OVER ordered = run_id AND lag(envelope) OVER ordered = envelope AS is_repeated
+      FROM claimed
+      WINDOW ordered AS (ORDER BY place, request)
+    ) c USING (place)
+    LEFT JOIN envelopes e ON e.run_id = c.run_id AND e.envelope = c.envelope AND c.is_repeated IS NOT TRUE
+    LEFT JOIN chunks k ON k.run_id = c.run_id AND k.request = c.request
+    ORDER BY n.place, c.request
+    `,
+    values: [
+      claims.map(({ run }) => run),
+      claims.map(({ slice }) => slice),
+      claims.map(({ owner }) => owner),
+      claims.map(({ from }) => from),
+      claims.map(({ last }) => last),
+      claims.map(({ limit }) => limit),
+      now,
+    ],
+  });
+  return readClaims(rows, claims.length);
+}
+
+function readClaims(rows: readonly DbFreshRequest[], count: number): FreshClaim[] {
+  const claims = Array.from({ length: count }, () => ({ claimed: [] as ClaimedRequest[], planned: 0 }));
+  let envelope: Envelope = { fields: {}, keypads: [], files: [], audio: {} };
+  for (const row of rows) {
+    const claim = claims[row.place];
+    if (!claim) continue;
+    claim.planned = row.planned;
+    if (row.request === null) continue;
+    if (row.fields !== null) {
+      const { fields, keypads, files, audio } = row;
+      envelope = { fields, keypads, files, audio };
+    }
+    claim.claimed.push({
+      request: row.request,
+      messageId: row.message_id,
+      attempt: 1,
+      envelope,
+      destinations: destinationsOf(row.addresses, row.destinations),
+    });
+  }
+  return claims.map(({ claimed, planned }) => ({ claimed, left: planned - claimed.length }));
+}

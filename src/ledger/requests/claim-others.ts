@@ -1,0 +1,147 @@
+import type pg from 'pg';
+import type { Destination, Envelope } from '../../domain.ts';
+import type { Claim, ClaimedRequest, SliceClaim } from './claim.ts';
+import { destinationsOf } from './destinations.ts';
+
+type DbClaimedRequest = Envelope & {
+  readonly request: number;
+  readonly message_id: string;
+  readonly attempts: number;
+  readonly addresses: readonly string[];
+  /** A JSON array: the destination fields other than `Recipient` of each address. */
+  readonly destinations: string;
+  /** Positions of the recipients that are not to be sent to, from 1. */
+  readonly left_out: readonly number[];
+};
+
+type DbCancelledRequest = {
+  readonly request: number;
+  readonly recipients: number;
+  readonly message_id: null;
+};
+
+/**
+ * `planned → sending` for whatever is planned in a slice: takes the lowest, whether or not they were tried before, and
+ * looks for suppressed recipients one by one.
+ */
+export async function claimOtherRequests(pool: pg.Pool, claim: SliceClaim, now: Date): Promise<Claim> {
+  // Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
+  // what `left_out` has written. Suppressions may be millions, and a plan that reads them all for one batch would be
+  // ruinous: the list of addresses and the ORDER BY keep it to look-ups in their key, whatever the statistics say.
+  // Where the channel has none at all, no chunk is looked at.
+  const { rows } = await pool.query<DbClaimedRequest | DbCancelledRequest>({
+    name: 'claim-other-requests',
+    text: `
+    WITH batch AS MATERIALIZED (
+      SELECT request, envelope, attempts, recipients, resends > 0 AS sent_before
+      FROM requests
+      WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
+        AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = $7 AND owner = $2)
+        AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state = 'running')
+      ORDER BY request
+      LIMIT $3
+      FOR UPDATE SKIP LOCKED
+    ), checked AS MATERIALIZED (
+      SELECT b.request, b.attempts, r.position, lower(r.address COLLATE "C") AS address, e.sub_account
+      FROM batch b
+      JOIN envelopes e ON e.run_id = $1 AND e.envelope = b.envelope
+      JOIN chunks k ON k.run_id = $1 AND k.request = b.request
+      CROSS JOIN LATERAL unnest(k.addresses) WITH ORDINALITY AS r (address, position)
+      WHERE (SELECT true
+             FROM suppressions
+             WHERE channel = (SELECT channel FROM runs WHERE run_id = $1)
+             ORDER BY address
+             LIMIT 1)
+    ), suppressed AS MATERIALIZED (
+      SELECT DISTINCT c.request, c.attempts, c.position
+      FROM suppressions s
+      JOIN checked c ON c.address = s.address AND (s.sub_account = '' OR s.sub_account = c.sub_account)
+      WHERE s.channel = (SELECT channel FROM runs WHERE run_id = $1)
+        AND s.address = ANY (ARRAY(SELECT address FROM checked))
+    ), gone AS MATERIALIZED (
+      SELECT b.request, b.sent_before
+      FROM batch b
+      WHERE b.request IN (SELECT request FROM suppressed)
+        AND b.recipients = (
+          SELECT count(*)
+          FROM (
+            SELECT position FROM suppressed s WHERE s.request = b.request
+            UNION
+            SELECT position FROM recipient_outcomes o
+            WHERE o.run_id = $1 AND o.request = b.request AND o.outcome = 'cancelled'
+          ) AS nobody
+        )
+    ), left_out AS (
+      INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
+      SELECT $1, request, position, 'cancelled', 'suppressed since the run was planned', $4
+      FROM suppressed
+      WHERE attempts = 0 OR request IN (SELECT request FROM gone WHERE NOT sent_before)
+      ON CONFLICT DO NOTHING
+    ), cancelled AS (
+      UPDATE requests q
+      SET state = CASE WHEN sent_before THEN 'in_doubt' ELSE 'cancelled' END, updated_at = $4,
+          reason = CASE WHEN sent_before
+                     THEN 'not sent again, because every recipient is suppressed by now'
+                     ELSE 'every recipient suppressed since the run was planned'
+                   END
+      FROM gone
+      WHERE q.run_id = $1 AND q.request = gone.request
+    ), counted AS (
+      UPDATE slices
+      SET settled = settled + g.requests, not_accepted = not_accepted + g.doubts
+      FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM gone) g
+      WHERE run_id = $1 AND slice = $7 AND g.requests > 0
+    ), claimed AS (
+      UPDATE requests q
+      SET state = 'sending', owner = $2, attempts = q.attempts + 1, updated_at = $4
+      FROM batch
+      WHERE q.run_id = $1 AND q.request = batch.request AND q.request NOT IN (SELECT request FROM gone)
+      RETURNING q.request, q.message_id, q.envelope, q.attempts
+    ), attempt AS (
+      INSERT INTO attempts (run_id, request, attempt, owner, started_at)
+      SELECT $1, request, attempts, $2, $4
+      FROM claimed
+    )
+    SELECT b.request, b.recipients, c.message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
+           k.destinations,
+           ARRAY(
+             SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
+             UNION ALL
+             SELECT position FROM recipient_outcomes o
+             WHERE o.run_id = $1 AND o.request = c.request AND o.outcome = 'cancelled'
+           ) AS left_out
+    FROM batch b
+    LEFT JOIN claimed c USING (request)
+    LEFT JOIN envelopes e ON e.run_id = $1 AND e.envelope = c.envelope
+    LEFT JOIN chunks k ON k.run_id = $1 AND k.request = c.request
+    ORDER BY b.request
+    `,
+    values: [claim.run, claim.owner, claim.limit, now, claim.from, claim.last, claim.slice],
+  });
+  return {
+    claimed: rows.filter((row) => row.message_id !== null).map(claimedRequest),
+    cancelled: rows
+      .filter((row) => row.message_id === null)
+      .map(({ request, recipients }) => ({ request, recipients })),
+  };
+}
+
+function claimedRequest(row: DbClaimedRequest): ClaimedRequest {
+  return {
+    request: row.request,
+    messageId: row.message_id,
+    attempt: row.attempts,
+    envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
+    destinations: leaveOut(destinationsOf(row.addresses, row.destinations), row.left_out),
+  };
+}
+
+/** @param positions from 1 */
+function leaveOut(
+  destinations: readonly Destination[],
+  positions: readonly number[],
+): readonly Destination[] {
+  if (positions.length === 0) return destinations;
+  const leftOut = new Set(positions);
+  return destinations.filter((_, index) => !leftOut.has(index + 1));
+}

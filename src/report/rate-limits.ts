@@ -1,0 +1,38 @@
+import type { RateLimits } from '../domain.ts';
+import { table } from './table.ts';
+
+type AccountRow = {
+  readonly account: string;
+  readonly file: RateLimits;
+  readonly set: RateLimits;
+  readonly inForce: RateLimits;
+};
+
+const titles = {
+  requestsPerSecond: 'requests a second',
+  recipientsPerSecond: 'recipients a second',
+} as const;
+const limits = ['requestsPerSecond', 'recipientsPerSecond'] as const;
+
+/** Two rows an account: requests and recipients. */
+export function rateLimitTable(accounts: readonly AccountRow[]): string {
+  const rows = accounts.flatMap(({ account, file, set, inForce }) =>
+    limits.map((limit) => ({
+      account,
+      limit: titles[limit],
+      file: file[limit] ?? 'none',
+      set: set[limit] ?? '',
+      inForce: inForce[limit] ?? 'none',
+    })),
+  );
+  return table(
+    [
+      { title: 'Account', value: ({ account }) => account },
+      { title: 'Limit', value: ({ limit }) => limit },
+      { title: 'File', value: ({ file }) => file, align: 'right' },
+      { title: 'Set', value: ({ set }) => set, align: 'right' },
+      { title: 'In force', value: ({ inForce }) => inForce, align: 'right' },
+    ],
+    rows,
+  );
+}

@@ -1,0 +1,125 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volley } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+/** No name of it is set. */
+const accountsFile = `
+accounts:
+  main:
+    interface: rest-2.02
+    baseUrl: \${NOT_SET_URL}
+    authToken: \${NOT_SET_TOKEN}
+    limits: { requestsPerSecond: 50 }
+  other:
+    interface: rest-2.02
+    baseUrl: \${NOT_SET_URL}
+    authToken: \${NOT_SET_TOKEN}
+`;
+
+let opened: TestLedger;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace({ 'campaigns/accounts.yaml': accountsFile });
+});
+afterEach(async () => {
+  await opened.ledger.pool.query('DELETE FROM rate_limits');
+  await workspace[Symbol.asyncDispose]();
+});
+
+function limits(...words: string[]): Promise<Ended> {
+  return volley(['account', 'limits', ...words], {
+    cwd: workspace.folder,
+    env: { DATABASE_URL: opened.url },
+  });
+}
+
+const jsonLines = ({ stdout }: Ended): unknown[] =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+const ofFile = (file: number | null) => ({ file, set: null, inForce: file });
+
+describe('volley account limits', () => {
+  test('shows every account of the file, without its secrets being set', async () => {
+    const ended = await limits('--json');
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    expect(jsonLines(ended)).toEqual([
+      { account: 'main', requestsPerSecond: ofFile(50), recipientsPerSecond: ofFile(null) },
+      { account: 'other', requestsPerSecond: ofFile(null), recipientsPerSecond: ofFile(null) },
+    ]);
+  });
+
+  test('sets what it is given, and leaves the rest', async () => {
+    await limits('main', '--recipients-per-second', '2000');
+    const ended = await limits('main', '--requests-per-second', '0.5', '--json');
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    expect(jsonLines(ended)).toEqual([
+      {
+        account: 'main',
+        requestsPerSecond: { file: 50, set: 0.5, inForce: 0.5 },
+        recipientsPerSecond: { file: null, set: 2_000, inForce: 2_000 },
+      },
+    ]);
+  });
+
+  test('goes back to the accounts file', async () => {
+    await limits('main', '--requests-per-second', '7');
+    const ended = await limits('main', '--requests-per-second', 'file', '--json');
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    expect(jsonLines(ended)).toMatchObject([{ account: 'main', requestsPerSecond: ofFile(50) }]);
+  });
+
+  test('is a table for people', async () => {
+    await limits('main', '--requests-per-second', '7');
+    const { code, stdout } = await limits('main');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/main +│ requests a second +│ +50 │ +7 │ +7 /);
+    expect(stdout).toMatch(/main +│ recipients a second +│ +none │ +│ +none /);
+    expect(stdout).not.toMatch(/other/);
+  });
+
+  test('shows what is set for an account that is no longer in the file, and takes it back', async () => {
+    await limits('other', '--requests-per-second', '7');
+    await workspace.write('campaigns/accounts.yaml', accountsFile.replace('  other:', '  renamed:'));
+    expect(jsonLines(await limits('other', '--json'))).toMatchObject([
+      { account: 'other', requestsPerSecond: { file: null, set: 7, inForce: 7 } },
+    ]);
+    expect(jsonLines(await limits('other', '--requests-per-second', 'file', '--json'))).toMatchObject([
+      { account: 'other', requestsPerSecond: ofFile(null) },
+    ]);
+    expect((await limits('other')).code).toBe(2);
+  });
+
+  test.each([
+    [
+      ['maim', '--requests-per-second', '7'],
+      /^campaigns\/accounts\.yaml: There is no account "maim"\. .*"main".*: main, other\.$/m,
+    ],
+    [['--requests-per-second', '7'], /^account limits: Name the account/],
+    [['main', '--requests-per-second', '0'], /expected a number above 0, at most 100000/],
+    [['main', '--requests-per-second', 'fast'], /expected a number above 0, .* or "file"/],
+    [['main', '--recipients-per-second', '100001'], /expected a number above 0, at most 100000/],
+  ])('refuses %j, and sets nothing', async (words, message) => {
+    const { code, stdout, stderr } = await limits(...words);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+    const { rows } = await opened.ledger.pool.query('SELECT account FROM rate_limits');
+    expect(rows).toEqual([]);
+  });
+
+  test('is in the help', async () => {
+    expect((await volley(['--help'])).stdout).toMatch(/account +accounts: show or change/);
+    const { code, stdout } = await limits('--help');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/--requests-per-second <number>/);
+    expect(stdout).toMatch(/within half a\s+second/);
+  });
+});

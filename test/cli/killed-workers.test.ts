@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { openDispatchScene } from '../support/dispatch-scene.ts';
+import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
+
+const concurrency = 8;
+const peer = { latency: 5, rejects: 0.02, busy: 0.02 };
+
+function atPoints(...points: readonly string[]): readonly Kill[] {
+  return points.map((point) => ({ kind: 'point', point, occurrence: 11 }));
+}
+
+test('of two engines on one run either may be killed: nothing is lost, and nothing is sent twice', async () => {
+  await using scene = await openDispatchScene({ requests: 1500, concurrency, peer });
+  const killed = await killDispatches(
+    scene,
+    atPoints('claimed', 'body sent', 'recording'),
+    atPoints('answered', 'recorded', 'header'),
+  );
+  expect(killed.kills.length).toBeGreaterThanOrEqual(5);
+  await expectNothingLostOrTwice(scene, killed, concurrency);
+}, 60_000);
+
+test('with onUnknown: resend, everybody gets the message at least once, however often its process is killed', async () => {
+  await using scene = await openDispatchScene({ requests: 600, concurrency, onUnknown: 'resend', peer });
+  const killed = await killDispatches(scene, atPoints('sending', 'answer begun', 'recording'));
+  const { inDoubtAccepted, acceptedAgain } = await expectNothingLostOrTwice(scene, killed, concurrency);
+  expect(inDoubtAccepted).toBe(0);
+  expect(acceptedAgain).toBeGreaterThan(0);
+}, 60_000);

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openDispatchScene } from '../support/dispatch-scene.ts';
+import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { plannedRun, runIs, statusOf } from '../support/planned-run.ts';
+
+const options = { requests: 200, concurrency: 4, peer: { latency: 20 } };
+
+test('a run is paused from another process within a second, and resumed from another within a second', async () => {
+  await using scene = await openDispatchScene(options);
+  const running = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(running);
+  await scene.peer.hasReceived(20);
+
+  const [pausedAt, paused] = await Promise.all([
+    runIs(scene, run, 'paused'),
+    scene.start(['pause', run, '--reason', 'the wrong text']).ended,
+  ]);
+  expect(paused.code, paused.stderr).toBe(0);
+  const { requests: sentBefore, lastAt } = scene.peer.received();
+  expect(lastAt - pausedAt).toBeLessThan(1_000);
+  const ended = await running.ended;
+  expect(ended.code).toBe(4);
+  expect(ended.stderr).toContain('the wrong text');
+  const { state, requests } = await statusOf(scene, run);
+  expect(state).toBe('paused');
+  expect(requests).toMatchObject({ sending: 0, in_doubt: 0 });
+  expect(scene.peer.received().requests).toBe(sentBefore);
+
+  const resuming = scene.start(['resume', run]);
+  const resumedAt = await runIs(scene, run, 'running');
+  await scene.peer.hasReceived(sentBefore + 1);
+  expect(scene.peer.received().lastAt - resumedAt).toBeLessThan(1_000);
+  expect((await resuming.ended).code).toBe(0);
+  const figures = await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
+  expect(figures.accepted).toBe(options.requests);
+}, 60_000);
+
+test('a run is cancelled from another process within a second, and what is planned is never sent', async () => {
+  await using scene = await openDispatchScene(options);
+  const running = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(running);
+  await scene.peer.hasReceived(20);
+
+  const [cancelledAt, cancelled] = await Promise.all([
+    runIs(scene, run, 'cancelled'),
+    scene.start(['cancel', run]).ended,
+  ]);
+  expect(cancelled.code, cancelled.stderr).toBe(0);
+  expect((await running.ended).code).toBe(4);
+  const { requests: sent, lastAt } = scene.peer.received();
+  expect(lastAt - cancelledAt).toBeLessThan(1_000);
+  const { state, requests } = await statusOf(scene, run);
+  expect(state).toBe('cancelled');
+  expect(requests).toMatchObject({ planned: 0, sending: 0, in_doubt: 0, accepted: sent });
+  expect(requests.cancelled).toBe(options.requests - sent);
+
+  expect((await scene.start(['resume', run]).ended).code).toBe(2);
+  expect(await scene.peer.acceptances()).toHaveLength(sent);
+}, 60_000);
+
+test('a worker that waits begins to send within a second of a resume, and does not end with the run', async () => {
+  await using scene = await openDispatchScene(options);
+  const running = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(running);
+  await scene.peer.hasReceived(20);
+  running.process.kill('SIGINT');
+  await running.ended;
+  const worker = scene.start(['worker']);
+  await worker.says('worker started');
+  const before = scene.peer.received().requests;
+  await sleep(1_500);
+  expect(scene.peer.received().requests, 'a paused run is sent').toBe(before);
+
+  const resuming = scene.start(['resume', run]);
+  const resumedAt = await runIs(scene, run, 'running');
+  resuming.process.kill('SIGKILL');
+  const from = Date.now();
+  await resuming.ended;
+  const killed = { what: 'resume', from, to: Date.now() };
+  await scene.peer.hasReceived(before + 1);
+  expect(scene.peer.received().lastAt - resumedAt).toBeLessThan(2_000);
+  await runIs(scene, run, 'completed');
+  expect(worker.process.exitCode).toBe(null);
+  worker.process.kill('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+  await expectNothingLostOrTwice(scene, { run, kills: [killed], untilSent: [] }, options.concurrency);
+}, 60_000);
+
+test.each(['pause', 'cancel'])(
+  '%s after a kill names what was on its way',
+  async (word) => {
+    await using scene = await openDispatchScene(options);
+    const running = scene.start(['run', 'campaign.yaml']);
+    const run = await plannedRun(running);
+    await scene.peer.hasReceived(20);
+    running.process.kill('SIGKILL');
+    await running.ended;
+    const { code, stdout } = await scene.start([word, run, '--json']).ended;
+    expect(code).toBe(0);
+    const { requests } = JSON.parse(stdout);
+    expect(requests.sending).toBe(0);
+    expect(requests.in_doubt).toBeGreaterThan(0);
+  },
+  60_000,
+);

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
+import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
+import { plannedRun, statusOf } from '../support/planned-run.ts';
+import { accountsYaml } from '../support/workspace.ts';
+
+const concurrency = 4;
+/** A service that does not answer before anybody has lost patience. */
+const stalled = { latency: 600_000 };
+
+/** A run whose service does not answer, in the middle of its first requests. */
+async function stalledRun(scene: DispatchScene) {
+  await scene.workspace.write('accounts.yaml', accountsYaml.replace('headers: 5s', 'headers: 300s'));
+  const started = scene.start(['run', 'campaign.yaml', '--json']);
+  const run = await plannedRun(started);
+  await scene.peer.hasReceived(concurrency);
+  return { started, run };
+}
+
+async function resume({ start }: DispatchScene, run: string): Promise<void> {
+  const { code, stderr } = await start(['resume', run]).ended;
+  expect([0, 3], stderr).toContain(code);
+}
+
+test('Ctrl-C ends a run within 10 seconds although the service stalls: what was on its way is in doubt', async () => {
+  await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
+  const { started, run } = await stalledRun(scene);
+  const from = Date.now();
+  started.process.kill('SIGINT');
+  const { code } = await started.ended;
+  const to = Date.now();
+  expect(code).toBe(130);
+  expect(to - from).toBeLessThan(10_000);
+  const { state, requests } = await statusOf(scene, run);
+  expect(state).toBe('paused');
+  expect(requests).toMatchObject({ sending: 0, in_doubt: concurrency, planned: 60 - concurrency });
+
+  scene.peer.behave({ latency: 0 });
+  await resume(scene, run);
+  const interrupted = { run, kills: [{ what: 'Ctrl-C', from, to }], untilSent: [] };
+  const figures = await expectNothingLostOrTwice(scene, interrupted, concurrency);
+  expect(figures).toMatchObject({ inDoubt: concurrency, inDoubtAccepted: concurrency });
+}, 40_000);
+
+test('a second Ctrl-C ends a run at once, which is as safe as a kill', async () => {
+  await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
+  const { started, run } = await stalledRun(scene);
+  started.process.kill('SIGINT');
+  await sleep(300);
+  expect(started.process.exitCode).toBe(null);
+  const from = Date.now();
+  started.process.kill('SIGINT');
+  expect((await started.ended).code).toBe(130);
+  const to = Date.now();
+  // Long before the first one would have ended it.
+  expect(to - from).toBeLessThan(3_000);
+
+  scene.peer.behave({ latency: 0 });
+  await resume(scene, run);
+  const interrupted = { run, kills: [{ what: 'second Ctrl-C', from, to }], untilSent: [] };
+  const figures = await expectNothingLostOrTwice(scene, interrupted, concurrency);
+  expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
+}, 40_000);
+
+test('Ctrl-C of a run whose service answers leaves nothing in doubt', async () => {
+  await using scene = await openDispatchScene({ requests: 200, concurrency, peer: { latency: 20 } });
+  const started = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(started);
+  await scene.peer.hasReceived(20);
+  started.process.kill('SIGTERM');
+  expect((await started.ended).code).toBe(130);
+  const { requests } = await statusOf(scene, run);
+  expect(requests).toMatchObject({ sending: 0, in_doubt: 0 });
+  expect(requests.planned).toBeGreaterThan(0);
+
+  await resume(scene, run);
+  await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
+}, 40_000);

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Claim, claimRequests } from '../../src/ledger/requests/claim.ts';
+import { settleRequests } from '../../src/ledger/requests/settle.ts';
+import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
+import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../support/ledger.ts';
+import { holdNextSlice } from '../support/slices.ts';
+
+/** What claim and settle do thousands of times a run, and in many slices at once. */
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+/** A run of so many requests with a recipient each, in the test's hands. */
+async function holdRequests(count: number, words: readonly string[] = ['Hello']): Promise<HeldSlice> {
+  const contacts = Array.from({ length: count }, (_, index) =>
+    aContact(index + 2, { envelope: anEnvelope({ Message: words[index % words.length] ?? '' }) }),
+  );
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
+  return holdNextSlice(opened.ledger, run);
+}
+
+function claimFrom(slices: readonly HeldSlice[], limit: number, from = 1): Promise<Claim[]> {
+  return claimRequests(
+    opened.ledger.hot,
+    slices.map((slice) => ({ ...slice, from, limit })),
+    new Date(),
+  );
+}
+
+async function claimAndSettle(slice: HeldSlice, requests: number, limit: number): Promise<void> {
+  const { hot } = opened.ledger;
+  for (let from = 1; from <= requests; from += limit) {
+    const [claim] = await claimFrom([slice], limit, from);
+    const { run, owner } = slice;
+    const accepted = { finishedAt: new Date(), httpStatus: 200, detail: null, state: 'accepted' } as const;
+    const settlements = (claim?.claimed ?? []).map(({ request, attempt }) => {
+      return { run, slice: slice.slice, owner, request, attempt, ...accepted };
+    });
+    expect((await settleRequests(hot, settlements)).size).toBe(limit);
+  }
+}
+
+test('a claim and a settle are planned once for a connection', async () => {
+  const slice = await holdRequests(40);
+  await claimAndSettle(slice, 40, 2);
+  const { rows } = await opened.ledger.hot.query(`
+    SELECT name, custom_plans > 0 AS planned_anew FROM pg_prepared_statements WHERE generic_plans >= 20 ORDER BY name
+  `);
+  expect(rows).toEqual([
+    { name: 'claim-fresh-requests', planned_anew: false },
+    { name: 'settle-requests', planned_anew: false },
+  ]);
+});
+
+test('a claim and a settle change requests and attempts in place, and no index with them', async () => {
+  const slice = await holdRequests(200);
+  const { hot, pool } = opened.ledger;
+  const counts = async () => {
+    await hot.query('SELECT pg_stat_force_next_flush()');
+    const { rows } = await pool.query<{ changed: number; elsewhere: number }>(`
+      SELECT sum(n_tup_upd)::integer AS changed, sum(n_tup_upd - n_tup_hot_upd)::integer AS elsewhere
+      FROM pg_stat_user_tables
+      WHERE relname IN ('requests', 'attempts')
+    `);
+    return rows[0] ?? { changed: 0, elsewhere: 0 };
+  };
+  const before = await counts();
+  await claimAndSettle(slice, 200, 50);
+  const after = await counts();
+  expect(after.changed - before.changed).toBe(600);
+  expect(after.elsewhere - before.elsewhere).toBe(0);
+});
+
+test('requests of many slices are claimed at once, each with its own message', async () => {
+  const slices = [
+    await holdRequests(3, ['One', 'Other']),
+    await holdRequests(2, ['Third']),
+    await holdRequests(2, ['Last']),
+  ];
+  const claims = await claimFrom(slices, 3);
+  expect(
+    claims.map(({ claimed }) => claimed.map(({ request, envelope }) => [request, envelope.fields])),
+  ).toEqual([
+    [
+      [1, { Message: 'One' }],
+      [2, { Message: 'One' }],
+      [3, { Message: 'Other' }],
+    ],
+    [
+      [1, { Message: 'Third' }],
+      [2, { Message: 'Third' }],
+    ],
+    [
+      [1, { Message: 'Last' }],
+      [2, { Message: 'Last' }],
+    ],
+  ]);
+});
+
+test('nothing is claimed from the slice of another, and the slices asked for with it give theirs', async () => {
+  const [mine, theirs] = [await holdRequests(2), await holdRequests(2)];
+  const claims = await claimFrom([{ ...theirs, owner: mine.owner }, mine], 2);
+  expect(claims.map(({ claimed }) => claimed.length)).toEqual([0, 2]);
+});
+
+test('who is suppressed is left out of a claim that is for many, in order', async () => {
+  const slices = [await holdRequests(4), await holdRequests(3)];
+  const about = { subAccount: '', reason: '', source: 'operator', createdAt: new Date() } as const;
+  await addSuppressions(opened.ledger.pool, [{ channel: 'sms', address: '+61400000003', ...about }]);
+  const claims = await claimFrom(slices, 3);
+  expect(
+    claims.map(({ claimed, cancelled }) => ({
+      claimed: claimed.map(({ request }) => request),
+      cancelled: cancelled.map(({ request }) => request),
+    })),
+  ).toEqual([
+    { claimed: [1, 3], cancelled: [2] },
+    { claimed: [1, 3], cancelled: [2] },
+  ]);
+});

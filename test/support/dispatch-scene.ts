@@ -1,0 +1,83 @@
+import { fileURLToPath } from 'node:url';
+import { type JournalPeer, type PeerBehaviour, startJournalPeer } from './journal-peer.ts';
+import { openTestLedger, type TestLedger } from './ledger.ts';
+import { type SignalAtPoint, signalVariable } from './signal-points.ts';
+import { type Started, startVolley } from './volley.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
+
+const preload = fileURLToPath(new URL('./signal-preload.ts', import.meta.url));
+
+export type DispatchScene = AsyncDisposable & {
+  readonly ledger: TestLedger;
+  readonly peer: JournalPeer;
+  readonly workspace: Workspace;
+  readonly onUnknown: 'hold' | 'resend';
+  /**
+   * Starts the command line on the campaign's ledger.
+   *
+   * @param at kills or stops itself there
+   */
+  readonly start: (words: readonly string[], at?: SignalAtPoint) => Started;
+};
+
+export type SceneOptions = {
+  readonly requests: number;
+  /** Most requests in flight. */
+  readonly concurrency: number;
+  readonly onUnknown?: 'hold' | 'resend';
+  readonly peer?: Partial<PeerBehaviour>;
+};
+
+/** A ledger, a service with a journal, and a campaign whose requests have one to five recipients. */
+export async function openDispatchScene({
+  requests,
+  concurrency,
+  onUnknown = 'hold',
+  peer: behaviour = {},
+}: SceneOptions): Promise<DispatchScene> {
+  await using opened = new AsyncDisposableStack();
+  const workspace = opened.use(
+    await makeWorkspace({
+      'accounts.yaml': accountsYaml,
+      'contacts.csv': contactsInGroups(requests),
+      'campaign.yaml': campaign(concurrency, onUnknown),
+    }),
+  );
+  const ledger = opened.adopt(await openTestLedger(), (it) => it.close());
+  const peer = opened.use(await startJournalPeer(`${workspace.folder}/journal.jsonl`, behaviour));
+  const start: DispatchScene['start'] = (words, at) =>
+    startVolley(words, {
+      cwd: workspace.folder,
+      env: {
+        DATABASE_URL: ledger.url,
+        VOLLEY_ACCOUNTS: 'accounts.yaml',
+        VOLLEY_SANDBOX_URL: peer.url,
+        VOLLEY_SANDBOX_TOKEN: 'any',
+        ...(at ? { [signalVariable]: JSON.stringify(at) } : {}),
+      },
+      nodeFlags: at ? ['--import', preload] : [],
+    });
+  const whole = opened.move();
+  return { ledger, peer, workspace, onUnknown, start, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+}
+
+function campaign(concurrency: number, onUnknown: string): string {
+  return `campaign: night
+account: sandbox
+channel: sms
+contacts: { file: contacts.csv, country: AU, columns: { Recipient: mobile } }
+message: { Message: "Hello [[name]]", ChargeCode: "[[code]]" }
+dispatch: { chunkSize: 5, concurrency: ${concurrency}, retries: 10, onUnknown: ${onUnknown}, resends: 10 }
+`;
+}
+
+/** A ChargeCode for every request. */
+function contactsInGroups(groups: number): string {
+  const lines = ['mobile,name,code'];
+  for (let group = 0; group < groups; group++) {
+    for (let member = 0; member <= group % 5; member++) {
+      lines.push(`04${String(lines.length).padStart(8, '0')},Ann ${member},C${group}`);
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}

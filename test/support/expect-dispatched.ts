@@ -1,0 +1,152 @@
+import { expect } from 'vitest';
+import type { RequestState } from '../../src/domain.ts';
+import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import type { DispatchScene } from './dispatch-scene.ts';
+import type { Acceptance } from './journal-peer.ts';
+import type { Killed, KilledRun } from './kill-dispatches.ts';
+
+/** Requests of a run that is over, but for `recipients` and `acceptedAgain`. */
+export type Figures = {
+  readonly requests: number;
+  readonly recipients: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly failed: number;
+  readonly inDoubt: number;
+  /** Of those in doubt, the ones that the service has. */
+  readonly inDoubtAccepted: number;
+  /** Acceptances of what had been accepted before. */
+  readonly acceptedAgain: number;
+};
+
+/** Of its requests in flight, so many times as many may a process have claimed: twice, and what it claims then. */
+const claimedAtOnce = 3;
+
+type DbRequest = {
+  readonly request: number;
+  readonly message_id: string;
+  readonly state: RequestState;
+  readonly addresses: string[];
+  readonly resends: number;
+};
+
+/**
+ * Holds the ledger of a run that is over against the journal of the service: nothing lost, nothing twice but what was
+ * sent again on purpose, every unknown explained.
+ *
+ * @param concurrency how many requests one process may have in flight
+ */
+export async function expectNothingLostOrTwice(
+  scene: DispatchScene,
+  { run, kills }: KilledRun,
+  concurrency: number,
+): Promise<Figures> {
+  const acceptances = await scene.peer.acceptances();
+  const times = timesAccepted(acceptances);
+  const rows = await requestsOf(scene, run);
+  const inState = (...states: readonly RequestState[]) => rows.filter(({ state }) => states.includes(state));
+  const timesOf = ({ message_id }: DbRequest) => times.get(message_id) ?? 0;
+
+  const summary = (await summariseRun(scene.ledger.ledger.pool, run)) ?? expect.fail('there is no run');
+  expect(summary.state).toBe('completed');
+  expectSums(summary.requests, rows.length);
+  expectSums(summary.recipients, rows.flatMap(({ addresses }) => addresses).length);
+  expect(inState('planned', 'sending', 'cancelled', 'abandoned'), 'left behind').toEqual([]);
+  expect(recipientsThatAreNotThose(acceptances, rows), 'accepted as it was not planned').toEqual([]);
+  const lost = inState('accepted').filter((request) => timesOf(request) === 0);
+  expect(lost, 'accepted in the ledger, and the service has it not').toEqual([]);
+  const wronglyNot = inState('rejected', 'failed').filter((request) => timesOf(request) > 0);
+  expect(wronglyNot, 'not accepted in the ledger, and the service has it').toEqual([]);
+  const twice = rows.filter((request) => timesOf(request) > 1 + request.resends);
+  expect(twice, 'accepted more often than it was sent on purpose').toEqual([]);
+  expect(await attemptsWithoutEnd(scene, run), 'attempts that never ended').toEqual([]);
+  await expectDoubtsExplained(scene, run, kills, claimedAtOnce * concurrency);
+  const doubtful = inState('in_doubt');
+  if (scene.onUnknown === 'resend') {
+    // The ledger cannot know that the service refuses these every time.
+    const without = doubtful.filter(({ message_id }) => !scene.peer.refuses(message_id));
+    expect(without, 'not sent again until it was accepted').toEqual([]);
+  }
+  if (scene.onUnknown === 'hold') expect(acceptances, 'accepted again').toHaveLength(times.size);
+  return {
+    requests: rows.length,
+    recipients: summary.recipients.total,
+    accepted: summary.requests.accepted,
+    rejected: summary.requests.rejected,
+    failed: summary.requests.failed,
+    inDoubt: doubtful.length,
+    inDoubtAccepted: doubtful.filter((request) => timesOf(request) > 0).length,
+    acceptedAgain: acceptances.length - times.size,
+  };
+}
+
+async function requestsOf({ ledger }: DispatchScene, run: string): Promise<readonly DbRequest[]> {
+  const { rows } = await ledger.ledger.pool.query<DbRequest>(
+    `SELECT request, message_id, state, addresses, resends
+     FROM requests JOIN chunks USING (run_id, request)
+     WHERE run_id = $1
+     ORDER BY request`,
+    [run],
+  );
+  return rows;
+}
+
+/** Or without a beginning: as many as the request says that there were, there are. */
+async function attemptsWithoutEnd({ ledger }: DispatchScene, run: string): Promise<readonly unknown[]> {
+  const { rows } = await ledger.ledger.pool.query(
+    `SELECT request, q.state, q.attempts, count(a.attempt)::integer AS begun, count(a.finished_at)::integer AS ended
+     FROM requests q
+     LEFT JOIN attempts a USING (run_id, request)
+     WHERE q.run_id = $1
+     GROUP BY q.run_id, request
+     HAVING count(a.attempt) <> q.attempts OR count(a.finished_at) <> q.attempts`,
+    [run],
+  );
+  return rows;
+}
+
+function timesAccepted(acceptances: readonly Acceptance[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const { messageId } of acceptances) times.set(messageId, (times.get(messageId) ?? 0) + 1);
+  return times;
+}
+
+function expectSums(counts: Readonly<Record<string, number>>, planned: number): void {
+  const { total = 0, ...states } = counts;
+  expect(total).toBe(planned);
+  expect(Object.values(states).reduce((sum, count) => sum + count, 0)).toBe(total);
+}
+
+function recipientsThatAreNotThose(
+  acceptances: readonly Acceptance[],
+  planned: readonly DbRequest[],
+): readonly Acceptance[] {
+  const addresses = new Map(planned.map((request) => [request.message_id, request.addresses.join()]));
+  return acceptances.filter(({ messageId, recipients }) => addresses.get(messageId) !== recipients.join());
+}
+
+/** Every attempt of which nobody knows was under way at a kill, and no kill has more of them than were claimed. */
+async function expectDoubtsExplained(
+  { ledger: { ledger } }: DispatchScene,
+  run: string,
+  kills: readonly Killed[],
+  atOnce: number,
+): Promise<void> {
+  const { rows } = await ledger.pool.query<{ request: number; started_at: Date; finished_at: Date }>(
+    `SELECT request, started_at, finished_at
+     FROM attempts
+     WHERE run_id = $1 AND verdict = 'in_doubt'
+     ORDER BY finished_at`,
+    [run],
+  );
+  const inOrder = kills.map((kill) => ({ ...kill, doubts: 0 })).toSorted((one, other) => one.to - other.to);
+  const unexplained = rows.filter(({ started_at, finished_at }) => {
+    // What ends first takes the first kill that it can: where there is an explanation of all, this finds one.
+    const kill = inOrder.find(
+      ({ from, to, doubts }) => +started_at <= to && +finished_at >= from && doubts < atOnce,
+    );
+    if (kill) kill.doubts++;
+    return kill === undefined;
+  });
+  expect(unexplained, `in doubt without a kill, or more than ${atOnce} of one`).toEqual([]);
+}

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { DispatchScene } from './dispatch-scene.ts';
+import { plannedRun } from './planned-run.ts';
+import { type SignalAtPoint, saysSignal } from './signal-points.ts';
+import type { Started } from './volley.ts';
+
+/** When a process is to be killed: by itself at a point, or by the test some milliseconds after something it sees. */
+export type Kill =
+  | ({ readonly kind: 'point' } & Omit<SignalAtPoint, 'signal'>)
+  | { readonly kind: 'moment'; readonly after: 'start' | 'first request'; readonly milliseconds: number };
+
+/** A kill that took place. Between the two times (epoch milliseconds) the process died. */
+export type Killed = { readonly what: string; readonly from: number; readonly to: number };
+
+/** `after` is where the process before it was killed. */
+export type UntilSent = { readonly milliseconds: number; readonly after: string };
+
+export type KilledRun = {
+  readonly run: string;
+  readonly kills: readonly Killed[];
+  /** Of each `volley resume` that sent anything: from its start to its first request. */
+  readonly untilSent: readonly UntilSent[];
+};
+
+/**
+ * Plans a run and kills the process that begins to send it; then goes on with `volley resume`, and kills it, until there
+ * are no more kills or the run is over. The last process is left to finish.
+ *
+ * @param kills a kill whose point the process does not come to is none
+ * @param workerKills when there are any, `volley worker` joins in, is killed so often, and stays until the run is over
+ */
+export async function killDispatches(
+  scene: DispatchScene,
+  kills: readonly Kill[],
+  workerKills: readonly Kill[] = [],
+): Promise<KilledRun> {
+  const { run, killed } = await planAndKill(scene);
+  const killedRun = { run, kills: [killed], untilSent: [] };
+  const over = new AbortController();
+  const resuming = resumeAgainAndAgain(scene, killedRun, kills).finally(() => over.abort());
+  const working = workerKills.length > 0 && workAgainAndAgain(scene, killedRun, workerKills, over.signal);
+  await Promise.all([resuming, working]);
+  return killedRun;
+}
+
+type Going = { readonly run: string; readonly kills: Killed[]; readonly untilSent: UntilSent[] };
+
+async function planAndKill(scene: DispatchScene): Promise<{ run: string; killed: Killed }> {
+  const started = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(started);
+  const killed = await kill(started, 'planned');
+  return { run, killed };
+}
+
+async function resumeAgainAndAgain(scene: DispatchScene, going: Going, kills: readonly Kill[]) {
+  for (const kill of [...kills, undefined]) {
+    const words = ['resume', going.run];
+    const { end, sentAfter } = await startAndKill(scene, words, kill);
+    if (sentAfter !== undefined) {
+      going.untilSent.push({ milliseconds: Math.round(sentAfter), after: going.kills.at(-1)?.what ?? '' });
+    }
+    if (end.kind === 'killed') going.kills.push(end.killed);
+    else expect([0, 3], end.stderr).toContain(end.code);
+    if (await isOver(scene, going.run)) return;
+  }
+  expect.fail('the run is not over when the last process has ended');
+}
+
+/** A worker does not end by itself. */
+async function workAgainAndAgain(
+  scene: DispatchScene,
+  going: Going,
+  kills: readonly Kill[],
+  over: AbortSignal,
+) {
+  for (const kill of [...kills, undefined]) {
+    const { end } = await startAndKill(scene, ['worker'], kill, over);
+    if (end.kind === 'killed') going.kills.push(end.killed);
+    if (over.aborted) return;
+    if (end.kind === 'ended') expect.fail(`the worker ended by itself: ${end.stderr}`);
+  }
+}
+
+type End =
+  | { readonly kind: 'killed'; readonly killed: Killed }
+  | { readonly kind: 'ended'; readonly code: number | null; readonly stderr: string };
+
+async function startAndKill(
+  scene: DispatchScene,
+  words: readonly string[],
+  planned: Kill | undefined,
+  over?: AbortSignal,
+): Promise<{ readonly end: End; readonly sentAfter: number | undefined }> {
+  const sent = scene.peer.nextRequest();
+  const begun = performance.now();
+  const started = scene.start(
+    words,
+    planned?.kind === 'point' ? { ...planned, signal: 'SIGKILL' } : undefined,
+  );
+  let sentAt: number | undefined;
+  const gone = new AbortController();
+  const ended = started.ended.finally(() => gone.abort());
+  const sending = sent.then((at) => {
+    if (!gone.signal.aborted) sentAt = at;
+  });
+  const stop = () => started.process.kill('SIGTERM');
+  if (over?.aborted) stop();
+  over?.addEventListener('abort', stop, { once: true });
+  let killed: Killed | undefined;
+  if (planned?.kind === 'moment') {
+    if (planned.after === 'first request') await Promise.race([sending, ended]);
+    await sleep(planned.milliseconds, undefined, { signal: gone.signal }).catch(() => undefined);
+    killed = await kill(started, 'a moment');
+  }
+  const { code, stderr } = await ended;
+  over?.removeEventListener('abort', stop);
+  const sentAfter = sentAt === undefined ? undefined : sentAt - begun;
+  if (started.process.signalCode !== 'SIGKILL') return { end: { kind: 'ended', code, stderr }, sentAfter };
+  return {
+    end: { kind: 'killed', killed: killed ?? killedAtPoint(stderr) },
+    sentAfter,
+  };
+}
+
+async function kill(started: Started, what: string): Promise<Killed> {
+  const from = Date.now();
+  started.process.kill('SIGKILL');
+  await started.ended;
+  return { what, from, to: Date.now() };
+}
+
+function killedAtPoint(stderr: string): Killed {
+  const [, time, point] = new RegExp(`^${saysSignal} (\\d+) (.+)$`, 'm').exec(stderr) ?? [];
+  return { what: point ?? expect.fail(stderr), from: Number(time), to: Date.now() };
+}
+
+async function isOver({ ledger }: DispatchScene, run: string): Promise<boolean> {
+  const sql = `SELECT FROM runs WHERE run_id = $1 AND state = 'completed'`;
+  return (await ledger.ledger.pool.query(sql, [run])).rowCount === 1;
+}

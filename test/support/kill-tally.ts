@@ -1,0 +1,46 @@
+import type { Figures } from './expect-dispatched.ts';
+import type { KilledRun, UntilSent } from './kill-dispatches.ts';
+
+/** Adds the figures of several runs up, and prints them. */
+export function openKillTally() {
+  const begun = performance.now();
+  const byPoint = new Map<string, number>();
+  const untilSent: UntilSent[] = [];
+  const sums = new Map<string, number>();
+  let kills = 0;
+  return {
+    kills: () => kills,
+    add(killed: KilledRun, figures: Figures): void {
+      kills += killed.kills.length;
+      untilSent.push(...killed.untilSent);
+      for (const { what } of killed.kills) byPoint.set(what, (byPoint.get(what) ?? 0) + 1);
+      for (const [name, figure] of Object.entries(figures)) sums.set(name, (sums.get(name) ?? 0) + figure);
+      // Past vitest, which keeps what is logged until the test is over.
+      process.stdout.write(`  ${kills} kills, ${sums.get('inDoubt')} in doubt, ${secondsSince(begun)} s\n`);
+    },
+    /** @param seed what repeats it */
+    print(seed: string): void {
+      const sorted = untilSent.toSorted((one, other) => one.milliseconds - other.milliseconds);
+      const lines: [string, number | string][] = [
+        ['seed', seed],
+        ['kills', kills],
+        ...[...byPoint].map(([point, count]): [string, number] => [`  at ${point}`, count]),
+        ...sums,
+        ['ms until a resume sent, median', sorted[sorted.length >> 1]?.milliseconds ?? 0],
+        ...sorted
+          .slice(-5)
+          .toReversed()
+          .map(({ milliseconds, after }): [string, string] => [
+            'ms until a resume sent, longest',
+            `${milliseconds} after ${after}`,
+          ]),
+        ['seconds', secondsSince(begun)],
+      ];
+      console.log(lines.map(([what, value]) => `${what.padEnd(34)} ${value}`).join('\n'));
+    },
+  };
+}
+
+function secondsSince(begun: number): number {
+  return Math.round((performance.now() - begun) / 1000);
+}

@@ -1,0 +1,24 @@
+import { expect } from 'vitest';
+import type { RunSummary } from '../../src/domain.ts';
+import type { DispatchScene } from './dispatch-scene.ts';
+import type { Started } from './volley.ts';
+
+/** The run that `volley run` says it has planned. */
+export async function plannedRun(started: Started): Promise<string> {
+  await started.says('planned  run');
+  return /planned {2}run (\S+):/.exec(started.heard())?.[1] ?? expect.fail(started.heard());
+}
+
+export async function statusOf({ start }: DispatchScene, run: string): Promise<RunSummary> {
+  const { stdout, stderr } = await start(['status', run, '--json']).ended;
+  return stdout === '' ? expect.fail(stderr) : JSON.parse(stdout);
+}
+
+/** Resolves with the time (epoch milliseconds) at which the run was first seen in this state. */
+export async function runIs({ ledger }: DispatchScene, run: string, state: string): Promise<number> {
+  const sql = 'SELECT FROM runs WHERE run_id = $1 AND state = $2';
+  while ((await ledger.ledger.pool.query(sql, [run, state])).rowCount === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return Date.now();
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { succeed, textPeer } from '../gateway/peer.ts';
+import type { TestLedger } from './ledger.ts';
+import { type Surroundings, startVolley, volley } from './volley.ts';
+import { contactsCsv, makeWorkspace, smsCampaignYaml } from './workspace.ts';
+
+export type SentAtRate = {
+  /** When each request came to the service (milliseconds, by one clock), in order. */
+  readonly arrivals: readonly number[];
+  /** How many processes took part. */
+  readonly workers: number;
+};
+
+const accountsYaml = (perSecond: number): string => `
+accounts:
+  sandbox:
+    interface: rest-2.02
+    baseUrl: \${VOLLEY_SANDBOX_URL}
+    authToken: \${VOLLEY_SANDBOX_TOKEN}
+    limits: { requestsPerSecond: ${perSecond} }
+`;
+
+/**
+ * Sends a run of requests with one recipient each, through an account with a limit, by `volley run` and as many
+ * `volley worker` as make up the number of processes, to a service that counts.
+ *
+ * @param meanwhile is done while they send, in the same surroundings
+ */
+export async function sendAtRate(
+  opened: TestLedger,
+  {
+    processes,
+    perSecond,
+    requests,
+  }: { readonly processes: number; readonly perSecond: number; readonly requests: number },
+  meanwhile: (surroundings: Surroundings) => Promise<void> = async () => undefined,
+): Promise<SentAtRate> {
+  const arrivals: number[] = [];
+  await using peer = await textPeer((text, response) => {
+    arrivals.push(performance.now());
+    succeed(/"MessageID":"([^"]+)"/.exec(text)?.[1] ?? '', response);
+  });
+  await using workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml(perSecond),
+    'campaign.yaml': smsCampaignYaml.replace('concurrency: 4', 'concurrency: 16'),
+    'contacts.csv': contactsCsv(requests),
+  });
+  const surroundings = {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: peer.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+    },
+  };
+  const workers = Array.from({ length: processes - 1 }, () => startVolley(['worker'], surroundings));
+  await Promise.all(workers.map(({ says }) => says('worker started')));
+  const run = volley(['run', 'campaign.yaml', '--json'], surroundings);
+  const over = new AbortController();
+  const workersSeen = seeWorkers(opened, over.signal);
+  const [ended] = await Promise.all([run, meanwhile(surroundings)]);
+  over.abort();
+  for (const { process } of workers) process.kill('SIGTERM');
+  await Promise.all(workers.map(({ ended: end }) => end));
+  expect(ended).toMatchObject({ code: 0 });
+  expect(JSON.parse(ended.stdout)).toMatchObject({ requests: { accepted: requests } });
+  return { arrivals, workers: await workersSeen };
+}
+
+/** Looks who holds slices, until it is over. */
+async function seeWorkers({ ledger }: TestLedger, over: AbortSignal): Promise<number> {
+  const seen = new Set<string>();
+  while (!over.aborted) {
+    const { rows } = await ledger.pool.query<{ worker: string }>(
+      'SELECT DISTINCT worker FROM slices WHERE worker IS NOT NULL',
+    );
+    for (const { worker } of rows) seen.add(worker);
+    await sleep(100, undefined, { signal: over }).catch(() => undefined);
+  }
+  return seen.size;
+}
+
+/** How many come in the so many milliseconds after another moment of the run, counted from the first. */
+export function countBetween(arrivals: readonly number[], from: number, to: number): number {
+  const [first = 0] = arrivals;
+  return arrivals.filter((at) => at >= first + from && at < first + to).length;
+}

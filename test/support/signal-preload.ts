@@ -1,0 +1,34 @@
+import diagnostics from 'node:diagnostics_channel';
+import { writeSync } from 'node:fs';
+import { exchangePoints, type SignalAtPoint, saysSignal, signalVariable } from './signal-points.ts';
+
+/**
+ * Loaded into the real command line with `node --import`: its process kills or stops itself the moment it comes to a
+ * point of the claim–send–record path for the n-th time. Volley knows nothing of it.
+ */
+
+const value = process.env[signalVariable];
+if (value !== undefined) waitForPoint(JSON.parse(value));
+
+function waitForPoint({ signal, point, occurrence }: SignalAtPoint): void {
+  let left = occurrence;
+  const comeTo = (): void => {
+    left--;
+    if (left !== 0) return;
+    // Not through a stream: it must be written when the next line is run, which may be the last.
+    writeSync(2, `\n${saysSignal} ${Date.now()} ${point}\n`);
+    process.kill(process.pid, signal);
+  };
+  const exchangeChannel = exchangePoints.get(point);
+  if (exchangeChannel !== undefined) {
+    diagnostics.subscribe(exchangeChannel, comeTo);
+    return;
+  }
+  diagnostics.subscribe('volley:dispatch', (message) => {
+    if (pointOf(message) === point) comeTo();
+  });
+}
+
+function pointOf(message: unknown): unknown {
+  return typeof message === 'object' && message !== null && 'point' in message ? message.point : undefined;
+}
