@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /**
- * `in_doubt → planned` for a run that may send twice rather than not at all: requests that were sent again less often
+ * `in_doubt → planned` for a running run that may send twice rather than not at all: requests that were sent again less often
  * than `resends`. They keep their MessageID and bytes. The slices they are in are to be worked again.
  *
  * @param owner who holds the run's requests in doubt
@@ -16,10 +16,13 @@ export async function resendDoubts(
 ): Promise<number> {
   const { rows } = await pool.query<{ requests: number }>(
     `
-    WITH again AS (
+    WITH running AS MATERIALIZED (
+      SELECT FROM runs WHERE run_id = $1 AND state = 'running' FOR SHARE
+    ), again AS (
       UPDATE requests
       SET state = 'planned', resends = resends + 1, updated_at = $4
       WHERE run_id = $1 AND state = 'in_doubt' AND resends < $3
+        AND EXISTS (SELECT FROM running)
         AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = 0 AND owner = $2)
       RETURNING request
     ), reopened AS (
