@@ -87,7 +87,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
       if (!(error instanceof InputError)) throw error;
     });
     if (account) begin(slice, account);
-    else await persist(() => returnSlice(queue, pool, slice));
+    else await persist(() => returnSlice(queue, pool, slice, now()));
     return true;
   }
 
