@@ -31,6 +31,8 @@ export type JournalPeer = AsyncDisposable & {
   readonly acceptances: () => Promise<readonly Acceptance[]>;
   /** Resolves with the time (`performance.now`) of the next send request that comes. */
   readonly nextRequest: () => Promise<number>;
+  /** Whether it answers 400 to this MessageID, every time. */
+  readonly refuses: (messageId: string) => boolean;
   /** Send requests that have come so far, and when (epoch milliseconds) the last of them did. */
   readonly received: () => { readonly requests: number; readonly lastAt: number };
   /** Resolves when so many send requests have come. */
@@ -62,6 +64,8 @@ export async function startJournalPeer(
     changed = new AbortController();
   };
 
+  const refuses = (messageId: string): boolean => chance('rejects', messageId) < behaves.rejects;
+
   async function answer(decoded: DecodedSendRequest): Promise<EncodedAnswer> {
     if (decoded.kind !== 'request' || decoded.request.messageId === undefined) return plain(404);
     const { messageId, destinations } = decoded.request;
@@ -70,7 +74,7 @@ export async function startJournalPeer(
     heard.resolve(performance.now());
     heard = Promise.withResolvers();
     if (chance('busy', received) < behaves.busy) return plain(received % 2 === 0 ? 429 : 503);
-    if (chance('rejects', messageId) < behaves.rejects) {
+    if (refuses(messageId)) {
       return encodeSendAnswer({ kind: 'refused', words: ['not this one'], messageId }, decoded.answer);
     }
     await wait();
@@ -106,6 +110,7 @@ export async function startJournalPeer(
       return read(journal);
     },
     nextRequest: () => heard.promise,
+    refuses,
     received: () => ({ requests: received, lastAt }),
     async hasReceived(requests) {
       while (received < requests) await heard.promise;

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
 import { divideRequests } from './divide.ts';
+import { reportProof } from './proof.ts';
 
 /** How an attempt ended, and what its request becomes. */
 export type Settlement = {
@@ -27,11 +28,11 @@ export type Settlement = {
 
 /**
  * `sending → accepted | rejected | failed | in_doubt | planned`, for a batch of any runs. Fenced: a request that its owner
- * no longer holds is left as it is, with one exception. Where it was taken for lost meanwhile, and is in doubt because of
- * the very attempt that was answered after all, the answer settles it.
+ * no longer holds is left as it is, and so is one that is at another attempt by now; with one exception. Where it was
+ * taken for lost meanwhile, and is in doubt because of the very attempt that was answered after all, the answer settles it.
  *
  * A request that was sent again after a doubt and is rejected or fails then is still in doubt: that says nothing of how it
- * went before.
+ * went before. And what a delivery report has proved meanwhile is accepted where it would be in doubt or be sent again.
  *
  * @returns the requests that were settled, by their place in the batch
  */
@@ -79,16 +80,23 @@ async function settle(
         AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
     ), settled AS (
       UPDATE requests q
-      SET state = CASE WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt' ELSE o.state END,
-          reason = CASE WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
+      SET state = CASE
+                    WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN 'accepted'
+                    WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt'
+                    ELSE o.state
+                  END,
+          reason = CASE
+                     WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN '${reportProof}'
+                     WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
                      THEN concat_ws(': ', 'sent again and ' || o.state || ', but it may have arrived before', o.detail)
                      ELSE o.detail
                    END,
           owner = NULL, updated_at = o.finished_at
       FROM outcome o
       WHERE q.run_id = o.run_id AND q.request = o.request
+        AND q.attempts = o.attempt
         AND ((q.state = 'sending' AND q.owner = o.owner)
-             OR (q.state = 'in_doubt' AND q.attempts = o.attempt AND o.state IN ('accepted', 'rejected')
+             OR (q.state = 'in_doubt' AND o.state IN ('accepted', 'rejected')
                  AND EXISTS (SELECT FROM attempts a
                              WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
                                AND a.owner = o.owner)))
