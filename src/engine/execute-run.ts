@@ -100,6 +100,8 @@ async function endOf(context: EngineContext, runId: string, stop: AbortSignal): 
   const { state, stateReason } = await requireRun(context, runId);
   const summary = await requireSummary(context, runId);
   if (state === 'completed') return { kind: 'finished', summary };
-  if (stop.aborted && stateReason === 'interrupted') return { kind: 'drained', summary };
+  // Somebody may have resumed it by now.
+  if (stop.aborted && (stateReason === 'interrupted' || state === 'running'))
+    return { kind: 'drained', summary };
   return { kind: state === 'cancelled' ? 'cancelled' : 'paused', reason: stateReason ?? '', summary };
 }

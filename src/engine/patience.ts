@@ -5,8 +5,8 @@ import { isConnectionFailure } from '../platform/database.ts';
 export type Patience = {
   /**
    * Does a piece of work in the ledger, again and again for as long as the database is away; so it must be safe to do
-   * twice, also when the first time was committed and nobody heard of it. Rejects with the last failure when it is another
-   * one, and when patience ends, even if the database holds the work up without an answer.
+   * twice, also when the first time was committed and nobody heard of it. Rejects with the failure of the database when
+   * patience ends, even if the database holds the work up without an answer.
    */
   readonly persist: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** As `persist`, for a question that is answered at once: while there is no answer, the database is away. */
@@ -43,6 +43,7 @@ export function openPatience(
   let away: PromiseWithResolvers<void> | undefined;
   // What was begun before the database went away, or before it came back, says nothing of how it is now.
   let era = 0;
+  let lastFailure: Error | undefined;
   let reviving: Promise<void> | undefined;
   let whyNotRevived: string | undefined;
 
@@ -50,6 +51,7 @@ export function openPatience(
     if (away) return;
     away = Promise.withResolvers();
     era++;
+    lastFailure = error;
     onLost(error);
   };
 
@@ -58,6 +60,7 @@ export function openPatience(
     away.resolve();
     away = undefined;
     era++;
+    lastFailure = undefined;
     whyNotRevived = undefined;
     onBack();
   };
@@ -94,6 +97,7 @@ export function openPatience(
         onFailedAttempt: async ({ error, attemptNumber }) => {
           if (!isAway(error)) return;
           failed = true;
+          lastFailure = error;
           if (began !== era) return;
           // One broken connection says nothing yet: the next try has another.
           if (attemptNumber > 1) lose(error);
@@ -101,7 +105,9 @@ export function openPatience(
         },
       },
     );
-    const result = await unlessEnded(trying, end);
+    const result = await unlessEnded(trying, end).catch((error: unknown) => {
+      throw end.aborted ? (lastFailure ?? error) : error;
+    });
     // What succeeds at once may not have needed the database.
     if (failed && began === era) regain();
     return result;

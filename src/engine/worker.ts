@@ -78,7 +78,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     const owner = context.randomUuid();
     let unheard = false;
     const acquisition = await persist(async () => {
-      if (unheard) await returnUnheard(queue, pool, owner);
+      if (unheard) await returnUnheard(queue, pool, owner, now());
       unheard = true;
       return acquireSlice(queue, pool, { worker, owner, ignoredAccounts: accounts.unknown(), now: now() });
     });
@@ -89,7 +89,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
       if (!(error instanceof InputError)) throw error;
     });
     if (account) begin(slice, account);
-    else await persist(() => returnSlice(queue, pool, slice));
+    else await persist(() => returnSlice(queue, pool, slice, now()));
     return true;
   }
 
@@ -98,11 +98,12 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
       (await persist(() => touchSlices(queue, [job]))).includes(job.id),
     );
     const halt = new AbortController();
+    const stopSlice = AbortSignal.any([stop, halt.signal, holding.lost]);
     const done = desk
-      .work(holding, account, AbortSignal.any([stop, halt.signal, holding.lost]))
+      .work(holding, account, stopSlice)
       .then(() =>
         persist(() =>
-          finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), stop.aborted, now()),
+          finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), stopSlice.aborted, now()),
         ),
       )
       .then(() => pass('slice finished', slice.run))

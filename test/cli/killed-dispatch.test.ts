@@ -30,5 +30,5 @@ test('a run whose process is killed at every point and at any moment loses nothi
     'planned',
     ...planned.map((kill) => (kill.kind === 'point' ? kill.point : 'a moment')),
   ]);
-  await expectNothingLostOrTwice(scene, killed, 2 * concurrency);
+  await expectNothingLostOrTwice(scene, killed, concurrency);
 }, 60_000);

@@ -18,13 +18,13 @@ test('of two engines on one run either may be killed: nothing is lost, and nothi
     atPoints('answered', 'recorded', 'header'),
   );
   expect(killed.kills.length).toBeGreaterThanOrEqual(5);
-  await expectNothingLostOrTwice(scene, killed, 2 * concurrency);
+  await expectNothingLostOrTwice(scene, killed, concurrency);
 }, 60_000);
 
 test('with onUnknown: resend, everybody gets the message at least once, however often its process is killed', async () => {
   await using scene = await openDispatchScene({ requests: 600, concurrency, onUnknown: 'resend', peer });
   const killed = await killDispatches(scene, atPoints('sending', 'answer begun', 'recording'));
-  const { inDoubtAccepted, acceptedAgain } = await expectNothingLostOrTwice(scene, killed, 2 * concurrency);
+  const { inDoubtAccepted, acceptedAgain } = await expectNothingLostOrTwice(scene, killed, concurrency);
   expect(inDoubtAccepted).toBe(0);
   expect(acceptedAgain).toBeGreaterThan(0);
 }, 60_000);

@@ -56,7 +56,7 @@ test('a claim that is committed long after its process was killed is in doubt in
   await hold.letGo();
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
-  await expectNothingLostOrTwice(scene, killed, 2 * concurrency);
+  await expectNothingLostOrTwice(scene, killed, concurrency);
 }, 40_000);
 
 test('a next attempt that is committed after its process was killed is in doubt with its request', async () => {
@@ -68,7 +68,7 @@ test('a next attempt that is committed after its process was killed is in doubt 
   await hold.letGo();
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
-  await expectNothingLostOrTwice(scene, killed, 2 * concurrency);
+  await expectNothingLostOrTwice(scene, killed, concurrency);
 }, 40_000);
 
 test('a claim that is committed as the run of its killed process is cancelled is in doubt, not left as sending', async () => {

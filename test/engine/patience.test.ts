@@ -103,6 +103,13 @@ test('patience ends with the signal, even where the database holds the work up w
   await expect(refused).rejects.toThrow('time is up');
 });
 
+test('when patience ends while the database is away, work fails with what the database failed with', async () => {
+  const { persist, said } = open({ end: AbortSignal.timeout(400) });
+  await expect(persist(failing(Number.POSITIVE_INFINITY))).rejects.toThrow('Connection terminated');
+  expect(said).toHaveLength(1);
+  await expect(persist(async () => 'too late')).rejects.toThrow('Connection terminated');
+});
+
 test('a server of our own that is gone is said to be away at once, and is brought back', async () => {
   let revivals = 0;
   const revive = async (onGone: () => void): Promise<void> => {

@@ -20,7 +20,7 @@ afterAll(async () => {
   await opened.close();
 });
 
-const claim: Omit<Cut, 'executed'> = { statement: /FOR UPDATE SKIP LOCKED\s+\), checked AS/, after: 2 };
+const claim: Omit<Cut, 'executed'> = { statement: /^\s*WITH asked AS MATERIALIZED/, after: 2 };
 const settle: Omit<Cut, 'executed'> = { statement: /\), settled AS \(\s+UPDATE requests/, after: 2 };
 
 /** What a run does in the ledger, and where a connection is lost in it. */

@@ -19,6 +19,9 @@ export type Figures = {
   readonly acceptedAgain: number;
 };
 
+/** Of its requests in flight, so many times as many may a process have claimed: twice, and what it claims then. */
+const claimedAtOnce = 3;
+
 type DbRequest = {
   readonly request: number;
   readonly message_id: string;
@@ -31,12 +34,12 @@ type DbRequest = {
  * Holds the ledger of a run that is over against the journal of the service: nothing lost, nothing twice but what was
  * sent again on purpose, every unknown explained.
  *
- * @param atOnce how many requests one process may have claimed at any moment
+ * @param concurrency how many requests one process may have in flight
  */
 export async function expectNothingLostOrTwice(
   scene: DispatchScene,
   { run, kills }: KilledRun,
-  atOnce: number,
+  concurrency: number,
 ): Promise<Figures> {
   const acceptances = await scene.peer.acceptances();
   const times = timesAccepted(acceptances);
@@ -57,7 +60,7 @@ export async function expectNothingLostOrTwice(
   const twice = rows.filter((request) => timesOf(request) > 1 + request.resends);
   expect(twice, 'accepted more often than it was sent on purpose').toEqual([]);
   expect(await attemptsWithoutEnd(scene, run), 'attempts that never ended').toEqual([]);
-  await expectDoubtsExplained(scene, run, kills, atOnce);
+  await expectDoubtsExplained(scene, run, kills, claimedAtOnce * concurrency);
   const doubtful = inState('in_doubt');
   if (scene.onUnknown === 'resend') {
     // The ledger cannot know that the service refuses these every time.

@@ -39,7 +39,7 @@ async function torture(kills: number, changes: Partial<SceneOptions>, joinedByWo
       });
       const workerKills = joinedByWorker ? killsOfWorker(round) : [];
       const killed = await killDispatches(scene, killsOfRun(round), workerKills);
-      tally.add(killed, await expectNothingLostOrTwice(scene, killed, 2 * concurrency));
+      tally.add(killed, await expectNothingLostOrTwice(scene, killed, concurrency));
     }
   } finally {
     tally.print(seed);

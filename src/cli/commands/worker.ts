@@ -30,10 +30,11 @@ export function define(command: Command, shell: Shell): void {
           });
         } catch (error) {
           if (!deadlines.giveUp.aborted) throw error;
-          logger.warn('the database was away until the end; what could not be recorded is in doubt');
-          shell.leave(130);
+          logger.error('the database was away until the end; what could not be recorded is in doubt');
+          shell.leave(1);
+        } finally {
+          deadlines.clear();
         }
-        deadlines.clear();
         logger.info('worker stopped');
       });
     });

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryOutcome } from '../../domain.ts';
 import { inSession } from '../connection.ts';
+import { reportProof } from '../requests/proof.ts';
 
 /** A report in the inbox that has not been looked at. */
 export type InboxReport = {
@@ -77,8 +78,10 @@ async function takeReports(client: pg.PoolClient, limit: number): Promise<InboxR
 
 /**
  * The first final outcome of a recipient stays; a second, equal one changes nothing, and a different one is kept in the
- * inbox as `conflicting`. A report for a request that is in doubt proves that the service accepted it. One for a
- * recipient that was left out of its request is about a message that was never sent: it matches nothing and proves nothing.
+ * inbox as `conflicting`. A report proves that the service accepted the request: one that is in doubt, or waits to be sent
+ * again after a doubt, is accepted, and of one that is being sent it is kept for the case that its answer is lost. A report
+ * for a recipient that was left out of its request is about a message that was never sent: it matches nothing and proves
+ * nothing.
  */
 async function applyDeliveries(
   client: pg.PoolClient,
@@ -119,9 +122,14 @@ async function applyDeliveries(
       JOIN inserted USING (run_id, request, position)
     ), proven AS (
       UPDATE requests q
-      SET state = 'accepted', reason = 'proved by a delivery report'
+      SET reported = true,
+          state = CASE q.state WHEN 'sending' THEN 'sending' ELSE 'accepted' END,
+          reason = CASE q.state WHEN 'sending' THEN q.reason ELSE '${reportProof}' END
       FROM (SELECT DISTINCT run_id, request FROM matched) m
-      WHERE q.run_id = m.run_id AND q.request = m.request AND q.state = 'in_doubt'
+      WHERE q.run_id = m.run_id AND q.request = m.request
+        AND (q.state = 'in_doubt'
+             OR (q.state = 'sending' AND NOT q.reported)
+             OR (q.state = 'planned' AND q.resends > 0))
     )
     UPDATE delivery_reports i
     SET run_id = m.run_id, request = m.request, position = m.position,

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { doubtsSlice } from '../slices/plan.ts';
+import { reportProof } from './proof.ts';
 
 /** A slice by its number, and the requests it has: from the first to the last. */
 export type SliceRange = {
@@ -13,8 +14,9 @@ const reason = 'the process that was sending it ended before the answer was reco
 
 /**
  * `sending → in_doubt` for requests whose owner is gone: the caller holds their slice, or its holder is dead, so nobody
- * else can be sending them (rule 2). They may have reached the service, so they are never `planned` again. The slice of the
- * doubts sends nothing itself, and what others send is not in doubt with its holder.
+ * else can be sending them (rule 2). They may have reached the service, so they are never `planned` again; those of which
+ * a delivery report has come did reach it, and are accepted. The slice of the doubts sends nothing itself, and what others
+ * send is not in doubt with its holder.
  *
  * @returns how many there were
  */
@@ -28,13 +30,15 @@ export async function doubtOrphanedRequests(
     `
     WITH orphaned AS (
       UPDATE requests
-      SET state = 'in_doubt', owner = NULL, updated_at = $4, reason = $6
+      SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
+          reason = CASE WHEN reported THEN '${reportProof}' ELSE $6 END,
+          owner = NULL, updated_at = $4
       WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending'
-      RETURNING request, attempts
+      RETURNING request, attempts, reported
     ), counted AS (
       UPDATE slices
-      SET settled = settled + o.requests, not_accepted = not_accepted + o.requests
-      FROM (SELECT count(*) AS requests FROM orphaned) o
+      SET settled = settled + o.requests, not_accepted = not_accepted + o.doubts
+      FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE NOT reported) AS doubts FROM orphaned) o
       WHERE run_id = $1 AND slice = $5 AND o.requests > 0
     )
     SELECT request, attempts FROM orphaned

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Settlement } from './settle.ts';
+import type { Settlement } from './settlement.ts';
 
 /**
  * `in_doubt → accepted | rejected` for requests that were taken for lost, and are in doubt because of the very attempt

@@ -1,38 +1,17 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
 import { divideRequests } from './divide.ts';
+import { reportProof } from './proof.ts';
 import { settleDoubted } from './settle-doubted.ts';
-
-/** How an attempt ended, and what its request becomes. */
-export type Settlement = {
-  readonly run: string;
-  readonly slice: number;
-  /** Who holds the slice. */
-  readonly owner: string;
-  readonly request: number;
-  readonly attempt: number;
-  readonly finishedAt: Date;
-  readonly httpStatus: number | null;
-  /** The service's words, or what went wrong; null when there is nothing to say. */
-  readonly detail: string | null;
-} & (
-  | { readonly state: 'accepted' | 'failed' | 'in_doubt' }
-  | {
-      readonly state: 'rejected';
-      /** Whether its recipients go into two new requests, each with a half of them. */
-      readonly divide: boolean;
-    }
-  /** Back to `planned`: only for a request that the service provably did not take. */
-  | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' }
-);
+import type { Settlement } from './settlement.ts';
 
 /**
  * `sending → accepted | rejected | failed | in_doubt | planned`, for a batch of any runs. Fenced: a request that its owner
- * no longer holds is left as it is, with one exception. Where it was taken for lost meanwhile, and is in doubt because of
- * the very attempt that was answered after all, the answer settles it.
+ * no longer holds is left as it is, and so is one that is at another attempt by now; with one exception. Where it was
+ * taken for lost meanwhile, and is in doubt because of the very attempt that was answered after all, the answer settles it.
  *
  * A request that was sent again after a doubt and is rejected or fails then is still in doubt: that says nothing of how it
- * went before.
+ * went before. And what a delivery report has proved meanwhile is accepted where it would be in doubt or be sent again.
  *
  * @returns the requests that were settled, by their place in the batch
  */
@@ -80,15 +59,21 @@ async function settle(
         AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
     ), settled AS (
       UPDATE requests q
-      SET state = CASE WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt' ELSE o.state END,
-          reason = CASE WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
+      SET state = CASE
+                    WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN 'accepted'
+                    WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt'
+                    ELSE o.state
+                  END,
+          reason = CASE
+                     WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN '${reportProof}'
+                     WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
                      THEN concat_ws(': ', 'sent again and ' || o.state || ', but it may have arrived before', o.detail)
                      ELSE o.detail
                    END,
           owner = NULL, updated_at = o.finished_at
       FROM outcome o
       WHERE q.run_id = o.run_id AND q.request = o.request
-        AND q.state = 'sending' AND q.owner = o.owner
+        AND q.attempts = o.attempt AND q.state = 'sending' AND q.owner = o.owner
       RETURNING o.place, o.run_id, o.slice, q.state, o.divided AND q.state = 'rejected' AS divided
     ), counted AS (
       UPDATE slices s

@@ -4,9 +4,10 @@ import { inTransaction } from '../connection.ts';
 import { enqueueSlices, type SlicePlan } from '../slices/enqueue.ts';
 import { completeRun, type DoubtPolicy } from '../slices/finish.ts';
 import type { SliceQueue } from '../slices/queue.ts';
+import { lockDequeued } from './lock-dequeued.ts';
 
 /**
- * `planned, paused, running → running`: the run's next slices are in the queue, where they are not yet. A run of which
+ * `planned, paused, running → running`: the run's next slices are in the queue, as its account allows now. A run of which
  * nothing is left to send is completed by this.
  *
  * @returns the state the run was in; of a run that is over nothing was changed
@@ -19,17 +20,23 @@ export async function beginRun(
   now: Date,
 ): Promise<RunState | undefined> {
   return inTransaction(pool, async (client) => {
-    const { rows } = await client.query<{ state: RunState }>(
-      'SELECT state FROM runs WHERE run_id = $1 FOR UPDATE',
-      [plan.run],
-    );
-    const state = rows[0]?.state;
+    const state = await lockDequeued(queue, client, plan.run);
     if (state !== 'planned' && state !== 'paused' && state !== 'running') return state;
     await client.query(
       `UPDATE runs SET state = 'running', state_reason = NULL, finished_at = NULL WHERE run_id = $1`,
       [plan.run],
     );
     if (state === 'paused') {
+      await client.query(
+        `
+        UPDATE runs
+        SET (settled_before, rejected_before) = (
+          SELECT coalesce(sum(settled), 0), coalesce(sum(rejected), 0) FROM slices WHERE run_id = $1
+        )
+        WHERE run_id = $1
+        `,
+        [plan.run],
+      );
       // What was sent again by an operator's word may be in doubt again.
       await client.query(
         `UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND slice = 0 AND state = 'done'`,

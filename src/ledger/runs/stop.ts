@@ -3,8 +3,9 @@ import type { RunState } from '../../domain.ts';
 import { inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
-import { dequeueSlices, wakeChannel } from '../slices/enqueue.ts';
+import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
+import { lockDequeued } from './lock-dequeued.ts';
 
 /** What a run was when it was to be stopped. `changed` is false for a run that cannot be stopped in this way. */
 export type Stopped = { readonly changed: boolean; readonly state: RunState };
@@ -23,14 +24,13 @@ export async function pauseRun(
   reason: string,
 ): Promise<Stopped | undefined> {
   return inTransaction(pool, async (client) => {
-    const state = await lockRun(client, run);
+    const state = await lockDequeued(queue, client, run);
     if (state === undefined) return undefined;
     if (state !== 'planned' && state !== 'running') return { changed: false, state };
     await client.query(`UPDATE runs SET state = 'paused', state_reason = $2 WHERE run_id = $1`, [
       run,
       reason,
     ]);
-    await dequeueSlices(queue, client, run);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
     return { changed: true, state };
   });
@@ -50,7 +50,7 @@ export async function cancelRun(
   now: Date,
 ): Promise<Stopped | undefined> {
   return inTransaction(pool, async (client) => {
-    const state = await lockRun(client, run);
+    const state = await lockDequeued(queue, client, run);
     if (state === undefined) return undefined;
     if (state === 'completed' || state === 'cancelled' || state === 'failed') {
       return { changed: false, state };
@@ -59,7 +59,6 @@ export async function cancelRun(
       `UPDATE runs SET state = 'cancelled', state_reason = $2, finished_at = $3 WHERE run_id = $1`,
       [run, reason, now],
     );
-    await dequeueSlices(queue, client, run);
     await cancelPlanned(client, run, now, null);
     await doubtLateClaims(client, run, now);
     await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
@@ -81,12 +80,4 @@ async function doubtLateClaims(client: pg.ClientBase, run: string, now: Date): P
     [run],
   );
   for (const range of rows) await doubtOrphanedRequests(client, { run, ...range }, now);
-}
-
-async function lockRun(client: pg.ClientBase, run: string): Promise<RunState | undefined> {
-  const { rows } = await client.query<{ state: RunState }>(
-    'SELECT state FROM runs WHERE run_id = $1 FOR UPDATE',
-    [run],
-  );
-  return rows[0]?.state;
 }

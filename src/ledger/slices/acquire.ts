@@ -4,7 +4,7 @@ import type { Channel } from '../../domain.ts';
 import { inTransaction } from '../connection.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
 import { mostSlots, type SliceJob } from './enqueue.ts';
-import { queueName, type SliceQueue, throughClient } from './queue.ts';
+import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
 
 /** A slice that this worker alone may send from. */
 export type HeldSlice = SliceRange & {
@@ -40,7 +40,7 @@ const tiers = Object.fromEntries(
 /**
  * Takes the next slice from the queue. In one transaction: the job becomes this worker's, the slice is held, its run is
  * running, and what an earlier holder left in the middle of sending is in doubt (rule 2). Takings are one after the
- * other over the fleet, because pg-boss counts a group's active jobs without a lock.
+ * other over the fleet.
  *
  * @param ignoredAccounts accounts that this process does not have
  */
@@ -96,11 +96,6 @@ export async function acquireSlice(
       },
     };
   });
-}
-
-/** Until the end of the transaction, nobody else takes a slice; and whoever was in the middle of it has ended. */
-export async function lockTakings(client: pg.ClientBase): Promise<void> {
-  await client.query("SELECT pg_advisory_xact_lock(hashtextextended('volley slices', 0))");
 }
 
 /** What pg-boss answers, of which its types say nothing. */

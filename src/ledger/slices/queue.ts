@@ -48,6 +48,31 @@ export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
   return queue;
 }
 
+const takingsKey = "hashtextextended('volley slices', 0)";
+
+/**
+ * Until the transaction ends, only it takes slices, from the queue or from the dead. pg-boss counts a group's active jobs
+ * without a lock; and who takes a job first and its slice then would meet those who go the other way.
+ */
+export async function lockTakings(client: pg.ClientBase): Promise<void> {
+  await client.query(`SELECT pg_advisory_xact_lock(${takingsKey})`);
+}
+
+/**
+ * Keeps everybody from taking slices during the work, which may be a part of a transaction that then goes on for long: a
+ * job that is deleted in it is not taken any more. To be begun before the run is locked, as taking locks it last.
+ */
+export async function holdingTakings<Result>(
+  client: pg.ClientBase,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await client.query(`SELECT pg_advisory_lock(${takingsKey})`);
+  // Where the work fails, the session ends.
+  const result = await work();
+  await client.query(`SELECT pg_advisory_unlock(${takingsKey})`);
+  return result;
+}
+
 /** Lets the queue work on a connection of ours, so that a job changes in the transaction of what it stands for. */
 export function throughClient(client: pg.Pool | pg.ClientBase): Db {
   return {

@@ -1,23 +1,12 @@
 import type pg from 'pg';
-import type { RunState } from '../../domain.ts';
 import { inTransaction } from '../connection.ts';
-import { cancelPlanned } from '../requests/cancel.ts';
-import { doubtOrphanedRequests } from '../requests/orphans.ts';
 import { isCalm } from './calm.ts';
-import { queueName, type SliceQueue, throughClient } from './queue.ts';
+import { lockTakings, queueName, type SliceQueue } from './queue.ts';
+import { type DbTakenSlice, takeBack } from './take-back.ts';
 
 /** Held by a worker's session for as long as it lives. `worker` is SQL. */
 export const workerLockKey = (worker: string): string =>
   `hashtextextended('volley worker ' || CAST(${worker} AS text), 0)`;
-
-type DbOrphan = {
-  readonly run_id: string;
-  readonly slice: number;
-  readonly first_request: number;
-  readonly last_request: number;
-  readonly job: string;
-  readonly run_state: RunState;
-};
 
 /**
  * Takes the slices of dead workers from them: those whose lock is free, because their session ended with them. A run
@@ -36,7 +25,8 @@ export async function reapDeadWorkers(
   const { rows: held } = await pool.query('SELECT FROM slices WHERE state = $1 LIMIT 1', ['held']);
   if (held.length === 0 || !(await isCalm(pool))) return 0;
   return inTransaction(pool, async (client) => {
-    const { rows } = await client.query<DbOrphan>(
+    await lockTakings(client);
+    const { rows } = await client.query<DbTakenSlice>(
       `
       WITH dead AS MATERIALIZED (
         SELECT worker
@@ -52,7 +42,7 @@ export async function reapDeadWorkers(
       `,
       [self],
     );
-    for (const orphan of rows) await takeBack(queue, client, orphan, now);
+    for (const orphan of rows) await takeBack(queue, client, orphan, 'its worker is dead', now);
     return rows.length;
   });
 }
@@ -63,33 +53,4 @@ export async function reapDeadWorkers(
  */
 export async function takeSilentSlices(queue: SliceQueue, pool: pg.Pool): Promise<void> {
   if (await isCalm(pool)) await queue.supervise(queueName);
-}
-
-/**
- * Into the queue again, with what it was sending in doubt. Out of it where its run no longer runs, and done where that was
- * cancelled.
- */
-async function takeBack(
-  queue: SliceQueue,
-  client: pg.ClientBase,
-  { run_id: run, slice, first_request: first, last_request: last, job, run_state }: DbOrphan,
-  now: Date,
-): Promise<void> {
-  const running = run_state === 'planned' || run_state === 'running';
-  const cancelled = run_state === 'cancelled';
-  await doubtOrphanedRequests(client, { run, slice, first, last }, now);
-  // What the dead one gave back after the run was cancelled.
-  if (cancelled) await cancelPlanned(client, run, now, { first, last });
-  await client.query(
-    `
-    UPDATE slices
-    SET worker = NULL, owner = NULL, state = CASE WHEN $3 THEN 'queued' WHEN $4 THEN 'done' ELSE 'waiting' END,
-        job = CASE WHEN $3 THEN job END
-    WHERE run_id = $1 AND slice = $2
-    `,
-    [run, slice, running, cancelled],
-  );
-  const db = throughClient(client);
-  if (running) await queue.fail(queueName, job, { message: 'its worker is dead' }, { db });
-  else await queue.complete(queueName, job, null, { db });
 }

@@ -1,55 +1,62 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
-import type { SliceRange } from '../requests/orphans.ts';
-import { type HeldSlice, lockTakings } from './acquire.ts';
-import { queueName, type SliceQueue, throughClient } from './queue.ts';
+import type { HeldSlice } from './acquire.ts';
+import { lockTakings, type SliceQueue } from './queue.ts';
+import { type DbTakenSlice, takeBack } from './take-back.ts';
+
+/** Gives a slice of which nothing was claimed back, for a worker that has its account. */
+export async function returnSlice(
+  queue: SliceQueue,
+  pool: pg.Pool,
+  held: HeldSlice,
+  now: Date,
+): Promise<void> {
+  await inTransaction(pool, (client) =>
+    giveBack(queue, client, held, 'its worker does not have the account', now),
+  );
+}
 
 /**
- * Puts a slice back into the queue that was acquired under this owner without hearing of it, because the connection broke
- * as that was committed.
+ * Gives a slice back that was acquired under this owner without hearing of it, because the connection broke as that was
+ * committed.
  */
-export async function returnUnheard(queue: SliceQueue, pool: pg.Pool, owner: string): Promise<void> {
+export async function returnUnheard(
+  queue: SliceQueue,
+  pool: pg.Pool,
+  owner: string,
+  now: Date,
+): Promise<void> {
   await inTransaction(pool, async (client) => {
+    // Whoever was in the middle of taking it has ended by then.
     await lockTakings(client);
-    const { rows } = await client.query<{ run: string; slice: number; job: string }>(
-      `SELECT run_id AS run, slice, job FROM slices WHERE state = 'held' AND owner = $1`,
+    const { rows } = await client.query<{ run: string; slice: number }>(
+      `SELECT run_id AS run, slice FROM slices WHERE state = 'held' AND owner = $1`,
       [owner],
     );
-    for (const { run, slice, job } of rows) {
-      await putBack(queue, client, { run, slice, owner, job }, 'the answer of the ledger was lost');
+    for (const row of rows) {
+      await giveBack(queue, client, { ...row, owner }, 'the answer of the ledger was lost', now);
     }
   });
 }
 
-/** Puts a slice of which nothing was claimed back into the queue, for a worker that has its account. */
-export async function returnSlice(
-  queue: SliceQueue,
-  pool: pg.Pool,
-  { run, slice, owner, job }: HeldSlice,
-): Promise<void> {
-  await inTransaction(pool, (client) =>
-    putBack(queue, client, { run, slice, owner, job }, 'its worker does not have the account'),
-  );
-}
-
-async function putBack(
+async function giveBack(
   queue: SliceQueue,
   client: pg.ClientBase,
-  {
-    run,
-    slice,
-    owner,
-    job,
-  }: Pick<SliceRange, 'run' | 'slice'> & { readonly owner: string; readonly job: string | HeldSlice['job'] },
+  { run, slice, owner }: Pick<HeldSlice, 'run' | 'slice' | 'owner'>,
   message: string,
+  now: Date,
 ): Promise<void> {
-  const { rowCount } = await client.query(
+  // Whoever changes slices takes the run first.
+  await client.query('SELECT FROM runs WHERE run_id = $1 FOR NO KEY UPDATE', [run]);
+  const { rows } = await client.query<DbTakenSlice>(
     `
-    UPDATE slices SET state = 'queued', worker = NULL, owner = NULL
-    WHERE run_id = $1 AND slice = $2 AND owner = $3
+    SELECT s.run_id, s.slice, s.first_request, s.last_request, s.job, r.state AS run_state
+    FROM slices s
+    JOIN runs r USING (run_id)
+    WHERE s.run_id = $1 AND s.slice = $2 AND s.owner = $3
+    FOR NO KEY UPDATE OF s
     `,
     [run, slice, owner],
   );
-  if (rowCount === 0) return;
-  await queue.fail(queueName, job, { message }, { db: throughClient(client) });
+  for (const held of rows) await takeBack(queue, client, held, message, now);
 }

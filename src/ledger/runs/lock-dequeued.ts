@@ -1,0 +1,25 @@
+import type pg from 'pg';
+import type { RunState } from '../../domain.ts';
+import { dequeueSlices } from '../slices/enqueue.ts';
+import { holdingTakings, type SliceQueue } from '../slices/queue.ts';
+
+/**
+ * Locks a run, and takes those of its slices out of the queue that nobody holds; of a run that does not run none are there.
+ * Whatever else the transaction then does, for however long, others can take slices of other runs.
+ *
+ * @returns the state of the run; undefined when there is no such run
+ */
+export async function lockDequeued(
+  queue: SliceQueue,
+  client: pg.ClientBase,
+  run: string,
+): Promise<RunState | undefined> {
+  return holdingTakings(client, async () => {
+    const { rows } = await client.query<{ state: RunState }>(
+      'SELECT state FROM runs WHERE run_id = $1 FOR UPDATE',
+      [run],
+    );
+    await dequeueSlices(queue, client, run);
+    return rows[0]?.state;
+  });
+}

@@ -1,0 +1,154 @@
+import { expect } from 'vitest';
+import type { RequestState, RunState } from '../../../src/domain.ts';
+import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import type { Model, ModelRequest } from './model.ts';
+import type { World } from './world.ts';
+
+type LedgerRequest = {
+  readonly number: number;
+  readonly messageId: string;
+  readonly state: RequestState;
+  readonly owner: string | null;
+  readonly resends: number;
+  readonly addresses: readonly string[];
+  readonly words: Readonly<Record<string, string>>;
+  readonly attempts: readonly { readonly owner: string; readonly verdict: string | null }[];
+};
+
+type LedgerRun = {
+  readonly run: RunState;
+  readonly requests: readonly LedgerRequest[];
+  readonly slices: readonly unknown[];
+};
+
+/** In one statement, so that it is one moment. */
+async function readLedger({ pool, run }: World): Promise<LedgerRun> {
+  const { rows } = await pool.query<{ ledger: LedgerRun }>({
+    name: 'model-read-ledger',
+    text: `
+    SELECT json_build_object(
+      'run', (SELECT state FROM runs WHERE run_id = $1),
+      'requests', (
+        SELECT json_agg(json_build_object(
+          'number', q.request, 'messageId', q.message_id, 'state', q.state, 'owner', q.owner, 'resends', q.resends,
+          'addresses', c.addresses,
+          'words', (SELECT coalesce(json_object_agg(c.addresses[o.position], o.outcome), '{}')
+                    FROM recipient_outcomes o WHERE o.run_id = $1 AND o.request = q.request),
+          'attempts', (SELECT coalesce(json_agg(json_build_object('owner', a.owner, 'verdict', a.verdict)
+                                                ORDER BY a.attempt), '[]')
+                       FROM attempts a WHERE a.run_id = $1 AND a.request = q.request)
+        ) ORDER BY q.request)
+        FROM requests q
+        JOIN chunks c USING (run_id, request)
+        WHERE run_id = $1
+          AND q.recipients = cardinality(c.addresses)
+          AND q.attempts = (SELECT count(*) FROM attempts a WHERE a.run_id = $1 AND a.request = q.request)
+      ),
+      'slices', (
+        SELECT json_agg(json_build_object('number', slice, 'first', first_request, 'last', last_request,
+                                          'state', state, 'owner', owner, 'worker', worker) ORDER BY slice)
+        FROM slices
+        WHERE run_id = $1
+      )
+    ) AS ledger`,
+    values: [run],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('the ledger did not answer');
+  return row.ledger;
+}
+
+/** What is broken when a request is not in the state that it must be in. */
+const ruleOf: Partial<Record<RequestState, string>> = {
+  sending: 'rule 1: the state of claimed',
+  in_doubt: 'rule 2: the state of doubtful',
+  accepted: 'rule 2: the state of accepted',
+};
+
+/** The ledger is what the model says, and keeps what design.md promises. */
+export async function compare(model: Model, world: World): Promise<void> {
+  const ledger = await readLedger(world);
+  for (const { number, state } of model.requests) {
+    const is = ledger.requests.find((request) => request.number === number)?.state;
+    expect(is, `${ruleOf[state] ?? 'the state of'} request ${number}`).toBe(state);
+  }
+  expect(
+    ledger.requests.map(({ messageId: _, ...request }) => request),
+    'requests',
+  ).toEqual(model.requests.map(expectedRequest));
+  expect(ledger.slices, 'slices').toEqual(
+    model.slices.map(({ silent: _, ...slice }) => slice).toSorted((one, other) => one.number - other.number),
+  );
+  expect(ledger.run, 'the run').toBe(model.run);
+  for (const request of ledger.requests) expectPromisesKept(model, world, request);
+  expectNobodyForgotten(ledger);
+  await expectSums(model, world, ledger);
+}
+
+function expectedRequest({
+  number,
+  state,
+  owner,
+  resends,
+  addresses,
+  words,
+  attempts,
+}: ModelRequest): unknown {
+  return {
+    number,
+    state,
+    owner,
+    resends,
+    addresses,
+    words: Object.fromEntries(words),
+    attempts: attempts.map((attempt) => ({ owner: attempt.owner, verdict: attempt.verdict })),
+  };
+}
+
+const mayBeThere: readonly RequestState[] = ['sending', 'in_doubt', 'accepted', 'abandoned'];
+
+/** Rules 2, 3 and 6, told by what the service has. */
+function expectPromisesKept(model: Model, { service, messageIds }: World, request: LedgerRequest): void {
+  const { number, messageId, state, resends } = request;
+  expect(messageIds.get(number) ?? messageId, `rule 3: the MessageID of request ${number}`).toBe(messageId);
+  messageIds.set(number, messageId);
+  const accepted = service.accepted(messageId);
+  expect(accepted, `rule 6: how often the service accepted request ${number}`).toBeLessThanOrEqual(
+    1 + resends,
+  );
+  const named = mayBeThere.includes(state) || (state === 'planned' && resends > 0);
+  expect(accepted === 0 || named, `request ${number} is ${state}, and the service has it`).toBe(true);
+  const known = accepted > 0 || model.requests[number - 1]?.taken;
+  expect(
+    state !== 'accepted' || known,
+    `request ${number} is accepted, and the service does not have it`,
+  ).toBe(true);
+}
+
+/** Where nothing is to come any more, nothing may be left under way. */
+function expectNobodyForgotten({ run, requests, slices }: LedgerRun): void {
+  const held = JSON.stringify(slices).includes('"held"');
+  const left = requests.filter(({ state }) => state === 'sending' || state === 'planned');
+  const over = run === 'completed' || (run === 'cancelled' && !held);
+  expect(over ? left : [], `requests under way in a run that is ${run}`).toEqual([]);
+  const sending = left.filter(({ state }) => state === 'sending');
+  expect(held ? [] : sending, 'rule 2: requests that are sending, though nobody holds a slice').toEqual([]);
+}
+
+/** Rule 4. */
+async function expectSums(model: Model, { pool, run }: World, { requests }: LedgerRun): Promise<void> {
+  const summary = await summariseRun(pool, run);
+  if (!summary) throw new Error(`there is no run ${run}`);
+  const sum = ({ total: _, ...states }: Readonly<Record<string, number>>): number =>
+    Object.values(states).reduce((all, count) => all + count, 0);
+  expect(sum(summary.requests), 'rule 4: requests').toBe(summary.requests.total);
+  expect(summary.requests.total, 'rule 4: requests').toBe(requests.length);
+  expect(sum(summary.recipients), 'rule 4: recipients').toBe(summary.recipients.total);
+  expect(summary.recipients.total, 'rule 4: recipients').toBe(model.settings.recipients);
+  const negative = Object.values(summary.recipients).some((count) => count < 0);
+  expect(negative, 'rule 4: no count is below nothing').toBe(false);
+  for (const state of ['planned', 'accepted', 'in_doubt'] as const) {
+    const counted = requests.filter((request) => request.state === state).length;
+    expect(summary.requests[state], `rule 4: ${state}`).toBe(counted);
+  }
+}

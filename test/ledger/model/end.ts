@@ -1,0 +1,44 @@
+import { expect } from 'vitest';
+import { compare } from './compare.ts';
+import type { Model } from './model.ts';
+import { beginOrResume, resendByPolicy } from './operator-steps.ts';
+import { claimSome, ownFlights, sendFlight, settleSome } from './request-steps.ts';
+import { acquireNext, finishHeld, inHand, reapDead } from './slice-steps.ts';
+import { killWorker, startWorker, type World } from './world.ts';
+
+/** More slices than a run of the test can need. */
+const most = 200;
+
+/** Everybody dies; then one worker, with whom nothing goes wrong, resumes the run and works it until nothing is left. */
+export async function walkToTheEnd(model: Model, world: World): Promise<void> {
+  for (const worker of [...model.workers]) await killWorker(model, world, worker);
+  await startWorker(model, world);
+  await reapDead.take(model, world);
+  await compare(model, world);
+  await beginOrResume(true).take(model, world);
+  for (let count = 0; isLeft(model); count++) {
+    expect(count, 'slices until the end').toBeLessThan(most);
+    await acquireNext(0, true).take(model, world);
+    await compare(model, world);
+    await workAll(model, world);
+  }
+  await compare(model, world);
+  expect(['completed', 'cancelled'], 'what the run comes to').toContain(model.run);
+}
+
+function isLeft({ slices, staleJobs }: Model): boolean {
+  return staleJobs > 0 || slices.some(({ state }) => state === 'queued' || state === 'held');
+}
+
+/** Everything that is claimed is accepted. */
+async function workAll(model: Model, world: World): Promise<void> {
+  for (const holding of inHand(model)) {
+    if (holding.slice === 0) await resendByPolicy(0).take(model, world);
+    else await claimSome(0, { limit: 10, heard: true, idly: true }).take(model, world);
+    for (const flight of ownFlights(model)) {
+      await sendFlight(model, world, flight, 'accepted', true);
+      await settleSome(0, 1, { divide: false, spent: false, unsent: false }).take(model, world);
+    }
+    await finishHeld(model, world, holding, false);
+  }
+}

@@ -1,0 +1,162 @@
+import type { RequestState, RunState } from '../../../src/domain.ts';
+
+/**
+ * A run as design.md, "States", says that it must be: what the ledger is held against after every step, and what the
+ * workers have in their own memory, which dies with them.
+ */
+export type Model = {
+  run: RunState;
+  readonly settings: Settings;
+  readonly requests: ModelRequest[];
+  readonly slices: ModelSlice[];
+  /** Jobs in the queue whose slice has been given up by a holder who was late. */
+  staleJobs: number;
+  readonly suppressed: Set<string>;
+  /** Workers that live, in the order in which they began. */
+  readonly workers: string[];
+  readonly holdings: Holding[];
+  readonly flights: Flight[];
+};
+
+export type Settings = {
+  readonly recipients: number;
+  readonly slots: number;
+  readonly atOnce: number;
+  readonly canary: boolean;
+  readonly lookUp: boolean;
+  /** How often the campaign's policy sends a request in doubt again. */
+  readonly resends: number;
+  /** Whether it may occur to somebody to cancel it: after that, there is little to be seen. */
+  readonly cancellable: boolean;
+  /** Whether workers die. */
+  readonly deadly: boolean;
+};
+
+export type RecipientWord = 'delivered' | 'undelivered' | 'cancelled';
+
+export type ModelRequest = {
+  readonly number: number;
+  state: RequestState;
+  owner: string | null;
+  resends: number;
+  /** A delivery report has come while it was not settled. */
+  reported: boolean;
+  /** An operator took it as accepted. */
+  taken: boolean;
+  addresses: readonly string[];
+  /** What is known of a recipient alone, by address. */
+  readonly words: Map<string, RecipientWord>;
+  readonly attempts: ModelAttempt[];
+};
+
+/** `answered`: the status of an answer is kept with it. */
+export type ModelAttempt = { readonly owner: string; verdict: string | null; answered: boolean };
+
+export type ModelSlice = {
+  readonly number: number;
+  readonly first: number;
+  readonly last: number;
+  state: 'waiting' | 'queued' | 'held' | 'done';
+  owner: string | null;
+  worker: string | null;
+  /** Its holder's signs of life stopped, and the queue offers it to others. */
+  silent: boolean;
+};
+
+/** A slice in the hands of a worker, or so the worker thinks. */
+export type Holding = {
+  readonly owner: string;
+  readonly worker: string;
+  readonly slice: number;
+  /** The worker has given it up. */
+  over: boolean;
+};
+
+/** What an exchange came to, as far as the worker knows. */
+export type Answer = 'accepted' | 'rejected' | 'retry' | 'unauthorized' | 'lost';
+
+/** A request that a worker has claimed and knows of. */
+export type Flight = {
+  readonly holding: Holding;
+  readonly request: number;
+  readonly messageId: string;
+  readonly recipients: readonly string[];
+  attempt: number;
+  /** Undefined as long as nothing of this attempt has left. */
+  answer: Answer | undefined;
+  /** What was told to the ledger. */
+  settled: Settled | undefined;
+};
+
+export type Settled = {
+  readonly state: 'accepted' | 'rejected' | 'failed' | 'in_doubt' | 'planned';
+  readonly verdict: string;
+  readonly httpStatus: number | null;
+  readonly divide: boolean;
+};
+
+export function newModel(
+  settings: Settings,
+  requests: readonly (readonly string[])[],
+  requestsInSlice: number,
+): Model {
+  const slices: ModelSlice[] = [];
+  for (let first = 1; first <= requests.length; first += requestsInSlice) {
+    slices.push(
+      waitingSlice(slices.length + 1, first, Math.min(requests.length, first + requestsInSlice - 1)),
+    );
+  }
+  slices.push(waitingSlice(0, 1, requests.length));
+  return {
+    run: 'planned',
+    settings,
+    requests: requests.map((addresses, index) => plannedRequest(index + 1, addresses)),
+    slices,
+    staleJobs: 0,
+    suppressed: new Set(),
+    workers: [],
+    holdings: [],
+    flights: [],
+  };
+}
+
+export function waitingSlice(number: number, first: number, last: number): ModelSlice {
+  return { number, first, last, state: 'waiting', owner: null, worker: null, silent: false };
+}
+
+export function plannedRequest(number: number, addresses: readonly string[]): ModelRequest {
+  return {
+    number,
+    state: 'planned',
+    owner: null,
+    resends: 0,
+    reported: false,
+    taken: false,
+    addresses,
+    words: new Map(),
+    attempts: [],
+  };
+}
+
+export function requestNumbered(model: Model, number: number): ModelRequest {
+  const request = model.requests.find((candidate) => candidate.number === number);
+  if (!request) throw new Error(`the model has no request ${number}`);
+  return request;
+}
+
+export function sliceNumbered(model: Model, number: number): ModelSlice {
+  const slice = model.slices.find((candidate) => candidate.number === number);
+  if (!slice) throw new Error(`the model has no slice ${number}`);
+  return slice;
+}
+
+export function isHeldBy(slice: ModelSlice, owner: string): boolean {
+  return slice.state === 'held' && slice.owner === owner;
+}
+
+/** The requests in a slice that are in a state. */
+export function requestsIn(model: Model, slice: ModelSlice, state: RequestState): ModelRequest[] {
+  return model.requests.filter(
+    ({ number, state: is }) => is === state && number >= slice.first && number <= slice.last,
+  );
+}

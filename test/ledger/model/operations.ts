@@ -1,0 +1,17 @@
+import { claimRequests } from '../../../src/ledger/requests/claim.ts';
+import { startNextAttempt } from '../../../src/ledger/requests/retry.ts';
+import { settleRequests } from '../../../src/ledger/requests/settle.ts';
+import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
+import { reapDeadWorkers } from '../../../src/ledger/slices/reap.ts';
+
+/** What the rules of design.md rest upon: the ledger's own functions, or worse ones in their place. */
+export const operations = { acquireSlice, claimRequests, reapDeadWorkers, settleRequests, startNextAttempt };
+export type Operations = typeof operations;
+
+/** A ledger that breaks a rule. */
+export type Mutation = Partial<Operations> & {
+  /** Right after the first byte of a request has left. */
+  readonly afterSending?: () => Promise<void>;
+  /** Leaves nothing open. */
+  readonly beforeClosing?: () => Promise<void>;
+};

@@ -1,0 +1,194 @@
+import type { Resolution } from '../../../src/domain.ts';
+import {
+  type Flight,
+  type Holding,
+  isHeldBy,
+  type Model,
+  type ModelRequest,
+  type ModelSlice,
+  plannedRequest,
+  requestNumbered,
+  requestsIn,
+  type Settled,
+  sliceNumbered,
+  waitingSlice,
+} from './model.ts';
+
+/** What must become of requests. Every function changes the model as the ledger has to change. */
+
+/** @returns the requests that the holder may send now */
+export function claim(model: Model, { owner, slice: number }: Holding, limit: number): ModelRequest[] {
+  const slice = sliceNumbered(model, number);
+  if (!isHeldBy(slice, owner) || model.run !== 'running') return [];
+  const batch = requestsIn(model, slice, 'planned').slice(0, limit);
+  for (const request of batch) leaveOut(model, request, owner);
+  return batch.filter(({ state }) => state === 'sending');
+}
+
+function leaveOut({ suppressed }: Model, request: ModelRequest, owner: string): void {
+  const unwanted = request.addresses.filter((address) => suppressed.has(address));
+  const nobodyLeft =
+    unwanted.length > 0 &&
+    request.addresses.every(
+      (address) => suppressed.has(address) || request.words.get(address) === 'cancelled',
+    );
+  if (nobodyLeft) giveUpPlanned(request);
+  if (request.state === 'cancelled' || request.attempts.length === 0) {
+    for (const address of unwanted) {
+      if (!request.words.has(address)) request.words.set(address, 'cancelled');
+    }
+  }
+  if (nobodyLeft) return;
+  request.state = 'sending';
+  request.owner = owner;
+  request.attempts.push({ owner, verdict: null, answered: false });
+}
+
+/** It is not sent. Where it had been in doubt, it is again: that it was to be sent again proves nothing. */
+function giveUpPlanned(request: ModelRequest): void {
+  request.state = request.resends > 0 ? 'in_doubt' : 'cancelled';
+}
+
+/** In a run that is cancelled. */
+export function cancelPlanned(model: Model, slice: ModelSlice): void {
+  for (const request of requestsIn(model, slice, 'planned')) giveUpPlanned(request);
+}
+
+export function sentTo(request: ModelRequest): string[] {
+  return request.addresses.filter((address) => request.words.get(address) !== 'cancelled');
+}
+
+/** Rule 2: what is sending without a live owner is in doubt, unless it is proved that the service has it. */
+export function doubt(model: Model, slice: ModelSlice): void {
+  // Slice 0 is about requests of other slices, and none of its own.
+  if (slice.number === 0) return;
+  for (const request of requestsIn(model, slice, 'sending')) {
+    request.state = request.reported ? 'accepted' : 'in_doubt';
+    request.owner = null;
+    const attempt = request.attempts.at(-1);
+    if (attempt && attempt.verdict === null) attempt.verdict = 'in_doubt';
+  }
+}
+
+/** @returns whether the holder may send it again */
+export function startNextAttempt(model: Model, { request: number, attempt, holding }: Flight): boolean {
+  const request = requestNumbered(model, number);
+  const ended = request.attempts[attempt - 1];
+  if (ended && ended.verdict === null) {
+    ended.verdict = 'retry';
+    ended.answered = true;
+  }
+  if (request.state !== 'sending' || request.owner !== holding.owner) return false;
+  request.attempts.push({ owner: holding.owner, verdict: null, answered: false });
+  return true;
+}
+
+/** @returns whether the request was settled by it */
+export function settle(
+  model: Model,
+  { request: number, attempt, holding }: Flight,
+  settled: Settled,
+): boolean {
+  const request = requestNumbered(model, number);
+  const ended = request.attempts[attempt - 1];
+  const open = ended?.verdict === null || (ended?.verdict === 'in_doubt' && !ended.answered);
+  if (ended && open && ended.owner === holding.owner) {
+    ended.verdict = settled.verdict;
+    ended.answered = settled.httpStatus !== null;
+  }
+  if (attempt !== request.attempts.length) return false;
+  const mine = request.state === 'sending' && request.owner === holding.owner;
+  const answered = settled.state === 'accepted' || settled.state === 'rejected';
+  const late = request.state === 'in_doubt' && answered && ended?.owner === holding.owner;
+  if (!mine && !late) return false;
+  request.owner = null;
+  request.state = settledState(request, settled.state);
+  return true;
+}
+
+/** Of what was sent before it was sent again nothing is proved by what became of it the last time. */
+function settledState({ resends, reported }: ModelRequest, told: Settled['state']): ModelRequest['state'] {
+  if (told === 'accepted') return 'accepted';
+  const mayBeThere = told === 'in_doubt' || resends > 0;
+  if (reported && mayBeThere) return 'accepted';
+  return mayBeThere && told !== 'planned' ? 'in_doubt' : told;
+}
+
+/** Rejected requests go into two halves each; a slice of the new requests waits. */
+export function divide(model: Model, numbers: readonly number[]): void {
+  if (model.run !== 'planned' && model.run !== 'running' && model.run !== 'paused') return;
+  const highest = model.requests.length;
+  for (const number of numbers.toSorted((one, other) => one - other)) {
+    const request = requestNumbered(model, number);
+    const words = [...request.words.values()];
+    const left = sentTo(request);
+    const whole = request.state !== 'rejected' || request.resends > 0 || left.length < 2;
+    if (whole || words.some((word) => word !== 'cancelled')) continue;
+    request.addresses = request.addresses.filter((address) => request.words.has(address));
+    const middle = Math.ceil(left.length / 2);
+    for (const half of [left.slice(0, middle), left.slice(middle)]) {
+      model.requests.push(plannedRequest(model.requests.length + 1, half));
+    }
+  }
+  if (model.requests.length === highest) return;
+  const number = Math.max(...model.slices.map((slice) => slice.number)) + 1;
+  model.slices.push(waitingSlice(number, highest + 1, model.requests.length));
+}
+
+/** The holder takes back what it claimed without hearing of it. */
+export function takeBackUnheard(model: Model, { owner, slice }: Holding, known: readonly number[]): void {
+  for (const request of requestsIn(model, sliceNumbered(model, slice), 'sending')) {
+    if (request.owner !== owner || known.includes(request.number)) continue;
+    request.state = request.reported ? 'accepted' : 'planned';
+    request.owner = null;
+    const attempt = request.attempts.at(-1);
+    if (attempt) attempt.verdict = 'released';
+  }
+}
+
+/** A report of a message that the service has. */
+export function report(
+  request: ModelRequest,
+  address: string,
+  outcome: 'delivered' | 'undelivered' | 'pending',
+) {
+  if (outcome !== 'pending' && !request.words.has(address)) request.words.set(address, outcome);
+  if (request.state === 'sending') request.reported = true;
+  if (request.state !== 'in_doubt' && (request.state !== 'planned' || request.resends === 0)) return;
+  request.reported = true;
+  request.state = 'accepted';
+}
+
+/** @returns those that were in doubt */
+export function resolve(model: Model, numbers: readonly number[], word: Resolution): number[] {
+  if (word === 'resend' && (model.run === 'cancelled' || model.run === 'failed')) return [];
+  const resolved = model.requests.filter(
+    ({ number, state }) => state === 'in_doubt' && numbers.includes(number),
+  );
+  for (const request of resolved) {
+    request.state = ({ accepted: 'accepted', resend: 'planned', abandon: 'abandoned' } as const)[word];
+    if (word === 'accepted') request.taken = true;
+    if (word === 'resend') sendAgain(model, request);
+  }
+  if (word === 'resend' && resolved.length > 0 && model.run === 'completed') model.run = 'paused';
+  return resolved.map(({ number }) => number);
+}
+
+/** By the campaign's policy. @returns how many */
+export function resendDoubts(model: Model, { owner }: Holding): number {
+  if (!isHeldBy(sliceNumbered(model, 0), owner) || model.run !== 'running') return 0;
+  const again = model.requests.filter(
+    ({ state, resends }) => state === 'in_doubt' && resends < model.settings.resends,
+  );
+  for (const request of again) sendAgain(model, request);
+  return again.length;
+}
+
+function sendAgain(model: Model, request: ModelRequest): void {
+  request.state = 'planned';
+  request.resends++;
+  for (const slice of model.slices) {
+    const within = slice.number > 0 && request.number >= slice.first && request.number <= slice.last;
+    if (within && slice.state === 'done') slice.state = 'waiting';
+  }
+}

@@ -1,0 +1,138 @@
+import { type Holding, isHeldBy, type Model, type ModelSlice, requestsIn, sliceNumbered } from './model.ts';
+import { cancelPlanned, doubt } from './predict-requests.ts';
+
+/** What must become of a run's slices. Every function changes the model as the ledger has to change. */
+
+export function begin(model: Model): void {
+  if (model.run !== 'planned' && model.run !== 'paused' && model.run !== 'running') return;
+  dequeue(model);
+  const doubts = sliceNumbered(model, 0);
+  if (model.run === 'paused' && doubts.state === 'done') doubts.state = 'waiting';
+  model.run = 'running';
+  enqueue(model);
+  complete(model);
+}
+
+export function pause(model: Model): boolean {
+  if (model.run !== 'planned' && model.run !== 'running') return false;
+  model.run = 'paused';
+  dequeue(model);
+  return true;
+}
+
+export function cancel(model: Model): boolean {
+  if (model.run !== 'planned' && model.run !== 'running' && model.run !== 'paused') return false;
+  model.run = 'cancelled';
+  dequeue(model);
+  for (const slice of model.slices) {
+    cancelPlanned(model, slice);
+    if (slice.state === 'waiting') slice.state = 'done';
+  }
+  return true;
+}
+
+function enqueue(model: Model): void {
+  const { atOnce, canary } = model.settings;
+  const inQueue = model.slices.filter(({ state }) => state === 'queued' || state === 'held').length;
+  const canaryDone = sliceNumbered(model, 1).state === 'done';
+  const next = model.slices
+    .filter(
+      ({ number, state }) => number > 0 && state === 'waiting' && (!canary || number === 1 || canaryDone),
+    )
+    .toSorted((one, other) => one.number - other.number)
+    .slice(0, Math.max(0, atOnce - inQueue));
+  for (const slice of next) slice.state = 'queued';
+}
+
+function dequeue(model: Model): void {
+  for (const slice of model.slices) if (slice.state === 'queued') slice.state = 'waiting';
+}
+
+function complete(model: Model): void {
+  if (model.run !== 'running' && model.run !== 'paused') return;
+  const doubts = sliceNumbered(model, 0);
+  if (model.slices.some(({ number, state }) => number > 0 && state !== 'done')) return;
+  if (doubts.state === 'queued' || doubts.state === 'held') return;
+  const { lookUp, resends } = model.settings;
+  const open = model.requests.some(
+    (request) =>
+      request.state === 'in_doubt' && (request.resends < resends || (lookUp && doubts.state === 'waiting')),
+  );
+  if (open) {
+    if (model.run === 'running') doubts.state = 'queued';
+    return;
+  }
+  model.run = 'completed';
+  doubts.state = 'done';
+}
+
+/** What a worker may be given: the numbers of slices, or a job that stands for none. */
+export function acquirable(model: Model): { readonly slices: readonly number[]; readonly stale: boolean } {
+  const busy = model.slices.filter(({ state, silent }) => state === 'held' && !silent).length;
+  if (busy >= model.settings.slots) return { slices: [], stale: false };
+  const slices = model.slices.filter(
+    ({ state, silent }) => state === 'queued' || (state === 'held' && silent),
+  );
+  return { slices: slices.map(({ number }) => number), stale: model.staleJobs > 0 };
+}
+
+export function acquire(model: Model, holding: Holding): void {
+  const slice = sliceNumbered(model, holding.slice);
+  if (model.run === 'planned') model.run = 'running';
+  Object.assign(slice, { state: 'held', owner: holding.owner, worker: holding.worker, silent: false });
+  doubt(model, slice);
+  model.holdings.push(holding);
+}
+
+/** @returns how the holder must find it */
+export function finish(
+  model: Model,
+  { owner, slice: number }: Holding,
+  interrupted: boolean,
+): 'done' | 'given back' | 'lost' {
+  const slice = sliceNumbered(model, number);
+  if (model.run === 'cancelled') cancelPlanned(model, slice);
+  if (!isHeldBy(slice, owner)) return 'lost';
+  doubt(model, slice);
+  giveUp(model, slice, mustWait(model, slice, interrupted) ? 'waiting' : 'done');
+  const { state } = slice;
+  if (model.run === 'running') enqueue(model);
+  complete(model);
+  return state === 'done' ? 'done' : 'given back';
+}
+
+function mustWait(model: Model, slice: ModelSlice, interrupted: boolean): boolean {
+  if (slice.number > 0) return requestsIn(model, slice, 'planned').length > 0;
+  if (model.slices.some(({ number, state }) => number > 0 && state !== 'done')) return true;
+  return model.run !== 'cancelled' && (interrupted || model.run !== 'running');
+}
+
+function giveUp(model: Model, slice: ModelSlice, state: 'waiting' | 'done'): void {
+  // A job that is offered to others cannot be ended by who lost it; whoever fetches it finds that it stands for nothing.
+  if (slice.silent) model.staleJobs++;
+  Object.assign(slice, { state, owner: null, worker: null, silent: false });
+}
+
+export function handBack(model: Model, { owner, slice: number }: Holding): void {
+  const slice = sliceNumbered(model, number);
+  if (isHeldBy(slice, owner)) takeBack(model, slice);
+}
+
+function takeBack(model: Model, slice: ModelSlice): void {
+  doubt(model, slice);
+  if (model.run === 'planned' || model.run === 'running') {
+    Object.assign(slice, { state: 'queued', owner: null, worker: null, silent: false });
+    return;
+  }
+  if (model.run === 'cancelled') cancelPlanned(model, slice);
+  giveUp(model, slice, model.run === 'cancelled' ? 'done' : 'waiting');
+}
+
+/** @returns how many slices of dead workers there were */
+export function reap(model: Model): number {
+  const orphans = model.slices.filter(
+    ({ state, worker }) => state === 'held' && worker !== null && !model.workers.includes(worker),
+  );
+  for (const slice of orphans) takeBack(model, slice);
+  return orphans.length;
+}

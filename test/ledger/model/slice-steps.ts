@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { expect } from 'vitest';
+import type { SlicePlan } from '../../../src/ledger/slices/enqueue.ts';
+import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
+import { queueName, type SliceQueue } from '../../../src/ledger/slices/queue.ts';
+import { returnSlice } from '../../../src/ledger/slices/return.ts';
+import { type Holding, type Model, requestsIn, type Settings, sliceNumbered } from './model.ts';
+import { acquirable, acquire, finish, handBack, reap } from './predict-slices.ts';
+import { choose, type Step } from './step.ts';
+import { killWorker, startWorker, type World } from './world.ts';
+
+/** What workers do with slices. */
+
+export function planOf(run: string, { slots, atOnce, canary }: Settings): SlicePlan {
+  return { run, account: run, slots, atOnce, canary };
+}
+
+export function policyOf({ lookUp, resends }: Settings): DoubtPolicy {
+  return { lookUp, resends };
+}
+
+/** Those that a living worker has not given up, whether they are still its own or not. */
+export function inHand(model: Model): readonly Holding[] {
+  return model.holdings.filter(({ over }) => !over);
+}
+
+export function heldSlice({ held }: World, { owner }: Holding) {
+  const slice = held.get(owner);
+  if (!slice) throw new Error(`nobody was given a slice as ${owner}`);
+  return slice;
+}
+
+/** @param idly also when there is nothing to acquire */
+export function acquireNext(place: number, idly: boolean): Step {
+  return {
+    name: `acquire(${place})`,
+    possible(model) {
+      const { slices, stale } = acquirable(model);
+      return idly || stale || slices.length > 0;
+    },
+    async take(model, world) {
+      const worker = choose(model.workers, place);
+      const owner = randomUUID();
+      const taking = { worker, owner, ignoredAccounts: [], now: new Date() };
+      const acquisition = await world.operations.acquireSlice(world.queue, world.pool, taking);
+      const { slices, stale } = acquirable(model);
+      switch (acquisition.kind) {
+        case 'none':
+          expect(slices.length + Number(stale), 'there was nothing to acquire').toBe(0);
+          break;
+        case 'stale':
+          expect(stale, 'a job that stands for no slice').toBe(true);
+          model.staleJobs--;
+          break;
+        case 'held':
+          expect(slices, 'the slice that was acquired').toContain(acquisition.slice.slice);
+          world.held.set(owner, acquisition.slice);
+          acquire(model, { owner, worker, slice: acquisition.slice.slice, over: false });
+      }
+    },
+  };
+}
+
+/**
+ * @param interrupted the worker was to stop before it was done
+ * @param hastily also when something of the slice is left to do
+ */
+export function finishOne(place: number, interrupted: boolean, hastily: boolean): Step {
+  const ready = (model: Model) => inHand(model).filter((holding) => hastily || isWorked(model, holding));
+  return {
+    name: `finish(${place}${interrupted ? ', interrupted' : ''})`,
+    possible: (model) => ready(model).length > 0,
+    take: (model, world) => finishHeld(model, world, choose(ready(model), place), interrupted),
+  };
+}
+
+function isWorked(model: Model, { owner, slice }: Holding): boolean {
+  const { state, owner: holder } = sliceNumbered(model, slice);
+  if (state !== 'held' || holder !== owner) return true;
+  const left = (['planned', 'sending'] as const).flatMap((is) =>
+    requestsIn(model, sliceNumbered(model, slice), is),
+  );
+  return left.length === 0;
+}
+
+/** Where the holder still has requests, it has lost patience with them: they are in doubt. */
+export async function finishHeld(
+  model: Model,
+  world: World,
+  holding: Holding,
+  interrupted: boolean,
+): Promise<void> {
+  const { queue, pool, run } = world;
+  const [plan, policy] = [planOf(run, model.settings), policyOf(model.settings)];
+  const slice = heldSlice(world, holding);
+  const finished = await finishSlice(queue, pool, slice, plan, policy, interrupted, new Date());
+  holding.over = true;
+  expect(finished, `what finishing slice ${holding.slice} comes to`).toBe(
+    finish(model, holding, interrupted),
+  );
+}
+
+export function returnOne(place: number): Step {
+  const untouched = (model: Model) =>
+    inHand(model).filter(({ owner }) =>
+      model.requests.every(({ attempts }) => attempts.every((attempt) => attempt.owner !== owner)),
+    );
+  return {
+    name: `return(${place})`,
+    possible: (model) => untouched(model).length > 0,
+    async take(model, world) {
+      const holding = choose(untouched(model), place);
+      await returnSlice(world.queue, world.pool, heldSlice(world, holding), new Date());
+      holding.over = true;
+      handBack(model, holding);
+    },
+  };
+}
+
+/** A worker's process is killed; another one is started. */
+export function die(place: number): Step {
+  return {
+    name: `die(${place})`,
+    possible: ({ settings }) => settings.deadly,
+    async take(model, world) {
+      await killWorker(model, world, choose(model.workers, place));
+      await startWorker(model, world);
+    },
+  };
+}
+
+export const reapDead: Step = {
+  name: 'reap',
+  possible: ({ slices }) => slices.some(({ state }) => state === 'held'),
+  async take(model, { queue, pool, operations }) {
+    const reaped = await operations.reapDeadWorkers(queue, pool, null, new Date());
+    expect(reaped, 'slices of dead workers').toBe(reap(model));
+  },
+};
+
+/** The process of a worker stands still, or its network is away: for the others its slice is without a sign of life. */
+export function fallSilent(place: number): Step {
+  const audible = (model: Model) => model.slices.filter(({ state, silent }) => state === 'held' && !silent);
+  return {
+    name: `silence(${place})`,
+    possible: (model) => audible(model).length > 0,
+    async take(model, { queue, pool, run }) {
+      const slice = choose(audible(model), place);
+      await missHeartbeat(queue, pool, run, slice.number);
+      slice.silent = true;
+    },
+  };
+}
+
+/** As if the time had passed in which no heartbeat came. */
+export async function missHeartbeat(
+  queue: SliceQueue,
+  pool: pg.Pool,
+  run: string,
+  slice: number,
+): Promise<void> {
+  const { rowCount } = await pool.query(
+    `UPDATE volley_queue.job SET heartbeat_on = now() - interval '1 hour'
+     WHERE id = (SELECT job FROM slices WHERE run_id = $1 AND slice = $2)`,
+    [run, slice],
+  );
+  expect(rowCount, 'jobs of the slice').toBe(1);
+  await pool.query('UPDATE volley_queue.queue SET monitor_on = NULL, monitor_claim_on = NULL');
+  await queue.supervise(queueName);
+}

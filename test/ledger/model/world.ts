@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { Ledger } from '../../../src/ledger/connection.ts';
+import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
+import type { SliceQueue } from '../../../src/ledger/slices/queue.ts';
+import { openWorkerSession, type WorkerSession } from '../../../src/ledger/slices/session.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { type Model, newModel, type Settings } from './model.ts';
+import { type Mutation, type Operations, operations } from './operations.ts';
+import { openService, type Service } from './service.ts';
+
+/** The real thing: a run in the ledger, sessions of workers, what the workers hold, and the service beyond. */
+export type World = {
+  readonly ledger: Ledger;
+  readonly pool: pg.Pool;
+  readonly queue: SliceQueue;
+  readonly run: string;
+  readonly service: Service;
+  readonly sessions: Map<string, WorkerSession>;
+  /** By owner. */
+  readonly held: Map<string, HeldSlice>;
+  /** By the number of the request. */
+  readonly messageIds: Map<number, string>;
+  readonly operations: Operations;
+  readonly mutation: Mutation;
+};
+
+const contactsInRequest = 2;
+const requestsInSlice = 3;
+
+/** Plans a run of a few requests in a few slices. */
+export async function openWorld(
+  ledger: Ledger,
+  settings: Settings,
+  mutation: Mutation,
+): Promise<{ readonly model: Model; readonly world: World }> {
+  const { pool } = ledger;
+  const addresses = Array.from(
+    { length: settings.recipients },
+    (_, index) => `+614000000${String(index).padStart(2, '0')}`,
+  );
+  const all = addresses.map((address, index) => aContact(index + 2, { address }));
+  const run = await planContacts(ledger, aRun({ chunkSize: contactsInRequest }), all);
+  const chunks = Array.from({ length: Math.ceil(settings.recipients / contactsInRequest) }, (_, index) =>
+    addresses.slice(index * contactsInRequest, (index + 1) * contactsInRequest),
+  );
+  const model = newModel(settings, chunks, requestsInSlice);
+  await pool.query('DELETE FROM slices WHERE run_id = $1', [run]);
+  await pool.query(
+    `INSERT INTO slices (run_id, slice, first_request, last_request, state)
+     SELECT $1, slice, first, last, 'waiting' FROM unnest($2::integer[], $3::integer[], $4::integer[])
+       AS slice (slice, first, last)`,
+    [
+      run,
+      model.slices.map(({ number }) => number),
+      model.slices.map(({ first }) => first),
+      model.slices.map(({ last }) => last),
+    ],
+  );
+  const world: World = {
+    ledger,
+    pool,
+    queue: await ledger.queue(),
+    run,
+    service: openService(),
+    sessions: new Map(),
+    held: new Map(),
+    messageIds: new Map(),
+    operations: { ...operations, ...mutation },
+    mutation,
+  };
+  for (let count = 0; count < 2; count++) await startWorker(model, world);
+  return { model, world };
+}
+
+export async function startWorker(model: Model, { pool, sessions }: World): Promise<void> {
+  const worker = randomUUID();
+  sessions.set(worker, await openWorkerSession(pool, worker, () => undefined));
+  model.workers.push(worker);
+}
+
+/** Its session ends, and all that it had in memory is gone. */
+export async function killWorker(model: Model, { sessions }: World, worker: string): Promise<void> {
+  await sessions.get(worker)?.close();
+  sessions.delete(worker);
+  model.workers.splice(model.workers.indexOf(worker), 1);
+  for (const holding of model.holdings) if (holding.worker === worker) holding.over = true;
+  const lost = model.flights.filter(({ holding }) => holding.worker === worker);
+  for (const flight of lost) model.flights.splice(model.flights.indexOf(flight), 1);
+}
+
+/** Leaves nothing of the run behind that another one could meet. */
+export async function closeWorld({ pool, sessions, run, mutation }: World): Promise<void> {
+  await mutation.beforeClosing?.();
+  for (const session of sessions.values()) await session.close();
+  await pool.query('DELETE FROM volley_queue.job');
+  await pool.query('DELETE FROM suppressions');
+  await pool.query('DELETE FROM delivery_reports');
+  await pool.query('DELETE FROM attempts WHERE run_id = $1', [run]);
+  await pool.query('DELETE FROM runs WHERE run_id = $1', [run]);
+}
