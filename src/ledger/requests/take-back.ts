@@ -9,13 +9,13 @@ import { reportProof } from './proof.ts';
  * @param known requests that the holder is sending, or has answers of
  */
 export async function takeBackUnheard(
-  client: pg.Pool | pg.ClientBase,
+  pool: pg.Pool,
   { run, first, last }: SliceRange,
   owner: string,
   known: readonly number[],
   now: Date,
 ): Promise<void> {
-  await client.query(
+  await pool.query(
     `
     WITH unheard AS (
       UPDATE requests

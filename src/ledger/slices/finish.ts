@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests } from '../requests/orphans.ts';
-import { takeBackUnheard } from '../requests/take-back.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { doubtsSlice } from './plan.ts';
@@ -20,7 +19,8 @@ export type Finished = 'done' | 'given back' | 'lost';
 
 /**
  * Gives a held slice up: done when nothing of it is left to send, and else for another holding. In the same transaction the
- * run's next slices go into the queue, or the run is completed. A worker has recorded everything by then.
+ * run's next slices go into the queue, or the run is completed. A worker has recorded everything by then; what it has not
+ * is in doubt.
  */
 export async function finishSlice(
   queue: SliceQueue,
@@ -39,8 +39,8 @@ export async function finishSlice(
       [run],
     );
     const state = runs[0]?.state;
-    await settleLateClaims(client, held, now);
     if (state === 'cancelled') await cancelPlanned(client, run, now, held);
+    await doubtLateClaims(client, held, now);
     // Slice 0 has no requests of its own: what it sends again is in the others.
     const { rows } = await client.query<{ state: 'done' | 'waiting' }>(
       `
@@ -127,17 +127,14 @@ async function hasDoubts(
 }
 
 /**
- * Whoever gives a slice up is sending nothing of it. What is `sending` all the same was claimed by a statement that
- * Postgres committed late, on a connection that was lost: its own, and then no byte has left; or that of an earlier
- * holder, when that was dead and the slice taken over.
+ * Whoever gives a slice up is sending nothing of it. What is `sending` all the same was claimed by an earlier holder whose
+ * last statement Postgres committed when that holder was dead, and the slice taken over.
  */
-async function settleLateClaims(client: pg.ClientBase, held: HeldSlice, now: Date): Promise<void> {
+async function doubtLateClaims(client: pg.ClientBase, held: HeldSlice, now: Date): Promise<void> {
   const { run, slice, owner } = held;
   const { rowCount } = await client.query(
     'SELECT FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE',
     [run, slice, owner],
   );
-  if (rowCount !== 1) return;
-  await takeBackUnheard(client, held, owner, [], now);
-  await doubtOrphanedRequests(client, held, now);
+  if (rowCount === 1) await doubtOrphanedRequests(client, held, now);
 }
