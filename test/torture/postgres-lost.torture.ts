@@ -109,11 +109,6 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
     expect(await attemptsWithoutEnd(ledger, run)).toEqual([]);
     for (const [state, count] of Object.entries(summary.requests))
       if (count > 0) add(`requests ${state}`, count);
-    const doubts = await ledger.pool.query(
-      `SELECT request, attempts, reason, updated_at FROM requests WHERE run_id = $1 AND state = 'in_doubt'`,
-      [run],
-    );
-    console.log(doubts.rows);
   }
 
   const times = new Map<string, number>();
