@@ -19,6 +19,11 @@ export function define(command: Command, shell: Shell): void {
         try {
           await runWorker(context, {
             accountNamed: accountsOf(shell),
+            onUnknownAccount: ({ message }) =>
+              logger.warn(
+                { reason: message },
+                'an account cannot be used here; its requests are left to others',
+              ),
             stop: shell.stop,
             cutOff: deadlines.cutOff,
             giveUp: deadlines.giveUp,
