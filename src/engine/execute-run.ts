@@ -9,7 +9,7 @@ import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { drainDeadlines } from './drain.ts';
 import { noSuchRun, requireRun, requireSummary } from './find-run.ts';
-import type { Outage } from './patience.ts';
+import { type Outage, openPatience } from './patience.ts';
 import { pass } from './points.ts';
 import { runWorker } from './worker.ts';
 
@@ -49,20 +49,21 @@ export async function executeRun(
   const run = await requireRun(context, runId);
   const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
   const queue = await ledger.queue();
-  await reapDeadWorkers(queue, pool, null, now());
-  const before = (await beginRun(queue, pool, plan, policy, now())) ?? noSuchRun(runId);
-  if (before !== 'planned' && before !== 'paused' && before !== 'running') {
-    const what = `The run is ${before}; there is nothing left to send.`;
-    throw new InputError([{ where: `run ${runId}`, what }]);
-  }
-  progress.onStart(await requireSummary(context, runId));
-
-  const over = new AbortController();
   const drained = drainDeadlines(stop);
-  const pausing = drained.begun.then(() => pauseRun(queue, pool, runId, 'interrupted'));
-  // Where it fails, the ledger is away, and the worker meets that too.
-  pausing.catch(() => undefined);
+  const { persist } = openPatience(progress, drained.giveUp);
   try {
+    await persist(() => reapDeadWorkers(queue, pool, null, now()));
+    const before = (await persist(() => beginRun(queue, pool, plan, policy, now()))) ?? noSuchRun(runId);
+    if (before !== 'planned' && before !== 'paused' && before !== 'running') {
+      const what = `The run is ${before}; there is nothing left to send.`;
+      throw new InputError([{ where: `run ${runId}`, what }]);
+    }
+    progress.onStart(await requireSummary(context, runId));
+
+    const over = new AbortController();
+    const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, 'interrupted')));
+    // Met below, when the worker has ended.
+    pausing.catch(() => undefined);
     await runWorker(context, {
       accountNamed,
       stop: AbortSignal.any([stop, over.signal]),
@@ -90,6 +91,7 @@ export async function executeRun(
 async function endOf(context: EngineContext, runId: string, stop: AbortSignal): Promise<RunEnd> {
   const { state, stateReason } = await requireRun(context, runId);
   if (state === 'completed') return { kind: 'finished' };
-  if (stop.aborted && stateReason === 'interrupted') return { kind: 'drained' };
+  // Somebody may have resumed it by now.
+  if (stop.aborted && (stateReason === 'interrupted' || state === 'running')) return { kind: 'drained' };
   return { kind: state === 'cancelled' ? 'cancelled' : 'paused', reason: stateReason ?? '' };
 }

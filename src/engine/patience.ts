@@ -4,7 +4,7 @@ import { isConnectionFailure } from '../platform/database.ts';
 export type Patience = {
   /**
    * Does a piece of work in the ledger, again and again for as long as the database is away; so it must be safe to do
-   * twice. Rejects with the last failure when patience ends.
+   * twice. Rejects with the failure of the database when patience ends.
    */
   readonly persist: <Result>(work: () => Promise<Result>) => Promise<Result>;
 };
@@ -23,27 +23,40 @@ const longestWait = 2_000;
  * @param end ends the waiting: the process is to be gone
  */
 export function openPatience({ onLost, onBack }: Outage, end: AbortSignal): Patience {
-  let away = false;
+  let lost: Error | undefined;
   return {
     async persist(work) {
-      const result = await pRetry(work, {
-        retries: Number.POSITIVE_INFINITY,
-        minTimeout: shortestWait,
-        maxTimeout: longestWait,
-        randomize: true,
-        signal: end,
-        shouldRetry: ({ error }) => isTransient(error),
-        onFailedAttempt: ({ error }) => {
-          if (!isTransient(error) || away) return;
-          away = true;
-          onLost(error);
-        },
-      });
-      if (away) {
-        away = false;
-        onBack();
+      let waited = false;
+      const tried = async (): ReturnType<typeof work> => {
+        try {
+          return await work();
+        } catch (error) {
+          if (isConnectionFailure(error)) {
+            waited = true;
+            if (!lost) onLost(error);
+            lost = error;
+          }
+          throw error;
+        }
+      };
+      try {
+        const result = await pRetry(tried, {
+          retries: Number.POSITIVE_INFINITY,
+          minTimeout: shortestWait,
+          maxTimeout: longestWait,
+          randomize: true,
+          signal: end,
+          shouldRetry: ({ error }) => isTransient(error),
+        });
+        // Other work may have had nothing to ask the database.
+        if (waited && lost) {
+          lost = undefined;
+          onBack();
+        }
+        return result;
+      } catch (error) {
+        throw end.aborted && lost ? lost : error;
       }
-      return result;
     },
   };
 }

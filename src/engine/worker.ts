@@ -96,11 +96,12 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
       (await touchSlices(queue, [job])).includes(job.id),
     );
     const halt = new AbortController();
+    const stopSlice = AbortSignal.any([stop, halt.signal, holding.lost]);
     const done = desk
-      .work(holding, account, AbortSignal.any([stop, halt.signal, holding.lost]))
+      .work(holding, account, stopSlice)
       .then(() =>
         persist(() =>
-          finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), stop.aborted, now()),
+          finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), stopSlice.aborted, now()),
         ),
       )
       .then(() => pass('slice finished', slice.run))

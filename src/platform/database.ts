@@ -57,7 +57,7 @@ function describeUrl(text: string): string {
 export function isConnectionFailure(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (/^(E[A-Z]+|08...|28...|3D...|57P..)$/.test(code) || error instanceof AggregateError) return true;
+  if (/^(E[A-Z]+|08...|28...|3D...|57P..|53300)$/.test(code) || error instanceof AggregateError) return true;
   // What pg says of a connection that ends in the middle of a query has no code.
   return /^Connection terminated|^Client has encountered a connection error/.test(error.message);
 }

@@ -16,17 +16,20 @@ export function define(command: Command, shell: Shell): void {
         shell.drainable();
         const deadlines = drainDeadlines(shell.stop);
         logger.info('worker started');
-        await runWorker(context, {
-          accountNamed: accountsOf(shell),
-          stop: shell.stop,
-          cutOff: deadlines.cutOff,
-          giveUp: deadlines.giveUp,
-          outage: {
-            onLost: ({ message }) => logger.warn({ reason: message }, 'the database is away; waiting'),
-            onBack: () => logger.info('the database is back; going on'),
-          },
-        });
-        deadlines.clear();
+        try {
+          await runWorker(context, {
+            accountNamed: accountsOf(shell),
+            stop: shell.stop,
+            cutOff: deadlines.cutOff,
+            giveUp: deadlines.giveUp,
+            outage: {
+              onLost: ({ message }) => logger.warn({ reason: message }, 'the database is away; waiting'),
+              onBack: () => logger.info('the database is back; going on'),
+            },
+          });
+        } finally {
+          deadlines.clear();
+        }
         logger.info('worker stopped');
       });
     });

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Envelope } from '../../domain.ts';
-import type { ClaimedRequest, SliceClaim } from './claim.ts';
+import type { ClaimedRequest, SliceClaim } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';
 
 export type FreshClaim = {

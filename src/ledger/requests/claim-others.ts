@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Destination, Envelope } from '../../domain.ts';
-import type { Claim, ClaimedRequest, SliceClaim } from './claim.ts';
+import type { Claim, ClaimedRequest, SliceClaim } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';
 
 type DbClaimedRequest = Envelope & {
