@@ -4,7 +4,7 @@ import { percentage, wholeNumber } from '../platform/scalars.ts';
 const failFast = z
   .strictObject({
     first: wholeNumber(1, 1000, 20).describe(
-      'So many requests are sent first, and waited for, before any other: when the service rejects all of them, the run pauses.',
+      'So many requests are sent first, and waited for, before any other: when the service rejects all of them, the run pauses. A run that is resumed counts from there.',
     ),
     share: percentage
       .optional()

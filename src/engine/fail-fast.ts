@@ -1,11 +1,12 @@
 import type { FailFast } from './dispatch-settings.ts';
 
-/** Requests of a run so far. */
+/** Requests of a run since it was last resumed. */
 export type Answered = { readonly settled: number; readonly rejected: number };
 
 /**
  * Whether a run is to be paused because the service rejects it.
  *
+ * @param total how many there are to be answered
  * @returns why, in words; undefined where there is no reason to
  */
 export function reasonToStop(

@@ -54,7 +54,9 @@ export async function lookUpDoubts(
   for await (const page of await openDoubts(context, requests)) {
     for (const doubt of page) {
       if (!(await rate.admitLookUp(stop))) return { kind: 'stopped', ...counts };
-      const answer = await gateway.lookUp(doubt.messageId);
+      // An answer that has not come is not waited for: asking changes nothing.
+      const answer = await gateway.lookUp(doubt.messageId, stop);
+      if (answer.kind === 'unclear' && stop.aborted) return { kind: 'stopped', ...counts };
       onAnswer(doubt, answer);
       switch (answer.kind) {
         case 'found':

@@ -41,18 +41,23 @@ export async function resolveDoubts(
   { run: runId, named }: NamedRequests,
   word: Word,
 ): Promise<Resolved[]> {
-  const run = await requireRun(context, runId);
-  if (word.resolution === 'resend' && (run.state === 'cancelled' || run.state === 'failed')) {
-    const what = `The run is ${run.state}, so nothing of it is sent again. \`volley run --only unknown --of ${runId}\` makes a new run of its unknown recipients.`;
-    throw new InputError([{ where: `run ${runId}`, what }]);
-  }
+  await requireRun(context, runId);
   return inTransaction(context.ledger.pool, async (client) => {
     const requests = named ? await requireDoubts(client, runId, named) : 'all';
     const resolved = await resolveRequests(client, { run: runId, requests, ...word, now: context.now() });
+    // The run is locked by now: nobody cancels it between this look and the commit.
+    if (word.resolution === 'resend') await requireNotOver(context, runId);
     // Settled meanwhile by somebody else: said in the words of what it is now, and nothing is written.
     if (named && resolved.length < requests.length) await requireDoubts(client, runId, named);
     return resolved;
   });
+}
+
+async function requireNotOver(context: EngineContext, runId: string): Promise<void> {
+  const { state } = await requireRun(context, runId);
+  if (state !== 'cancelled' && state !== 'failed') return;
+  const what = `The run is ${state}, so nothing of it is sent again. \`volley run --only unknown --of ${runId}\` makes a new run of its unknown recipients.`;
+  throw new InputError([{ where: `run ${runId}`, what }]);
 }
 
 /** @throws InputError naming each that is not in the run, or not in doubt */

@@ -66,6 +66,8 @@ export async function sendRequest(
   let written = claimed.attempt;
   let owned = true;
   let held = true;
+  /** What went wrong in our own house, which p-retry drops too; then nobody can say that no byte has left. */
+  let failure: { readonly error: unknown } | undefined;
 
   const tryOnce = async (): Promise<void> => {
     if (last) {
@@ -89,14 +91,23 @@ export async function sendRequest(
       const recipients = claimed.destinations.length;
       if (held) await patience.persist(() => sender.limiter.spend({ admitted: 0, claimed: 1, recipients }));
     }
-    held = await sender.stillHeld();
+    held = await patience.persist(sender.stillHeld);
     if (!held) return;
     last = await attempt(sender, claimed, contents, written);
-    if (last.outcome.kind === 'retry') throw new RetryNeeded();
+  };
+
+  const tryAndTell = async (): Promise<void> => {
+    try {
+      await tryOnce();
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+    if (owned && held && last?.outcome.kind === 'retry') throw new RetryNeeded();
   };
 
   try {
-    await pRetry(tryOnce, {
+    await pRetry(tryAndTell, {
       retries,
       // p-retry's own jitter only ever lengthens a wait; `onFailedAttempt` is awaited and waits in its place.
       minTimeout: 0,
@@ -108,9 +119,9 @@ export async function sendRequest(
       shouldRetry: ({ error }) => error instanceof RetryNeeded,
     });
   } catch (error) {
-    const expected = error instanceof RetryNeeded || stop.aborted;
-    if (!expected) throw error;
+    if (!(error instanceof RetryNeeded) && !stop.aborted) throw error;
   }
+  if (failure) throw failure.error;
   if (!owned) return undefined;
   if (!held) {
     const { run, slice, owner } = sender;

@@ -46,7 +46,9 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
   async function stopIfRejected({ run, definition }: HeldSlice, watch: RunWatch): Promise<void> {
     const failFast = failFastOf(definition);
     if (!failFast || watch.state !== 'running') return;
-    const reason = reasonToStop(failFast, watch, watch.total);
+    const { total, settled, settledSince, rejectedSince } = watch;
+    const answered = { settled: settledSince, rejected: rejectedSince };
+    const reason = reasonToStop(failFast, answered, total - (settled - settledSince));
     if (reason !== undefined) await pause(run, reason);
   }
 

@@ -42,7 +42,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
   const sender = { ...work.sender, stop };
   const inFlight = pLimit(concurrency);
   const room = openBell();
-  /** Claimed, and not recorded yet. */
+  /** Claimed, and not recorded yet, or never to be: none of them may be taken for one that was not sent. */
   const known = new Map<number, Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
   let from = slice.first;
@@ -54,6 +54,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
         return sendRequest(sender, claimed, contents);
       });
       if (settlement) await work.recorder.record(settlement);
+      known.delete(claimed.request);
       if (
         settlement?.state === 'planned' &&
         settlement.verdict === 'unauthorized' &&
@@ -66,7 +67,6 @@ export async function workSlice(work: SliceWork): Promise<void> {
       failure ??= { error };
       halted.abort();
     }
-    known.delete(claimed.request);
     room.ring();
   };
 

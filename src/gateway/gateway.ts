@@ -23,8 +23,10 @@ export type Gateway = {
   /**
    * Asks the service what it knows of a MessageID: one HTTP exchange. Never rejects; `unclear` where the interface
    * cannot be asked. No text of the answer holds the account's credentials.
+   *
+   * @param cutOff ends the exchange where it stands
    */
-  readonly lookUp: (messageId: string) => Promise<LookUp>;
+  readonly lookUp: (messageId: string, cutOff?: AbortSignal) => Promise<LookUp>;
   /** Opens and closes a connection, without any HTTP. */
   readonly checkReachable: () => Promise<Reachability>;
   /** Lets exchanges under way finish, then closes the connections. */
@@ -63,11 +65,11 @@ export function openGateway(account: Account): Gateway {
     },
     judge: (evidence, messageId) =>
       redactVerdict(classify(evidence, messageId, wire.decodeSendAnswer), redact),
-    async lookUp(messageId) {
+    async lookUp(messageId, cutOff) {
       const { statusLookUp } = wire;
       if (!statusLookUp) return { kind: 'unclear', reason: `${wire.name} has no status look-up` };
       const encoded = statusLookUp.encode(messageId, credentials);
-      const evidence = await exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits);
+      const evidence = await exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits, cutOff);
       return readLookUp(evidence, messageId, statusLookUp.decode, redact);
     },
     checkReachable: () => checkReachable(url, timeouts.connect),

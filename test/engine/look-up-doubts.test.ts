@@ -79,6 +79,22 @@ test('stopped, it has recorded what it heard, and asks no more', async () => {
   });
 });
 
+test('stopped, it does not wait for an answer that has not come', async () => {
+  const run = await doubtfulRun(opened.ledger, { requests: 2 });
+  const stop = new AbortController();
+  await using peer = await textPeer(() => stop.abort());
+  await using gateway = open(peer.url, { timeouts: { headers: 60_000 } });
+  const service = { account: { ...anAccount(peer.url), statusLookUp: true }, gateway, rate };
+  const end = await lookUpDoubts(
+    opened.context,
+    service,
+    { run, named: undefined },
+    stop.signal,
+    (_, { kind }) => expect.fail(kind),
+  );
+  expect(end).toEqual({ kind: 'stopped', found: 0, notFound: 0, unclear: 0 });
+});
+
 test.each([
   ['rest-2.02', /set "statusLookUp: on"/],
   ['soap-tts', /soap-tts has no status look-up/],

@@ -111,6 +111,34 @@ describe('failFast', () => {
   });
 });
 
+describe('a run that failFast paused', () => {
+  test('is sent when it is resumed and the service takes it, though what was rejected stays rejected', async () => {
+    let mended = false;
+    await using service = await sendPeer(async () => {
+      await sleep(20);
+      return mended ? { kind: 'accepted' } : { kind: 'rejected', words: 'No' };
+    });
+    const run = await planRun(120, 1, { failFast: { first: 6, share: 0.05 } }, 6);
+    expect((await execute(run, { baseUrl: service.url })).end.kind).toBe('paused');
+    mended = true;
+    const { end, summary } = await execute(run, { baseUrl: service.url });
+    expect(end).toEqual({ kind: 'finished' });
+    expect(summary.requests).toMatchObject({ accepted: 114, rejected: 6 });
+  });
+
+  test('pauses again when it is resumed and the service still rejects it', async () => {
+    await using service = await sendPeer(async () => {
+      await sleep(20);
+      return { kind: 'rejected', words: 'No' };
+    });
+    const run = await planRun(600, 1, { failFast: { first: 6 } }, 6);
+    expect((await execute(run, { baseUrl: service.url })).end.kind).toBe('paused');
+    const { end, summary } = await execute(run, { baseUrl: service.url });
+    expect(end).toMatchObject({ kind: 'paused', reason: expect.stringMatching(/failFast/) });
+    expect(summary.requests.planned).toBeGreaterThan(0);
+  });
+});
+
 describe('a request in doubt', () => {
   test('is sent again with the same MessageID where the campaign says so, once all others are done', async () => {
     await using service = await sendPeer(({ call }) =>

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { InputError } from '../../src/domain.ts';
+import { resolveDoubts } from '../../src/engine/resolve.ts';
 import { inTransaction } from '../../src/ledger/connection.ts';
+import { resendDoubts } from '../../src/ledger/requests/resend.ts';
 import { resolveRequests } from '../../src/ledger/requests/resolve.ts';
 import { cancelRun } from '../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
@@ -49,6 +52,30 @@ async function requestOf(run: string) {
   const sql = 'SELECT state, reason FROM requests WHERE run_id = $1';
   return (await opened.ledger.pool.query(sql, [run])).rows[0];
 }
+
+test('of a run that is cancelled meanwhile nothing is planned to be sent again, by its campaign or a person', async () => {
+  const { ledger, context } = opened;
+  const run = await runToSendAgain();
+  await settle(run, 'in_doubt');
+  await ledger.pool.query(
+    `INSERT INTO slices (run_id, slice, first_request, last_request, state, job, worker, owner)
+     VALUES ($1, 0, 1, 1, 'held', $2, $2, $2)`,
+    [run, owner],
+  );
+  const [byCampaign, byPerson] = await inTransaction(ledger.pool, async (client) => {
+    await client.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
+    const word = { resolution: 'resend', by: 'ann', reason: 'test' } as const;
+    const started = [
+      resendDoubts(ledger.pool, run, owner, 9, now),
+      resolveDoubts(context, { run, named: undefined }, word).catch((error: unknown) => error),
+    ] as const;
+    await ledger.pool.query('SELECT pg_sleep(0.2)');
+    return started.map((each) => [each]);
+  });
+  expect(await byCampaign?.[0]).toBe(0);
+  expect(await byPerson?.[0]).toBeInstanceOf(InputError);
+  expect(await requestOf(run)).toMatchObject({ state: 'in_doubt' });
+});
 
 test.each(['rejected', 'failed'] as const)(
   'sent again and %s, a request is in doubt, in words',

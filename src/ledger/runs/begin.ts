@@ -27,6 +27,16 @@ export async function beginRun(
       [plan.run],
     );
     if (state === 'paused') {
+      await client.query(
+        `
+        UPDATE runs
+        SET (settled_before, rejected_before) = (
+          SELECT coalesce(sum(settled), 0), coalesce(sum(rejected), 0) FROM slices WHERE run_id = $1
+        )
+        WHERE run_id = $1
+        `,
+        [plan.run],
+      );
       // What was sent again by an operator's word may be in doubt again.
       await client.query(
         `UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND slice = 0 AND state = 'done'`,

@@ -8,8 +8,10 @@ export type RunWatch = {
   /** Requests; grows when rejected ones are divided. */
   readonly total: number;
   readonly settled: number;
-  readonly rejected: number;
   readonly notAccepted: number;
+  /** Since the run was last resumed. */
+  readonly settledSince: number;
+  readonly rejectedSince: number;
   /** Slices that a worker holds. */
   readonly held: number;
 };
@@ -24,7 +26,9 @@ export async function watchRuns(
     text: `
       SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason",
              coalesce(max(s.last_request) FILTER (WHERE s.slice > 0), 0) AS total,
-             coalesce(sum(s.settled), 0)::integer AS settled, coalesce(sum(s.rejected), 0)::integer AS rejected,
+             coalesce(sum(s.settled), 0)::integer AS settled,
+             coalesce(sum(s.settled), 0)::integer - r.settled_before AS "settledSince",
+             coalesce(sum(s.rejected), 0)::integer - r.rejected_before AS "rejectedSince",
              coalesce(sum(s.not_accepted), 0)::integer AS "notAccepted",
              (count(*) FILTER (WHERE s.state = 'held'))::integer AS held
       FROM runs r

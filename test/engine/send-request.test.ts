@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPatience } from '../../src/engine/patience.ts';
+import { openRateLimiter } from '../../src/engine/rate-limit.ts';
+import { type Sender, sendRequest } from '../../src/engine/send-request.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
+import { open } from '../gateway/peer.ts';
+import { anAccount } from '../support/account.ts';
+import { anEnvelope, openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type SendPeer, sendPeer } from '../support/send-peer.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const claimed = {
+  request: 1,
+  messageId: 'M1',
+  attempt: 1,
+  envelope: anEnvelope({ Message: 'Hello' }),
+  destinations: [{ Recipient: '+61400000001' }],
+};
+
+async function send(
+  service: SendPeer,
+  changes: Partial<Sender>,
+  judge?: (gateway: Gateway) => Gateway['judge'],
+): ReturnType<typeof sendRequest> {
+  const { context } = opened;
+  const never = new AbortController().signal;
+  await using gateway = open(service.url);
+  const sender: Sender = {
+    context,
+    patience: openPatience({ onLost: () => {}, onBack: () => {} }, never),
+    gateway: { ...gateway, ...(judge && { judge: judge(gateway) }) },
+    limiter: openRateLimiter(context, anAccount()),
+    run: 'run',
+    slice: 1,
+    owner: '00000000-0000-4000-8000-000000000000',
+    channel: 'sms',
+    retries: 0,
+    bisect: false,
+    stillHeld: async () => true,
+    stop: never,
+    cutOff: never,
+    ...changes,
+  };
+  return await sendRequest(sender, claimed, new Map());
+}
+
+test('a ledger that is away when it is asked whether the slice is still held is waited for', async () => {
+  await using service = await sendPeer(() => ({ kind: 'accepted' }));
+  let asked = 0;
+  const stillHeld = async () => {
+    if (++asked === 1) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    return true;
+  };
+  expect(await send(service, { stillHeld })).toMatchObject({ state: 'accepted' });
+});
+
+test('what goes wrong after it was sent is not taken for a request that was not, because the run is being stopped', async () => {
+  await using service = await sendPeer(() => ({ kind: 'accepted' }));
+  const stop = new AbortController();
+  const broken = send(service, { stop: stop.signal }, () => () => {
+    stop.abort();
+    throw new Error('a bug of ours');
+  });
+  await expect(broken).rejects.toThrow('a bug of ours');
+  expect(service.calls).toHaveLength(1);
+});
