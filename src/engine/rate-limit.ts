@@ -51,7 +51,7 @@ type Reserved = Reservation & {
 const lookEvery = 500;
 
 export function openRateLimiter(
-  { ledger: { pool }, now }: Pick<EngineContext, 'ledger' | 'now'>,
+  { ledger: { pool }, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
   account: Pick<Account, 'name' | 'requestsPerSecond' | 'recipientsPerSecond'>,
   timer: Timer = processTimer,
 ): RateLimiter {
@@ -65,7 +65,7 @@ export function openRateLimiter(
   const reserved = { requests: 0, recipients: 0 };
 
   const learn = (limits: RateLimits): void => {
-    known = { limits, until: now().getTime() + lookEvery };
+    known = { limits, until: monotonic() + lookEvery };
   };
   /** Looks at the ledger, once for all that ask meanwhile. */
   const look = (): Promise<void> => {
@@ -78,7 +78,7 @@ export function openRateLimiter(
   };
   /** Where there is a limit it is not asked again: the next reservation says whether there still is. */
   const isUnlimited = async (): Promise<boolean> => {
-    if (!known || (areEqual(known.limits, noLimits) && known.until <= now().getTime())) await look();
+    if (!known || (areEqual(known.limits, noLimits) && known.until <= monotonic())) await look();
     return known !== undefined && areEqual(known.limits, noLimits);
   };
 

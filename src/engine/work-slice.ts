@@ -44,6 +44,10 @@ export async function workSlice(work: SliceWork): Promise<void> {
   const room = openBell();
   /** Claimed, and not recorded yet, or never to be: none of them may be taken for one that was not sent. */
   const known = new Map<number, Promise<void>>();
+  const hasRoom = (): boolean => inFlight.pendingCount === 0 && known.size <= 2 * concurrency;
+  const lookForRoom = (): void => {
+    if (hasRoom()) room.ring();
+  };
   let failure: { readonly error: unknown } | undefined;
   let unheard = false;
   const onUnheard = (): void => {
@@ -54,7 +58,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
   const handle = async (claimed: ClaimedRequest, contents: FileContents): Promise<void> => {
     try {
       const settlement = await inFlight(() => {
-        room.ring();
+        lookForRoom();
         return sendRequest(sender, claimed, contents);
       });
       if (settlement) await work.recorder.record(settlement);
@@ -71,14 +75,12 @@ export async function workSlice(work: SliceWork): Promise<void> {
       failure ??= { error };
       halted.abort();
     }
-    room.ring();
+    lookForRoom();
   };
 
   try {
     while (from <= slice.last) {
-      while (!stop.aborted && (inFlight.pendingCount > 0 || known.size > 2 * concurrency)) {
-        await room.wait(1_000, stop);
-      }
+      while (!stop.aborted && !hasRoom()) await room.wait(1_000, stop);
       if (stop.aborted) break;
       // What is not there is not waited for: at a low rate, a slice would end late.
       const wanted = Math.min(concurrency, slice.last - from + 1);

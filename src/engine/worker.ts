@@ -21,6 +21,8 @@ import { openSliceDesk } from './slice-desk.ts';
 export type WorkerOptions = {
   /** @throws InputError for an account that this process does not have; its slices are left to others. */
   readonly accountNamed: (name: string) => Promise<Account>;
+  /** Told once of each such account. */
+  readonly onUnknownAccount?: (error: InputError) => void;
   /** Drains: no new request, and what is on its way is recorded. */
   readonly stop: AbortSignal;
   /** Gives up on answers that have not come. */
@@ -87,6 +89,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     pass('slice acquired', slice.run);
     const account = await accounts.open(slice.account).catch((error: unknown) => {
       if (!(error instanceof InputError)) throw error;
+      options.onUnknownAccount?.(error);
     });
     if (account) begin(slice, account);
     else await persist(() => returnSlice(queue, pool, slice, now()));

@@ -162,7 +162,9 @@ const noticeSilence = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
  * there was next to nothing in it.
  */
 async function planForKeys(client: pg.ClientBase): Promise<void> {
-  await client.query('SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off');
+  await client.query(
+    'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_mergejoin = off; SET enable_hashjoin = off',
+  );
 }
 
 /** Postgres's own version, such as `18.4`. */

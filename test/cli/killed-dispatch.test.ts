@@ -31,4 +31,4 @@ test('a run whose process is killed at every point and at any moment loses nothi
     ...planned.map((kill) => (kill.kind === 'point' ? kill.point : 'a moment')),
   ]);
   await expectNothingLostOrTwice(scene, killed, concurrency);
-}, 60_000);
+}, 180_000);

@@ -19,7 +19,7 @@ test('of two engines on one run either may be killed: nothing is lost, and nothi
   );
   expect(killed.kills.length).toBeGreaterThanOrEqual(5);
   await expectNothingLostOrTwice(scene, killed, concurrency);
-}, 60_000);
+}, 180_000);
 
 test('with onUnknown: resend, everybody gets the message at least once, however often its process is killed', async () => {
   await using scene = await openDispatchScene({ requests: 600, concurrency, onUnknown: 'resend', peer });
@@ -27,4 +27,4 @@ test('with onUnknown: resend, everybody gets the message at least once, however 
   const { inDoubtAccepted, acceptedAgain } = await expectNothingLostOrTwice(scene, killed, concurrency);
   expect(inDoubtAccepted).toBe(0);
   expect(acceptedAgain).toBeGreaterThan(0);
-}, 60_000);
+}, 180_000);

@@ -26,7 +26,7 @@ function open(
   timer?: Timer,
 ): RateLimiter & { readonly pass: (milliseconds: number) => void } {
   let milliseconds = 1_000_000;
-  const context = { ...opened.context, now: () => new Date(milliseconds) };
+  const context = { ...opened.context, monotonic: () => milliseconds };
   const limiter = openRateLimiter(context, { name, requestsPerSecond, recipientsPerSecond }, timer);
   const pass = (more: number): void => {
     milliseconds += more;

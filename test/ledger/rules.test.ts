@@ -9,7 +9,7 @@ import { reapDeadWorkers } from '../../src/ledger/slices/reap.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { outwaitStart } from '../support/slices.ts';
 import type { Mutation } from './model/operations.ts';
-import { promisesAreKept } from './model/property.ts';
+import { parameters, promisesAreKept } from './model/property.ts';
 
 /**
  * The rules of design.md, "States", are taken out one at a time; the property of `request-model.test.ts` must notice it.
@@ -29,7 +29,7 @@ afterAll(async () => {
 /** @returns what the property has to say of a ledger that breaks a rule; undefined when it noticed nothing */
 async function findingOf(mutation: Mutation): Promise<string | undefined> {
   const property = promisesAreKept(opened.ledger, mutation);
-  const found = await fc.check(property, { numRuns: 200, endOnFailure: true, unbiased: true });
+  const found = await fc.check(property, { ...parameters, numRuns: 200 });
   return found.errorInstance instanceof Error ? found.errorInstance.message : undefined;
 }
 

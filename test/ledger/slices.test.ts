@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/ledger/connection.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
-import { type Acquisition, acquireSlice, type HeldSlice } from '../../src/ledger/slices/acquire.ts';
+import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
 import { enqueueSlice } from '../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../src/ledger/slices/finish.ts';
 import { doubtsSlice } from '../../src/ledger/slices/plan.ts';
 import { returnSlice } from '../../src/ledger/slices/return.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
-import { claimFrom, holdNextSlice } from '../support/slices.ts';
+import { claimFrom, holdNextSlice, planSlicedRun, takeSlice } from '../support/slices.ts';
 
 let opened: TestLedger;
 
@@ -24,7 +23,7 @@ async function holdDoubts(run: string): Promise<HeldSlice> {
   await inTransaction(pool, (client) =>
     enqueueSlice(queue, client, { run, account: run, slots: 4 }, doubtsSlice),
   );
-  const acquisition = await takeSlice();
+  const acquisition = await takeSlice(opened.ledger);
   return acquisition.kind === 'held' ? acquisition.slice : expect.fail(acquisition.kind);
 }
 
@@ -45,11 +44,11 @@ test('whoever takes the slice of the requests in doubt leaves alone what others 
 test('a run can be paused while its slices are being taken', async () => {
   const { ledger } = opened;
   const queue = await ledger.queue();
-  const run = await runOfSlices(4);
+  const run = await planSlicedRun(opened.ledger, 4);
   const plan = { run, account: run, slots: 4, atOnce: 4, canary: false };
   for (let round = 0; round < 10; round++) {
     await beginRun(queue, ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
-    const taken = Promise.all([takeSlice(), takeSlice(), takeSlice()]);
+    const taken = Promise.all([takeSlice(opened.ledger), takeSlice(opened.ledger), takeSlice(opened.ledger)]);
     await pauseRun(queue, ledger.pool, run, 'enough');
     const held = (await taken).flatMap((taking) => (taking.kind === 'held' ? [taking.slice] : []));
     const { rows } = await ledger.pool.query(
@@ -67,7 +66,7 @@ test('a run can be paused while its slices are being taken', async () => {
 test('a slice that a worker returns when its run is cancelled is done, and not in the queue', async () => {
   const { ledger } = opened;
   const queue = await ledger.queue();
-  const run = await runOfSlices(1);
+  const run = await planSlicedRun(opened.ledger, 1);
   const slice = await holdNextSlice(ledger, run);
   await cancelRun(queue, ledger.pool, run, 'enough', new Date());
   await returnSlice(queue, ledger.pool, slice, new Date());
@@ -80,30 +79,11 @@ test('a slice that a worker returns when its run is cancelled is done, and not i
 test('a run that is begun goes into the queue as the account is now, whatever it was when it was queued', async () => {
   const { ledger } = opened;
   const queue = await ledger.queue();
-  const run = await runOfSlices(4);
+  const run = await planSlicedRun(opened.ledger, 4);
   const plan = { run, account: run, slots: 4, atOnce: 4, canary: false };
   const policy = { lookUp: false, resends: 0 };
   await beginRun(queue, ledger.pool, plan, policy, new Date());
   await beginRun(queue, ledger.pool, { ...plan, slots: 1, atOnce: 1 }, policy, new Date());
-  const taken = [await takeSlice(), await takeSlice()];
+  const taken = [await takeSlice(opened.ledger), await takeSlice(opened.ledger)];
   expect(taken.map(({ kind }) => kind)).toEqual(['held', 'none']);
 });
-
-async function runOfSlices(slices: number): Promise<string> {
-  const { ledger } = opened;
-  const contacts = Array.from({ length: slices }, (_, index) => aContact(index + 2));
-  const run = await planContacts(ledger, aRun({ chunkSize: 1 }), contacts);
-  await ledger.pool.query('DELETE FROM slices WHERE run_id = $1', [run]);
-  await ledger.pool.query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, state)
-     SELECT $1, slice, slice, slice, 'waiting' FROM generate_series(1, $2::integer) AS slice`,
-    [run, slices],
-  );
-  return run;
-}
-
-async function takeSlice(): Promise<Acquisition> {
-  const { pool, queue } = opened.ledger;
-  const taking = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now: new Date() };
-  return acquireSlice(await queue(), pool, taking);
-}

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import { type Claim, claimRequests } from '../../src/ledger/requests/claim.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
-import { acquireSlice, type HeldSlice } from '../../src/ledger/slices/acquire.ts';
+import { type Acquisition, acquireSlice, type HeldSlice } from '../../src/ledger/slices/acquire.ts';
+import { queueName } from '../../src/ledger/slices/queue.ts';
+import { aContact, aRun, planContacts } from './ledger.ts';
 
 /** Begins a run, and takes its next slice into the test's hands, as a worker would. */
 export async function holdNextSlice({ pool, queue: open }: Ledger, run: string): Promise<HeldSlice> {
@@ -34,4 +36,73 @@ export async function outwaitStart({ pool }: Ledger): Promise<void> {
   await pool.query(
     'SELECT pg_sleep(greatest(0, 2.1 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))',
   );
+}
+
+/** Plans a run of slices of one request each, or of so many, of one recipient each. */
+export async function planSlicedRun(ledger: Ledger, slices: number, requestsInSlice = 1): Promise<string> {
+  const contacts = Array.from({ length: slices * requestsInSlice }, (_, index) => aContact(index + 2));
+  const run = await planContacts(ledger, aRun({ chunkSize: 1 }), contacts);
+  await ledger.pool.query('DELETE FROM slices WHERE run_id = $1 AND slice > 0', [run]);
+  await ledger.pool.query(
+    `INSERT INTO slices (run_id, slice, first_request, last_request, state)
+     SELECT $1, slice, 1 + (slice - 1) * $3, slice * $3, 'waiting' FROM generate_series(1, $2::integer) AS slice`,
+    [run, slices, requestsInSlice],
+  );
+  return run;
+}
+
+/** Takes a slice of any run, as a new worker would or one that is named. */
+export async function takeSlice(
+  { pool, queue }: Ledger,
+  worker: string = randomUUID(),
+  ignoredAccounts: readonly string[] = [],
+): Promise<Acquisition> {
+  return acquireSlice(await queue(), pool, { worker, owner: randomUUID(), ignoredAccounts, now: new Date() });
+}
+
+export async function takeHeldSlice(ledger: Ledger, worker?: string): Promise<HeldSlice> {
+  const acquisition = await takeSlice(ledger, worker);
+  if (acquisition.kind !== 'held') throw new Error(`there was no slice to take: ${acquisition.kind}`);
+  return acquisition.slice;
+}
+
+/** How many jobs the queue has that nobody works on. */
+export async function waitingJobs({ pool }: Ledger): Promise<number> {
+  const { rows } = await pool.query<{ jobs: number }>(
+    `SELECT count(*)::integer AS jobs FROM volley_queue.job WHERE state IN ('created', 'retry')`,
+  );
+  return rows[0]?.jobs ?? 0;
+}
+
+/** The states of a run's slices, that of the requests in doubt first. */
+export async function sliceStates({ pool }: Ledger, run: string): Promise<string[]> {
+  const { rows } = await pool.query<{ state: string }>(
+    'SELECT state FROM slices WHERE run_id = $1 ORDER BY slice',
+    [run],
+  );
+  return rows.map(({ state }) => state);
+}
+
+export async function requestStates({ pool }: Ledger, run: string): Promise<string[]> {
+  const { rows } = await pool.query<{ state: string }>(
+    'SELECT state FROM requests WHERE run_id = $1 ORDER BY request',
+    [run],
+  );
+  return rows.map(({ state }) => state);
+}
+
+/** As if the time had passed in which no sign of life of a slice's holder came. */
+export async function missHeartbeat(
+  { pool, queue: open }: Ledger,
+  run: string,
+  slice: number,
+): Promise<void> {
+  const queue = await open();
+  await pool.query(
+    `UPDATE volley_queue.job SET heartbeat_on = now() - interval '1 hour'
+     WHERE id = (SELECT job FROM slices WHERE run_id = $1 AND slice = $2)`,
+    [run, slice],
+  );
+  await pool.query('UPDATE volley_queue.queue SET monitor_on = NULL, monitor_claim_on = NULL');
+  await queue.supervise(queueName);
 }

@@ -24,6 +24,11 @@ export function define(command: Command, shell: Shell): void {
         try {
           await runWorker(context, {
             accountNamed: accountsOf(shell),
+            onUnknownAccount: ({ message }) =>
+              logger.warn(
+                { reason: message },
+                'an account cannot be used here; its requests are left to others',
+              ),
             stop: shell.stop,
             cutOff: deadlines.cutOff,
             patience: openPatience(outage, context.ledger, deadlines.giveUp),

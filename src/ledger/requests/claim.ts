@@ -26,7 +26,7 @@ export async function claimRequests(
   now: Date,
 ): Promise<Claim[]> {
   const fresh = await claimFreshRequests(pool, claims, now);
-  return Promise.all(
+  const settled = await Promise.allSettled(
     claims.map(async (claim, place) => {
       const { claimed, left } = fresh[place] ?? { claimed: [], left: 0 };
       if (left === 0) return { claimed, cancelled: [] };
@@ -36,4 +36,9 @@ export async function claimRequests(
       return { claimed: all, cancelled: others.cancelled };
     }),
   );
+  // Where one fails, all are taken back: by then none may still be on its way.
+  return settled.map((claim) => {
+    if (claim.status === 'rejected') throw claim.reason;
+    return claim.value;
+  });
 }

@@ -107,3 +107,14 @@ export function promisesAreKept(ledger: Ledger, mutation: Mutation = {}) {
     }
   });
 }
+
+/** Histories are long from the first, and are not made shorter when one fails: each step of that would be one more. */
+export const parameters = { unbiased: true, endOnFailure: true } as const;
+
+/**
+ * @param runs histories to try
+ * @throws Error with the first that breaks a promise
+ */
+export async function expectPromisesKept(ledger: Ledger, runs: number): Promise<void> {
+  await fc.assert(promisesAreKept(ledger), { ...parameters, numRuns: runs });
+}

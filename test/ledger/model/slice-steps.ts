@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
 import { expect } from 'vitest';
 import type { SlicePlan } from '../../../src/ledger/slices/enqueue.ts';
 import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
-import { queueName, type SliceQueue } from '../../../src/ledger/slices/queue.ts';
 import { returnSlice } from '../../../src/ledger/slices/return.ts';
+import { missHeartbeat } from '../../support/slices.ts';
 import { type Holding, type Model, requestsIn, type Settings, sliceNumbered } from './model.ts';
 import { acquirable, acquire, finish, handBack, reap } from './predict-slices.ts';
 import { choose, type Step } from './step.ts';
@@ -145,27 +144,10 @@ export function fallSilent(place: number): Step {
   return {
     name: `silence(${place})`,
     possible: (model) => audible(model).length > 0,
-    async take(model, { queue, pool, run }) {
+    async take(model, { ledger, run }) {
       const slice = choose(audible(model), place);
-      await missHeartbeat(queue, pool, run, slice.number);
+      await missHeartbeat(ledger, run, slice.number);
       slice.silent = true;
     },
   };
-}
-
-/** As if the time had passed in which no heartbeat came. */
-export async function missHeartbeat(
-  queue: SliceQueue,
-  pool: pg.Pool,
-  run: string,
-  slice: number,
-): Promise<void> {
-  const { rowCount } = await pool.query(
-    `UPDATE volley_queue.job SET heartbeat_on = now() - interval '1 hour'
-     WHERE id = (SELECT job FROM slices WHERE run_id = $1 AND slice = $2)`,
-    [run, slice],
-  );
-  expect(rowCount, 'jobs of the slice').toBe(1);
-  await pool.query('UPDATE volley_queue.queue SET monitor_on = NULL, monitor_claim_on = NULL');
-  await queue.supervise(queueName);
 }

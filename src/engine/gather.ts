@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+type Waiting<Item, Result> = {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+export type Gathering = {
+  /** Items at once. */
+  readonly most: number;
+  /** After a commit of so many, others are on their way, and are waited for. */
+  readonly busy: number;
+};
+
+/** How long they are waited for (milliseconds). */
+const pause = 4;
+
+/**
+ * Lets many share a commit: what is handed in while one is under way goes into the next. A commit costs half a
+ * millisecond of processor time however little it is for, so that in a busy moment the next one waits for more; in a
+ * quiet moment nothing waits.
+ *
+ * @param commit returns a result for each item, in their order; where it fails, it fails for all of them
+ */
+export function gather<Item, Result>(
+  commit: (items: readonly Item[]) => Promise<readonly Result[]>,
+  { most, busy }: Gathering,
+): (item: Item) => Promise<Result> {
+  const waiting: Waiting<Item, Result>[] = [];
+  let committing = false;
+
+  async function commitAll(): Promise<void> {
+    committing = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, most);
+      try {
+        const results = await commit(batch.map(({ item }) => item));
+        if (results.length !== batch.length) throw new Error('a commit has a result for each item');
+        for (const [place, result] of results.entries()) batch[place]?.resolve(result);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+      if (batch.length >= busy && waiting.length < most) await sleep(pause);
+    }
+    committing = false;
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!committing) void commitAll();
+    });
+}

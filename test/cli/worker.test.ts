@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { openDispatchScene } from '../support/dispatch-scene.ts';
+import { plannedRun } from '../support/planned-run.ts';
+import { accountsYaml } from '../support/workspace.ts';
+
+test('a worker says of which account it leaves the requests to others, and why', async () => {
+  await using scene = await openDispatchScene({ requests: 20, concurrency: 2, peer: { latency: 600_000 } });
+  const planning = scene.start(['run', 'campaign.yaml']);
+  await plannedRun(planning);
+  planning.process.kill('SIGKILL');
+  await planning.ended;
+  await scene.workspace.write('accounts.yaml', accountsYaml.replace('sandbox:', 'other:'));
+  const worker = scene.start(['worker']);
+  await worker.says('its requests are left to others');
+  worker.process.kill('SIGTERM');
+  const { code, stderr } = await worker.ended;
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain('sandbox');
+  expect(stderr).not.toContain('token');
+}, 30_000);
+
+test('a worker that is stopped while its database is away says so, within 10 seconds', async () => {
+  await using scene = await openDispatchScene({ requests: 1, concurrency: 1 });
+  const worker = scene.start(['worker']);
+  await worker.says('worker started');
+  await scene.ledger.dropDatabase();
+  await worker.says('the database is away');
+  worker.process.kill('SIGTERM');
+  const { code, stderr } = await worker.ended;
+  expect(code, stderr).toBe(1);
+  expect(stderr).toContain('The database was lost');
+  expect(stderr).not.toContain('the database is back');
+}, 30_000);

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { gather } from '../../src/engine/gather.ts';
+
+/** Commits that wait until they are let go; each item's result is its text twice. */
+function commits() {
+  const begun: { readonly items: readonly string[]; readonly end: (error?: Error) => void }[] = [];
+  const commit = (items: readonly string[]): Promise<string[]> =>
+    new Promise((resolve, reject) => {
+      const end = (error?: Error): void =>
+        error ? reject(error) : resolve(items.map((item) => item + item));
+      begun.push({ items, end });
+    });
+  const nth = async (place: number) => {
+    await expect.poll(() => begun.length).toBeGreaterThan(place);
+    return begun[place] ?? { items: [], end: () => undefined };
+  };
+  return { commit, nth };
+}
+
+const each = (words: string): string[] => words.split(' ');
+
+test('the first is committed at once, and what is handed in meanwhile goes into the next', async () => {
+  const { commit, nth } = commits();
+  const hand = gather(commit, { most: 10, busy: 2 });
+  const results = Promise.all(each('a b c').map(hand));
+  expect((await nth(0)).items).toEqual(['a']);
+  (await nth(0)).end();
+  expect((await nth(1)).items).toEqual(['b', 'c']);
+  (await nth(1)).end();
+  expect(await results).toEqual(['aa', 'bb', 'cc']);
+});
+
+test('a commit that fails fails for all that are in it, and the next goes on', async () => {
+  const { commit, nth } = commits();
+  const hand = gather(commit, { most: 10, busy: 2 });
+  const results = Promise.allSettled(each('a b c').map(hand));
+  (await nth(0)).end(new Error('lost'));
+  (await nth(1)).end(new Error('lost again'));
+  expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  const later = hand('d');
+  (await nth(2)).end();
+  expect(await later).toBe('dd');
+});
+
+test('no more go into a commit than it may have', async () => {
+  const { commit, nth } = commits();
+  const hand = gather(commit, { most: 2, busy: 2 });
+  const results = Promise.all(each('a b c d').map(hand));
+  for (const [place, items] of [['a'], ['b', 'c'], ['d']].entries()) {
+    expect((await nth(place)).items).toEqual(items);
+    (await nth(place)).end();
+  }
+  await results;
+});
+
+test('after a commit for many, the next waits for more', async () => {
+  const { commit, nth } = commits();
+  const hand = gather(commit, { most: 10, busy: 2 });
+  const results = [hand('a'), hand('b'), hand('c')];
+  (await nth(0)).end();
+  (await nth(1)).end();
+  await Promise.all(results);
+  const later = [hand('d'), hand('e')];
+  expect((await nth(2)).items).toEqual(['d', 'e']);
+  (await nth(2)).end();
+  await Promise.all(later);
+});

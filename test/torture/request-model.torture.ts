@@ -1,0 +1,15 @@
+import { afterAll, beforeAll, test } from 'vitest';
+import { expectPromisesKept } from '../ledger/model/property.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { outwaitStart } from '../support/slices.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  await outwaitStart(opened.ledger);
+});
+afterAll(() => opened.close());
+
+test('in two thousand histories of workers, answers and operators, every rule of the ledger holds', async () => {
+  await expectPromisesKept(opened.ledger, Number(process.env['VOLLEY_MODEL_RUNS'] ?? 2_000));
+});
