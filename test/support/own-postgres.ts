@@ -8,7 +8,7 @@ import {
   stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
 import { isZombie } from '../../src/platform/process-identity.ts';
-import { makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
+import { makeHome, removeHome } from './embedded-home.ts';
 import { runStatement } from './statement.ts';
 
 const prefix = 'volley-test-own-';
@@ -32,7 +32,6 @@ export type OwnPostgres = AsyncDisposable & {
 };
 
 export async function startOwnPostgres(): Promise<OwnPostgres> {
-  await removeAbandonedHomes(prefix);
   const home = makeHome(prefix);
   const leases: EmbeddedServerLease[] = [await leaseEmbeddedServer(home)];
   const { host, port, user, password } = leases[0]?.address ?? {};
