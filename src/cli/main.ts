@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { InputError } from '../domain.ts';
 import { isConnectionFailure } from '../platform/database.ts';
-import { keepYoungGenerationSmall } from '../platform/young-generation.ts';
+import { keepHeapSmall } from '../platform/heap.ts';
 import { printable } from '../report/printable.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 
@@ -65,12 +65,12 @@ Environment:
 
 /** Runs the command line; sets the process's exit code. */
 export async function main(words: readonly string[]): Promise<void> {
+  keepHeapSmall();
   // A reader such as `head` may leave early; that is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const shell = processShell();
   try {
     const program = await buildProgram(words, shell);
-    keepYoungGenerationSmall();
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
     shell.exitWith(explain(error, shell));

@@ -1,7 +1,5 @@
-import type { RunSummary } from '../domain.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { executeRun, type RunEnd } from '../engine/execute-run.ts';
-import { requireSummary } from '../engine/find-run.ts';
 import type { KeptFiles } from '../engine/kept-files.ts';
 import { planRun } from '../engine/plan-run.ts';
 import type { PreparedCampaign } from '../engine/prepare.ts';
@@ -79,10 +77,9 @@ export async function dispatchAndPrint(
     shell.note(
       `The database was away until the end. What could not be recorded is in doubt; \`volley resume ${run}\` says what, and goes on.`,
     );
-    shell.exitWith(130);
-    return;
+    shell.leave(130);
   }
-  const summary = await requireSummary(context, run);
+  const { summary } = end;
   shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
   if (end.kind === 'drained') shell.note(`Interrupted. \`volley resume ${run}\` goes on.`);
   if (end.kind === 'paused' || end.kind === 'cancelled') {
@@ -94,7 +91,7 @@ export async function dispatchAndPrint(
       `${summary.requests.in_doubt} requests are in doubt: the service may have taken them. \`volley resolve ${run}\` lists them.`,
     );
   }
-  shell.exitWith(exitCodeOf(end, summary));
+  shell.exitWith(exitCodeOf(end));
 }
 
 /** Slices of other runs are worked too, so their accounts may be asked for. */
@@ -102,13 +99,12 @@ export function accountsOf(shell: Shell, known?: Account): (name: string) => Pro
   return async (name) => (name === known?.name ? known : loadAccount(name, shell.settings));
 }
 
-function exitCodeOf(end: RunEnd, { requests }: RunSummary): ExitCode {
-  switch (end.kind) {
+function exitCodeOf({ kind, summary: { requests } }: Exclude<RunEnd, { kind: 'unrecorded' }>): ExitCode {
+  switch (kind) {
     case 'paused':
     case 'cancelled':
       return 4;
     case 'drained':
-    case 'unrecorded':
       return 130;
     case 'finished':
       return requests.rejected + requests.failed + requests.in_doubt + requests.abandoned > 0 ? 3 : 0;

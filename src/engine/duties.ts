@@ -2,7 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Patience } from './patience.ts';
 
 /** Something that is to be done again and again beside the work. */
-export type Duty = { readonly every: number; readonly task: () => Promise<unknown> };
+export type Duty = {
+  readonly every: number;
+  readonly task: () => Promise<unknown>;
+  /** Whether the task is a question that is answered at once. */
+  readonly quick?: boolean;
+};
 
 /**
  * Does each duty at its interval (milliseconds), one at a time each, until the signal. Resolves when none is under way.
@@ -11,13 +16,13 @@ export type Duty = { readonly every: number; readonly task: () => Promise<unknow
  */
 export async function keepDuties(
   duties: readonly Duty[],
-  { persist }: Patience,
+  { persist, ask }: Patience,
   end: AbortSignal,
 ): Promise<void> {
   await Promise.all(
-    duties.map(async ({ every, task }) => {
+    duties.map(async ({ every, task, quick }) => {
       while (!end.aborted) {
-        await persist(task);
+        await (quick ? ask(task) : persist(task));
         await sleep(every, undefined, { signal: end }).catch(() => undefined);
       }
     }),

@@ -4,7 +4,6 @@ import { beginRun } from '../ledger/runs/begin.ts';
 import { pauseRun } from '../ledger/runs/stop.ts';
 import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
-import { isConnectionFailure } from '../platform/database.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { drainDeadlines } from './drain.ts';
@@ -15,12 +14,14 @@ import { runWorker } from './worker.ts';
 
 /** How a run ended, or its sending in this process. */
 export type RunEnd =
-  | { readonly kind: 'finished' }
-  /** Asked to stop; what was on its way is recorded, and the run can be resumed. */
-  | { readonly kind: 'drained' }
+  | ({ readonly summary: RunSummary } & (
+      | { readonly kind: 'finished' }
+      /** Asked to stop; what was on its way is recorded, and the run can be resumed. */
+      | { readonly kind: 'drained' }
+      | { readonly kind: 'paused' | 'cancelled'; readonly reason: string }
+    ))
   /** As `drained`, but the ledger was away: what could not be recorded is in doubt. */
-  | { readonly kind: 'unrecorded' }
-  | { readonly kind: 'paused' | 'cancelled'; readonly reason: string };
+  | { readonly kind: 'unrecorded' };
 
 export type RunProgress = Outage & {
   /** Counts when the dispatch began. */
@@ -46,30 +47,37 @@ export async function executeRun(
 ): Promise<RunEnd> {
   const { ledger, now } = context;
   const { pool } = ledger;
-  const run = await requireRun(context, runId);
-  const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
-  const queue = await ledger.queue();
   const drained = drainDeadlines(stop);
-  const { persist } = openPatience(progress, drained.giveUp);
+  const patience = openPatience(progress, ledger, drained.giveUp);
+  const { persist } = patience;
   try {
+    const run = await persist(() => requireRun(context, runId));
+    const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
+    const queue = await persist(() => ledger.queue());
     await persist(() => reapDeadWorkers(queue, pool, null, now()));
-    const before = (await persist(() => beginRun(queue, pool, plan, policy, now()))) ?? noSuchRun(runId);
-    if (before !== 'planned' && before !== 'paused' && before !== 'running') {
+    let tries = 0;
+    const before = await persist(() => {
+      tries++;
+      return beginRun(queue, pool, plan, policy, now());
+    });
+    if (before === undefined) noSuchRun(runId);
+    // A beginning of which nobody heard has completed a run that had nothing left to send.
+    const completedNow = before === 'completed' && tries > 1;
+    if (before !== 'planned' && before !== 'paused' && before !== 'running' && !completedNow) {
       const what = `The run is ${before}; there is nothing left to send.`;
       throw new InputError([{ where: `run ${runId}`, what }]);
     }
-    progress.onStart(await requireSummary(context, runId));
+    progress.onStart(await persist(() => requireSummary(context, runId)));
 
     const over = new AbortController();
     const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, 'interrupted')));
-    // Met below, when the worker has ended.
+    // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
     await runWorker(context, {
       accountNamed,
       stop: AbortSignal.any([stop, over.signal]),
       cutOff: drained.cutOff,
-      giveUp: drained.giveUp,
-      outage: progress,
+      patience,
       watched: runId,
       onWatch: (watch) => {
         progress.onWatch(watch);
@@ -77,11 +85,11 @@ export async function executeRun(
       },
     });
     if (stop.aborted) await pausing;
-    const end = await endOf(context, runId, stop);
+    const end = await persist(() => endOf(context, runId, stop));
     pass('run finished', runId);
     return end;
   } catch (error) {
-    if (stop.aborted && (isConnectionFailure(error) || drained.giveUp.aborted)) return { kind: 'unrecorded' };
+    if (drained.giveUp.aborted) return { kind: 'unrecorded' };
     throw error;
   } finally {
     drained.clear();
@@ -90,8 +98,10 @@ export async function executeRun(
 
 async function endOf(context: EngineContext, runId: string, stop: AbortSignal): Promise<RunEnd> {
   const { state, stateReason } = await requireRun(context, runId);
-  if (state === 'completed') return { kind: 'finished' };
+  const summary = await requireSummary(context, runId);
+  if (state === 'completed') return { kind: 'finished', summary };
   // Somebody may have resumed it by now.
-  if (stop.aborted && (stateReason === 'interrupted' || state === 'running')) return { kind: 'drained' };
-  return { kind: state === 'cancelled' ? 'cancelled' : 'paused', reason: stateReason ?? '' };
+  if (stop.aborted && (stateReason === 'interrupted' || state === 'running'))
+    return { kind: 'drained', summary };
+  return { kind: state === 'cancelled' ? 'cancelled' : 'paused', reason: stateReason ?? '', summary };
 }

@@ -1,5 +1,6 @@
 import type { Ledger } from '../ledger/connection.ts';
-import { type Settlement, settleRequests } from '../ledger/requests/settle.ts';
+import { settleRequests } from '../ledger/requests/settle.ts';
+import type { Settlement } from '../ledger/requests/settlement.ts';
 import { gather } from './gather.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';

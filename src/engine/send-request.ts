@@ -7,7 +7,7 @@ import { retryAfterMilliseconds } from '../gateway/retry-after.ts';
 import type { Verdict } from '../gateway/verdict.ts';
 import type { ClaimedRequest } from '../ledger/requests/claim.ts';
 import { startNextAttempt } from '../ledger/requests/retry.ts';
-import type { Settlement } from '../ledger/requests/settle.ts';
+import type { Settlement } from '../ledger/requests/settlement.ts';
 import type { EngineContext } from './context.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
@@ -89,10 +89,12 @@ export async function sendRequest(
       pass('next attempt', sender.run, claimed.request);
       // Nobody waits for the rate while `sending`; those to come wait the longer.
       const recipients = claimed.destinations.length;
-      if (held) await patience.persist(() => sender.limiter.spend({ admitted: 0, claimed: 1, recipients }));
+      await patience.persist(() => sender.limiter.spend({ admitted: 0, claimed: 1, recipients }));
     }
+    // What is answered while the ledger is away would be in doubt if this process had to end.
+    await patience.back(stop);
     held = await patience.persist(sender.stillHeld);
-    if (!held) return;
+    if (!held || stop.aborted) return;
     last = await attempt(sender, claimed, contents, written);
   };
 
@@ -128,7 +130,7 @@ export async function sendRequest(
     const detail = "not sent, because its slice may be another worker's by now";
     return { run, slice, owner, request: claimed.request, ...released(written, detail, context.now()) };
   }
-  return settlementOf(sender, claimed, last, context.now());
+  return settlementOf(sender, claimed, written, last, context.now());
 }
 
 class RetryNeeded extends Error {}
@@ -179,17 +181,22 @@ async function waitAfter(
   await sleep(retryWait(attempt, asked, random()), undefined, { signal: stop }).catch(() => undefined);
 }
 
-/** What the request becomes after its last attempt. */
+/**
+ * What the request becomes after its last attempt.
+ *
+ * @param written the last attempt that is written in the ledger; it may not have been made
+ */
 function settlementOf(
   { run, slice, owner, bisect, stop }: Sender,
   claimed: ClaimedRequest,
+  written: number,
   last: Attempt | undefined,
   now: Date,
 ): Settlement {
   const { request } = claimed;
   const held = { run, slice, owner, request };
-  // Stopped before its first attempt: no byte has left.
-  if (!last) return { ...held, ...released(claimed.attempt, 'stopped before it was sent', now) };
+  // Of an attempt that was not made, no byte has left.
+  if (last?.number !== written) return { ...held, ...released(written, 'stopped before it was sent', now) };
   const { outcome, number, httpStatus, finishedAt } = last;
   const settlement = { ...held, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
   switch (outcome.kind) {

@@ -20,7 +20,7 @@ export async function keepSession(
   async function keep(): Promise<void> {
     for (;;) {
       const end = await Promise.race([session.lost, closing.promise]);
-      await session.close();
+      await persist(() => session.close());
       if (end === 'closing') return;
       session = await open();
       // What was told meanwhile was not heard.

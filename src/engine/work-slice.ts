@@ -49,6 +49,10 @@ export async function workSlice(work: SliceWork): Promise<void> {
     if (hasRoom()) room.ring();
   };
   let failure: { readonly error: unknown } | undefined;
+  let unheard = false;
+  const onUnheard = (): void => {
+    unheard = true;
+  };
   let from = slice.first;
 
   const handle = async (claimed: ClaimedRequest, contents: FileContents): Promise<void> => {
@@ -82,7 +86,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
       const wanted = Math.min(concurrency, slice.last - from + 1);
       const admitted = await patience.persist(() => limiter.admit(wanted, stop));
       if (admitted === 0) break;
-      const { claimed, cancelled } = await claimPatiently(work, from, admitted, [...known.keys()]);
+      const { claimed, cancelled } = await claimPatiently(work, from, admitted, [...known.keys()], onUnheard);
       const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);
       await patience.persist(() => limiter.spend({ admitted, claimed: claimed.length, recipients }));
       const highest = Math.max(0, ...[...claimed, ...cancelled].map(({ request }) => request));
@@ -95,25 +99,34 @@ export async function workSlice(work: SliceWork): Promise<void> {
     await Promise.all(known.values());
   }
   if (failure) throw failure.error;
+  // What Postgres committed later still, on a connection that was lost, stands as `sending`, and is planned again.
+  if (unheard) await patience.persist(() => takeBack(work, []));
 }
 
 /** A claim that was committed though its answer was lost is taken back before it is tried again. */
 async function claimPatiently(
-  { holding: { slice }, sender: { context }, patience, claimer }: SliceWork,
+  work: SliceWork,
   from: number,
   limit: number,
   known: readonly number[],
+  onUnheard: () => void,
 ): Promise<Claim> {
-  const { pool } = context.ledger;
-  let unheard = false;
+  const { slice } = work.holding;
+  let tries = 0;
   pass('claiming', slice.run);
-  const claim = await patience.persist(async () => {
-    if (unheard) await takeBackUnheard(pool, slice, slice.owner, known, context.now());
-    unheard = true;
-    return claimer.claim({ ...slice, from, limit });
+  const claim = await work.patience.persist(async () => {
+    if (++tries > 1) {
+      onUnheard();
+      await takeBack(work, known);
+    }
+    return work.claimer.claim({ ...slice, from, limit });
   });
   pass('claimed', slice.run);
   return claim;
+}
+
+function takeBack({ holding: { slice }, sender: { context } }: SliceWork, known: readonly number[]) {
+  return takeBackUnheard(context.ledger.pool, slice, slice.owner, known, context.now());
 }
 
 /** Requests whose files cannot be loaded are given back: left as `sending`, they would be in doubt, with no byte sent. */

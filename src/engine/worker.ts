@@ -3,9 +3,8 @@ import { InputError } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { acquireSlice, type HeldSlice, touchSlices } from '../ledger/slices/acquire.ts';
 import { finishSlice } from '../ledger/slices/finish.ts';
-import { queueName } from '../ledger/slices/queue.ts';
-import { reapDeadWorkers } from '../ledger/slices/reap.ts';
-import { returnSlice } from '../ledger/slices/return.ts';
+import { reapDeadWorkers, takeSilentSlices } from '../ledger/slices/reap.ts';
+import { returnSlice, returnUnheard } from '../ledger/slices/return.ts';
 import { type RunWatch, watchRuns } from '../ledger/slices/watch.ts';
 import { openAccountDesks } from './account-desk.ts';
 import { openBell } from './bell.ts';
@@ -13,7 +12,7 @@ import { openClaimer } from './claimer.ts';
 import type { EngineContext } from './context.ts';
 import { keepDuties } from './duties.ts';
 import { type Holding, holdSlice } from './holding.ts';
-import { type Outage, openPatience } from './patience.ts';
+import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
 import { openRecorder } from './recorder.ts';
 import { keepSession } from './session.ts';
@@ -28,9 +27,8 @@ export type WorkerOptions = {
   readonly stop: AbortSignal;
   /** Gives up on answers that have not come. */
   readonly cutOff: AbortSignal;
-  /** Gives up on a ledger that is away. */
-  readonly giveUp: AbortSignal;
-  readonly outage: Outage;
+  /** With a ledger that is away; when it ends, the worker does. */
+  readonly patience: Patience;
   /** A run to watch even while nothing of it is held. */
   readonly watched?: string;
   /** A few times a second, for the watched run. */
@@ -59,7 +57,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const failed = new AbortController();
   const fail = (error: unknown): void => failed.abort(error);
   const stop = AbortSignal.any([options.stop, failed.signal]);
-  const patience = openPatience(options.outage, options.giveUp);
+  const { patience } = options;
   const { persist } = patience;
   const queue = await persist(() => ledger.queue());
   const bell = openBell();
@@ -80,8 +78,12 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
 
   async function takeOne(): Promise<boolean> {
     const owner = context.randomUuid();
-    const taking = { worker, owner, ignoredAccounts: accounts.unknown(), now: now() };
-    const acquisition = await persist(() => acquireSlice(queue, pool, taking));
+    let unheard = false;
+    const acquisition = await persist(async () => {
+      if (unheard) await returnUnheard(queue, pool, owner, now());
+      unheard = true;
+      return acquireSlice(queue, pool, { worker, owner, ignoredAccounts: accounts.unknown(), now: now() });
+    });
     if (acquisition.kind !== 'held') return acquisition.kind === 'stale';
     const { slice } = acquisition;
     pass('slice acquired', slice.run);
@@ -96,7 +98,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
 
   function begin(slice: HeldSlice, account: Awaited<ReturnType<typeof accounts.open>>): void {
     const holding = holdSlice(slice, context.monotonic, async ({ job }) =>
-      (await touchSlices(queue, [job])).includes(job.id),
+      (await persist(() => touchSlices(queue, [job]))).includes(job.id),
     );
     const halt = new AbortController();
     const stopSlice = AbortSignal.any([stop, halt.signal, holding.lost]);
@@ -133,14 +135,19 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     if (watched) options.onWatch?.(watched);
   }
 
+  /** Ours first: after a time without the ledger they are as old as those of a dead worker. */
+  async function giveAndTakeSigns(): Promise<void> {
+    await Promise.all([...inHand].map(({ holding }) => holding.touch()));
+    await takeSilentSlices(queue, pool);
+  }
+
   const ended = new AbortController();
   const session = await keepSession(pool, worker, bell.ring, patience);
   const duties = keepDuties(
     [
-      { every: 250, task: watch },
+      { every: 250, task: watch, quick: true },
       { every: 1_000, task: () => reapDeadWorkers(queue, pool, worker, now()) },
-      { every: 2_000, task: () => queue.supervise(queueName) },
-      { every: 3_000, task: () => Promise.all([...inHand].map(({ holding }) => holding.touch())) },
+      { every: 2_000, task: giveAndTakeSigns },
     ],
     patience,
     ended.signal,

@@ -13,6 +13,15 @@ export type Ledger = {
   readonly knex: Knex;
   /** What waits to be sent; opened when it is first asked for. */
   readonly queue: () => Promise<SliceQueue>;
+  /**
+   * Brings back a server that is ours to start and is gone, at the same address; does nothing about any other.
+   *
+   * @param onGone called before that
+   * @throws Error that says what to do, when it cannot be brought back
+   */
+  readonly revive: (onGone: () => void) => Promise<void>;
+  /** Gives up the pools' connections, and what is waited for on them; the next work has new ones. */
+  readonly dropConnections: () => void;
   close(): Promise<void>;
 };
 
@@ -80,13 +89,16 @@ export async function inSession<Result>(
   }
 }
 
-/** As `inSession`, for work that is one transaction. */
+/**
+ * As `inSession`, for work that is one transaction. Of a process that is gone or stands still in the middle of it,
+ * Postgres may not hear for hours; what others wait for is let go after some seconds.
+ */
 export async function inTransaction<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   return inSession(pool, async (client) => {
-    await client.query('BEGIN');
+    await client.query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'");
     const result = await work(client);
     await client.query('COMMIT');
     return result;
@@ -96,14 +108,28 @@ export async function inTransaction<Result>(
 /**
  * Opens the ledger and migrates it.
  *
+ * @param revive as in `Ledger`
  * @throws InputError when the database cannot be reached
  */
-export async function openLedger(connection: DatabaseConnection, description: string): Promise<Ledger> {
+export async function openLedger(
+  connection: DatabaseConnection,
+  description: string,
+  revive: Ledger['revive'] = async () => undefined,
+): Promise<Ledger> {
   const knex = connectLedger(connection);
-  const pool = new pg.Pool({ ...connection, max: 10 });
-  const hot = new pg.Pool({ ...connection, max: 4, onConnect: planForKeys });
-  // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
-  for (const each of [pool, hot]) each.on('error', () => undefined);
+  const pool = new pg.Pool({ ...connection, ...noticeSilence, max: 10 });
+  const hot = new pg.Pool({ ...connection, ...noticeSilence, max: 4, onConnect: planForKeys });
+  const connections = new Set<pg.PoolClient>();
+  for (const each of [pool, hot]) {
+    // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
+    each.on('error', () => undefined);
+    each.on('connect', (client) => connections.add(client));
+    each.on('remove', (client) => connections.delete(client));
+  }
+  const dropConnections = (): void => {
+    for (const client of connections) void client.end();
+    connections.clear();
+  };
   let opened: Promise<SliceQueue> | undefined;
   const queue = (): Promise<SliceQueue> => {
     opened ??= openQueue(pool);
@@ -124,8 +150,11 @@ export async function openLedger(connection: DatabaseConnection, description: st
     await close();
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
-  return { pool, hot, knex, queue, close };
+  return { pool, hot, knex, queue, revive, dropConnections, close };
 }
+
+/** A server that is gone without a word is noticed within some 20 s, by connections that wait for it. */
+const noticeSilence = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /**
  * A claim is planned anew each time, at 1 ms for 0.4 ms of work, unless generic plans are asked for. And such a plan is

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { InputError } from '../domain.ts';
-import { leaseEmbeddedServer } from './embedded-postgres.ts';
+import { type EmbeddedServerLease, leaseEmbeddedServer } from './embedded-postgres.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -19,6 +19,8 @@ export type DatabaseLease = {
   readonly connection: DatabaseConnection;
   /** Which database it is, in words that may be shown: without user or password. */
   readonly description: string;
+  /** As in `EmbeddedServerLease`; does nothing about a database of somebody else's. */
+  readonly revive: EmbeddedServerLease['revive'];
   /** To be called when the connections are closed; it stops an embedded server that nobody else uses. */
   release(): Promise<void>;
 };
@@ -30,11 +32,15 @@ export type DatabaseLease = {
 export async function leaseDatabase(environment: Environment, workingFolder: string): Promise<DatabaseLease> {
   const url = environment['DATABASE_URL'];
   if (url) {
-    return { connection: { connectionString: url }, description: describeUrl(url), release: async () => {} };
+    const nothing = async (): Promise<void> => undefined;
+    const description = describeUrl(url);
+    return { connection: { connectionString: url }, description, revive: nothing, release: nothing };
   }
-  const { address, home, release } = await leaseEmbeddedServer(volleyHome(environment, workingFolder));
+  const { address, home, revive, release } = await leaseEmbeddedServer(
+    volleyHome(environment, workingFolder),
+  );
   const description = `embedded Postgres in ${home} (${address.host}:${address.port}, database ${address.database})`;
-  return { connection: address, description, release };
+  return { connection: address, description, revive, release };
 }
 
 /** The folder that holds the state of the embedded server. */
@@ -58,6 +64,8 @@ export function isConnectionFailure(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (/^(E[A-Z]+|08...|28...|3D...|57P..|53300)$/.test(code) || error instanceof AggregateError) return true;
-  // What pg says of a connection that ends in the middle of a query has no code.
-  return /^Connection terminated|^Client has encountered a connection error/.test(error.message);
+  // What pg says of a connection that ends in the middle of a query has no code; knex puts the query before it.
+  return /(^| - )(Connection terminated|Client (has encountered a connection error|was closed))/.test(
+    error.message,
+  );
 }

@@ -4,7 +4,7 @@ import { InputError } from '../domain.ts';
 import { withLock, withLockAtExit } from './file-lock.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import { releaseAtExit } from './release-at-exit.ts';
-import { ensureData, readPassword } from './server-data.ts';
+import { type DataOptions, ensureData, readPassword } from './server-data.ts';
 import { ensureDatabase, type ServerAddress } from './server-database.ts';
 import { createHome, dataFolderOf, messageOf, type ServerFiles, serverFiles } from './server-files.ts';
 import { addLease, dropDeadLeases, dropLease, type LeaseFile, leaseHolders } from './server-lease.ts';
@@ -22,6 +22,13 @@ export type EmbeddedServerOptions = {
 export type EmbeddedServerLease = {
   readonly address: ServerAddress;
   readonly home: string;
+  /**
+   * Starts the server again at its address, should it be gone; whoever comes first does it for all.
+   *
+   * @param onGone called before that
+   * @throws InputError that names the log, when it cannot be started there
+   */
+  readonly revive: (onGone: () => void) => Promise<void>;
   /** Gives the lease up, and stops the server if it was the last. Doing it again does nothing. */
   release(): Promise<void>;
 };
@@ -53,6 +60,23 @@ export async function leaseEmbeddedServer(
   } catch (cause) {
     if (cause instanceof InputError) throw cause;
     const what = `could not be used: ${messageOf(cause)}. Its log is ${files.log}. To use a Postgres server of your own, set DATABASE_URL.`;
+    throw new InputError([{ where: 'embedded Postgres', what }], { cause });
+  }
+}
+
+async function reviveServer(
+  options: DataOptions,
+  data: string,
+  port: number,
+  onGone: () => void,
+): Promise<void> {
+  const { files } = options;
+  if (findServer(data)?.port === port) return;
+  onGone();
+  try {
+    await withLock(files.lock, () => ensureServer(options, data, port));
+  } catch (cause) {
+    const what = `is gone and could not be started again: ${messageOf(cause)}. Its log is ${files.log}`;
     throw new InputError([{ where: 'embedded Postgres', what }], { cause });
   }
 }
@@ -99,7 +123,8 @@ async function lease(files: ServerFiles, options: EmbeddedServerOptions): Promis
     const { port } = await ensureServer(serverOptions, data);
     const address = await ensureDatabase(port, readPassword(files));
     const releaseOnce = once(() => withLock(files.lock, () => leave(files, own)).then(forget));
-    return { address, home: files.home, release: releaseOnce };
+    const revive = (onGone: () => void): Promise<void> => reviveServer(serverOptions, data, port, onGone);
+    return { address, home: files.home, revive, release: releaseOnce };
   } catch (error) {
     // The first error says more than a second one about stopping.
     await leave(files, own).catch(() => {});

@@ -35,15 +35,25 @@ const throwAwaySettings = ['fsync=off', 'synchronous_commit=off', 'full_page_wri
 /**
  * The server of a data folder, ready: the one that runs, or one started now. It runs on when this process ends.
  * To be called under the home's lock.
+ *
+ * @param onlyPort where whoever uses it has an address already
+ * @throws Error when there is no server, or none at that port
  */
-export async function ensureServer(options: DataOptions, data: string): Promise<ServerProcess> {
+export async function ensureServer(
+  options: DataOptions,
+  data: string,
+  onlyPort?: number,
+): Promise<ServerProcess> {
   const { files } = options;
   const deadline = Date.now() + longestStart;
-  let port = rememberedPort(files) ?? (await findFreePort());
+  let port = onlyPort ?? rememberedPort(files) ?? (await findFreePort());
   let complaint = notReadyMessage;
   while (Date.now() < deadline) {
     const running = await settle(data, deadline);
-    if (running !== undefined) return running;
+    if (running !== undefined) {
+      if (onlyPort === undefined || running.port === onlyPort) return running;
+      throw new Error(`it runs at port ${running.port} by now, and this command knows it at ${onlyPort}`);
+    }
     removeMisleadingPidFile(data);
     const outcome = await tryStart(options, data, port, deadline);
     if (typeof outcome !== 'string') {
@@ -51,7 +61,11 @@ export async function ensureServer(options: DataOptions, data: string): Promise<
       return outcome;
     }
     complaint = complaintIn(outcome);
-    if (/could not (bind|create any TCP)/.test(outcome)) port = await findFreePort();
+    const isPortTaken = /could not (bind|create any TCP)/.test(outcome);
+    if (isPortTaken && onlyPort !== undefined) {
+      throw new Error(`another program has taken its port, ${onlyPort}`);
+    }
+    if (isPortTaken) port = await findFreePort();
     else if (passingTrouble.test(outcome)) await sleep(100);
     else break;
   }

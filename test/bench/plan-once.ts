@@ -4,7 +4,7 @@ import { planRun } from '../../src/engine/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/prepare.ts';
 import { previewCampaign } from '../../src/engine/preview.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
-import { keepYoungGenerationSmall } from '../../src/platform/young-generation.ts';
+import { keepHeapSmall } from '../../src/platform/heap.ts';
 
 import { unwatched } from '../support/unwatched.ts';
 
@@ -13,7 +13,7 @@ import { unwatched } from '../support/unwatched.ts';
  * Prints the run, if there is one, the seconds and the peak of resident memory.
  */
 const [kind, campaign = '', url = ''] = process.argv.slice(2);
-keepYoungGenerationSmall();
+keepHeapSmall();
 const begun = performance.now();
 const kept = keepContactFiles();
 const settings = { environment: process.env, workingFolder: process.cwd() };

@@ -1,115 +1,164 @@
-import { expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
 import { openPatience } from '../../src/engine/patience.ts';
 
-/** Patience whose words are written down. */
-function open(end = new AbortController().signal) {
-  const told: string[] = [];
-  const patience = openPatience(
-    { onLost: ({ message }) => told.push(`lost: ${message}`), onBack: () => told.push('back') },
-    end,
-  );
-  return { told, ...patience };
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const never = new AbortController().signal;
+
+/** @param revive as a ledger's */
+function open({
+  end = never,
+  revive = async () => {},
+}: {
+  end?: AbortSignal;
+  revive?: (onGone: () => void) => Promise<void>;
+} = {}) {
+  const said: string[] = [];
+  const outage = {
+    onLost: ({ message }: Error) => said.push(`away: ${message}`),
+    onBack: () => said.push('back'),
+  };
+  let drops = 0;
+  const dropConnections = (): void => {
+    drops++;
+  };
+  return { said, drops: () => drops, ...openPatience(outage, { revive, dropConnections }, end) };
 }
 
-/** Work that fails so often, and then answers how often it was tried. */
-function failing(times: number, error: () => Error) {
-  let tries = 0;
-  return async (): Promise<number> => {
-    tries++;
-    if (tries <= times) throw error();
-    return tries;
+const lost = (): Error => new Error('Connection terminated unexpectedly');
+
+/** Fails so often, then succeeds. */
+function failing(times: number, error: () => Error = lost): () => Promise<string> {
+  let left = times;
+  return async () => {
+    if (left-- > 0) throw error();
+    return 'done';
   };
 }
 
-const away = (): Error => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-const coded = (code: string) => (): Error => Object.assign(new Error('from Postgres'), { code });
-
-test('work that succeeds is done once, and nothing is told', async () => {
-  const { persist, told } = open();
-  expect(await persist(failing(0, away))).toBe(1);
-  expect(told).toEqual([]);
+test('work whose connection breaks is done again, and one broken connection is no outage', async () => {
+  const { persist, said } = open();
+  expect(await persist(failing(1))).toBe('done');
+  expect(said).toEqual([]);
 });
 
-test('a ledger that is away is waited for; it is told once that it is, and once that it is back', async () => {
-  const { persist, told } = open();
-  expect(await persist(failing(3, away))).toBe(4);
-  expect(told).toEqual(['lost: connect ECONNREFUSED', 'back']);
+test('that the database is away and back is said once, however much waits for it', async () => {
+  const { persist, said } = open();
+  const backAt = performance.now() + 600;
+  const work = async (): Promise<void> => {
+    if (performance.now() < backAt) throw lost();
+  };
+  await Promise.all([persist(work), persist(work), persist(work)]);
+  expect(said).toEqual(['away: Connection terminated unexpectedly', 'back']);
 });
 
-test('several who wait for it tell it once', async () => {
-  const { persist, told } = open();
-  await Promise.all([persist(failing(2, away)), persist(failing(2, away))]);
-  expect(told.filter((word) => word.startsWith('lost'))).toHaveLength(1);
-});
-
-test.each(['08006', '57P01', '57P03', '3D000', '40P01', '40001', 'ECONNRESET', 'EPIPE'])(
-  'work that fails with %s is done again',
-  async (code) => {
-    expect(await open().persist(failing(1, coded(code)))).toBe(2);
-  },
-);
-
-test('a connection that ends in the middle of a query is a ledger that is away', async () => {
-  const { persist } = open();
-  expect(await persist(failing(1, () => new Error('Connection terminated unexpectedly')))).toBe(2);
-});
-
-test.each(['23505', '42P01', '22P02'])(
-  'work that fails with %s is not done again: it is a mistake',
-  async (code) => {
-    const { persist, told } = open();
-    await expect(persist(failing(1, coded(code)))).rejects.toThrow('from Postgres');
-    expect(told).toEqual([]);
-  },
-);
-
-test('a mistake of ours is not taken for a ledger that is away', async () => {
-  const { persist } = open();
-  await expect(persist(failing(1, () => new TypeError('undefined is not a function')))).rejects.toThrow(
-    TypeError,
-  );
-});
-
-const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' });
-
-/** Patience that tells `told` what it says. */
-function patient(told: string[], end = new AbortController().signal) {
-  const outage = { onLost: ({ message }: Error) => told.push(message), onBack: () => told.push('back') };
-  return openPatience(outage, end).persist;
-}
-
-test('the database is back when work succeeds that had met its absence, not when work asks nothing of it', async () => {
-  const told: string[] = [];
-  const persist = patient(told);
-  let away = true;
+test('work that needed no database does not prove that it is back', async () => {
+  const { persist, said } = open();
+  let isBack = false;
   const waiting = persist(async () => {
-    if (away) throw refused;
+    if (!isBack) throw lost();
   });
-  await persist(async () => 'nothing to ask');
-  expect(told).toEqual(['connect ECONNREFUSED']);
-  away = false;
+  while (said.length === 0) await sleep(5);
+  await persist(async () => 'from memory');
+  expect(said).toHaveLength(1);
+  isBack = true;
   await waiting;
-  expect(told).toEqual(['connect ECONNREFUSED', 'back']);
+  expect(said).toHaveLength(2);
 });
 
-test('what Postgres undid because of another transaction is done again, and nobody is told that it is away', async () => {
-  const told: string[] = [];
-  let tries = 0;
-  const persist = patient(told);
-  const twice = async () => {
-    if (++tries === 1) throw deadlock;
-    return tries;
-  };
-  expect(await persist(twice)).toBe(2);
-  expect(told).toEqual([]);
+test('a transaction that Postgres undid because of another one is done again, and is no outage', async () => {
+  const { persist, said } = open();
+  const deadlock = () => Object.assign(new Error('deadlock detected'), { code: '40P01' });
+  expect(await persist(failing(3, deadlock))).toBe('done');
+  expect(said).toEqual([]);
 });
 
-test('when patience ends, work fails with what the database failed with', async () => {
+test.each([
+  ['53300', 'too many connections'],
+  ['53100', 'no space left on device'],
+  ['25006', 'a stand-by that only reads'],
+  ['57P03', 'a server that is starting up'],
+])('%s, %s, is waited out', async (code, message) => {
+  const { persist, said } = open();
+  expect(await persist(failing(2, () => Object.assign(new Error(message), { code })))).toBe('done');
+  expect(said).toEqual([`away: ${message}`, 'back']);
+});
+
+test('any other failure is not tried again', async () => {
+  const { persist } = open();
+  const wrong = () => Object.assign(new Error('no such column'), { code: '42703' });
+  await expect(persist(failing(1, wrong))).rejects.toThrow('no such column');
+});
+
+test('patience ends with the signal, even where the database holds the work up without an answer', async () => {
   const end = new AbortController();
-  const persist = patient([], end.signal);
-  const waiting = persist(async () => Promise.reject(refused));
-  setTimeout(() => end.abort(), 50);
-  await expect(waiting).rejects.toBe(refused);
-  await expect(persist(async () => 'too late')).rejects.toBe(refused);
+  const { persist } = open({ end: end.signal });
+  const held = persist(() => new Promise(() => {}));
+  const refused = persist(failing(Number.POSITIVE_INFINITY));
+  end.abort(new Error('time is up'));
+  await expect(held).rejects.toThrow('time is up');
+  await expect(refused).rejects.toThrow('time is up');
+});
+
+test('when patience ends while the database is away, work fails with what the database failed with', async () => {
+  const { persist, said } = open({ end: AbortSignal.timeout(400) });
+  await expect(persist(failing(Number.POSITIVE_INFINITY))).rejects.toThrow('Connection terminated');
+  expect(said).toHaveLength(1);
+  await expect(persist(async () => 'too late')).rejects.toThrow('Connection terminated');
+});
+
+test('a server of our own that is gone is said to be away at once, and is brought back', async () => {
+  let revivals = 0;
+  const revive = async (onGone: () => void): Promise<void> => {
+    onGone();
+    revivals++;
+  };
+  const { persist, said } = open({ revive });
+  await persist(failing(1));
+  expect([said, revivals]).toEqual([['away: Connection terminated unexpectedly', 'back'], 1]);
+});
+
+test('why a server of our own cannot be brought back is said once', async () => {
+  const revive = async (onGone: () => void): Promise<void> => {
+    onGone();
+    throw new Error('its port is taken');
+  };
+  const { persist, said } = open({ revive });
+  await persist(failing(3));
+  expect(said).toEqual(['away: Connection terminated unexpectedly', 'away: its port is taken', 'back']);
+});
+
+test('a database that does not answer is away after five seconds, and its connections are given up after thirty', async () => {
+  vi.useFakeTimers();
+  const { ask, said, drops } = open();
+  const answer = Promise.withResolvers<string>();
+  const asked = ask(() => answer.promise);
+  await vi.advanceTimersByTimeAsync(4_900);
+  expect(said).toEqual([]);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(said).toEqual(['away: no answer for 5 s']);
+  await vi.advanceTimersByTimeAsync(25_000);
+  expect(drops()).toBe(1);
+  answer.resolve('late');
+  expect(await asked).toBe('late');
+  expect(said.at(-1)).toBe('back');
+});
+
+test('what is not to begin while the database is away waits until it is back, or it is to stop', async () => {
+  const { persist, back, said } = open();
+  await back(never);
+  let isBack = false;
+  const waiting = persist(async () => {
+    if (!isBack) throw lost();
+  });
+  while (said.length === 0) await sleep(5);
+  await back(AbortSignal.timeout(10));
+  expect(said).toHaveLength(1);
+  const present = back(never);
+  isBack = true;
+  await Promise.all([waiting, present]);
+  expect(said).toHaveLength(2);
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InputError, type RunSummary } from '../../src/domain.ts';
 import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
+import { openPatience } from '../../src/engine/patience.ts';
 import { cancel, pause, waitUntilIdle } from '../../src/engine/stop-run.ts';
 import { runWorker } from '../../src/engine/worker.ts';
 import type { Account } from '../../src/gateway/account.ts';
@@ -231,8 +232,7 @@ describe('from another process', () => {
         accountNamed,
         stop: stop.signal,
         cutOff: never,
-        giveUp: never,
-        outage: quiet,
+        patience: openPatience(quiet, opened.ledger, never),
       });
     const stranger = helper(async (name) => {
       helping.add(`stranger asked for ${name}`);

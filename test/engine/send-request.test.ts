@@ -32,7 +32,7 @@ async function send(
   await using gateway = open(service.url);
   const sender: Sender = {
     context,
-    patience: openPatience({ onLost: () => {}, onBack: () => {} }, never),
+    patience: openPatience({ onLost: () => {}, onBack: () => {} }, context.ledger, never),
     gateway: { ...gateway, ...(judge && { judge: judge(gateway) }) },
     limiter: openRateLimiter(context, anAccount()),
     run: 'run',

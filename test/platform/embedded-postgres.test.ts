@@ -12,6 +12,7 @@ import {
 } from '../../src/platform/embedded-postgres.ts';
 import { makeHome, removeHome } from '../support/embedded-home.ts';
 import { type LeaseHolder, spawnHolder, startHolder } from '../support/lease-holder.ts';
+import { killServer } from '../support/own-postgres.ts';
 
 // One home for the tests that need no fresh one: initdb takes most of the time.
 const home = makeHome('volley-test-home-');
@@ -123,6 +124,38 @@ describe('A server', () => {
     expect(after.server.pid).not.toBe(before.server.pid);
     expect(await query(after, 'SELECT count(*)::int AS rows FROM kept')).toEqual([{ rows: 1000 }]);
     await after.end('release');
+  });
+
+  test('that is killed is started again at its address for who holds a lease, once for all', async () => {
+    const leases = [await leaseEmbeddedServer(home), await leaseEmbeddedServer(home)];
+    const gone: string[] = [];
+    const revive = () => Promise.all(leases.map(({ revive }) => revive(() => gone.push('gone'))));
+    await revive();
+    expect(gone).toEqual([]);
+    await killServer(home);
+    await revive();
+    expect(gone).toHaveLength(2);
+    const server = embeddedServerStatus(home);
+    expect(server).toMatchObject({ state: 'running', port: leases[0]?.address.port });
+    await revive();
+    expect(embeddedServerStatus(home)).toEqual(server);
+    for (const { release } of leases) await release();
+    expect(embeddedServerStatus(home).state).toBe('stopped');
+  });
+
+  test('whose port another program has taken meanwhile is not started elsewhere for who holds a lease', async () => {
+    const { address, revive, release } = await leaseEmbeddedServer(home);
+    await killServer(home);
+    const other = createServer().listen(address.port, '127.0.0.1');
+    await once(other, 'listening');
+    await expect(revive(() => {})).rejects.toThrow(
+      `could not be started again: another program has taken its port, ${address.port}`,
+    );
+    other.close();
+    await once(other, 'close');
+    await revive(() => {});
+    expect(embeddedServerStatus(home)).toMatchObject({ state: 'running', port: address.port });
+    await release();
   });
 
   test('starts though the process number in its stale postmaster.pid belongs to another program now', async () => {

@@ -3,6 +3,7 @@ import { inTransaction } from '../../src/ledger/connection.ts';
 import * as claim from '../../src/ledger/requests/claim.ts';
 import * as orphans from '../../src/ledger/requests/orphans.ts';
 import * as settle from '../../src/ledger/requests/settle.ts';
+import type { Settlement as Settled } from '../../src/ledger/requests/settlement.ts';
 
 /** The ledger's functions of a slice, for tests of whole runs that have one slice and one owner. */
 
@@ -10,7 +11,7 @@ type Outcome<Union> = Union extends { readonly state: 'rejected' }
   ? Omit<Union, 'run' | 'slice' | 'owner' | 'divide'>
   : Omit<Union, 'run' | 'slice' | 'owner'>;
 /** Without the slice. */
-export type Settlement = Outcome<settle.Settlement>;
+export type Settlement = Outcome<Settled>;
 export type ClaimedRequest = claim.ClaimedRequest;
 
 export async function claimRequests(

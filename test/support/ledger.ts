@@ -22,14 +22,7 @@ export type TestLedger = {
 export async function openTestLedger(): Promise<TestLedger> {
   const database = await createTestDatabase();
   const ledger = await openLedger(database.connection, 'test database');
-  const context = {
-    ledger,
-    now: () => new Date(),
-    monotonic: () => performance.now(),
-    randomBytes,
-    random: Math.random,
-    randomUuid: randomUUID,
-  };
+  const context = contextOf(ledger);
   const close = async (): Promise<void> => {
     await ledger.close();
     await database.drop();
@@ -40,6 +33,18 @@ export async function openTestLedger(): Promise<TestLedger> {
     );
   };
   return { ledger, context, breakConnections, url: database.url, dropDatabase: database.drop, close };
+}
+
+/** What a use case needs, with the real clock and chance. */
+export function contextOf(ledger: Ledger): EngineContext {
+  return {
+    ledger,
+    now: () => new Date(),
+    monotonic: () => performance.now(),
+    randomBytes,
+    random: Math.random,
+    randomUuid: randomUUID,
+  };
 }
 
 let runs = 0;

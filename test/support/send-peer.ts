@@ -12,9 +12,9 @@ export type SendCall = {
   readonly number: number;
 };
 
-/** What the service does with a request. `lost`: accepts it, and its answer is lost; `dropped`: neither. */
+/** What the service does with a request. `lost`: accepts it, and its answer is lost; `dropped`: neither; `busy`: later. */
 export type SendReply =
-  | { readonly kind: 'accepted' | 'lost' | 'dropped' }
+  | { readonly kind: 'accepted' | 'lost' | 'dropped' | 'busy' }
   | { readonly kind: 'rejected'; readonly words: string };
 
 export type SendPeer = Peer & {
@@ -51,6 +51,9 @@ export async function sendPeer(reply: (call: SendCall) => SendReply | Promise<Se
       case 'rejected':
         response.writeHead(400, { 'Content-Type': 'application/json' });
         response.end(JSON.stringify({ Result: 'Failed', MessageID: messageId, ErrorMessage: [what.words] }));
+        return;
+      case 'busy':
+        response.writeHead(503, { 'Retry-After': '0' }).end();
         return;
       default:
         response.destroy();

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { drainDeadlines } from '../../engine/drain.ts';
+import { openPatience } from '../../engine/patience.ts';
 import { runWorker } from '../../engine/worker.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { accountsOf } from '../run-steps.ts';
@@ -15,6 +16,10 @@ export function define(command: Command, shell: Shell): void {
       await withLedger(shell, async (context) => {
         shell.drainable();
         const deadlines = drainDeadlines(shell.stop);
+        const outage = {
+          onLost: ({ message }: Error) => logger.warn({ reason: message }, 'the database is away; waiting'),
+          onBack: () => logger.info('the database is back; going on'),
+        };
         logger.info('worker started');
         try {
           await runWorker(context, {
@@ -26,12 +31,12 @@ export function define(command: Command, shell: Shell): void {
               ),
             stop: shell.stop,
             cutOff: deadlines.cutOff,
-            giveUp: deadlines.giveUp,
-            outage: {
-              onLost: ({ message }) => logger.warn({ reason: message }, 'the database is away; waiting'),
-              onBack: () => logger.info('the database is back; going on'),
-            },
+            patience: openPatience(outage, context.ledger, deadlines.giveUp),
           });
+        } catch (error) {
+          if (!deadlines.giveUp.aborted) throw error;
+          logger.error('the database was away until the end; what could not be recorded is in doubt');
+          shell.leave(1);
         } finally {
           deadlines.clear();
         }

@@ -2,29 +2,8 @@ import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
 import { divideRequests } from './divide.ts';
 import { reportProof } from './proof.ts';
-
-/** How an attempt ended, and what its request becomes. */
-export type Settlement = {
-  readonly run: string;
-  readonly slice: number;
-  /** Who holds the slice. */
-  readonly owner: string;
-  readonly request: number;
-  readonly attempt: number;
-  readonly finishedAt: Date;
-  readonly httpStatus: number | null;
-  /** The service's words, or what went wrong; null when there is nothing to say. */
-  readonly detail: string | null;
-} & (
-  | { readonly state: 'accepted' | 'failed' | 'in_doubt' }
-  | {
-      readonly state: 'rejected';
-      /** Whether its recipients go into two new requests, each with a half of them. */
-      readonly divide: boolean;
-    }
-  /** Back to `planned`: only for a request that the service provably did not take. */
-  | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' }
-);
+import { settleDoubted } from './settle-doubted.ts';
+import type { Settlement } from './settlement.ts';
 
 /**
  * `sending → accepted | rejected | failed | in_doubt | planned`, for a batch of any runs. Fenced: a request that its owner
@@ -94,12 +73,7 @@ async function settle(
           owner = NULL, updated_at = o.finished_at
       FROM outcome o
       WHERE q.run_id = o.run_id AND q.request = o.request
-        AND q.attempts = o.attempt
-        AND ((q.state = 'sending' AND q.owner = o.owner)
-             OR (q.state = 'in_doubt' AND o.state IN ('accepted', 'rejected')
-                 AND EXISTS (SELECT FROM attempts a
-                             WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
-                               AND a.owner = o.owner)))
+        AND q.attempts = o.attempt AND q.state = 'sending' AND q.owner = o.owner
       RETURNING o.place, o.run_id, o.slice, q.state, o.divided AND q.state = 'rejected' AS divided
     ), counted AS (
       UPDATE slices s
@@ -133,5 +107,7 @@ async function settle(
       settlements.map((settlement) => settlement.state === 'rejected' && settlement.divide),
     ],
   });
-  return new Set(rows.map(({ place }) => Number(place)));
+  const settled = rows.map(({ place }) => Number(place));
+  if (settled.length === settlements.length) return new Set(settled);
+  return new Set([...settled, ...(await settleDoubted(client, settlements))]);
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
-import { lockTakings, type SliceQueue } from './queue.ts';
+import { isCalm } from './calm.ts';
+import { lockTakings, queueName, type SliceQueue } from './queue.ts';
 import { type DbTakenSlice, takeBack } from './take-back.ts';
 
 /** Held by a worker's session for as long as it lives. `worker` is SQL. */
@@ -8,9 +9,9 @@ export const workerLockKey = (worker: string): string =>
   `hashtextextended('volley worker ' || CAST(${worker} AS text), 0)`;
 
 /**
- * Takes the slices of dead workers from them: those whose lock is free, because their session ended with them. Right
- * after a restart of Postgres nobody is taken for dead, since every session ended with that. A run that somebody begins,
- * stops or ends at this very moment is left for the next time: whether its slices belong in the queue is being decided.
+ * Takes the slices of dead workers from them: those whose lock is free, because their session ended with them. A run
+ * that somebody begins, stops or ends at this very moment is left for the next time: whether its slices belong in the
+ * queue is being decided.
  *
  * @param self never taken for dead by itself
  * @returns how many slices there were
@@ -22,7 +23,7 @@ export async function reapDeadWorkers(
   now: Date,
 ): Promise<number> {
   const { rows: held } = await pool.query('SELECT FROM slices WHERE state = $1 LIMIT 1', ['held']);
-  if (held.length === 0) return 0;
+  if (held.length === 0 || !(await isCalm(pool))) return 0;
   return inTransaction(pool, async (client) => {
     await lockTakings(client);
     const { rows } = await client.query<DbTakenSlice>(
@@ -30,8 +31,7 @@ export async function reapDeadWorkers(
       WITH dead AS MATERIALIZED (
         SELECT worker
         FROM (SELECT DISTINCT worker FROM slices WHERE state = 'held' AND worker IS DISTINCT FROM $1::uuid) w
-        WHERE pg_postmaster_start_time() < clock_timestamp() - interval '2 seconds'
-          AND pg_try_advisory_xact_lock(${workerLockKey('worker')})
+        WHERE pg_try_advisory_xact_lock(${workerLockKey('worker')})
       )
       SELECT s.run_id, s.slice, s.first_request, s.last_request, s.job, r.state AS run_state
       FROM slices s
@@ -45,4 +45,12 @@ export async function reapDeadWorkers(
     for (const orphan of rows) await takeBack(queue, client, orphan, 'its worker is dead', now);
     return rows.length;
   });
+}
+
+/**
+ * Takes slices of which there was no sign of life for too long out of their workers' hands: they can be acquired again,
+ * and `acquireSlice` settles what was being sent of them.
+ */
+export async function takeSilentSlices(queue: SliceQueue, pool: pg.Pool): Promise<void> {
+  if (await isCalm(pool)) await queue.supervise(queueName);
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { isCalm } from './calm.ts';
 import { wakeChannel } from './enqueue.ts';
 import { workerLockKey } from './reap.ts';
 
@@ -27,6 +28,7 @@ export async function openWorkerSession(
   try {
     await client.query(`SELECT pg_advisory_lock(${workerLockKey('$1')})`, [worker]);
     await client.query(`LISTEN ${wakeChannel}`);
+    await isCalm(client);
   } catch (error) {
     client.release(true);
     throw error;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Settlement } from '../../../src/ledger/requests/settle.ts';
+import type { Settlement } from '../../../src/ledger/requests/settlement.ts';
 import { takeBackUnheard as takeBackInLedger } from '../../../src/ledger/requests/take-back.ts';
 import {
   type Answer,

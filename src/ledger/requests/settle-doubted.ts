@@ -1,0 +1,64 @@
+import type pg from 'pg';
+import type { Settlement } from './settlement.ts';
+
+/**
+ * `in_doubt → accepted | rejected` for requests that were taken for lost, and are in doubt because of the very attempt
+ * that was answered after all. One that was sent again before is in doubt for that too, so a rejection leaves it there.
+ *
+ * They were counted as settled, and not accepted, when they came into doubt.
+ *
+ * @returns the requests that were settled, by their place in the batch
+ */
+export async function settleDoubted(
+  client: pg.Pool | pg.ClientBase,
+  settlements: readonly Settlement[],
+): Promise<readonly number[]> {
+  const { rows } = await client.query<{ place: number }>(
+    `
+    WITH outcome AS MATERIALIZED (
+      SELECT *
+      FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::timestamptz[],
+                  $7::text[], $8::text[], $9::boolean[]) WITH ORDINALITY
+        AS outcome (run_id, slice, owner, request, attempt, finished_at, detail, state, divided, place)
+    ), settled AS (
+      UPDATE requests q
+      SET state = CASE WHEN q.resends > 0 AND o.state = 'rejected' THEN 'in_doubt' ELSE o.state END,
+          reason = CASE WHEN q.resends > 0 AND o.state = 'rejected'
+                     THEN concat_ws(': ', 'sent again and rejected, but it may have arrived before', o.detail)
+                     ELSE o.detail
+                   END,
+          updated_at = o.finished_at
+      FROM outcome o
+      WHERE q.run_id = o.run_id AND q.request = o.request AND q.state = 'in_doubt' AND q.attempts = o.attempt
+        AND o.state IN ('accepted', 'rejected')
+        AND EXISTS (SELECT FROM attempts a
+                    WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
+                      AND a.owner = o.owner)
+      RETURNING o.place, o.run_id, o.slice, q.state, o.divided AND q.state = 'rejected' AS divided
+    ), counted AS (
+      UPDATE slices s
+      SET rejected = s.rejected + c.rejected, not_accepted = s.not_accepted - c.accounted_for
+      FROM (
+        SELECT run_id, slice, count(*) FILTER (WHERE state = 'rejected') AS rejected,
+               count(*) FILTER (WHERE state = 'accepted' OR divided) AS accounted_for
+        FROM settled
+        GROUP BY run_id, slice
+      ) c
+      WHERE s.run_id = c.run_id AND s.slice = c.slice
+    )
+    SELECT (place - 1)::integer AS place FROM settled
+    `,
+    [
+      settlements.map(({ run }) => run),
+      settlements.map(({ slice }) => slice),
+      settlements.map(({ owner }) => owner),
+      settlements.map(({ request }) => request),
+      settlements.map(({ attempt }) => attempt),
+      settlements.map(({ finishedAt }) => finishedAt),
+      settlements.map(({ detail }) => detail),
+      settlements.map(({ state }) => state),
+      settlements.map((settlement) => settlement.state === 'rejected' && settlement.divide),
+    ],
+  );
+  return rows.map(({ place }) => place);
+}

@@ -1,0 +1,22 @@
+/** How an attempt ended, and what its request becomes. */
+export type Settlement = {
+  readonly run: string;
+  readonly slice: number;
+  /** Who holds the slice. */
+  readonly owner: string;
+  readonly request: number;
+  readonly attempt: number;
+  readonly finishedAt: Date;
+  readonly httpStatus: number | null;
+  /** The service's words, or what went wrong; null when there is nothing to say. */
+  readonly detail: string | null;
+} & (
+  | { readonly state: 'accepted' | 'failed' | 'in_doubt' }
+  | {
+      readonly state: 'rejected';
+      /** Whether its recipients go into two new requests, each with a half of them. */
+      readonly divide: boolean;
+    }
+  /** Back to `planned`: only for a request that the service provably did not take. */
+  | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' }
+);

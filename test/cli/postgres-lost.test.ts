@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { embeddedServerStatus } from '../../src/platform/embedded-postgres.ts';
+import { makeHome, removeHome } from '../support/embedded-home.ts';
+import { openTestLedger } from '../support/ledger.ts';
+import { killServer } from '../support/own-postgres.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
+import { type SendPeer, sendPeer } from '../support/send-peer.ts';
+import { type Started, startVolley } from '../support/volley.ts';
+import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
+
+const requests = 150;
+
+/** A campaign of many requests, at a service that takes its time, with this as its database. */
+async function openScene(database: Readonly<Record<string, string>>) {
+  const service = await sendPeer(async () => {
+    await sleep(20);
+    return { kind: 'accepted' };
+  });
+  const workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'contacts.csv': contactsCsv(requests),
+    'campaign.yaml': smsCampaignYaml,
+  });
+  onTestFinished(async () => {
+    await service[Symbol.asyncDispose]();
+    await workspace[Symbol.asyncDispose]();
+  });
+  const start = (words: readonly string[]): Started =>
+    startVolley(words, {
+      cwd: workspace.folder,
+      env: {
+        ...database,
+        VOLLEY_ACCOUNTS: 'accounts.yaml',
+        VOLLEY_SANDBOX_URL: service.url,
+        VOLLEY_SANDBOX_TOKEN: 'any',
+        VOLLEY_WEBHOOK_TOKEN: 'any',
+      },
+    });
+  return { service, start };
+}
+
+async function hasReceived(service: SendPeer, calls: number): Promise<void> {
+  while (service.calls.length < calls) await sleep(5);
+}
+
+const timesSaid = (text: string, heard: string): number => heard.split(text).length - 1;
+
+test('the embedded server is killed in the middle of a run: the run says so, starts it again and goes on', async () => {
+  const home = makeHome('volley-test-home-');
+  onTestFinished(() => removeHome(home));
+  const { service, start } = await openScene({ VOLLEY_HOME: home });
+  const started = start(['run', 'campaign.yaml', '--json']);
+  await hasReceived(service, 40);
+  await killServer(home);
+  const { code, stdout, stderr } = await started.ended;
+  expect([code, stderr]).toEqual([0, expect.stringContaining('the database is away')]);
+  expect(timesSaid('the database is away', stderr)).toBe(1);
+  expect(timesSaid('the database is back', stderr)).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ state: 'completed', requests: { accepted: requests } });
+  expect(new Set(service.accepted().map(({ messageId }) => messageId)).size).toBe(requests);
+  expect(service.accepted()).toHaveLength(requests);
+  expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
+});
+
+const ways = [
+  ['its connections are lost', 'stop'],
+  ['it answers nothing', 'hang'],
+] as const;
+
+describe.concurrent('Ctrl-C while the database is away', () => {
+  test.for(ways)(
+    '%s: exit 130 within ten seconds, and what could not be recorded is in doubt',
+    { timeout: 40_000 },
+    async ([_, how], { expect }) => {
+      const ledger = await openTestLedger();
+      onTestFinished(() => ledger.close());
+      const proxy = await startPostgresProxy(ledger.url);
+      onTestFinished(() => proxy[Symbol.asyncDispose]());
+      const { service, start } = await openScene({ DATABASE_URL: proxy.url });
+      const started = start(['run', 'campaign.yaml']);
+      await hasReceived(service, 40);
+      proxy[how]();
+      await sleep(500);
+      const askedAt = performance.now();
+      started.process.kill('SIGINT');
+      const { code, stderr } = await started.ended;
+      expect(performance.now() - askedAt).toBeLessThan(10_000);
+      expect(code, stderr).toBe(130);
+      expect(timesSaid('the database is away', stderr)).toBe(1);
+      const [, run = ''] = /volley resume (\S+)`/.exec(stderr) ?? expect.fail(stderr);
+
+      proxy.stop();
+      await proxy.listen();
+      const unrecorded = await ledger.ledger.pool.query<{ message_id: string }>(
+        `SELECT message_id FROM requests WHERE run_id = $1 AND state = 'sending'`,
+        [run],
+      );
+      const sentBefore = service.accepted().map(({ messageId }) => messageId);
+      const resumed = await start(['resume', run, '--json']).ended;
+      expect(resumed.code, resumed.stderr).toBe(3);
+      const { rows } = await ledger.ledger.pool.query<{ message_id: string }>(
+        `SELECT message_id FROM requests WHERE run_id = $1 AND state = 'in_doubt'`,
+        [run],
+      );
+      expect(rows).toEqual(unrecorded.rows);
+      expect(JSON.parse(resumed.stdout)).toMatchObject({
+        state: 'completed',
+        requests: { planned: 0, sending: 0, in_doubt: rows.length, accepted: requests - rows.length },
+      });
+      const inDoubt = new Set(rows.map(({ message_id }) => message_id));
+      expect(sentBefore.some((messageId) => inDoubt.has(messageId))).toBe(true);
+      const accepted = service.accepted().map(({ messageId }) => messageId);
+      expect(new Set(accepted).size).toBe(accepted.length);
+    },
+  );
+});

@@ -1,0 +1,104 @@
+import { expect } from 'vitest';
+import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
+import { requireSummary } from '../../src/engine/find-run.ts';
+import type { Account } from '../../src/gateway/account.ts';
+import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
+import { anAccount } from './account.ts';
+import { aContact, aRun, contextOf, planContacts } from './ledger.ts';
+import type { SendPeer } from './send-peer.ts';
+
+/** Runs whose engine and whose test have connections of their own to one database, so that only one loses them. */
+
+const never = new AbortController().signal;
+
+/** A run to so many recipients, each in a request of its own unless the chunk is larger; four requests in flight. */
+export function planRequests(
+  ledger: Ledger,
+  recipients: number,
+  dispatch: object = {},
+  chunkSize = 1,
+): Promise<string> {
+  const definition = { dispatch: { concurrency: 4, retries: 5, ...dispatch } };
+  const contacts = Array.from({ length: recipients }, (_, index) => aContact(index + 2));
+  return planContacts(ledger, aRun({ chunkSize, definition }), contacts);
+}
+
+export type Executed = {
+  readonly end: RunEnd;
+  /** What was said of the database, in order. */
+  readonly said: readonly ('away' | 'back')[];
+};
+
+type HowToExecute = { readonly stop?: AbortSignal; readonly account?: Partial<Account> };
+
+/** Works a run as a process would that has these connections. */
+export async function executeIn(
+  ledger: Ledger,
+  run: string,
+  service: Pick<SendPeer, 'url'>,
+  { stop = never, account = {} }: HowToExecute = {},
+): Promise<Executed> {
+  const said: ('away' | 'back')[] = [];
+  const end = await executeRun(
+    contextOf(ledger),
+    run,
+    async () => anAccount({ baseUrl: service.url, ...account }),
+    stop,
+    {
+      onStart: () => {},
+      onWatch: () => {},
+      onLost: () => said.push('away'),
+      onBack: () => said.push('back'),
+    },
+  );
+  return { end, said };
+}
+
+/** As `executeIn`, with connections of its own. */
+export async function executeOn(
+  url: string,
+  run: string,
+  service: Pick<SendPeer, 'url'>,
+  how?: HowToExecute,
+): Promise<Executed> {
+  const ledger = await openLedger({ connectionString: url }, 'test database');
+  try {
+    return await executeIn(ledger, run, service, how);
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** The run is over: every request was sent once, is recorded as accepted, and has no attempt without an end. */
+export async function expectAllSentOnce(
+  ledger: Ledger,
+  run: string,
+  { accepted }: Pick<SendPeer, 'accepted'>,
+  requests: number,
+): Promise<void> {
+  const summary = await requireSummary(contextOf(ledger), run);
+  expect(summary).toMatchObject({ state: 'completed', requests: { total: requests, accepted: requests } });
+  expect(accepted()).toHaveLength(requests);
+  expect(new Set(accepted().map(({ messageId }) => messageId)).size).toBe(requests);
+  expect(await attemptsWithoutEnd(ledger, run)).toEqual([]);
+  const { rows } = await ledger.pool.query(
+    `SELECT sum(settled)::integer AS settled, sum(not_accepted)::integer AS "notAccepted", count(job)::integer AS jobs
+     FROM slices WHERE run_id = $1`,
+    [run],
+  );
+  expect(rows).toEqual([{ settled: requests, notAccepted: 0, jobs: 0 }]);
+}
+
+/** Attempts of which the ledger does not say how they ended, and requests that were attempted oftener than it says. */
+export async function attemptsWithoutEnd({ pool }: Ledger, run: string): Promise<readonly unknown[]> {
+  const { rows } = await pool.query(
+    `SELECT request, q.state, q.attempts, count(a.attempt)::integer AS begun, count(a.finished_at)::integer AS ended
+     FROM requests q
+     LEFT JOIN attempts a USING (run_id, request)
+     WHERE q.run_id = $1
+     GROUP BY q.run_id, request
+     HAVING count(a.attempt) <> q.attempts OR count(a.finished_at) <> q.attempts`,
+    [run],
+  );
+  return rows;
+}

@@ -1,0 +1,147 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { type Listening, listening } from './listening.ts';
+import { postgresMessages, textsIn } from './postgres-messages.ts';
+
+/** Where a connection is cut. */
+export type Cut = {
+  /** The statement itself, where it stands alone; with `commit`, the COMMIT of the transaction that it is in. */
+  readonly statement: RegExp;
+  readonly commit?: boolean;
+  /** Whether Postgres executes it, though its answer never arrives; or commits it late, when its client has gone on. */
+  readonly executed: Executed;
+  /** How many of these pass first; none by default. */
+  readonly after?: number;
+};
+
+export type Executed = 'never' | 'at once' | 'late';
+
+export type PostgresProxy = Listening & {
+  /** The same database, through the proxy. */
+  readonly url: string;
+  /** Cuts one connection; resolves when that has happened. */
+  readonly cut: (cut: Cut) => Promise<void>;
+  /** From now on connections stand, new ones too, and nothing passes; until all are lost. */
+  readonly hang: () => void;
+};
+
+type Armed = { readonly cut: Cut; left: number; readonly done: () => void };
+
+/**
+ * A TCP proxy in front of Postgres that knows which statements pass, and can lose a connection before Postgres sees one
+ * or before its answer arrives.
+ *
+ * @param target address of a database, without TLS
+ */
+export async function startPostgresProxy(target: string): Promise<PostgresProxy> {
+  const address = new URL(target);
+  let armed: Armed[] = [];
+  let hangs = false;
+
+  /** Whether the connection is to be cut at this; each order is carried out once. */
+  const takeOrder = (statement: string, transaction: readonly string[]): Cut | undefined => {
+    for (const order of armed) {
+      const { cut } = order;
+      const meant = cut.commit
+        ? statement === 'COMMIT' && transaction.some((earlier) => cut.statement.test(earlier))
+        : cut.statement.test(statement);
+      if (!meant || order.left-- > 0) continue;
+      armed = armed.filter((other) => other !== order);
+      order.done();
+      return cut;
+    }
+    return undefined;
+  };
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(address.port), address.hostname);
+    carry(client, upstream, takeOrder, () => hangs);
+  });
+  const listener = await listening(server);
+  const url = new URL(target);
+  url.hostname = '127.0.0.1';
+  url.port = String(listener.port);
+  return {
+    ...listener,
+    url: url.href,
+    hang() {
+      hangs = true;
+    },
+    stop() {
+      hangs = false;
+      listener.stop();
+    },
+    cut: (cut) =>
+      new Promise((done) => {
+        armed.push({ cut, left: cut.after ?? 0, done });
+      }),
+  };
+}
+
+/** Long enough for the first retry (milliseconds). */
+const lateness = 400;
+
+type TakeOrder = (statement: string, transaction: readonly string[]) => Cut | undefined;
+
+/** @param hangs whether what comes is dropped */
+function carry(client: Socket, upstream: Socket, takeOrder: TakeOrder, hangs: () => boolean): void {
+  const lose = (): void => {
+    client.destroy();
+    upstream.destroy();
+  };
+  const loseLate = (last: Buffer): void => {
+    client.off('close', lose);
+    client.destroy();
+    setTimeout(() => upstream.end(last), lateness);
+  };
+  for (const socket of [client, upstream]) {
+    socket.setNoDelay(true);
+    socket.on('error', lose);
+    socket.on('close', lose);
+  }
+  const statements = readStatements();
+  const fromClient = postgresMessages(true);
+  const fromServer = postgresMessages(false);
+  let transaction: string[] = [];
+  /** The answer to what was executed is waited for, and not passed on. */
+  let waiting = false;
+
+  client.on('data', (piece) => {
+    if (hangs()) return;
+    for (const { kind, bytes, body } of fromClient(piece)) {
+      const statement = statements(kind, body);
+      const cut = statement === undefined ? undefined : takeOrder(statement, transaction);
+      // Without the end of what was asked, Postgres undoes what it has done of it.
+      if (cut?.executed === 'never') return lose();
+      if (cut?.executed === 'late') return loseLate(bytes);
+      if (cut) waiting = true;
+      upstream.write(bytes);
+      if (statement === undefined) continue;
+      if (statement.startsWith('BEGIN')) transaction = [];
+      transaction.push(statement);
+    }
+  });
+  upstream.on('data', (piece) => {
+    if (hangs()) return;
+    const messages = fromServer(piece);
+    if (!waiting) client.write(piece);
+    else if (messages.some(({ kind }) => kind === 'Z')) lose();
+  });
+}
+
+/** Tells which statement a client's message completes: a simple query, or the end of an extended one. */
+function readStatements(): (kind: string, body: Buffer) => string | undefined {
+  const prepared = new Map<string, string>();
+  let bound: string | undefined;
+  return (kind, body) => {
+    if (kind === 'Q') return textsIn(body, 1)[0];
+    if (kind === 'P') {
+      const [name = '', text = ''] = textsIn(body, 2);
+      prepared.set(name, text);
+    }
+    if (kind === 'B') bound = prepared.get(textsIn(body, 2)[1] ?? '');
+    if (kind !== 'S') return undefined;
+    const statement = bound;
+    bound = undefined;
+    return statement;
+  };
+}
