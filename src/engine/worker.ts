@@ -138,15 +138,19 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   /** Ours first: after a time without the ledger they are as old as those of a dead worker. */
   async function giveAndTakeSigns(): Promise<void> {
     await Promise.all([...inHand].map(({ holding }) => holding.touch()));
-    await takeSilentSlices(queue, pool);
+    if (session.isSteady()) await takeSilentSlices(queue, pool);
+  }
+
+  async function takeFromTheDead(): Promise<void> {
+    if (session.isSteady()) await reapDeadWorkers(queue, pool, worker, now());
   }
 
   const ended = new AbortController();
-  const session = await keepSession(pool, worker, bell.ring, patience);
+  const session = await keepSession(pool, worker, bell.ring, context.monotonic, patience);
   const duties = keepDuties(
     [
       { every: 250, task: watch, quick: true },
-      { every: 1_000, task: () => reapDeadWorkers(queue, pool, worker, now()) },
+      { every: 1_000, task: takeFromTheDead },
       { every: 2_000, task: giveAndTakeSigns },
     ],
     patience,

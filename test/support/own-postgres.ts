@@ -8,8 +8,10 @@ import {
   stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
 import { isZombie } from '../../src/platform/process-identity.ts';
-import { makeHome, removeHome } from './embedded-home.ts';
+import { makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
 import { runStatement } from './statement.ts';
+
+const prefix = 'volley-test-own-';
 
 /** A durable Postgres of the test's own, which may be killed and come back with the same port and data. */
 export type OwnPostgres = AsyncDisposable & {
@@ -30,7 +32,8 @@ export type OwnPostgres = AsyncDisposable & {
 };
 
 export async function startOwnPostgres(): Promise<OwnPostgres> {
-  const home = makeHome('volley-test-own-');
+  await removeAbandonedHomes(prefix);
+  const home = makeHome(prefix);
   const leases: EmbeddedServerLease[] = [await leaseEmbeddedServer(home)];
   const { host, port, user, password } = leases[0]?.address ?? {};
   const urlOf = (database: string): string => `postgres://${user}:${password}@${host}:${port}/${database}`;
@@ -66,6 +69,8 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
         throw new Error(`the server has another port now: ${lease.address.port}`);
     },
     async stop() {
+      // Told to stop while it recovers, it may never end (Postgres 18.4).
+      await isReady();
       await stopEmbeddedServer(home, { evenIfInUse: true });
     },
     isReady,
@@ -84,6 +89,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     thaw,
     async [Symbol.asyncDispose]() {
       thaw();
+      if (embeddedServerStatus(home).state === 'running') await killServer(home);
       for (const lease of leases) await lease.release();
       await removeHome(home);
     },

@@ -4,7 +4,7 @@ import { requireSummary } from '../../src/engine/find-run.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { chance } from '../../src/sandbox/chance.ts';
 import { contextOf } from '../support/ledger.ts';
-import { attemptsWithoutEnd, type Executed, executeOn, planRequests } from '../support/outage-runs.ts';
+import { attemptsWithoutEnd, executeIn, planRequests } from '../support/outage-runs.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
 import { type Executed as HowExecuted, startPostgresProxy } from '../support/postgres-proxy.ts';
 import { sendPeer } from '../support/send-peer.ts';
@@ -21,6 +21,7 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
   const url = await postgres.createDatabase();
   await using proxy = await startPostgresProxy(url);
   const ledger = await openLedger({ connectionString: url }, 'own Postgres');
+  const openEngine = () => openLedger({ connectionString: proxy.url }, 'own Postgres');
   await using service = await sendPeer(async ({ number }) => {
     await sleep(random('latency', number, 30));
     return { kind: chance('busy', seed, number) < 0.03 ? 'busy' : 'accepted' };
@@ -78,8 +79,8 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
     const run = await planRequests(ledger, requests);
     runs.push(run);
     let over = false;
-    const executed = Promise.all([executeOn(proxy.url, run, service), executeOn(proxy.url, run, service)]);
-    const engines: Promise<readonly Executed[]> = executed.finally(() => {
+    const ledgers = await Promise.all([openEngine(), openEngine()]);
+    const engines = Promise.all(ledgers.map((each) => executeIn(each, run, service))).finally(() => {
       over = true;
     });
     engines.catch(() => undefined);
@@ -91,6 +92,7 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
       await sleep(random('between', lost, 1_500));
     }
     const ended = await engines;
+    for (const each of ledgers) await each.close();
     await postgres.isReady();
     for (const { end, said } of ended) {
       expect(end.kind).toBe('finished');
