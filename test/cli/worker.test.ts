@@ -28,6 +28,6 @@ test('a worker that is stopped while its database is away says so, within 10 sec
   worker.process.kill('SIGTERM');
   const { code, stderr } = await worker.ended;
   expect(code, stderr).toBe(1);
-  expect(stderr).toContain('The database was lost');
+  expect(stderr).toContain('the database was away until the end');
   expect(stderr).not.toContain('the database is back');
 }, 30_000);

@@ -69,3 +69,11 @@ test('what goes wrong after it was sent is not taken for a request that was not,
   await expect(broken).rejects.toThrow('a bug of ours');
   expect(service.calls).toHaveLength(1);
 });
+
+test('what may be another worker’s by now is not sent, and given back', async () => {
+  await using service = await sendPeer(() => ({ kind: 'accepted' }));
+  expect(await send(service, { stillHeld: async () => false })).toMatchObject({
+    ...{ state: 'planned', verdict: 'released', attempt: 1 },
+  });
+  expect(service.calls).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
 import { applyReports, type ReadReport } from '../../src/ledger/reports/apply.ts';
 import { receiveReport } from '../../src/ledger/reports/receive.ts';
@@ -178,6 +178,63 @@ test('a report for a request in doubt proves that the service accepted it', asyn
   const summary = await summariseRun(opened.ledger.pool, run);
   expect(summary?.requests).toMatchObject({ accepted: 1, in_doubt: 0 });
   expect(summary?.recipients).toMatchObject({ accepted: 1, delivered: 1, unknown: 0 });
+});
+
+describe('a report that comes while its request is being sent', () => {
+  const stateOf = async (run: string): Promise<unknown> => {
+    const { rows } = await opened.ledger.pool.query('SELECT state, reason FROM requests WHERE run_id = $1', [
+      run,
+    ]);
+    return rows[0];
+  };
+  const proved = { state: 'accepted', reason: 'proved by a delivery report' };
+  const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: 'no answer' };
+
+  test.each(['delivered', 'pending'] as const)(
+    'proves it though the answer is lost, also if it says %s',
+    async (word) => {
+      const { run, messageId } = await sendingRun();
+      await apply(delivered(messageId, { outcome: word }));
+      expect(await stateOf(run)).toEqual({ state: 'sending', reason: null });
+      await settleRequests(opened.ledger.pool, run, owner, [{ ...outcome, state: 'in_doubt' }]);
+      expect(await stateOf(run)).toEqual(proved);
+    },
+  );
+
+  test('proves it though its worker dies', async () => {
+    const { run, messageId } = await sendingRun();
+    await apply(delivered(messageId));
+    await doubtOrphanedRequests(opened.ledger.pool, run, new Date());
+    expect(await stateOf(run)).toEqual(proved);
+  });
+
+  test('leaves the answer to be recorded as it is', async () => {
+    const { run, messageId } = await sendingRun();
+    await apply(delivered(messageId));
+    await accept(run);
+    expect(await stateOf(run)).toEqual({ state: 'accepted', reason: null });
+  });
+
+  test('proves it in whatever order it and the loss of the answer are committed', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { run, messageId } = await sendingRun();
+      await Promise.all([
+        apply(delivered(messageId)),
+        settleRequests(opened.ledger.pool, run, owner, [{ ...outcome, state: 'in_doubt' }]),
+      ]);
+      expect(await stateOf(run)).toEqual(proved);
+    }
+  });
+});
+
+test('a report for a request that waits to be sent again after a doubt: it is accepted, and not sent again', async () => {
+  const { run, messageId } = await sendingRun();
+  await doubtOrphanedRequests(opened.ledger.pool, run, new Date());
+  await opened.ledger.pool.query(`UPDATE requests SET state = 'planned', resends = 1 WHERE run_id = $1`, [
+    run,
+  ]);
+  await apply(delivered(messageId));
+  expect((await summariseRun(opened.ledger.pool, run))?.requests).toMatchObject({ accepted: 1, planned: 0 });
 });
 
 test('several appliers at once apply every report once', async () => {

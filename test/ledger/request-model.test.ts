@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 /** The longer form is in `test/torture`; any length is had with `VOLLEY_MODEL_RUNS=500`. */
-const runs = Number(process.env['VOLLEY_MODEL_RUNS'] ?? 20);
+const runs = Number(process.env['VOLLEY_MODEL_RUNS'] ?? 15);
 
 test('whatever happens to workers, answers and operators, in whatever order, every rule of the ledger holds', async () => {
   await expectPromisesKept(opened.ledger, runs);

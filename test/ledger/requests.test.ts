@@ -2,8 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../src/domain.ts';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
 import { startNextAttempt } from '../../src/ledger/requests/retry.ts';
+import { settleRequests as settle } from '../../src/ledger/requests/settle.ts';
 import { listCancellations, listDeliveryResults, listFailures } from '../../src/ledger/runs/details.ts';
+import { pauseRun } from '../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { returnSlice } from '../../src/ledger/slices/return.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import {
   type ClaimedRequest,
@@ -85,6 +88,41 @@ test('a settlement by anyone but the owner changes nothing', async () => {
   if (!request) throw new Error('nothing was claimed');
   expect(await settleRequests(opened.ledger.pool, run, theirs, [accepted(request)])).toEqual([]);
   expect(await requestsOf(run)).toMatchObject({ sending: 1 });
+});
+
+test('an outcome settles only the attempt that it is of, whoever the owner is', async () => {
+  const run = await planRequests(1);
+  const [first] = await claim(run, mine, 1);
+  if (!first) throw new Error('nothing was claimed');
+  const released: Settlement = {
+    ...accepted(first),
+    httpStatus: null,
+    state: 'planned',
+    verdict: 'released',
+  };
+  await settleRequests(opened.ledger.pool, run, mine, [released]);
+  await claim(run, mine, 1);
+  expect(await settleRequests(opened.ledger.pool, run, mine, [released])).toEqual([]);
+  expect(await requestsOf(run)).toMatchObject({ sending: 1, planned: 0 });
+});
+
+test('what was given back is claimed again by nobody who has lost the slice, nor while the run is paused', async () => {
+  const { ledger } = opened;
+  const run = await planRequests(1);
+  const lost = await holdNextSlice(ledger, run);
+  const {
+    claimed: [first],
+  } = await claimFrom(ledger, lost, 1);
+  if (!first) throw new Error('nothing was claimed');
+  const released = { ...accepted(first), run, slice: 1, owner: lost.owner, httpStatus: null } as const;
+  await settle(ledger.hot, [{ ...released, state: 'planned', verdict: 'released' }]);
+  await returnSlice(await ledger.queue(), ledger.pool, lost, new Date());
+  expect((await claimFrom(ledger, lost, 1)).claimed).toEqual([]);
+  const held = await holdNextSlice(ledger, run);
+  expect((await claimFrom(ledger, lost, 1)).claimed).toEqual([]);
+  await pauseRun(await ledger.queue(), ledger.pool, run, 'enough');
+  expect((await claimFrom(ledger, held, 1)).claimed).toEqual([]);
+  expect(await requestsOf(run)).toMatchObject({ planned: 1 });
 });
 
 test('an accepted request is not settled again', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/ledger/connection.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
-import { pauseRun } from '../../src/ledger/runs/stop.ts';
+import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
 import { touchSlices } from '../../src/ledger/slices/acquire.ts';
 import { enqueueSlices, type SlicePlan } from '../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../src/ledger/slices/finish.ts';
@@ -221,5 +221,28 @@ describe('the slices of dead workers', () => {
     expect(await reap()).toBe(1);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting']);
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+  });
+
+  test('are done in a run that was cancelled, and what they gave back before they died is cancelled', async () => {
+    const run = await begin(1, {}, 2);
+    await takeAs(randomUUID());
+    await cancelRun(queue, opened.ledger.pool, run, 'enough', new Date());
+    await opened.ledger.pool.query(
+      `UPDATE requests SET state = 'planned' WHERE run_id = $1 AND state = 'cancelled'`,
+      [run],
+    );
+    expect(await reap()).toBe(1);
+    expect(await sliceStates(opened.ledger, run)).toEqual(['done', 'done']);
+    expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'cancelled']);
+  });
+
+  test('are left for the next time while somebody begins or stops their run', async () => {
+    const run = await begin(1);
+    await takeAs(randomUUID());
+    await inTransaction(opened.ledger.pool, async (client) => {
+      await client.query('SELECT FROM runs WHERE run_id = $1 FOR UPDATE', [run]);
+      expect(await reap()).toBe(0);
+    });
+    expect(await reap()).toBe(1);
   });
 });

@@ -148,5 +148,12 @@ async function expectDoubtsExplained(
     if (kill) kill.doubts++;
     return kill === undefined;
   });
-  expect(unexplained, `in doubt without a kill, or more than ${atOnce} of one`).toEqual([]);
+  const around = unexplained.flatMap(({ started_at, finished_at }) =>
+    kills.filter(({ from, to }) => +started_at <= to + 2_000 && +finished_at >= from - 2_000),
+  );
+  const near = [...new Set(around)].map(
+    ({ what, from, to }) => `${what}, ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`,
+  );
+  const message = `in doubt without a kill, or more than ${atOnce} of one; kills near them: ${near.join('; ')}`;
+  expect(unexplained, message).toEqual([]);
 }

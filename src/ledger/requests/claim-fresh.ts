@@ -35,6 +35,8 @@ export async function claimFreshRequests(
   claims: readonly SliceClaim[],
   now: Date,
 ): Promise<FreshClaim[]> {
+  // What another transaction is changing is passed by: all slices of a process wait for this statement, and that of a run
+  // which is being cancelled takes its time.
   // An envelope comes with the first of the requests in a row that share it: they are numbered by it.
   const { rows } = await pool.query<DbFreshRequest>({
     name: 'claim-fresh-requests',
@@ -55,6 +57,7 @@ export async function claimFreshRequests(
         WHERE run_id = a.run_id AND request BETWEEN a.first AND a.last AND state = 'planned'
         ORDER BY request
         LIMIT a.most
+        FOR UPDATE SKIP LOCKED
       ) q
     ), claimed AS (
       UPDATE requests q

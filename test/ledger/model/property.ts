@@ -29,7 +29,7 @@ const settleChoice = fc.record({
 const claimChoice = fc.record({
   limit: fc.integer({ min: 1, max: 3 }),
   heard: fc.nat(9).map((chance) => chance > 0),
-  idly: fc.nat(9).map((chance) => chance === 0),
+  idly: fc.nat(3).map((chance) => chance === 0),
 });
 
 const exchanges = fc.tuple(
