@@ -82,7 +82,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     const acquisition = await persist(async () => {
       if (unheard) await returnUnheard(queue, pool, owner, now());
       unheard = true;
-      return acquireSlice(queue, pool, { worker, owner, ignoredAccounts: accounts.unknown(), now: now() });
+      return acquireSlice(queue, pool, { worker, owner, ignoredAccounts: accounts.unknown(), now });
     });
     if (acquisition.kind !== 'held') return acquisition.kind === 'stale';
     const { slice } = acquisition;
@@ -146,7 +146,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const duties = keepDuties(
     [
       { every: 250, task: watch, quick: true },
-      { every: 1_000, task: () => reapDeadWorkers(queue, pool, worker, now()) },
+      { every: 1_000, task: () => reapDeadWorkers(queue, pool, worker, now) },
       { every: 2_000, task: giveAndTakeSigns },
     ],
     patience,
