@@ -54,7 +54,7 @@ export async function executeRun(
     const run = await persist(() => requireRun(context, runId));
     const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
     const queue = await persist(() => ledger.queue());
-    await persist(() => reapDeadWorkers(queue, pool, null, now()));
+    await persist(() => reapDeadWorkers(queue, pool, null, now));
     let tries = 0;
     const before = await persist(() => {
       tries++;

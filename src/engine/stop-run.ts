@@ -45,7 +45,7 @@ export async function waitUntilIdle(context: EngineContext, run: string, stop: A
   const end = monotonic() + longestDrain;
   while (!stop.aborted && monotonic() < end) {
     // There may be no other process that would notice.
-    await reapDeadWorkers(queue, ledger.pool, null, now());
+    await reapDeadWorkers(queue, ledger.pool, null, now);
     const watch = (await watchRuns(ledger.pool, [run])).get(run);
     if (!watch || watch.held === 0) return;
     await sleep(100);

@@ -82,7 +82,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     const acquisition = await persist(async () => {
       if (unheard) await returnUnheard(queue, pool, owner, now());
       unheard = true;
-      return acquireSlice(queue, pool, { worker, owner, ignoredAccounts: accounts.unknown(), now: now() });
+      return acquireSlice(queue, pool, { worker, owner, ignoredAccounts: accounts.unknown(), now });
     });
     if (acquisition.kind !== 'held') return acquisition.kind === 'stale';
     const { slice } = acquisition;
@@ -142,7 +142,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   }
 
   async function takeFromTheDead(): Promise<void> {
-    if (session.isSteady()) await reapDeadWorkers(queue, pool, worker, now());
+    if (session.isSteady()) await reapDeadWorkers(queue, pool, worker, now);
   }
 
   const ended = new AbortController();

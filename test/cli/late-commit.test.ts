@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
-import { plannedRun, statusOf } from '../support/planned-run.ts';
+import { plannedRun, runIs, statusOf } from '../support/planned-run.ts';
+import { accountsYaml } from '../support/workspace.ts';
 
 /** Any number that Volley itself does not lock. */
 const attemptLock = 20_261_122;
@@ -23,11 +24,15 @@ async function holdAttempts({ ledger: { ledger } }: DispatchScene, condition: st
   `);
   const holder = await ledger.pool.connect();
   await holder.query(`SELECT pg_advisory_lock(${attemptLock})`);
+  const isWaitedFor = async (what: string): Promise<void> => {
+    const sql = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = $1';
+    while ((await holder.query(sql, [what])).rowCount === 0) await sleep(10);
+  };
   return {
-    async somebodyWaits(): Promise<void> {
-      const sql = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = ${attemptLock} AND NOT granted`;
-      while ((await holder.query(sql)).rowCount === 0) await sleep(10);
-    },
+    /** The statement waits that is to write the attempt. */
+    attemptWaits: () => isWaitedFor('advisory'),
+    /** Somebody needs to know what becomes of that statement. */
+    othersWait: () => isWaitedFor('transactionid'),
     async letGo(): Promise<void> {
       await holder.query(`SELECT pg_advisory_unlock(${attemptLock})`);
       holder.release();
@@ -39,7 +44,7 @@ async function holdAttempts({ ledger: { ledger } }: DispatchScene, condition: st
 async function killedAsItWaits(scene: DispatchScene, hold: Awaited<ReturnType<typeof holdAttempts>>) {
   const started = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(started);
-  await hold.somebodyWaits();
+  await hold.attemptWaits();
   const from = Date.now();
   started.process.kill('SIGKILL');
   await started.ended;
@@ -52,7 +57,7 @@ test('a claim that is committed long after its process was killed is in doubt in
   const killed = await killedAsItWaits(scene, hold);
   const resumed = scene.start(['resume', killed.run]);
   // By then it has taken the slice over, and will not do so again.
-  await scene.peer.hasReceived(150);
+  await hold.othersWait();
   await hold.letGo();
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
@@ -64,7 +69,7 @@ test('a next attempt that is committed after its process was killed is in doubt 
   const hold = await holdAttempts(scene, 'NEW.attempt = 2');
   const killed = await killedAsItWaits(scene, hold);
   const resumed = scene.start(['resume', killed.run]);
-  await sleep(1_000);
+  await hold.othersWait();
   await hold.letGo();
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
@@ -78,10 +83,40 @@ test('a claim that is committed as the run of its killed process is cancelled is
   // Nobody holds its slice any more when it is cancelled.
   expect((await scene.start(['pause', run]).ended).code).toBe(0);
   const cancelling = scene.start(['cancel', run]);
-  await sleep(1_000);
+  await hold.othersWait();
   await hold.letGo();
   expect((await cancelling.ended).code).toBe(0);
   const { requests } = await statusOf(scene, run);
   expect(requests).toMatchObject({ planned: 0, sending: 0 });
   expect(requests.in_doubt).toBeGreaterThan(0);
 }, 40_000);
+
+test('a doubt is dated after the death of its process, however long the taking over had to wait', async () => {
+  const stalled = { latency: 600_000 };
+  await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
+  await scene.workspace.write('accounts.yaml', accountsYaml.replace('headers: 5s', 'headers: 300s'));
+  const started = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(started);
+  await scene.peer.hasReceived(concurrency);
+  const holder = await scene.ledger.ledger.pool.connect();
+  await holder.query("SELECT pg_advisory_lock(hashtextextended('volley slices', 0))");
+  const worker = scene.start(['worker']);
+  // Both processes look for slices of dead workers, and both for slices in the queue.
+  const waiting = `SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  while ((await holder.query(waiting)).rowCount !== 4) await sleep(10);
+  await sleep(500);
+  const from = Date.now();
+  started.process.kill('SIGKILL');
+  await started.ended;
+  const killed = { what: 'run', from, to: Date.now() };
+  scene.peer.behave({ latency: 0 });
+  await holder.query("SELECT pg_advisory_unlock(hashtextextended('volley slices', 0))");
+  holder.release();
+  await runIs(scene, run, 'completed');
+  worker.process.kill('SIGTERM');
+  await worker.ended;
+  const figures = await expectNothingLostOrTwice(scene, { run, kills: [killed], untilSent: [] }, concurrency);
+  expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
+}, 60_000);

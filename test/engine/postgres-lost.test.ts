@@ -71,7 +71,7 @@ async function letTimePass(): Promise<void> {
 /** Of the workers that have no session, how many slices are taken from them now. */
 async function reap(): Promise<number> {
   await postgres.isReady();
-  return reapDeadWorkers(await ledger.queue(), ledger.pool, null, new Date());
+  return reapDeadWorkers(await ledger.queue(), ledger.pool, null, () => new Date());
 }
 
 test.each([

@@ -185,7 +185,8 @@ describe('the slices of dead workers', () => {
     await claimFrom(opened.ledger, await takeHeldSlice(opened.ledger, worker), 1);
   }
 
-  const reap = (self: string | null = null) => reapDeadWorkers(queue, opened.ledger.pool, self, new Date());
+  const reap = (self: string | null = null) =>
+    reapDeadWorkers(queue, opened.ledger.pool, self, () => new Date());
 
   test('are taken from them, and only from them; what they were sending is in doubt', async () => {
     const run = await begin(2, {}, 2);

@@ -14,7 +14,7 @@ export async function holdNextSlice({ pool, queue: open }: Ledger, run: string):
   const plan = { run, account: run, slots: 4, atOnce: 4, canary: false };
   await beginRun(queue, pool, plan, { lookUp: false, resends: 0 }, now);
   for (;;) {
-    const taking = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now };
+    const taking = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now: () => now };
     const acquisition = await acquireSlice(queue, pool, taking);
     if (acquisition.kind === 'none') throw new Error(`run ${run} has no slice in the queue`);
     if (acquisition.kind === 'held' && acquisition.slice.run === run) return acquisition.slice;
@@ -57,7 +57,12 @@ export async function takeSlice(
   worker: string = randomUUID(),
   ignoredAccounts: readonly string[] = [],
 ): Promise<Acquisition> {
-  return acquireSlice(await queue(), pool, { worker, owner: randomUUID(), ignoredAccounts, now: new Date() });
+  return acquireSlice(await queue(), pool, {
+    worker,
+    owner: randomUUID(),
+    ignoredAccounts,
+    now: () => new Date(),
+  });
 }
 
 export async function takeHeldSlice(ledger: Ledger, worker?: string): Promise<HeldSlice> {

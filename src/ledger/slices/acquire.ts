@@ -51,7 +51,8 @@ export async function acquireSlice(
     readonly worker: string;
     readonly owner: string;
     readonly ignoredAccounts: readonly string[];
-    readonly now: Date;
+    /** Asked when the slice is held: until then an earlier holder may have begun more. */
+    readonly now: () => Date;
   },
 ): Promise<Acquisition> {
   return inTransaction(pool, async (client) => {
@@ -83,7 +84,7 @@ export async function acquireSlice(
       return { kind: 'stale' };
     }
     const range = { run, slice, first: row.first_request, last: row.last_request };
-    await doubtOrphanedRequests(client, range, taking.now);
+    await doubtOrphanedRequests(client, range, taking.now());
     return {
       kind: 'held',
       slice: {

@@ -14,13 +14,14 @@ export const workerLockKey = (worker: string): string =>
  * queue is being decided.
  *
  * @param self never taken for dead by itself
+ * @param now asked when they are found dead: until then they may have begun more
  * @returns how many slices there were
  */
 export async function reapDeadWorkers(
   queue: SliceQueue,
   pool: pg.Pool,
   self: string | null,
-  now: Date,
+  now: () => Date,
 ): Promise<number> {
   const { rows: held } = await pool.query('SELECT FROM slices WHERE state = $1 LIMIT 1', ['held']);
   if (held.length === 0 || !(await isCalm(pool))) return 0;
@@ -42,7 +43,8 @@ export async function reapDeadWorkers(
       `,
       [self],
     );
-    for (const orphan of rows) await takeBack(queue, client, orphan, 'its worker is dead', now);
+    const foundAt = now();
+    for (const orphan of rows) await takeBack(queue, client, orphan, 'its worker is dead', foundAt);
     return rows.length;
   });
 }

@@ -41,7 +41,7 @@ export function acquireNext(place: number, idly: boolean): Step {
     async take(model, world) {
       const worker = choose(model.workers, place);
       const owner = randomUUID();
-      const taking = { worker, owner, ignoredAccounts: [], now: new Date() };
+      const taking = { worker, owner, ignoredAccounts: [], now: () => new Date() };
       const acquisition = await world.operations.acquireSlice(world.queue, world.pool, taking);
       const { slices, stale } = acquirable(model);
       switch (acquisition.kind) {
@@ -133,7 +133,7 @@ export const reapDead: Step = {
   name: 'reap',
   possible: ({ slices }) => slices.some(({ state }) => state === 'held'),
   async take(model, { queue, pool, operations }) {
-    const reaped = await operations.reapDeadWorkers(queue, pool, null, new Date());
+    const reaped = await operations.reapDeadWorkers(queue, pool, null, () => new Date());
     expect(reaped, 'slices of dead workers').toBe(reap(model));
   },
 };
