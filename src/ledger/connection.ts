@@ -162,9 +162,13 @@ const noticeSilence = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
  * there was next to nothing in it.
  */
 async function planForKeys(client: pg.ClientBase): Promise<void> {
-  await client.query(
-    'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_mergejoin = off; SET enable_hashjoin = off',
-  );
+  // Only what the database knows: others that speak Postgres's protocol have other planners.
+  await client.query(`
+    SELECT set_config(name, value, false)
+    FROM (VALUES ('plan_cache_mode', 'force_generic_plan'), ('enable_seqscan', 'off'),
+                 ('enable_mergejoin', 'off'), ('enable_hashjoin', 'off')) AS wanted (name, value)
+    JOIN pg_settings USING (name)
+  `);
 }
 
 /** Postgres's own version, such as `18.4`. */
