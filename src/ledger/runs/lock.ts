@@ -15,6 +15,8 @@ const lockKey = "hashtextextended('volley rerun ' || $1, 0)";
  */
 export async function lockRunForRerun(pool: pg.Pool, run: string): Promise<RerunLock | undefined> {
   const client = await pool.connect();
+  // A broken connection fails the query under way; as an event that nobody hears it would end the process.
+  client.on('error', () => undefined);
   const { rows } = await client.query<{ locked: boolean }>(
     `
     SELECT pg_try_advisory_lock(${lockKey}) AS locked
@@ -23,10 +25,9 @@ export async function lockRunForRerun(pool: pg.Pool, run: string): Promise<Rerun
     [run],
   );
   if (!rows[0]?.locked) {
-    client.release();
+    client.release(true);
     return undefined;
   }
-  client.on('error', () => undefined);
   return {
     async release() {
       // The end of a session gives its locks up too, but a moment after it was closed from this side.
