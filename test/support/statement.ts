@@ -14,6 +14,8 @@ export async function runStatement(
   values: string[] = [],
 ): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
+  // A connection that breaks fails the query too; as an event that nobody hears it would end the process.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     const { rows } = await client.query<Record<string, unknown>>(statement, values);
