@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { requestsInSlice } from '../../src/ledger/slices/plan.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
@@ -21,27 +22,29 @@ async function slicesOf(requests: number, canary: number | null = null): Promise
   return rows.map(({ slice }) => slice);
 }
 
+const full = requestsInSlice;
+
 test.each([
   [1, [[1, 1, 1]]],
-  [499, [[1, 1, 499]]],
-  [500, [[1, 1, 500]]],
+  [full - 1, [[1, 1, full - 1]]],
+  [full, [[1, 1, full]]],
   [
-    501,
+    full + 1,
     [
-      [1, 1, 500],
-      [2, 501, 501],
+      [1, 1, full],
+      [2, full + 1, full + 1],
     ],
   ],
   [
-    1_203,
+    2 * full + 203,
     [
-      [1, 1, 500],
-      [2, 501, 1_000],
-      [3, 1_001, 1_203],
+      [1, 1, full],
+      [2, full + 1, 2 * full],
+      [3, 2 * full + 1, 2 * full + 203],
     ],
   ],
 ])(
-  'a run of %i requests is cut into slices of 500, and has one more for all that will be in doubt',
+  'a run of %i requests is cut into slices of the same size, and has one more for all that will be in doubt',
   async (requests, slices) => {
     expect(await slicesOf(requests)).toEqual([[0, 1, requests], ...slices]);
   },
@@ -59,12 +62,12 @@ test.each([
     ],
   ],
   [
-    600,
+    full + 100,
     10,
     [
       [1, 1, 10],
-      [2, 11, 510],
-      [3, 511, 600],
+      [2, 11, full + 10],
+      [3, full + 11, full + 100],
     ],
   ],
 ])(

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** Requests in a slice: few enough to be shared out and taken over soon, enough for its bookkeeping not to count. */
-const requestsInSlice = 1_000;
+export const requestsInSlice = 1_000;
 
 /** The slice of the requests in doubt of a whole run. */
 export const doubtsSlice = 0;
