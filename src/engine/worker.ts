@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { acquireSlice, type HeldSlice, touchSlices } from '../ledger/slices/acquire.ts';
+import { isCalm } from '../ledger/slices/calm.ts';
 import { finishSlice } from '../ledger/slices/finish.ts';
 import { reapDeadWorkers, takeSilentSlices } from '../ledger/slices/reap.ts';
 import { returnSlice, returnUnheard } from '../ledger/slices/return.ts';
@@ -138,11 +139,16 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   /** Ours first: after a time without the ledger they are as old as those of a dead worker. */
   async function giveAndTakeSigns(): Promise<void> {
     await Promise.all([...inHand].map(({ holding }) => holding.touch()));
-    if (session.isSteady()) await takeSilentSlices(queue, pool);
+    if (await mayTakeFromOthers()) await takeSilentSlices(queue, pool);
   }
 
   async function takeFromTheDead(): Promise<void> {
-    if (session.isSteady()) await reapDeadWorkers(queue, pool, worker, now);
+    if (await mayTakeFromOthers()) await reapDeadWorkers(queue, pool, worker, now);
+  }
+
+  /** The ledger is asked in any case: that this succeeds says that it is there. */
+  async function mayTakeFromOthers(): Promise<boolean> {
+    return (await isCalm(pool)) && session.isSteady();
   }
 
   const ended = new AbortController();

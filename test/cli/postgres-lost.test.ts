@@ -12,7 +12,10 @@ import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../su
 const requests = 150;
 
 /** A campaign of many requests, at a service that takes its time, with this as its database. */
-async function openScene(database: Readonly<Record<string, string>>) {
+async function openScene(
+  database: Readonly<Record<string, string>>,
+  onTestFinished: (cleanUp: () => Promise<void>) => void,
+) {
   const service = await sendPeer(async () => {
     await sleep(20);
     return { kind: 'accepted' };
@@ -49,7 +52,7 @@ const timesSaid = (text: string, heard: string): number => heard.split(text).len
 test('the embedded server is killed in the middle of a run: the run says so, starts it again and goes on', async () => {
   const home = makeHome('volley-test-home-');
   onTestFinished(() => removeHome(home));
-  const { service, start } = await openScene({ VOLLEY_HOME: home });
+  const { service, start } = await openScene({ VOLLEY_HOME: home }, onTestFinished);
   const started = start(['run', 'campaign.yaml', '--json']);
   await hasReceived(service, 40);
   await killServer(home);
@@ -61,7 +64,7 @@ test('the embedded server is killed in the middle of a run: the run says so, sta
   expect(new Set(service.accepted().map(({ messageId }) => messageId)).size).toBe(requests);
   expect(service.accepted()).toHaveLength(requests);
   expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
-});
+}, 60_000);
 
 const ways = [
   ['its connections are lost', 'stop'],
@@ -71,13 +74,13 @@ const ways = [
 describe.concurrent('Ctrl-C while the database is away', () => {
   test.for(ways)(
     '%s: exit 130 within ten seconds, and what could not be recorded is in doubt',
-    { timeout: 40_000 },
-    async ([_, how], { expect }) => {
+    { timeout: 60_000 },
+    async ([_, how], { expect, onTestFinished }) => {
       const ledger = await openTestLedger();
       onTestFinished(() => ledger.close());
       const proxy = await startPostgresProxy(ledger.url);
       onTestFinished(() => proxy[Symbol.asyncDispose]());
-      const { service, start } = await openScene({ DATABASE_URL: proxy.url });
+      const { service, start } = await openScene({ DATABASE_URL: proxy.url }, onTestFinished);
       const started = start(['run', 'campaign.yaml']);
       await hasReceived(service, 40);
       proxy[how]();

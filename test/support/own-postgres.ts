@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { isConnectionFailure } from '../../src/platform/database.ts';
 import {
   type EmbeddedServerLease,
@@ -24,7 +25,7 @@ export type OwnPostgres = AsyncDisposable & {
   readonly stop: () => Promise<void>;
   /** Resolves when it takes connections again, after what it does by itself. */
   readonly isReady: () => Promise<void>;
-  /** SIGKILL for one session, if there is any; Postgres then ends all others, and recovers without being started again. */
+  /** SIGKILL for a session; Postgres then ends all others, and recovers without being started again. */
   readonly killSession: () => Promise<void>;
   /** SIGSTOP and SIGCONT for all its processes: connections stand, and nothing answers. */
   readonly freeze: () => void;
@@ -75,14 +76,18 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     isReady,
     async killSession() {
       await isReady();
-      const sessions = await runStatement(
-        urlOf('postgres'),
-        `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
-      );
-      for (const { pid } of sessions) process.kill(Number(pid), 'SIGKILL');
+      const [victim, witness] = [new Client(urlOf('postgres')), new Client(urlOf('postgres'))];
+      const ended = new Promise((resolve) => witness.once('end', resolve));
+      for (const client of [victim, witness]) {
+        client.on('error', () => {});
+        await client.connect();
+      }
+      const { rows } = await victim.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      for (const { pid } of rows) process.kill(pid, 'SIGKILL');
+      await ended;
     },
     freeze() {
-      frozen = serverProcesses(home);
+      frozen = stopPostmaster(home);
       for (const pid of frozen) process.kill(pid, 'SIGSTOP');
     },
     thaw,
@@ -97,18 +102,20 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
 
 /** Kills every process of the embedded server in a home; returns when they are gone. */
 export async function killServer(home: string): Promise<void> {
-  const all = serverProcesses(home);
-  // Stopped first: no more children come, and none is missed.
-  for (const pid of all.slice(0, 1)) process.kill(pid, 'SIGSTOP');
-  const pids = new Set([...all, ...serverProcesses(home)]);
-  for (const pid of pids) process.kill(pid, 'SIGKILL');
-  while ([...pids].some(isThere)) await sleep(5);
+  const pids = stopPostmaster(home);
+  for (const pid of pids.toReversed()) process.kill(pid, 'SIGKILL');
+  while (pids.some(isThere)) await sleep(5);
 }
 
-/** The postmaster, then its children. */
-function serverProcesses(home: string): readonly number[] {
+/**
+ * SIGSTOP for the postmaster: it begets no more children, and none of their numbers goes to another process.
+ *
+ * @returns the postmaster, and its children; who is to be killed first comes last
+ */
+function stopPostmaster(home: string): readonly number[] {
   const status = embeddedServerStatus(home);
   if (status.state !== 'running') throw new Error('the server does not run');
+  process.kill(status.pid, 'SIGSTOP');
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   const pairs = table
     .trim()
