@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
 import pg from 'pg';
-import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
 import { measureResumes } from './dispatch/resume.ts';
-import { type Bench, measureRound, type Round } from './dispatch/rounds.ts';
-import { type Service, startService } from './dispatch/start-service.ts';
+import { type Bench, measureRound, type Round, type Turn } from './dispatch/rounds.ts';
+import { startService } from './dispatch/start-service.ts';
 import { concurrency, encodeRequests, type Workload, writeCampaign } from './dispatch/workload.ts';
 import { median } from './rounds.ts';
 
@@ -15,7 +15,8 @@ import { median } from './rounds.ts';
  * A planned run from its first request to its end, everything recorded; against a loop that sends the same bodies and
  * records nothing, and against what one would write instead: p-limit with an INSERT for each answer, and a pg-boss job
  * for each request. All in processes of their own, to the same service, with the same Postgres, whose settings are
- * those that users get. `BENCH_REQUESTS` sets another number of requests than 100,000 (a fifth of it, times ten, are the
+ * those that users get. Beside the time stands the processor time of the peer, of Postgres and of the service, which is
+ * what can be compared when others use the machine as well. `BENCH_REQUESTS` sets another number of requests than 100,000 (a fifth of it, times ten, are the
  * recipients in chunks of 200), `BENCH_ROUNDS` another number of rounds than three.
  */
 export async function benchDispatch(): Promise<void> {
@@ -26,17 +27,21 @@ export async function benchDispatch(): Promise<void> {
 
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home);
-  const service = await startService();
+  const status = embeddedServerStatus(home);
+  const tools = {
+    service: await startService(),
+    postmaster: status.state === 'running' ? status.pid : Number.NaN,
+  };
   const { address } = lease;
   const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
   try {
-    await inBench(server, service, single, async (bench) => printRounds(bench, rounds, '0.6'));
-    await inBench(server, service, chunked, async (bench) => {
+    await inBench(server, tools, single, async (bench) => printRounds(bench, rounds, '0.6'));
+    await inBench(server, tools, chunked, async (bench) => {
       await printRounds(bench, rounds, '0.25');
       await printResumes(bench);
     });
   } finally {
-    service.stop();
+    tools.service.stop();
     await lease.release();
     deleteHome(home);
   }
@@ -45,7 +50,7 @@ export async function benchDispatch(): Promise<void> {
 /** A database and a folder of its own for each workload. */
 async function inBench(
   server: string,
-  service: Service,
+  tools: Pick<Bench, 'service' | 'postmaster'>,
   workload: Workload,
   work: (bench: Bench) => Promise<void>,
 ): Promise<void> {
@@ -59,9 +64,9 @@ async function inBench(
     await work({
       workload,
       bodyBytes: encodeRequests(workload).reduce((bytes, { body }) => bytes + Buffer.byteLength(body), 0),
-      campaign: await writeCampaign(folder, workload, service.url),
+      campaign: await writeCampaign(folder, workload, tools.service.url),
       place: { folder, databaseUrl: `${server}/${database}` },
-      service,
+      ...tools,
     });
   } finally {
     await rm(folder, { recursive: true });
@@ -74,23 +79,32 @@ async function printRounds(bench: Bench, count: number, aim: string): Promise<vo
 
   const { requests, recipients } = bench.workload;
   const table = new Table({
-    head: ['', 'seconds', 'requests/s', 'of bare', 'aim', 'peak'],
+    head: ['', 'seconds', 'requests/s', 'of bare', 'aim', 'processor, µs/request', 'peak'],
     style: { head: [], border: [] },
   });
-  const row = (name: string, secondsOf: (round: Round) => number, wanted = '', peak = ''): void => {
-    const seconds = median(rounds.map(secondsOf));
-    const ratio = median(rounds.map((round) => round.bare / secondsOf(round)));
+  const row = (name: string, turnOf: (round: Round) => Turn, aim = '', peak = ''): void => {
+    const seconds = median(rounds.map((round) => turnOf(round).seconds));
+    const ratio = median(rounds.map((round) => round.bare.seconds / turnOf(round).seconds));
     const rate = Math.round(requests / seconds).toLocaleString('en');
-    table.push([name, seconds.toFixed(2), rate, ratio.toFixed(2), wanted, peak]);
+    const processor = (['own', 'postgres', 'service'] as const).map((part) => {
+      const used = median(rounds.map((round) => turnOf(round).processor[part]));
+      return String(Math.round((used / requests) * 1e6));
+    });
+    table.push([name, seconds.toFixed(2), rate, ratio.toFixed(2), aim, processor.join(' + '), peak]);
   };
-  const peak = Math.max(...rounds.map(({ peakBytes }) => peakBytes)) / 1024 / 1024;
+  const peak = Math.max(...rounds.map(({ volley }) => volley.peakBytes)) / 1024 / 1024;
   row('bare undici, nothing recorded', ({ bare }) => bare);
   row('p-limit, INSERT for each answer', ({ inserting }) => inserting);
   row('pg-boss, job for each request', ({ boss }) => boss);
   row('volley, from its first request', ({ volley }) => volley, aim, `${Math.round(peak)} MiB`);
-  row('volley, with the start of its process', ({ volleyWhole }) => volleyWhole, '', 'aim: 200');
+  row(
+    'volley, with the start of its process',
+    ({ volley }) => ({ ...volley, seconds: volley.wholeSeconds }),
+    '',
+    'aim: 200',
+  );
   console.log(
-    `dispatch: ${requests.toLocaleString('en')} requests with ${recipients} each, ${concurrency} at once, median of ${count}`,
+    `dispatch: ${requests.toLocaleString('en')} requests with ${recipients} each, ${concurrency} at once, median of ${count}; processor: own + Postgres + service`,
   );
   console.log(table.toString());
 }

@@ -3,13 +3,16 @@ import pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { Pool } from 'undici';
 import type { EncodedSendRequest } from '../../../src/wire/wire.ts';
+import { measureWork } from './processor-time.ts';
 import { concurrency, encodeRequests } from './workload.ts';
 
 /**
  * One peer in a process of its own, from the first request that is ready to the last that is recorded. Prints the
  * seconds; making the requests and putting them into the queue are not timed.
  */
-const [kind = '', service = '', requests, recipients, databaseUrl = ''] = process.argv.slice(2);
+const [kind = '', service = '', requests, recipients, databaseUrl = '', postmaster] = process.argv.slice(2);
+const measure = (work: () => Promise<void>) => measureWork(Number(postmaster), work);
+type Measured = Awaited<ReturnType<typeof measure>>;
 const prepared = encodeRequests({ requests: Number(requests), recipients: Number(recipients) });
 const pool = new Pool(service, { connections: concurrency, allowH2: false });
 
@@ -21,8 +24,8 @@ async function send({ method, path, headers, body }: EncodedSendRequest) {
 }
 
 /** Nothing but the sending. */
-async function bare(): Promise<number> {
-  return seconds(async () => {
+async function bare(): Promise<Measured> {
+  return measure(async () => {
     const rest = prepared.values();
     const loop = async (): Promise<void> => {
       for (const request of rest) await send(request);
@@ -32,13 +35,13 @@ async function bare(): Promise<number> {
 }
 
 /** p-limit, and each answer inserted on its own. */
-async function inserting(): Promise<number> {
+async function inserting(): Promise<Measured> {
   const database = new pg.Pool({ connectionString: databaseUrl });
   await database.query(`
     DROP TABLE IF EXISTS answers;
     CREATE TABLE answers (request integer PRIMARY KEY, status integer, answer text, received_at timestamptz)
   `);
-  const taken = await seconds(async () => {
+  const taken = await measure(async () => {
     const limit = pLimit(concurrency);
     await Promise.all(
       prepared.map((request, number) =>
@@ -59,7 +62,7 @@ async function inserting(): Promise<number> {
 }
 
 /** A job for each request in pg-boss; two fetch 64 at a time, so that one's are sent while the other's are completed. */
-async function boss(): Promise<number> {
+async function boss(): Promise<Measured> {
   const queue = 'requests';
   const database = new pg.Pool({ connectionString: databaseUrl });
   const boss = new PgBoss({ connectionString: databaseUrl });
@@ -75,7 +78,7 @@ async function boss(): Promise<number> {
     );
   }
   let left = prepared.length;
-  const taken = await seconds(async () => {
+  const taken = await measure(async () => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const options = {
       batchSize: concurrency,
@@ -104,15 +107,9 @@ async function boss(): Promise<number> {
   return taken;
 }
 
-async function seconds(act: () => Promise<void>): Promise<number> {
-  const begun = performance.now();
-  await act();
-  return (performance.now() - begun) / 1000;
-}
-
-const peers: Readonly<Record<string, () => Promise<number>>> = { bare, inserting, boss };
+const peers: Readonly<Record<string, () => Promise<Measured>>> = { bare, inserting, boss };
 const peer = peers[kind];
 if (!peer) throw new Error(`There is no peer ${kind}`);
-const taken = await peer();
+const measured = await peer();
 await pool.close();
-console.log(JSON.stringify({ seconds: taken }));
+console.log(JSON.stringify(measured));

@@ -1,22 +1,27 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { z } from 'zod';
+import { type ProcessorTime, postgresSeconds } from './processor-time.ts';
 import type { Received, Service } from './start-service.ts';
 import { type Place, planRun, startResume } from './volley.ts';
 import type { Workload } from './workload.ts';
 
-/** Seconds that each took, and the peak of Volley's process in bytes. */
+/** What a peer took for a workload. */
+export type Turn = { readonly seconds: number; readonly processor: ProcessorTime };
+
 export type Round = {
-  readonly bare: number;
-  readonly inserting: number;
-  readonly boss: number;
-  /** From its first request to its end. */
-  readonly volley: number;
-  /** From the start of its process to its end. */
-  readonly volleyWhole: number;
-  readonly peakBytes: number;
+  readonly bare: Turn;
+  readonly inserting: Turn;
+  readonly boss: Turn;
+  /** `seconds` from its first request to its end; its start is in `processor`. */
+  readonly volley: Turn & {
+    /** From the start of its process to its end. */
+    readonly wholeSeconds: number;
+    /** Of its resident memory. */
+    readonly peakBytes: number;
+  };
 };
 
 export type Bench = {
@@ -26,6 +31,8 @@ export type Bench = {
   readonly campaign: string;
   readonly place: Place;
   readonly service: Service;
+  /** The Postgres server's process. */
+  readonly postmaster: number;
 };
 
 /** Every peer once, one after the other; each must have sent the same bytes. */
@@ -33,36 +40,48 @@ export async function measureRound(bench: Bench): Promise<Round> {
   const bare = await runPeer('bare', bench);
   const inserting = await runPeer('inserting', bench);
   const boss = await runPeer('boss', bench);
-  return { bare, inserting, boss, ...(await runVolley(bench)) };
+  return { bare, inserting, boss, volley: await runVolley(bench) };
 }
 
-const outcome = z.object({ seconds: z.number() });
+const outcome = z.object({ seconds: z.number(), own: z.number(), postgres: z.number().nullable() });
 const peerScript = fileURLToPath(new URL('./peer.ts', import.meta.url));
 
-async function runPeer(kind: 'bare' | 'inserting' | 'boss', bench: Bench): Promise<number> {
-  const { workload, place, service } = bench;
+async function runPeer(kind: 'bare' | 'inserting' | 'boss', bench: Bench): Promise<Turn> {
+  const { workload, place, service, postmaster } = bench;
   await prepareTurn(bench);
-  const words = [kind, service.url, workload.requests, workload.recipients, place.databaseUrl].map(String);
+  const words = [
+    kind,
+    service.url,
+    workload.requests,
+    workload.recipients,
+    place.databaseUrl,
+    postmaster,
+  ].map(String);
   const { stdout } = await promisify(execFile)(process.execPath, [peerScript, ...words]);
-  await requireAllReceived(bench, kind);
-  return outcome.parse(JSON.parse(stdout)).seconds;
+  const { cpuSeconds } = await requireAllReceived(bench, kind);
+  const { seconds, own, postgres } = outcome.parse(JSON.parse(stdout));
+  return { seconds, processor: { own, postgres: postgres ?? Number.NaN, service: cpuSeconds } };
 }
 
-const tellPeak = fileURLToPath(new URL('./tell-peak.ts', import.meta.url));
+const tellCost = new URL('./tell-cost.ts', import.meta.url).href;
 
-async function runVolley(bench: Bench): Promise<Pick<Round, 'volley' | 'volleyWhole' | 'peakBytes'>> {
+async function runVolley(bench: Bench): Promise<Round['volley']> {
   const run = await planRun(bench.campaign, bench.place);
   await prepareTurn(bench);
+  const postgresBefore = postgresSeconds(bench.postmaster);
   const begun = Date.now();
-  const { code, stderr } = await startResume(run, bench.place, ['--import', pathToFileURL(tellPeak).href])
-    .ended;
+  const { code, stderr } = await startResume(run, bench.place, ['--import', tellCost]).ended;
   const ended = Date.now();
+  const postgres = postgresSeconds(bench.postmaster) - postgresBefore;
   if (code !== 0) throw new Error(`volley ended with ${code}: ${stderr}`);
-  const { firstAt } = await requireAllReceived(bench, 'volley');
+  const { firstAt, cpuSeconds } = await requireAllReceived(bench, 'volley');
+  const [peakBytes = Number.NaN, cpu = Number.NaN] =
+    /^peak (\d+) cpu (\d+)$/m.exec(stderr)?.slice(1).map(Number) ?? [];
   return {
-    volley: (ended - (firstAt ?? Number.NaN)) / 1000,
-    volleyWhole: (ended - begun) / 1000,
-    peakBytes: Number(/^peak (\d+)$/m.exec(stderr)?.[1]),
+    seconds: (ended - (firstAt ?? Number.NaN)) / 1000,
+    wholeSeconds: (ended - begun) / 1000,
+    processor: { own: cpu / 1e6, postgres, service: cpuSeconds },
+    peakBytes,
   };
 }
 

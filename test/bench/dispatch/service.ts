@@ -9,6 +9,7 @@ import { createServer } from 'node:http';
 let requests = 0;
 let bodyBytes = 0;
 let firstAt: number | null = null;
+let cpuBefore = process.cpuUsage();
 
 const server = createServer((request, response) => {
   firstAt ??= Date.now();
@@ -40,8 +41,10 @@ process.on('message', (asked) => {
     requests = 0;
     bodyBytes = 0;
     firstAt = null;
+    cpuBefore = process.cpuUsage();
   }
-  process.send?.({ requests, bodyBytes, firstAt });
+  const { user, system } = process.cpuUsage(cpuBefore);
+  process.send?.({ requests, bodyBytes, firstAt, cpuSeconds: (user + system) / 1e6 });
 });
 process.on('disconnect', () => process.exit());
 server.listen(0, '127.0.0.1', () => process.send?.(server.address()));

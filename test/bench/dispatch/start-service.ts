@@ -9,6 +9,8 @@ const received = z.object({
   bodyBytes: z.number(),
   /** When the first header was read, as `Date.now()`; null before it. */
   firstAt: z.number().nullable(),
+  /** Of processor time. */
+  cpuSeconds: z.number(),
 });
 export type Received = z.infer<typeof received>;
 
