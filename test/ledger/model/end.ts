@@ -2,7 +2,8 @@ import { expect } from 'vitest';
 import { compare } from './compare.ts';
 import type { Model } from './model.ts';
 import { beginOrResume, resendByPolicy } from './operator-steps.ts';
-import { claimSome, ownFlights, sendFlight, settleSome } from './request-steps.ts';
+import { claimSome, ownFlights, sendFlight } from './request-steps.ts';
+import { settleSome } from './settle-steps.ts';
 import { acquireNext, finishHeld, inHand, reapDead } from './slice-steps.ts';
 import { killWorker, startWorker, type World } from './world.ts';
 

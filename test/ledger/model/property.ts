@@ -13,7 +13,8 @@ import {
   resolveSome,
   suppress,
 } from './operator-steps.ts';
-import { claimSome, retry, send, settleAgain, settleSome, takeBack } from './request-steps.ts';
+import { claimSome, send, takeBack } from './request-steps.ts';
+import { retry, settleAgain, settleSome } from './settle-steps.ts';
 import { acquireNext, die, fallSilent, finishOne, reapDead, returnOne } from './slice-steps.ts';
 import { commandOf, type Step } from './step.ts';
 import { closeWorld, openWorld } from './world.ts';
