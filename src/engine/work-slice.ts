@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Claim, ClaimedRequest } from '../ledger/requests/claim.ts';
+import { lowestPlanned } from '../ledger/requests/lowest-planned.ts';
 import { takeBackUnheard } from '../ledger/requests/take-back.ts';
 import { openBell } from './bell.ts';
 import type { Claimer } from './claimer.ts';
@@ -23,9 +25,12 @@ export type SliceWork = {
   readonly onRefused: (words: string) => void;
 };
 
+/** How long requests are left alone that another transaction is changing (milliseconds). */
+const lockedWait = 250;
+
 /**
  * Sends the planned requests of a held slice: claims a batch, sends it, records the outcomes; the next batch is claimed
- * when all of this one are in flight. Ends when nothing is left to claim, or when it is to stop, with everything recorded
+ * when all of this one are in flight. Ends when nothing is planned, or when it is to stop, with everything recorded
  * that had begun.
  *
  * After a kill, every claimed request is in doubt. So a batch is no larger than the number of requests in flight, and
@@ -79,9 +84,19 @@ export async function workSlice(work: SliceWork): Promise<void> {
   };
 
   try {
-    while (from <= slice.last) {
+    for (;;) {
       while (!stop.aborted && !hasRoom()) await room.wait(1_000, stop);
       if (stop.aborted) break;
+      if (from > slice.last) {
+        const left = await patience.persist(() =>
+          lookForPlanned(work, unheard ? [...known.keys()] : undefined),
+        );
+        if (left === undefined) break;
+        // Another transaction is changing it: that of a dead holder, or ours on a connection that was lost.
+        await sleep(lockedWait, undefined, { signal: stop }).catch(() => undefined);
+        from = left;
+        continue;
+      }
       // What is not there is not waited for: at a low rate, a slice would end late.
       const wanted = Math.min(concurrency, slice.last - from + 1);
       const admitted = await patience.persist(() => limiter.admit(wanted, stop));
@@ -90,8 +105,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
       const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);
       await patience.persist(() => limiter.spend({ admitted, claimed: claimed.length, recipients }));
       const highest = Math.max(0, ...[...claimed, ...cancelled].map(({ request }) => request));
-      if (highest === 0) break;
-      from = highest + 1;
+      from = highest === 0 ? slice.last + 1 : highest + 1;
       const contents = await loadOrRelease(work, claimed);
       for (const request of claimed) known.set(request.request, handle(request, contents));
     }
@@ -99,7 +113,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
     await Promise.all(known.values());
   }
   if (failure) throw failure.error;
-  // What Postgres committed later still, on a connection that was lost, stands as `sending`, and is planned again.
+  // What Postgres committed after the last look, on a connection that was lost, is `sending`, and is planned again.
   if (unheard) await patience.persist(() => takeBack(work, []));
 }
 
@@ -123,6 +137,16 @@ async function claimPatiently(
   });
   pass('claimed', slice.run);
   return claim;
+}
+
+/**
+ * The lowest request that a claim passes by, though it is planned.
+ *
+ * @param known where a claim was committed unheard, what to leave as it is when the rest is taken back
+ */
+async function lookForPlanned(work: SliceWork, known?: readonly number[]): Promise<number | undefined> {
+  if (known) await takeBack(work, known);
+  return lowestPlanned(work.sender.context.ledger.pool, work.holding.slice);
 }
 
 function takeBack({ holding: { slice }, sender: { context } }: SliceWork, known: readonly number[]) {
