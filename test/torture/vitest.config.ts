@@ -10,6 +10,7 @@ export default mergeConfig(
       testTimeout: 1_800_000,
       // One after the other: some measure memory.
       fileParallelism: false,
+      isolate: true,
     },
   }),
 );
