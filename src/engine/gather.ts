@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 
 type Waiting<Item, Result> = {
   readonly item: Item;
@@ -29,6 +28,18 @@ export function gather<Item, Result>(
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
   let committing = false;
+  let wanted = 0;
+  let wake: (() => void) | undefined;
+
+  /** Until as many are waiting as the last commit had. */
+  async function waitForMore(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, pause);
+    wake = resolve;
+    await promise;
+    wake = undefined;
+    clearTimeout(timer);
+  }
 
   async function commitAll(): Promise<void> {
     committing = true;
@@ -41,7 +52,8 @@ export function gather<Item, Result>(
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
-      if (batch.length >= busy && waiting.length < most) await sleep(pause);
+      wanted = batch.length;
+      if (wanted >= busy && waiting.length < wanted) await waitForMore();
     }
     committing = false;
   }
@@ -50,5 +62,6 @@ export function gather<Item, Result>(
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
       if (!committing) void commitAll();
+      else if (waiting.length >= wanted) wake?.();
     });
 }
