@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import { expect, test } from 'vitest';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
@@ -21,7 +22,8 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
   const url = await postgres.createDatabase();
   await using proxy = await startPostgresProxy(url);
   const ledger = await openLedger({ connectionString: url }, 'own Postgres');
-  const openEngine = () => openLedger({ connectionString: proxy.url }, 'own Postgres');
+  // A cut that is left over may meet it; a process that cannot begin is started again.
+  const openEngine = () => pRetry(() => openLedger({ connectionString: proxy.url }, 'own Postgres'));
   await using service = await sendPeer(async ({ number }) => {
     await sleep(random('latency', number, 30));
     return { kind: chance('busy', seed, number) < 0.03 ? 'busy' : 'accepted' };
