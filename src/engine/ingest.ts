@@ -1,5 +1,6 @@
 import type { Channel } from '../domain.ts';
-import { applyReports, type InboxReport, type ReadReport } from '../ledger/reports/apply.ts';
+import { applyReports } from '../ledger/reports/apply.ts';
+import type { InboxReport, Reading } from '../ledger/reports/reading.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../wire/delivery-report.ts';
 import type { EngineContext } from './context.ts';
 
@@ -7,45 +8,48 @@ import type { EngineContext } from './context.ts';
 const batchSize = 500;
 
 /**
- * Applies every report in the inbox that has not been looked at. Running it again changes nothing.
+ * Applies every report in the inbox that is due. Running it again changes nothing.
  *
  * @returns how many were looked at
  */
-export async function applyInbox({ ledger }: EngineContext): Promise<number> {
+export async function applyInbox({ ledger, now }: EngineContext): Promise<number> {
   let total = 0;
   for (;;) {
-    const taken = await applyReports(ledger.pool, batchSize, readReport);
+    const taken = await applyReports(ledger.pool, batchSize, readReport, now());
     total += taken;
     if (taken < batchSize) return total;
   }
 }
 
 /** What the bytes of a report say. Never throws: whoever knows the address can send anything. */
-function readReport({ report, body }: InboxReport): ReadReport {
+function readReport({ body }: InboxReport): Reading {
   const decoded = decodeDeliveryReport(body);
   switch (decoded.kind) {
-    case 'inbound':
-      return { report, kind: 'inbound' };
+    case 'inbound': {
+      const { messageId = null, destination, text } = decoded.message;
+      return { kind: 'inbound', messageId, address: destination, text, optedOut: false };
+    }
     case 'unreadable':
-      return { report, kind: 'unreadable', why: decoded.why };
+      return { kind: 'unreadable', why: decoded.why };
     case 'report':
-      return readDelivery(report, decoded.report);
+      return readDelivery(decoded.report);
   }
 }
 
-function readDelivery(report: string, delivery: DeliveryReport): ReadReport {
-  if (delivery.outcome === 'unrecognised') {
-    return { report, kind: 'unreadable', why: `unknown Status "${delivery.status}"` };
-  }
+function readDelivery(delivery: DeliveryReport): Reading {
+  const { outcome, status } = delivery;
+  if (outcome === 'unrecognised') return { kind: 'unreadable', why: `unknown Status "${status}"` };
   return {
-    report,
     kind: 'delivery',
     messageId: delivery.messageId,
     address: delivery.destination,
-    outcome: delivery.outcome,
+    outcome,
+    status,
     result: delivery.result || null,
+    sentAt: delivery.sentTimeUtc ?? null,
     units: billedUnits(delivery),
     price: delivery.price ?? null,
+    optedOut: false,
   };
 }
 

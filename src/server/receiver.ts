@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
-import { receiveReport } from '../ledger/reports/receive.ts';
+import { gather } from '../engine/gather.ts';
+import { type ReceivedReport, receiveReports } from '../ledger/reports/receive.ts';
 import { type ListenAddress, listen, openHttpServer } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
@@ -33,6 +34,7 @@ const secretHeaders = ['authorization', 'cookie', 'proxy-authorization'];
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
   const { logger } = options;
   const applier = startApplier(context, logger);
+  const store = openStore(context);
   // Reports are stored as they come, whatever they say they are.
   const server = openHttpServer(bodyLimit);
 
@@ -45,9 +47,10 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       const expected = options.tokens.get(account);
       if (expected === undefined || !sameSecret(token, expected)) return reply.callNotFound();
       try {
-        await receiveReport(context.ledger.pool, {
+        await store({
           account,
           receivedAt: context.now(),
+          method: 'POST',
           contentType: request.headers['content-type'] ?? '',
           headers: storedHeaders(request),
           body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
@@ -77,6 +80,15 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       await applier.stop();
     },
   };
+}
+
+/** Commits a call to the inbox; those that come together share a commit. */
+function openStore({ ledger }: EngineContext): (call: ReceivedReport) => Promise<void> {
+  const commit = async (calls: readonly ReceivedReport[]): Promise<undefined[]> => {
+    await receiveReports(ledger.pool, calls);
+    return calls.map(() => undefined);
+  };
+  return gather(commit, { most: 256, busy: 32 });
 }
 
 /** Compared as digests, so that neither content nor length shows in the time it takes. */

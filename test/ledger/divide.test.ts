@@ -5,7 +5,8 @@ import { reportBilling } from '../../src/ledger/billing/report.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { restageRecipients } from '../../src/ledger/contacts/restage.ts';
 import { applyReports } from '../../src/ledger/reports/apply.ts';
-import { receiveReport } from '../../src/ledger/reports/receive.ts';
+import type { Reading } from '../../src/ledger/reports/reading.ts';
+import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { type DividedRequests, divideRequests } from '../../src/ledger/requests/divide.ts';
 import { streamContactResults } from '../../src/ledger/runs/contact-results.ts';
 import { listFailures } from '../../src/ledger/runs/details.ts';
@@ -354,28 +355,33 @@ test('a request that was divided whole has nobody, and every report still counts
   ]);
 
   const body = Buffer.from('');
-  const report = { account: 'sandbox', receivedAt: new Date(), contentType: 'test', headers: {}, body };
+  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {}, body } as const;
   const said = [
     [pieces[0], 5],
     [pieces[0], 2],
     [pieces[1], 3],
   ] as const;
-  for (const _ of said) await receiveReport(opened.ledger.pool, report);
+  const receivedAt = new Date();
+  await receiveReports(
+    opened.ledger.pool,
+    said.map(() => ({ ...call, receivedAt })),
+  );
   let next = 0;
-  await applyReports(opened.ledger.pool, 100, ({ report }) => {
+  const read = (): Reading => {
     const [piece, line] = said[next++] ?? [];
     const address = `+6140000${String(line).padStart(4, '0')}`;
-    const nothing = { result: null, units: null, price: null };
-    return {
-      report,
-      kind: 'delivery',
-      messageId: piece?.message_id ?? '',
-      address,
-      outcome: 'delivered',
-      ...nothing,
+    const others = {
+      status: 'Success',
+      result: null,
+      sentAt: null,
+      units: null,
+      price: null,
+      optedOut: false,
     };
-  });
-  expect(await query('SELECT state FROM delivery_reports ORDER BY report_id')).toEqual([
+    return { kind: 'delivery', messageId: piece?.message_id ?? '', address, outcome: 'delivered', ...others };
+  };
+  await applyReports(opened.ledger.pool, 100, read, new Date());
+  expect(await query('SELECT state FROM reports ORDER BY report_id')).toEqual([
     { state: 'unmatched' },
     { state: 'unmatched' },
     { state: 'applied' },

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
-import { applyReports, type ReadReport } from '../../src/ledger/reports/apply.ts';
-import { receiveReport } from '../../src/ledger/reports/receive.ts';
+import { applyReports } from '../../src/ledger/reports/apply.ts';
+import type { Delivery, InboxReport, Reading } from '../../src/ledger/reports/reading.ts';
+import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { claimRequests, doubtOrphanedRequests, settleRequests } from '../support/claims.ts';
@@ -21,8 +22,6 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const owner = '00000000-0000-4000-8000-000000000001';
-
-type Delivery = Omit<Extract<ReadReport, { kind: 'delivery' }>, 'report' | 'kind'>;
 
 /** A run of one request with two recipients, whose request is `sending`. */
 /** @param meanwhile happens after the run is planned and before its request is claimed */
@@ -47,26 +46,25 @@ async function accept(run: string): Promise<void> {
   await settleRequests(opened.ledger.pool, run, owner, [{ ...settlement, state: 'accepted' }]);
 }
 
+const read = ({ body }: InboxReport): Reading => ({ kind: 'delivery', ...JSON.parse(body.toString()) });
+
+const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
+
+function receive(...deliveries: Delivery[]): Promise<void> {
+  const bodies = deliveries.map((delivery) => Buffer.from(JSON.stringify(delivery)));
+  return receiveReports(
+    opened.ledger.pool,
+    bodies.map((body) => ({ ...call, receivedAt: new Date(), body })),
+  );
+}
+
 /** Puts reports into the inbox and applies them; returns what became of each. */
 async function apply(...deliveries: Delivery[]): Promise<string[]> {
   const { pool } = opened.ledger;
-  for (const delivery of deliveries) {
-    const body = Buffer.from(JSON.stringify(delivery));
-    await receiveReport(pool, {
-      account: 'sandbox',
-      receivedAt: new Date(),
-      contentType: 'test',
-      headers: {},
-      body,
-    });
-  }
-  await applyReports(pool, 100, ({ report, body }) => ({
-    report,
-    kind: 'delivery',
-    ...JSON.parse(body.toString()),
-  }));
+  await receive(...deliveries);
+  await applyReports(pool, 100, read, new Date());
   const { rows } = await pool.query<{ state: string }>(
-    'SELECT state FROM delivery_reports ORDER BY report_id DESC LIMIT $1',
+    'SELECT state FROM reports ORDER BY report_id DESC LIMIT $1',
     [deliveries.length],
   );
   return rows.map(({ state }) => state).reverse();
@@ -78,9 +76,12 @@ function delivered(messageId: string, changes: Partial<Delivery> = {}): Delivery
     messageId,
     address,
     outcome: 'delivered',
+    status: 'Success',
     result: 'delivered',
+    sentAt: null,
     units: '1',
     price: '0.08',
+    optedOut: false,
     ...changes,
   };
 }
@@ -242,45 +243,22 @@ test('several appliers at once apply every report once', async () => {
   await accept(run);
   const { pool } = opened.ledger;
   for (let count = 0; count < 40; count++) {
-    const address = count % 2 ? '+61400000002' : '+61400000003';
-    const body = Buffer.from(JSON.stringify(delivered(messageId, { address })));
-    await receiveReport(pool, {
-      account: 'sandbox',
-      receivedAt: new Date(),
-      contentType: 'test',
-      headers: {},
-      body,
-    });
+    await receive(delivered(messageId, { address: count % 2 ? '+61400000002' : '+61400000003' }));
   }
-  const read = ({ report, body }: { report: string; body: Buffer }): ReadReport => ({
-    report,
-    kind: 'delivery',
-    ...JSON.parse(body.toString()),
-  });
-  await Promise.all(Array.from({ length: 8 }, () => applyReports(pool, 5, read)));
+  await Promise.all(Array.from({ length: 8 }, () => applyReports(pool, 5, read, new Date())));
   expect((await reportBilling(pool, [run])).total).toMatchObject({ delivered: 2, price: '0.16' });
 });
 
 test('what cannot be read stays in the inbox with the reason', async () => {
   const { pool } = opened.ledger;
-  await receiveReport(pool, {
-    account: 'sandbox',
-    receivedAt: new Date(),
-    contentType: '',
-    headers: {},
-    body: Buffer.from([0, 255]),
-  });
-  await applyReports(pool, 10, ({ report }) => ({
-    report,
-    kind: 'unreadable',
-    why: 'the body is not a JSON object',
-  }));
+  const body = Buffer.from([0, 255]);
+  await receiveReports(pool, [{ ...call, receivedAt: new Date(), body }]);
+  const why = 'the body is not a JSON object';
+  await applyReports(pool, 10, () => ({ kind: 'unreadable', why }), new Date());
   const { rows } = await pool.query(
-    'SELECT state, detail, body FROM delivery_reports ORDER BY report_id DESC LIMIT 1',
+    'SELECT state, detail, body FROM reports JOIN inbox USING (report_id) ORDER BY report_id DESC LIMIT 1',
   );
-  expect(rows).toEqual([
-    { state: 'unreadable', detail: 'the body is not a JSON object', body: Buffer.from([0, 255]) },
-  ]);
+  expect(rows).toEqual([{ state: 'unreadable', detail: why, body }]);
 });
 
 test('the billing report groups by SubAccount and ChargeCode, and its total is the sum of its lines', async () => {

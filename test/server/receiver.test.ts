@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { InputError } from '../../src/domain.ts';
+import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -23,7 +24,7 @@ afterAll(async () => {
   await opened.close();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM delivery_reports');
+  await opened.ledger.pool.query('TRUNCATE inbox, inbox_queue, reports');
 });
 
 function post(
@@ -35,9 +36,7 @@ function post(
 }
 
 async function inbox() {
-  const { rows } = await opened.ledger.pool.query(
-    'SELECT account, content_type, headers, body FROM delivery_reports',
-  );
+  const { rows } = await opened.ledger.pool.query('SELECT account, content_type, headers, body FROM inbox');
   return rows;
 }
 
@@ -96,11 +95,11 @@ test('a port in use is told with what to do', async () => {
 });
 
 test('reports that were left in the inbox are applied when the receiver starts', async () => {
-  await opened.ledger.pool.query(
-    `INSERT INTO delivery_reports (account, received_at, content_type, headers, body) VALUES ('main', now(), '', '{}', 'senseless')`,
-  );
+  const call = { account: 'main', method: 'POST', contentType: '', headers: {} } as const;
+  const body = Buffer.from('senseless');
+  await receiveReports(opened.ledger.pool, [{ ...call, receivedAt: new Date(), body }]);
   const second = await startReceiver(opened.context, options);
   await second.close();
-  const { rows } = await opened.ledger.pool.query('SELECT state FROM delivery_reports');
+  const { rows } = await opened.ledger.pool.query('SELECT state FROM reports');
   expect(rows).toEqual([{ state: 'unreadable' }]);
 });

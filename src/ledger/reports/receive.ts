@@ -4,16 +4,40 @@ import type pg from 'pg';
 export type ReceivedReport = {
   readonly account: string;
   readonly receivedAt: Date;
+  readonly method: 'POST' | 'GET';
   readonly contentType: string;
   /** Without credentials. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Of a GET, what stands after the question mark. */
   readonly body: Buffer;
 };
 
-/** Commits the raw bytes of a report to the inbox. Only after this may the call be answered 2xx (rule 5). */
-export async function receiveReport(pool: pg.Pool, report: ReceivedReport): Promise<void> {
-  await pool.query(
-    `INSERT INTO delivery_reports (account, received_at, content_type, headers, body) VALUES ($1, $2, $3, $4, $5)`,
-    [report.account, report.receivedAt, report.contentType, JSON.stringify(report.headers), report.body],
-  );
+/**
+ * Commits the raw bytes of reports to the inbox, in their order; all or none. Only after this may a call be answered 2xx
+ * (rule 5).
+ */
+export async function receiveReports(pool: pg.Pool, reports: readonly ReceivedReport[]): Promise<void> {
+  await pool.query({
+    name: 'receive-reports',
+    text: `
+    WITH stored AS (
+      INSERT INTO inbox (account, received_at, method, content_type, headers, body)
+      SELECT account, received_at, method, content_type, headers, body
+      FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::jsonb[], $6::bytea[]) WITH ORDINALITY
+        AS received (account, received_at, method, content_type, headers, body, place)
+      ORDER BY place
+      RETURNING report_id, received_at
+    )
+    INSERT INTO inbox_queue (report_id, due_at)
+    SELECT report_id, received_at FROM stored
+    `,
+    values: [
+      reports.map(({ account }) => account),
+      reports.map(({ receivedAt }) => receivedAt),
+      reports.map(({ method }) => method),
+      reports.map(({ contentType }) => contentType),
+      reports.map(({ headers }) => JSON.stringify(headers)),
+      reports.map(({ body }) => body),
+    ],
+  });
 }

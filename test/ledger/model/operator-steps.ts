@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import type { Resolution } from '../../../src/domain.ts';
 import { inTransaction } from '../../../src/ledger/connection.ts';
-import { applyReports, type ReadReport } from '../../../src/ledger/reports/apply.ts';
-import { receiveReport } from '../../../src/ledger/reports/receive.ts';
+import { applyReports } from '../../../src/ledger/reports/apply.ts';
+import type { Reading } from '../../../src/ledger/reports/reading.ts';
+import { receiveReports } from '../../../src/ledger/reports/receive.ts';
 import { resendDoubts as resendInLedger } from '../../../src/ledger/requests/resend.ts';
 import { acceptProven, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
@@ -113,15 +114,18 @@ export function deliver(
       const request = choose(known, place);
       const address = choose(sentTo(request), recipient);
       const messageId = world.messageIds.get(request.number) ?? '';
-      await receiveReport(world.pool, {
-        ...{ account: 'sandbox', receivedAt: new Date(), contentType: 'test', headers: {} },
-        body: Buffer.from(''),
-      });
-      const nothing = { result: null, units: null, price: null };
-      const read = (reading: { readonly report: string }): ReadReport => {
-        return { report: reading.report, kind: 'delivery', messageId, address, outcome, ...nothing };
+      const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
+      await receiveReports(world.pool, [{ ...call, receivedAt: new Date(), body: Buffer.from('') }]);
+      const others = {
+        status: outcome,
+        result: null,
+        sentAt: null,
+        units: null,
+        price: null,
+        optedOut: false,
       };
-      expect(await applyReports(world.pool, 10, read)).toBe(1);
+      const read = (): Reading => ({ kind: 'delivery', messageId, address, outcome, ...others });
+      expect(await applyReports(world.pool, 10, read, new Date())).toBe(1);
       report(request, address, outcome);
     },
   };

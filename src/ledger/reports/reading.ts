@@ -1,0 +1,48 @@
+import type { DeliveryOutcome } from '../../domain.ts';
+
+/** A call in the inbox that is to be read. */
+export type InboxReport = {
+  /** A bigint, as text. */
+  readonly report: string;
+  readonly account: string;
+  readonly receivedAt: Date;
+  readonly method: 'POST' | 'GET';
+  readonly contentType: string;
+  readonly body: Buffer;
+};
+
+export type Delivery = {
+  readonly messageId: string;
+  readonly address: string;
+  readonly outcome: DeliveryOutcome | 'pending';
+  /** The service's words. */
+  readonly status: string;
+  readonly result: string | null;
+  /** ISO 8601 in UTC. */
+  readonly sentAt: string | null;
+  /** Decimal text. */
+  readonly units: string | null;
+  /** Decimal text, in the account's currency. */
+  readonly price: string | null;
+  /** Whether it says that the recipient has opted out. */
+  readonly optedOut: boolean;
+};
+
+export type Inbound = {
+  /** Of the message that is answered. */
+  readonly messageId: string | null;
+  /** Whom it is from. */
+  readonly address: string;
+  readonly text: string;
+  /** Whether the text is a word by which one opts out. */
+  readonly optedOut: boolean;
+};
+
+/** What a call in the inbox was found to say. */
+export type Reading =
+  | ({ readonly kind: 'delivery' } & Delivery)
+  | ({ readonly kind: 'inbound' } & Inbound)
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+export type ReadReport<Kind extends Reading['kind'] = Reading['kind']> = InboxReport &
+  Extract<Reading, { kind: Kind }>;
