@@ -171,6 +171,20 @@ export type Contact = { readonly file: number; readonly line: number } & (
 export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
+/**
+ * What became of a report: it decided, said what was known, said something else than the first, matched nobody, is a reply,
+ * or cannot be read.
+ */
+export const reportStates = [
+  'applied',
+  'unchanged',
+  'conflicting',
+  'unmatched',
+  'inbound',
+  'unreadable',
+] as const;
+export type ReportState = (typeof reportStates)[number];
+
 /** What is stored of a single recipient: a delivery report's outcome, or that it was left out of its request. */
 export const recipientOutcomes = [...deliveryOutcomes, 'cancelled'] as const;
 

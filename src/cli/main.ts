@@ -26,7 +26,14 @@ const commands: Readonly<
     summary: 'requests in doubt: list, look up, settle',
     load: () => import('./commands/resolve.ts'),
   },
-  report: { summary: 'reports: a run, billing', load: () => import('./commands/report.ts') },
+  report: {
+    summary: 'reports: a run, its contacts, a recipient, billing',
+    load: () => import('./commands/report.ts'),
+  },
+  reports: {
+    summary: 'delivery reports: list, what is missing, replay',
+    load: () => import('./commands/reports.ts'),
+  },
   suppress: {
     summary: 'addresses not to be sent to: add, remove, import, list',
     load: () => import('./commands/suppress.ts'),

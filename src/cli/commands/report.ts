@@ -3,6 +3,7 @@ import { rejectionReasons } from '../../domain.ts';
 import { reportContacts } from '../../engine/contact-report.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun, requireSummary } from '../../engine/find-run.ts';
+import { tellRecipient } from '../../engine/recipient-story.ts';
 import { reportBilling } from '../../ledger/billing/report.ts';
 import {
   listCancellations,
@@ -13,7 +14,9 @@ import {
 } from '../../ledger/runs/details.ts';
 import { billingText } from '../../report/billing.ts';
 import { contactsCsv, type ReportedState, reportedState, reportedStates } from '../../report/contacts-csv.ts';
+import { recipientStoryText } from '../../report/recipient-story.ts';
 import { type RunDetails, runDetailsText } from '../../report/run-details.ts';
+import { parseCountry } from '../options.ts';
 import { writeResult } from '../output.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
@@ -46,6 +49,22 @@ export function define(command: Command, shell: Shell): void {
     .action(async (runId: string, { rejected, state, out }: ContactsOptions) => {
       const states = new Set(rejected ? rejectionReasons : (state ?? reportedStates));
       await withLedger(shell, (context) => writeContacts(context, runId, states, out));
+    });
+  command
+    .command('recipient')
+    .description(
+      'The whole story of a recipient, from the row of the contact file to the price; of all recipients of a request, by its MessageID.',
+    )
+    .argument('<recipient>', 'a phone number, an e-mail address or a MessageID')
+    .option('--country <country>', 'of a number that is written without a country code', parseCountry)
+    .option('--json', 'print one JSON object a line')
+    .action(async (recipient: string, { country, json }: { country?: string; json?: true }) => {
+      const stories = await withLedger(shell, (context) => tellRecipient(context, recipient, country));
+      shell.print(
+        json
+          ? stories.map((story) => JSON.stringify(story)).join('\n')
+          : stories.map(recipientStoryText).join('\n\n'),
+      );
     });
   command
     .command('billing')

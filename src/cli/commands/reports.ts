@@ -1,0 +1,117 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type ReportState, reportStates } from '../../domain.ts';
+import { requireRun } from '../../engine/find-run.ts';
+import { applyInbox } from '../../engine/ingest.ts';
+import { listReports } from '../../ledger/reports/list.ts';
+import { listMissing } from '../../ledger/reports/missing.ts';
+import { replayReports } from '../../ledger/reports/replay.ts';
+import { missingTable, reportTable } from '../../report/reports.ts';
+import { parseDuration, parseWholeNumber } from '../options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+export function define(command: Command, shell: Shell): void {
+  command.description(
+    'Delivery reports and replies: what became of them, what is missing, reading them again.',
+  );
+  defineList(command, shell);
+  defineMissing(command, shell);
+  defineReplay(command, shell);
+}
+
+/** What somebody has to look at. */
+const looked: readonly ReportState[] = ['conflicting', 'unmatched', 'inbound', 'unreadable'];
+
+const shownByDefault = 100;
+
+type ListOptions = { state?: ReportState[]; run?: string; account?: string; limit?: number; json?: true };
+
+function defineList(command: Command, shell: Shell): void {
+  listOptions(command.command('list'))
+    .description(
+      'Lists reports in the order they came: those that conflict, match nobody or cannot be read, and replies.',
+    )
+    .addOption(new Option('--state <state...>', 'reports in these states instead').choices(reportStates))
+    .option('--account <name>', 'only of this account')
+    .action(async ({ state = [...looked], run, account, limit, json }: ListOptions) => {
+      await withLedger(shell, async (context) => {
+        if (run !== undefined) await requireRun(context, run);
+        const listed = await listReports(
+          context.ledger.pool,
+          { states: state, run, account },
+          limit ?? (json ? undefined : shownByDefault),
+          (page) => shell.print(json ? jsonLines(page) : reportTable(page)),
+        );
+        if (!json) noteEnd(shell, listed, limit, 'No such reports.');
+      });
+    });
+}
+
+type MissingOptions = { run?: string; olderThan: number; limit?: number; json?: true };
+
+function defineMissing(command: Command, shell: Shell): void {
+  listOptions(command.command('missing'))
+    .description('Lists accepted recipients of whom no final report has come, oldest first.')
+    .option('--older-than <duration>', 'accepted at least so long ago', parseDuration, 0)
+    .action(async ({ run, olderThan, limit, json }: MissingOptions) => {
+      await withLedger(shell, async (context) => {
+        if (run !== undefined) await requireRun(context, run);
+        const listed = await listMissing(
+          context.ledger.pool,
+          { run, until: new Date(context.now().getTime() - olderThan) },
+          limit ?? (json ? undefined : shownByDefault),
+          (page) => shell.print(json ? jsonLines(page) : missingTable(page)),
+        );
+        if (!json) noteEnd(shell, listed, limit, 'No report is missing.');
+      });
+    });
+}
+
+type ReplayOptions = { account?: string; since?: Date; all?: boolean; json?: true };
+
+function defineReplay(command: Command, shell: Shell): void {
+  command
+    .command('replay')
+    .description(
+      'Reads reports of the inbox again: those that could not be read or matched nobody. Nothing counts twice.',
+    )
+    .option('--account <name>', 'only of this account')
+    .option(
+      '--since <time>',
+      'only what came then or later, such as 2026-11-21 or 2026-11-21T08:00:00Z',
+      parseTime,
+    )
+    .option('--all', 'all of them, also those that were applied')
+    .option('--json', 'print the result as JSON')
+    .action(async ({ account, since, all = false, json }: ReplayOptions) => {
+      const replayed = await withLedger(shell, async (context) => {
+        const count = await replayReports(context.ledger.pool, { account, since, all }, context.now());
+        await applyInbox(context);
+        return count;
+      });
+      shell.print(json ? JSON.stringify({ replayed }) : `${replayed} read again.`);
+    });
+}
+
+function listOptions(command: Command): Command {
+  return command
+    .option('--run <run>', 'only of this run')
+    .option('--limit <number>', 'most to list (default: 100, or all with --json)', parseWholeNumber)
+    .option('--json', 'print one JSON object a line');
+}
+
+function jsonLines(rows: readonly unknown[]): string {
+  return rows.map((row) => JSON.stringify(row)).join('\n');
+}
+
+function noteEnd(shell: Shell, listed: number, limit: number | undefined, none: string): void {
+  if (listed === 0) shell.print(none);
+  if (limit === undefined && listed === shownByDefault)
+    shell.note(`The first ${listed}; --limit <number> lists more, --json all.`);
+}
+
+/** A day begins at midnight UTC. */
+function parseTime(text: string): Date {
+  const time = new Date(text);
+  if (/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) && !Number.isNaN(time.getTime())) return time;
+  throw new InvalidArgumentError('expected a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
+}

@@ -1,0 +1,158 @@
+import type pg from 'pg';
+import type { Channel, DeliveryOutcome, RecipientState, RequestState, Resolution } from '../../domain.ts';
+import { type ListedReport, reportColumns } from '../reports/list.ts';
+import { recipientStateOf } from '../runs/recipient-state.ts';
+
+/** Everything that is known of one recipient, from its row in the contact file to its price. */
+export type RecipientStory = {
+  readonly run: string;
+  readonly campaign: string;
+  readonly channel: Channel;
+  readonly address: string;
+  /** As the contact file has it. */
+  readonly originalAddress: string;
+  readonly file: string;
+  readonly line: number;
+  readonly subAccount: string | null;
+  readonly department: string | null;
+  readonly chargeCode: string | null;
+  readonly messageId: string;
+  readonly state: RecipientState;
+  /** In the service's words, or ours. */
+  readonly reason: string | null;
+  /** Decimal text. */
+  readonly units: string | null;
+  /** Decimal text. */
+  readonly price: string | null;
+  readonly attempts: readonly StoryAttempt[];
+  readonly resolutions: readonly StoryResolution[];
+  readonly reports: readonly ListedReport[];
+};
+
+export type StoryAttempt = {
+  readonly attempt: number;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+  readonly verdict: string | null;
+  readonly httpStatus: number | null;
+  readonly detail: string | null;
+};
+
+export type StoryResolution = {
+  readonly resolvedAt: Date;
+  readonly resolution: Resolution;
+  readonly by: string;
+  readonly reason: string;
+};
+
+type DbRecipient = Omit<RecipientStory, 'state' | 'attempts' | 'resolutions' | 'reports'> & {
+  readonly request: number;
+  readonly position: number;
+  readonly requestState: RequestState;
+  readonly outcome: DeliveryOutcome | 'cancelled' | null;
+};
+
+type OfRequest = { readonly run: string; readonly request: number };
+
+/**
+ * The stories of the recipients of a request, by its MessageID; or else of an address, newest run first.
+ *
+ * @param wanted a MessageID or a normalised address
+ * @param limit most recipients
+ */
+export async function tellRecipients(
+  pool: pg.Pool,
+  wanted: { readonly kind: 'messageId' | 'address'; readonly value: string },
+  limit: number,
+): Promise<RecipientStory[]> {
+  const recipients = await findRecipients(pool, wanted, limit);
+  const keys = [recipients.map(({ run }) => run), recipients.map(({ request }) => request)];
+  const { rows: attempts } = await pool.query<StoryAttempt & OfRequest>(
+    `
+    SELECT run_id AS run, request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
+           http_status AS "httpStatus", detail
+    FROM attempts
+    WHERE (run_id, request) IN (SELECT * FROM unnest($1::text[], $2::integer[]))
+    ORDER BY attempt
+    `,
+    keys,
+  );
+  const { rows: resolutions } = await pool.query<StoryResolution & OfRequest>(
+    `
+    SELECT run_id AS run, request, resolved_at AS "resolvedAt", resolution, resolved_by AS by, reason
+    FROM resolutions
+    WHERE (run_id, request) IN (SELECT * FROM unnest($1::text[], $2::integer[]))
+    ORDER BY resolved_at
+    `,
+    keys,
+  );
+  const { rows: reports } = await pool.query<
+    ListedReport & { readonly request: number; readonly position: number }
+  >(
+    `
+    SELECT ${reportColumns}, k.request, k.position
+    FROM reports k
+    WHERE (k.run_id, k.request, k.position) IN (SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[]))
+    ORDER BY k.report_id
+    `,
+    [...keys, recipients.map(({ position }) => position)],
+  );
+  return recipients.map(({ request, position, requestState, outcome, ...recipient }) => {
+    const { run } = recipient;
+    const ofRequest = (one: OfRequest): boolean => one.run === run && one.request === request;
+    return {
+      ...recipient,
+      state: outcome ?? recipientStateOf[requestState],
+      attempts: attempts.filter(ofRequest).map(({ run, request, ...attempt }) => attempt),
+      resolutions: resolutions.filter(ofRequest).map(({ run, request, ...resolution }) => resolution),
+      reports: reports
+        .filter((report) => report.run === run && report.request === request && report.position === position)
+        .map(({ request, position, ...report }) => report),
+    };
+  });
+}
+
+/** Addresses have no index: this is asked by people, and one would make every import dearer. */
+async function findRecipients(
+  pool: pg.Pool,
+  { kind, value }: { readonly kind: 'messageId' | 'address'; readonly value: string },
+  limit: number,
+): Promise<DbRecipient[]> {
+  const asMessageId = kind === 'messageId' ? value : null;
+  const asAddress = kind === 'address' ? value : null;
+  const { rows } = await pool.query<DbRecipient>(
+    `
+    SELECT run.run_id AS run, run.campaign, run.channel, r.address,
+           coalesce(r.original_address, r.address) AS "originalAddress",
+           coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line,
+           e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode", q.message_id AS "messageId",
+           q.request, CAST(r.position AS integer) AS position, q.state AS "requestState", o.outcome,
+           CASE WHEN o.outcome IS NULL THEN q.reason ELSE o.result END AS reason,
+           o.units::text AS units, o.price::text AS price
+    FROM requests q
+    JOIN chunks c USING (run_id, request)
+    JOIN runs run USING (run_id)
+    JOIN envelopes e USING (run_id, envelope)
+    CROSS JOIN LATERAL unnest(c.lines, c.addresses, c.original_addresses)
+      WITH ORDINALITY AS r (line, address, original_address, position)
+    LEFT JOIN recipient_outcomes o
+      ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
+    LEFT JOIN LATERAL (
+      SELECT name, lines_before
+      FROM contact_files
+      WHERE run_id = run.run_id AND lines_before < r.line
+      ORDER BY lines_before DESC
+      LIMIT 1
+    ) f ON true
+    WHERE ($1::text IS NULL OR q.message_id = $1)
+      AND ($2::text IS NULL OR (
+        (c.addresses @> ARRAY[$2] OR (run.channel = 'email' AND lower(c.addresses::text)::text[] @> ARRAY[lower($2)]))
+        AND lower(r.address) = lower($2)
+      ))
+    ORDER BY run.created_at DESC, run.run_id, q.request, r.position
+    LIMIT $3
+    `,
+    [asMessageId, asAddress, limit],
+  );
+  return rows;
+}

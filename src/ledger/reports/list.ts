@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import type { DeliveryOutcome, ReportState } from '../../domain.ts';
+import { inSession } from '../connection.ts';
+import { streamRows } from '../cursor.ts';
+
+/** A report that has been read, and what became of it. */
+export type ListedReport = {
+  /** A bigint, as text. */
+  readonly report: string;
+  readonly account: string;
+  readonly receivedAt: Date;
+  readonly state: ReportState;
+  /** Of one that cannot be read: why. */
+  readonly why: string | null;
+  readonly messageId: string | null;
+  readonly address: string | null;
+  /** The service's words. */
+  readonly status: string | null;
+  readonly result: string | null;
+  readonly outcome: DeliveryOutcome | 'pending' | null;
+  /** Of a reply. */
+  readonly text: string | null;
+  /** Decimal text. */
+  readonly units: string | null;
+  /** Decimal text. */
+  readonly price: string | null;
+  readonly run: string | null;
+};
+
+export type ReportFilter = {
+  readonly states: readonly ReportState[];
+  readonly run?: string | undefined;
+  readonly account?: string | undefined;
+};
+
+/** SQL for the columns of a `ListedReport`, of `reports k`. */
+export const reportColumns = `
+  k.report_id::text AS report, k.account, k.received_at AS "receivedAt", k.state, k.detail AS why,
+  k.message_id AS "messageId", k.address, k.status, k.result, k.outcome, k.text, k.units::text AS units,
+  k.price::text AS price, k.run_id AS run
+`;
+
+/**
+ * Reports in the order they came, in pages.
+ *
+ * @param limit most to list; undefined for all
+ * @returns how many there were
+ */
+export async function listReports(
+  pool: pg.Pool,
+  { states, run, account }: ReportFilter,
+  limit: number | undefined,
+  onPage: (page: readonly ListedReport[]) => void,
+): Promise<number> {
+  const sql = `
+    SELECT ${reportColumns}
+    FROM reports k
+    WHERE k.state = ANY ($1::text[]) AND ($2::text IS NULL OR k.run_id = $2) AND ($3::text IS NULL OR k.account = $3)
+    ORDER BY k.report_id
+    LIMIT $4
+  `;
+  const values = [states, run ?? null, account ?? null, limit ?? null];
+  return inSession(pool, async (client) => {
+    await client.query('BEGIN READ ONLY');
+    let listed = 0;
+    for await (const page of streamRows<ListedReport>(client, 'reports', { sql, values }, 1_000)) {
+      listed += page.length;
+      onPage(page);
+    }
+    await client.query('COMMIT');
+    return listed;
+  });
+}

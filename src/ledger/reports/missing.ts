@@ -1,0 +1,62 @@
+import type pg from 'pg';
+import { inSession } from '../connection.ts';
+import { streamRows } from '../cursor.ts';
+
+/** A recipient that the service has taken, and of which no report says how it ended. */
+export type MissingReport = {
+  readonly run: string;
+  readonly messageId: string;
+  readonly address: string;
+  readonly acceptedAt: Date;
+  /** What the last report says, such as `Pending`; null where none has come. */
+  readonly lastStatus: string | null;
+};
+
+export type MissingFilter = {
+  readonly run?: string | undefined;
+  /** Accepted at that time or earlier. */
+  readonly until: Date;
+};
+
+/**
+ * Recipients without a final report, whose requests were accepted longest ago first, in pages.
+ *
+ * @param limit most to list; undefined for all
+ * @returns how many there were
+ */
+export async function listMissing(
+  pool: pg.Pool,
+  { run, until }: MissingFilter,
+  limit: number | undefined,
+  onPage: (page: readonly MissingReport[]) => void,
+): Promise<number> {
+  const sql = `
+    SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.updated_at AS "acceptedAt",
+           (SELECT k.status
+            FROM reports k
+            WHERE k.run_id = q.run_id AND k.request = q.request AND k.position = r.position
+            ORDER BY k.report_id DESC
+            LIMIT 1) AS "lastStatus"
+    FROM requests q
+    JOIN chunks c USING (run_id, request)
+    CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS r (address, position)
+    WHERE q.state = 'accepted' AND q.updated_at <= $2 AND ($1::text IS NULL OR q.run_id = $1)
+      AND NOT EXISTS (
+        SELECT FROM recipient_outcomes o
+        WHERE o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
+      )
+    ORDER BY q.updated_at, q.run_id, q.request, r.position
+    LIMIT $3
+  `;
+  return inSession(pool, async (client) => {
+    await client.query('BEGIN READ ONLY');
+    let listed = 0;
+    const statement = { sql, values: [run ?? null, until, limit ?? null] };
+    for await (const page of streamRows<MissingReport>(client, 'missing', statement, 1_000)) {
+      listed += page.length;
+      onPage(page);
+    }
+    await client.query('COMMIT');
+    return listed;
+  });
+}

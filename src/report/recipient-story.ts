@@ -1,0 +1,59 @@
+import type { RecipientStory } from '../ledger/recipients/story.ts';
+import type { ListedReport } from '../ledger/reports/list.ts';
+import { printable } from './printable.ts';
+import { toSeconds } from './time.ts';
+
+/** The whole story of a recipient in the order it happened, for `volley report recipient`. Times are UTC. */
+export function recipientStoryText(story: RecipientStory): string {
+  const { run, campaign, channel, address, originalAddress, file, line, messageId } = story;
+  const written = originalAddress === address ? '' : ` ("${originalAddress}")`;
+  const billing = [
+    ['SubAccount', story.subAccount],
+    ['Department', story.department],
+    ['ChargeCode', story.chargeCode],
+  ].flatMap(([name, value]) => (value ? [`${name} ${value}`] : []));
+  const lines = [
+    `${address}  run ${run} (${campaign}, ${channel})`,
+    `  from       ${file ? `${file} ` : ''}line ${line}${written}`,
+    ...(billing.length > 0 ? [`  billed to  ${billing.join(', ')}`] : []),
+    `  MessageID  ${messageId}`,
+    ...events(story).map(({ at, words }) => `  ${toSeconds(at)}  ${words}`),
+    `  ${[story.state, ...whatItCost(story)].join('; ')}${story.reason ? `: ${story.reason}` : ''}`,
+  ];
+  return lines.map(printable).join('\n');
+}
+
+type StoryEvent = { readonly at: Date; readonly words: string };
+
+function events({ attempts, resolutions, reports }: RecipientStory): StoryEvent[] {
+  return [
+    ...attempts.map(({ attempt, startedAt, finishedAt, verdict, httpStatus, detail }) => ({
+      at: finishedAt ?? startedAt,
+      words: [
+        `attempt ${attempt}:`,
+        verdict ?? 'sending',
+        ...(httpStatus === null ? [] : [`(HTTP ${httpStatus})`]),
+        ...(detail ? [detail] : []),
+      ].join(' '),
+    })),
+    ...resolutions.map(({ resolvedAt, resolution, by, reason }) => ({
+      at: resolvedAt,
+      words: `resolved by ${by}: ${resolution}, "${reason}"`,
+    })),
+    ...reports.map((report) => ({ at: report.receivedAt, words: reportWords(report) })),
+  ].sort((one, other) => one.at.getTime() - other.at.getTime());
+}
+
+function reportWords(report: ListedReport): string {
+  const { state, text, status, result, outcome } = report;
+  if (state === 'inbound') return `reply: "${text ?? ''}"`;
+  const said = [status, result].filter(Boolean).join(', ');
+  return [`report: ${said}`, ...(outcome ? [outcome] : []), ...whatItCost(report), state].join('; ');
+}
+
+function whatItCost({ units, price }: Pick<RecipientStory, 'units' | 'price'>): string[] {
+  return [
+    ...(units === null ? [] : [`${units} unit${units === '1' ? '' : 's'}`]),
+    ...(price === null ? [] : [`price ${price}`]),
+  ];
+}

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { sendPeer } from '../support/send-peer.ts';
+import { volley } from '../support/volley.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let run = '';
+let env: Record<string, string>;
+/** Of Ann, Bob and Cid, who share a request. */
+let messageId = '';
+
+const campaign = `campaign: night
+account: sandbox
+channel: sms
+contacts: { file: contacts.csv, country: NZ, columns: { Recipient: mobile } }
+message: { Message: Hello, SubAccount: North, ChargeCode: "C-1" }
+`;
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'campaign.yaml': campaign,
+    'contacts.csv': 'mobile,name\n021 123 0001,Ann\n021 123 0002,Bob\n021 123 0003,Cid\n',
+  });
+  await using service = await sendPeer(() => ({ kind: 'accepted' }));
+  env = {
+    DATABASE_URL: opened.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: service.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+  const { stdout, stderr } = await volley(['run', 'campaign.yaml', '--json'], { cwd: workspace.folder, env });
+  expect(stderr).toContain('planned');
+  run = JSON.parse(stdout).run;
+  messageId = service.accepted()[0]?.messageId ?? '';
+});
+afterAll(async () => {
+  await workspace[Symbol.asyncDispose]();
+  await opened.close();
+});
+
+async function call(...words: string[]) {
+  const { code, stdout, stderr } = await volley(words, { cwd: workspace.folder, env });
+  const lines = () =>
+    stdout
+      .trim()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  return { code, stdout, stderr, lines };
+}
+
+function receive(...members: readonly object[]): Promise<void> {
+  const at = { account: 'sandbox', method: 'POST', contentType: 'application/json', headers: {} } as const;
+  return receiveReports(
+    opened.ledger.pool,
+    members.map((each) => ({ ...at, receivedAt: new Date(), body: Buffer.from(JSON.stringify(each)) })),
+  );
+}
+
+const success = { Type: 'SMS', Status: 'Success', Result: 'delivered', Detail: 'SMSParts:1', Price: '0.08' };
+
+describe('the reports of a run', () => {
+  test('that have not come are missing, oldest first, with the last that was heard', async () => {
+    await receive({ ...success, MessageID: messageId, Destination: '+64211230002', Status: 'Pending' });
+    await call('reports', 'replay');
+    const { lines } = await call('reports', 'missing', '--json');
+    expect(lines()).toMatchObject([
+      { run, messageId, address: '+64211230001', lastStatus: null },
+      { address: '+64211230002', lastStatus: 'Pending' },
+      { address: '+64211230003', lastStatus: null },
+    ]);
+    expect((await call('reports', 'missing', '--older-than', '1h')).stdout).toBe('No report is missing.\n');
+  });
+
+  test('are read by a replay where nobody has read them yet, and listed by what became of them', async () => {
+    await receive(
+      { ...success, MessageID: messageId, Destination: '+64211230001' },
+      {
+        ...success,
+        MessageID: messageId,
+        Destination: '+64211230001',
+        Status: 'Failed',
+        Result: 'Bad Number',
+      },
+      { ...success, MessageID: 'nobody-knows', Destination: '+64211230001' },
+      { Type: 'SMSReply', MessageID: messageId, Destination: '+64211230001', Message: 'Thanks \u001b[31m' },
+      { Type: 'Smoke' },
+    );
+    expect((await call('reports', 'replay', '--json')).lines()).toEqual([{ replayed: 0 }]);
+    const { stdout } = await call('reports', 'list');
+    for (const words of [
+      'conflicting',
+      'Bad Number',
+      'unmatched',
+      'nobody-knows',
+      'Thanks',
+      'it has no Destination',
+    ])
+      expect(stdout).toContain(words);
+    expect(stdout).not.toContain('\u001b[31m');
+    const { lines } = await call('reports', 'list', '--state', 'applied', '--run', run, '--json');
+    expect(lines()).toMatchObject([
+      { address: '+64211230001', outcome: 'delivered', price: '0.08', units: '1' },
+    ]);
+  });
+
+  test('are read again by a replay, all of them where that is said, and nothing changes', async () => {
+    const before = (await call('report', 'run', run, '--json')).stdout;
+    expect((await call('reports', 'replay')).stdout).toBe('2 read again.\n');
+    expect((await call('reports', 'replay', '--all', '--account', 'sandbox')).stdout).toBe('6 read again.\n');
+    expect((await call('reports', 'replay', '--all', '--since', '2999-01-01')).stdout).toBe(
+      '0 read again.\n',
+    );
+    expect((await call('report', 'run', run, '--json')).stdout).toBe(before);
+  });
+
+  test('are told in the story of their recipient, from the row of the file to the price', async () => {
+    const { stdout } = await call('report', 'recipient', '021 123 0001', '--country', 'NZ');
+    const inOrder = [
+      `+64211230001  run ${run} (night, sms)`,
+      'from       contacts.csv line 2 ("021 123 0001")',
+      'billed to  SubAccount North, ChargeCode C-1',
+      `MessageID  ${messageId}`,
+      'attempt 1: accepted (HTTP 200)',
+      'report: Success, delivered; delivered; 1 unit; price 0.08; applied',
+      'report: Failed, Bad Number; undelivered; 1 unit; price 0.08; conflicting',
+      'reply: "Thanks',
+      'delivered; 1 unit; price 0.08: delivered',
+    ];
+    let from = 0;
+    for (const words of inOrder) {
+      const found = stdout.indexOf(words, from);
+      expect(found, `${words} in ${stdout}`).toBeGreaterThanOrEqual(from);
+      from = found;
+    }
+    expect(stdout).not.toContain('\u001b[31m');
+  });
+
+  test('of all recipients of a request are told by its MessageID', async () => {
+    const { lines } = await call('report', 'recipient', messageId, '--json');
+    expect(lines()).toMatchObject([
+      { address: '+64211230001', state: 'delivered', line: 2, file: 'contacts.csv' },
+      { address: '+64211230002', state: 'accepted', reports: [{ state: 'unchanged', status: 'Pending' }] },
+      { address: '+64211230003', state: 'accepted', attempts: [{ attempt: 1, httpStatus: 200 }] },
+    ]);
+  });
+});
+
+test.each([
+  [['report', 'recipient', '021 999 9999', '--country', 'NZ'], '+64219999999'],
+  [['report', 'recipient', 'a b'], 'a b'],
+  [['reports', 'missing', '--run', 'nothing'], 'There is no such run'],
+  [['reports', 'replay', '--since', 'yesterday'], 'expected a time in UTC'],
+  [['reports', 'list', '--state', 'lost'], 'applied'],
+])('%j is refused with what is wrong', async (words, said) => {
+  const { code, stderr, stdout } = await call(...words);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(said);
+});
