@@ -10,7 +10,7 @@ export async function up(knex: Knex): Promise<void> {
     ALTER TABLE delivery_reports RENAME TO inbox;
     ALTER INDEX delivery_reports_pkey RENAME TO inbox_pkey;
     ALTER SEQUENCE delivery_reports_report_id_seq RENAME TO inbox_report_id_seq;
-    ALTER TABLE inbox ADD COLUMN method text NOT NULL DEFAULT 'POST' CHECK (method IN ('POST', 'GET'));
+    ALTER TABLE inbox ADD COLUMN method text NOT NULL DEFAULT 'POST' CHECK (method IN ('POST', 'GET', 'LOOK-UP'));
     ALTER TABLE inbox ALTER COLUMN method DROP DEFAULT;
 
     CREATE TABLE inbox_queue (
@@ -50,6 +50,15 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX reports_to_look_at ON reports (state, report_id)
       WHERE state IN ('conflicting', 'unmatched', 'inbound', 'unreadable');
 
+    -- When the service was last asked about a request whose reports are missing.
+    CREATE TABLE polls (
+      run_id    text NOT NULL,
+      request   integer NOT NULL,
+      polled_at timestamptz NOT NULL,
+      PRIMARY KEY (run_id, request),
+      FOREIGN KEY (run_id, request) REFERENCES requests ON DELETE CASCADE
+    );
+
     INSERT INTO reports (report_id, account, received_at, state, detail, run_id, request, position)
     SELECT report_id, account, received_at, state, detail, run_id, request, position
     FROM inbox
@@ -65,7 +74,7 @@ export async function up(knex: Knex): Promise<void> {
   `);
 }
 
-/** What the earlier table cannot hold is lost: what the reports say, beside what became of them. */
+/** What the earlier table cannot hold is lost: what the reports say beside what became of them, and how they came. */
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     ALTER TABLE recipient_outcomes DROP COLUMN report_id;
@@ -85,6 +94,6 @@ export async function down(knex: Knex): Promise<void> {
     ALTER INDEX inbox_pkey RENAME TO delivery_reports_pkey;
     ALTER SEQUENCE inbox_report_id_seq RENAME TO delivery_reports_report_id_seq;
     CREATE INDEX delivery_reports_received ON delivery_reports (report_id) WHERE state = 'received';
-    DROP TABLE reports, inbox_queue;
+    DROP TABLE polls, reports, inbox_queue;
   `);
 }

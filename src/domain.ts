@@ -171,6 +171,10 @@ export type Contact = { readonly file: number; readonly line: number } & (
 export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
+/** How a report came: the service called us, or was asked by us. */
+export const reportMethods = ['POST', 'GET', 'LOOK-UP'] as const;
+export type ReportMethod = (typeof reportMethods)[number];
+
 /**
  * What became of a report: it decided, said what was known, said something else than the first, matched nobody, is a reply,
  * or cannot be read.

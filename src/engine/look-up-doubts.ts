@@ -1,4 +1,3 @@
-import { InputError } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { LookUp } from '../gateway/look-up.ts';
@@ -6,6 +5,7 @@ import type { Doubt } from '../ledger/requests/doubts.ts';
 import { acceptProven } from '../ledger/requests/resolve.ts';
 import type { EngineContext } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
+import { requireLookUp } from './require-look-up.ts';
 import { type NamedRequests, openDoubts } from './resolve.ts';
 
 /** Requests by what the service said of them. */
@@ -80,13 +80,4 @@ export async function lookUpDoubts(
     }
   }
   return { kind: 'finished', ...counts };
-}
-
-function requireLookUp({ name, interface: interfaceName, statusLookUp }: Account): void {
-  if (statusLookUp) return;
-  const what =
-    interfaceName === 'rest-2.02'
-      ? 'The account says nothing of a status look-up. If the service has it, set "statusLookUp: on".'
-      : `${interfaceName} has no status look-up. A delivery report or an operator's word settles the requests.`;
-  throw new InputError([{ where: `account ${name}`, what }]);
 }

@@ -1,10 +1,17 @@
 import { Pool } from 'undici';
 import type { SendRequest } from '../domain.ts';
 import { wireInterface } from '../wire/interfaces.ts';
+import type { StatusLookUp } from '../wire/wire.ts';
 import type { Account } from './account.ts';
 import type { Evidence } from './evidence.ts';
 import { exchange } from './exchange.ts';
-import { type LookUp, readLookUp } from './look-up.ts';
+import {
+  type LookUp,
+  type RecipientLookUp,
+  readLookUp,
+  readRecipientLookUp,
+  type UnclearLookUp,
+} from './look-up.ts';
 import { checkReachable, type Reachability } from './reachable.ts';
 import { redactor, redactVerdict } from './redact.ts';
 import { classify, type Verdict } from './verdict.ts';
@@ -27,6 +34,15 @@ export type Gateway = {
    * @param cutOff ends the exchange where it stands
    */
   readonly lookUp: (messageId: string, cutOff?: AbortSignal) => Promise<LookUp>;
+  /**
+   * Asks the service what it knows of the recipients of a MessageID, a page of them at a time, from 1; otherwise as
+   * `lookUp`.
+   */
+  readonly lookUpRecipients: (
+    messageId: string,
+    page: number,
+    cutOff?: AbortSignal,
+  ) => Promise<RecipientLookUp>;
   /** Opens and closes a connection, without any HTTP. */
   readonly checkReachable: () => Promise<Reachability>;
   /** Lets exchanges under way finish, then closes the connections. */
@@ -57,6 +73,19 @@ export function openGateway(account: Account): Gateway {
     connect: { timeout: timeouts.connect },
   });
 
+  async function ask<Answer>(
+    messageId: string,
+    page: number | undefined,
+    cutOff: AbortSignal | undefined,
+    read: (statusLookUp: StatusLookUp, evidence: Evidence) => Answer,
+  ): Promise<Answer | UnclearLookUp> {
+    const { statusLookUp } = wire;
+    if (!statusLookUp) return { kind: 'unclear', reason: `${wire.name} has no status look-up` };
+    const encoded = statusLookUp.encode(messageId, credentials, page);
+    const evidence = await exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits, cutOff);
+    return read(statusLookUp, evidence);
+  }
+
   return {
     // Not async: a request that cannot be encoded must throw before there is a promise, which only evidence fulfils.
     send(request, cutOff) {
@@ -65,13 +94,14 @@ export function openGateway(account: Account): Gateway {
     },
     judge: (evidence, messageId) =>
       redactVerdict(classify(evidence, messageId, wire.decodeSendAnswer), redact),
-    async lookUp(messageId, cutOff) {
-      const { statusLookUp } = wire;
-      if (!statusLookUp) return { kind: 'unclear', reason: `${wire.name} has no status look-up` };
-      const encoded = statusLookUp.encode(messageId, credentials);
-      const evidence = await exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits, cutOff);
-      return readLookUp(evidence, messageId, statusLookUp.decode, redact);
-    },
+    lookUp: (messageId, cutOff) =>
+      ask(messageId, undefined, cutOff, ({ decode }, evidence) =>
+        readLookUp(evidence, messageId, decode, redact),
+      ),
+    lookUpRecipients: (messageId, page, cutOff) =>
+      ask(messageId, page, cutOff, (statusLookUp, evidence) =>
+        readRecipientLookUp(evidence, messageId, statusLookUp, redact),
+      ),
     checkReachable: () => checkReachable(url, timeouts.connect),
     close: () => pool.close(),
   };

@@ -1,4 +1,4 @@
-import type { StatusLookUp } from '../wire/wire.ts';
+import type { StatusLookUp, StatusLookUpPage } from '../wire/wire.ts';
 import type { Evidence } from './evidence.ts';
 import type { Redact } from './redact.ts';
 
@@ -10,7 +10,14 @@ export type LookUp =
   | { readonly kind: 'not_found' }
   /** The service's own words; one entry or more. */
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
-  | { readonly kind: 'unclear'; readonly reason: string };
+  | UnclearLookUp;
+
+export type UnclearLookUp = { readonly kind: 'unclear'; readonly reason: string };
+
+/** As `LookUp`; one that is found has a page of recipients. */
+export type RecipientLookUp =
+  | Exclude<LookUp, { kind: 'found' }>
+  | ({ readonly kind: 'found' } & StatusLookUpPage);
 
 /** Longest MessageID, state and job number that are kept. */
 const longestName = 80;
@@ -46,4 +53,17 @@ export function readLookUp(
   return unclear(
     answer.kind === 'unreadable' ? answer.why : 'the status and the answer contradict each other',
   );
+}
+
+/** As `readLookUp`. What the recipients' members say proves itself no more than in a delivery report. */
+export function readRecipientLookUp(
+  evidence: Evidence,
+  messageId: string,
+  { decode, decodeRecipients }: StatusLookUp,
+  redact: Redact,
+): RecipientLookUp {
+  const lookUp = readLookUp(evidence, messageId, decode, redact);
+  if (lookUp.kind !== 'found') return lookUp;
+  const page = evidence.kind === 'answer' ? decodeRecipients(evidence.body) : { recipients: [], pages: 1 };
+  return { kind: 'found', ...page };
 }

@@ -36,3 +36,19 @@ export function missingTable(missing: readonly MissingReport[]): string {
     missing,
   );
 }
+
+/** What asking the service for missing reports came to. */
+export function pollText(counts: {
+  readonly asked: number;
+  readonly reports: number;
+  readonly unclear: number;
+}): string {
+  const { asked, reports, unclear } = counts;
+  if (asked === 0) return 'No request to ask about: no report is missing, or all were asked about just now.';
+  const parts = [
+    `${asked} request${asked === 1 ? '' : 's'} asked about`,
+    `${reports} final report${reports === 1 ? '' : 's'}`,
+    ...(unclear > 0 ? [`${unclear} without a clear answer`] : []),
+  ];
+  return `${parts.join('; ')}.`;
+}

@@ -1,8 +1,8 @@
 import type { Format } from '../domain.ts';
-import { asText, member } from './json.ts';
+import { asText, isObject, type JsonObject, member } from './json.ts';
 import { authorizationOf, mediaTypeOf } from './rest-2.02-headers.ts';
 import { wordsIn } from './send-answer.ts';
-import type { StatusLookUp, StatusLookUpAnswer } from './wire.ts';
+import type { StatusLookUp, StatusLookUpAnswer, StatusLookUpPage } from './wire.ts';
 import { parseMembers } from './xml.ts';
 
 /**
@@ -15,9 +15,9 @@ const pathPrefix = '/api/v2.02/get/status/';
 /** Of version 2.02, answered in this format. The headers are those of a send. */
 export function statusLookUpIn(format: Format): StatusLookUp {
   return {
-    encode: (messageId, credentials) => ({
+    encode: (messageId, credentials, page) => ({
       method: 'GET',
-      path: `${pathPrefix}${encodeURIComponent(messageId)}?recordsPerPage=1&page=1`,
+      path: `${pathPrefix}${encodeURIComponent(messageId)}?recordsPerPage=${page ? recordsPerPage : 1}&page=${page ?? 1}`,
       headers: {
         'Content-Type': mediaTypeOf(format),
         Accept: mediaTypeOf(format),
@@ -25,7 +25,32 @@ export function statusLookUpIn(format: Format): StatusLookUp {
       },
     }),
     decode,
+    decodeRecipients,
   };
+}
+
+/** The most of a page that was seen. */
+const recordsPerPage = 100;
+
+/** In JSON a list, in XML elements of a list's element. */
+function decodeRecipients(body: Uint8Array): StatusLookUpPage {
+  const answer = parseMembers(body) ?? {};
+  const listed = member(answer, 'Recipients');
+  const entries = [isObject(listed) ? member(listed, 'Recipient') : listed].flat();
+  const pages = Number(asText(member(answer, 'PageCount')) ?? 1);
+  return {
+    recipients: entries.filter(isObject).map(textMembers),
+    pages: Number.isSafeInteger(pages) && pages > 0 ? pages : 1,
+  };
+}
+
+function textMembers(members: JsonObject): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([name, value]) => {
+      const text = asText(value);
+      return text === undefined ? [] : [[name, text]];
+    }),
+  );
 }
 
 /** In JSON or XML, whichever it is: content types are often wrong. */

@@ -103,10 +103,23 @@ export type StatusLookUpAnswer =
 
 /** How the service is asked what became of a MessageID. */
 export type StatusLookUp = {
-  /** @throws Error for credentials of another interface */
-  readonly encode: (messageId: string, credentials: WireCredentials) => EncodedLookUp;
+  /**
+   * @param page of its recipients, from 1; undefined where only the message is asked for
+   * @throws Error for credentials of another interface
+   */
+  readonly encode: (messageId: string, credentials: WireCredentials, page?: number) => EncodedLookUp;
   /** Never throws. */
   readonly decode: (body: Uint8Array) => StatusLookUpAnswer;
+  /** Of an answer that is `found`. Never throws. */
+  readonly decodeRecipients: (body: Uint8Array) => StatusLookUpPage;
+};
+
+/** A page of what the service says of a message's recipients. */
+export type StatusLookUpPage = {
+  /** The members of each by name, as text: those of a delivery report (observed.md). */
+  readonly recipients: readonly Readonly<Record<string, string>>[];
+  /** How many pages there are; 1 where the answer does not say. */
+  readonly pages: number;
 };
 
 /** One interface in one format, as its caller sees it: message to bytes, and the answer's bytes to what they say. */

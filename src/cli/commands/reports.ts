@@ -8,13 +8,15 @@ import { replayReports } from '../../ledger/reports/replay.ts';
 import { missingTable, reportTable } from '../../report/reports.ts';
 import { parseDuration, parseWholeNumber } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
+import { definePoll } from './reports-poll.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description(
-    'Delivery reports and replies: what became of them, what is missing, reading them again.',
+    'Delivery reports and replies: what became of them, which are missing, asking for those, reading them again.',
   );
   defineList(command, shell);
   defineMissing(command, shell);
+  definePoll(command, shell);
   defineReplay(command, shell);
 }
 

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ReportMethod } from '../../domain.ts';
 import type { InboxReport } from './reading.ts';
 
 export type QueuedReport = InboxReport & {
@@ -10,7 +11,7 @@ type DbQueuedReport = {
   readonly report_id: string;
   readonly account: string;
   readonly received_at: Date;
-  readonly method: 'POST' | 'GET';
+  readonly method: ReportMethod;
   readonly content_type: string;
   readonly body: Buffer;
   readonly tries: number;

@@ -1,4 +1,4 @@
-import type { DeliveryOutcome } from '../../domain.ts';
+import type { DeliveryOutcome, ReportMethod } from '../../domain.ts';
 
 /** A call in the inbox that is to be read. */
 export type InboxReport = {
@@ -6,7 +6,7 @@ export type InboxReport = {
   readonly report: string;
   readonly account: string;
   readonly receivedAt: Date;
-  readonly method: 'POST' | 'GET';
+  readonly method: ReportMethod;
   readonly contentType: string;
   readonly body: Buffer;
 };

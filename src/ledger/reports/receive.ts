@@ -1,10 +1,11 @@
 import type pg from 'pg';
+import type { ReportMethod } from '../../domain.ts';
 
 /** One call of the receiver, as it came. */
 export type ReceivedReport = {
   readonly account: string;
   readonly receivedAt: Date;
-  readonly method: 'POST' | 'GET';
+  readonly method: ReportMethod;
   readonly contentType: string;
   /** Without credentials. */
   readonly headers: Readonly<Record<string, string>>;

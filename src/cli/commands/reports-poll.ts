@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { requireRun } from '../../engine/find-run.ts';
+import { applyInbox } from '../../engine/ingest.ts';
+import { type PollEnd, pollReports } from '../../engine/poll-reports.ts';
+import { loadAccount } from '../../engine/prepare.ts';
+import { openRateLimiter } from '../../engine/rate-limit.ts';
+import { openGateway } from '../../gateway/gateway.ts';
+import { printable } from '../../report/printable.ts';
+import { pollText } from '../../report/reports.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+export function definePoll(command: Command, shell: Shell): void {
+  command
+    .command('poll')
+    .description(
+      'Asks the service about the accepted requests of a run whose final reports have not come, one a second. The account needs statusLookUp: on.',
+    )
+    .argument('<run>', "the run's id (volley runs)")
+    .option('--json', 'print the result as JSON')
+    .action(async (run: string, { json }: { json?: true }) => {
+      const end = await withLedger(shell, async (context) => {
+        const { account: name } = await requireRun(context, run);
+        const account = await loadAccount(name, shell.settings);
+        const gateway = openGateway(account);
+        shell.drainable();
+        try {
+          const rate = openRateLimiter(context, account);
+          const work = { account, gateway, rate, run, acceptedWithin: context.now().getTime() };
+          return await pollReports(context, work, shell.stop, (messageId, { reason }) =>
+            shell.note(`${messageId}: ${printable(reason)}`),
+          );
+        } finally {
+          await applyInbox(context);
+          await gateway.close();
+        }
+      });
+      const { kind: _, ...result } = { run, ...end };
+      shell.print(json ? JSON.stringify(result) : pollText(end));
+      if (end.kind === 'refused')
+        shell.note(`The service refused the credential: ${end.words.map(printable).join('; ')}`);
+      shell.exitWith(exitCodeOf(end));
+    });
+}
+
+function exitCodeOf(end: PollEnd) {
+  if (end.kind === 'refused') return 4;
+  if (end.kind === 'stopped') return 130;
+  return end.unclear > 0 ? 3 : 0;
+}

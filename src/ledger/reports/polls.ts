@@ -1,0 +1,74 @@
+import type pg from 'pg';
+
+/** A request that the service has taken, and of some of whose recipients no final report has come. */
+export type PollableRequest = {
+  readonly run: string;
+  readonly request: number;
+  readonly messageId: string;
+  /** Addresses of the recipients whose reports are missing. */
+  readonly missing: readonly string[];
+};
+
+export type PollFilter = {
+  readonly account: string;
+  readonly run?: string | undefined;
+  /** Accepted at that time or later, */
+  readonly acceptedFrom: Date;
+  /** and at that time or earlier. */
+  readonly acceptedUntil: Date;
+  /** Not asked about since then. */
+  readonly notPolledSince: Date;
+};
+
+/** Requests to ask the service about: those that were never asked about first, then those that wait longest. */
+export async function listPollable(
+  pool: pg.Pool,
+  { account, run, acceptedFrom, acceptedUntil, notPolledSince }: PollFilter,
+  limit: number,
+): Promise<PollableRequest[]> {
+  const { rows } = await pool.query<PollableRequest>(
+    `
+    SELECT q.run_id AS run, q.request, q.message_id AS "messageId",
+           ARRAY(
+             SELECT r.address
+             FROM unnest(c.addresses) WITH ORDINALITY AS r (address, position)
+             WHERE NOT EXISTS (
+               SELECT FROM recipient_outcomes o
+               WHERE o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
+             )
+             ORDER BY r.position
+           ) AS missing
+    FROM runs
+    JOIN requests q USING (run_id)
+    JOIN chunks c USING (run_id, request)
+    LEFT JOIN polls p USING (run_id, request)
+    WHERE runs.account = $1 AND ($2::text IS NULL OR runs.run_id = $2)
+      -- The requests of a run that ended before were accepted before.
+      AND coalesce(runs.finished_at, 'infinity') >= $3
+      AND q.state = 'accepted' AND q.updated_at BETWEEN $3 AND $4
+      AND (p.polled_at IS NULL OR p.polled_at <= $5)
+      AND q.recipients > (
+        SELECT count(*) FROM recipient_outcomes o WHERE o.run_id = q.run_id AND o.request = q.request
+      )
+    ORDER BY p.polled_at NULLS FIRST, q.updated_at, q.run_id, q.request
+    LIMIT $6
+    `,
+    [account, run ?? null, acceptedFrom, acceptedUntil, notPolledSince, limit],
+  );
+  return rows;
+}
+
+/** Notes that the service was asked about a request. */
+export async function notePoll(
+  pool: pg.Pool,
+  { run, request }: Pick<PollableRequest, 'run' | 'request'>,
+  now: Date,
+): Promise<void> {
+  await pool.query(
+    `
+    INSERT INTO polls (run_id, request, polled_at) VALUES ($1, $2, $3)
+    ON CONFLICT (run_id, request) DO UPDATE SET polled_at = excluded.polled_at
+    `,
+    [run, request, now],
+  );
+}

@@ -1,0 +1,80 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { volley } from '../support/volley.ts';
+import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let cleanUp = new AsyncDisposableStack();
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+beforeEach(() => {
+  cleanUp = new AsyncDisposableStack();
+});
+afterEach(() => cleanUp.disposeAsync());
+afterAll(() => opened.close());
+
+/** A finished run whose reports never come by themselves. */
+async function finishedRun(options: SandboxOptions = {}, accounts = withLookUp) {
+  const workspace = cleanUp.use(
+    await makeWorkspace({
+      'accounts.yaml': accounts,
+      'campaign.yaml': smsCampaignYaml.replace(/chunkSize: \d+/, 'chunkSize: 100'),
+      'contacts.csv': contactsCsv(3),
+    }),
+  );
+  const sandbox = cleanUp.adopt(await startSandbox(options), (it) => it.close());
+  const call = (...words: string[]) =>
+    volley(words, {
+      cwd: workspace.folder,
+      env: {
+        DATABASE_URL: opened.url,
+        VOLLEY_ACCOUNTS: 'accounts.yaml',
+        VOLLEY_SANDBOX_URL: sandbox.url,
+        VOLLEY_SANDBOX_TOKEN: 'any',
+      },
+    });
+  const { stdout, stderr } = await call('run', 'campaign.yaml', '--json');
+  expect(stderr).not.toContain('error');
+  const { run, requests } = JSON.parse(stdout);
+  return { run: String(run), requests: Number(requests.total), call };
+}
+
+const withLookUp = accountsYaml.replace('timeouts:', 'statusLookUp: on\n    timeouts:');
+
+const kept = (run: string) =>
+  opened.ledger.pool
+    .query(
+      'SELECT method, state, outcome, price FROM reports JOIN inbox USING (report_id) WHERE run_id = $1 ORDER BY position',
+      [run],
+    )
+    .then(({ rows }) => rows);
+
+test('the service is asked about missing reports, and what it says is kept like a report', async () => {
+  const { run, requests, call } = await finishedRun({ undeliveredRate: 1 });
+  const { code, stdout, stderr } = await call('reports', 'poll', run, '--json');
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ run, asked: requests, reports: 3, unclear: 0 });
+  expect(await kept(run)).toMatchObject(
+    Array.from({ length: 3 }, () => ({ method: 'LOOK-UP', state: 'applied', outcome: 'undelivered' })),
+  );
+  const { recipients } = JSON.parse((await call('status', run, '--json')).stdout);
+  expect(recipients).toMatchObject({ total: 3, undelivered: 3, accepted: 0 });
+  expect((await call('reports', 'missing', '--run', run)).stdout).toBe('No report is missing.\n');
+}, 30_000);
+
+test('a request is not asked about again within ten minutes, nor when nothing is missing', async () => {
+  const { run, call } = await finishedRun({ deliveryDelay: 3_600_000 });
+  expect(JSON.parse((await call('reports', 'poll', run, '--json')).stdout)).toMatchObject({ reports: 0 });
+  expect(await kept(run)).toEqual([]);
+  expect((await call('reports', 'poll', run)).stdout).toContain('No request to ask about');
+}, 30_000);
+
+test('an account without a status look-up is refused, with what to do', async () => {
+  const { run, call } = await finishedRun({}, accountsYaml);
+  const { code, stderr } = await call('reports', 'poll', run);
+  expect(code).toBe(2);
+  expect(stderr).toContain('statusLookUp: on');
+});
