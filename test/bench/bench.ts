@@ -1,5 +1,6 @@
 import { benchDispatch } from './dispatch.ts';
 import { benchImport } from './import.ts';
+import { benchWebhooks } from './webhooks.ts';
 import { benchWire } from './wire.ts';
 
 /**
@@ -10,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   wire: benchWire,
   import: benchImport,
   dispatch: benchDispatch,
+  webhooks: benchWebhooks,
 };
 
 const asked = process.argv.slice(2);

@@ -1,0 +1,207 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import Table from 'cli-table3';
+import pg from 'pg';
+import { z } from 'zod';
+import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { deleteHome, makeHome } from '../support/embedded-home.ts';
+import { startVolley } from '../support/volley.ts';
+import { planRun } from './dispatch/volley.ts';
+import { writeCampaign } from './dispatch/workload.ts';
+import { median } from './rounds.ts';
+
+/**
+ * Delivery reports, sent by a process of its own: how many a second `volley serve` takes, each committed before it is
+ * answered, against a Fastify route that parses the same body and keeps nothing; how long answers take at half of that
+ * rate; how fast the inbox is applied, against one set-based UPDATE of the same rows; and whether a large run in the
+ * ledger slows any of it down. `BENCH_REPORTS` sets another number than 100,000, `BENCH_ROUNDS` another than three,
+ * `BENCH_RECIPIENTS` the size of the large run (1,000,000).
+ */
+export async function benchWebhooks(): Promise<void> {
+  const reports = Number(process.env['BENCH_REPORTS'] ?? '100000');
+  const rounds = Number(process.env['BENCH_ROUNDS'] ?? '3');
+  const large = Number(process.env['BENCH_RECIPIENTS'] ?? '1000000');
+  const home = makeHome('volley-bench-');
+  const lease = await leaseEmbeddedServer(home);
+  const { address } = lease;
+  const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
+  const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
+  const bench: Bench = { folder, databaseUrl: `${server}/bench`, file: join(folder, 'reports.jsonl') };
+  try {
+    await query(`${server}/postgres`, 'CREATE DATABASE bench');
+    await acceptedRun(bench, reports);
+    await printTable(bench, reports, rounds, 'a ledger with this run alone');
+    await acceptedRun(bench, large);
+    await printTable(
+      bench,
+      reports,
+      rounds,
+      `a ledger with a run of ${large.toLocaleString('en')} recipients beside it`,
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+    await lease.release();
+    deleteHome(home);
+  }
+}
+
+type Bench = {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  /** The recipients that are reported, a line each: MessageID and address. */
+  readonly file: string;
+};
+
+/** A run in chunks of 200 that the service has taken; the first one is what is reported. */
+async function acceptedRun({ folder, databaseUrl, file }: Bench, recipients: number): Promise<void> {
+  const workload = { requests: Math.ceil(recipients / 200), recipients: 200 };
+  const campaign = await writeCampaign(folder, workload, 'http://127.0.0.1:9');
+  const run = await planRun(campaign, { folder, databaseUrl });
+  await query(
+    databaseUrl,
+    `UPDATE requests SET state = 'accepted', updated_at = now() WHERE run_id = '${run}'`,
+  );
+  await query(databaseUrl, 'VACUUM ANALYZE');
+  const known = await query(databaseUrl, 'SELECT count(DISTINCT run_id)::integer AS runs FROM requests');
+  if (known[0]?.['runs'] !== 1) return;
+  const rows = await query(
+    databaseUrl,
+    `SELECT json_build_array(message_id, a)::text AS line
+     FROM requests JOIN chunks USING (run_id, request), unnest(addresses) a
+     ORDER BY md5(a)
+     LIMIT ${recipients}`,
+  );
+  await writeFile(file, `${rows.map(({ line }) => line).join('\n')}\n`);
+}
+
+type Figures = { readonly seconds: number; readonly median: number; readonly p99: number };
+
+async function printTable(bench: Bench, reports: number, rounds: number, where: string): Promise<void> {
+  const bare: Figures[] = [];
+  const volley: Figures[] = [];
+  const paced: Figures[] = [];
+  const applied: { readonly applying: number; readonly updating: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    bare.push(await withBare((url) => send(bench, url)));
+    await emptyInbox(bench);
+    const taken = await withServe(bench, (url) => send(bench, url));
+    volley.push(taken);
+    await emptyInbox(bench);
+    paced.push(await withServe(bench, (url) => send(bench, url, reports / taken.seconds / 2)));
+    applied.push(await applyAgain(bench));
+  }
+  const seconds = (figures: readonly Figures[]): number => median(figures.map((each) => each.seconds));
+  const ratio = median(bare.map((each, round) => each.seconds / (volley[round]?.seconds ?? Number.NaN)));
+  const table = new Table({ head: ['', 'reports/s', 'ratio', 'aim'], style: { head: [], border: [] } });
+  const rate = (time: number): string => Math.round(reports / time).toLocaleString('en');
+  table.push(['bare Fastify, nothing kept', rate(seconds(bare)), '1.00', '']);
+  table.push([
+    'volley serve, all committed, applying meanwhile',
+    rate(seconds(volley)),
+    ratio.toFixed(2),
+    '0.5',
+  ]);
+  const p99 = median(paced.map((each) => each.p99));
+  table.push([
+    '  at half of that rate: p99 of the answer',
+    rate(seconds(paced)),
+    `${p99.toFixed(0)} ms`,
+    '100 ms',
+  ]);
+  const update = median(applied.map((each) => each.updating));
+  const apply = median(applied.map((each) => each.applying));
+  table.push(['one set-based UPDATE of the outcomes', rate(update), '1.00', '']);
+  table.push(['applying the inbox', rate(apply), (update / apply).toFixed(2), '0.25']);
+  console.log(`webhooks: ${reports.toLocaleString('en')} reports, median of ${rounds}, in ${where}`);
+  console.log(table.toString());
+}
+
+async function send({ file }: Bench, url: string, perSecond = 0): Promise<Figures> {
+  const script = fileURLToPath(new URL('./webhooks/sender.ts', import.meta.url));
+  const words = [script, url, `/webhook/bench/${token}`, file, String(perSecond)];
+  const { stdout } = await promisify(execFile)(process.execPath, words);
+  return z.object({ seconds: z.number(), median: z.number(), p99: z.number() }).parse(JSON.parse(stdout));
+}
+
+const token = 'token-of-the-bench-that-is-long-enough';
+
+async function withBare<Result>(work: (url: string) => Promise<Result>): Promise<Result> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./webhooks/bare.ts', import.meta.url))]);
+  const [said]: unknown[] = await once(child.stderr, 'data');
+  const url = /http:\S+/.exec(String(said))?.[0] ?? '';
+  try {
+    return await work(url);
+  } finally {
+    child.kill('SIGTERM');
+    await once(child, 'close');
+  }
+}
+
+async function withServe<Result>(
+  { folder, databaseUrl }: Bench,
+  work: (url: string) => Promise<Result>,
+): Promise<Result> {
+  const accounts = `accounts:\n  bench:\n    interface: rest-2.02\n    baseUrl: http://127.0.0.1:9\n    authToken: \${BENCH_TOKEN}\n    webhookToken: \${BENCH_WEBHOOK}\n`;
+  await writeFile(join(folder, 'serve.yaml'), accounts);
+  const env = {
+    DATABASE_URL: databaseUrl,
+    VOLLEY_ACCOUNTS: 'serve.yaml',
+    BENCH_TOKEN: token,
+    BENCH_WEBHOOK: token,
+  };
+  const serve = startVolley(['serve', '--port', '0'], { cwd: folder, env });
+  await serve.says('/webhook/bench/');
+  const url = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.heard())?.[1] ?? '';
+  try {
+    return await work(url);
+  } finally {
+    serve.process.kill('SIGTERM');
+    await serve.ended;
+  }
+}
+
+async function emptyInbox({ databaseUrl }: Bench): Promise<void> {
+  await query(databaseUrl, 'TRUNCATE inbox, inbox_queue, reports, recipient_outcomes');
+  await query(databaseUrl, 'CHECKPOINT');
+  await sleep(500);
+}
+
+const both = z.object({
+  applied: z.number(),
+  applying: z.number(),
+  updated: z.number(),
+  updating: z.number(),
+});
+
+/** What came last is applied once more, from the beginning. */
+async function applyAgain({ databaseUrl }: Bench) {
+  await query(
+    databaseUrl,
+    `TRUNCATE inbox_queue, reports, recipient_outcomes;
+     INSERT INTO inbox_queue (report_id, due_at) SELECT report_id, received_at FROM inbox;`,
+  );
+  await query(databaseUrl, 'VACUUM ANALYZE');
+  await query(databaseUrl, 'CHECKPOINT');
+  const script = fileURLToPath(new URL('./webhooks/applier.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script, databaseUrl]);
+  const figures = both.parse(JSON.parse(stdout));
+  if (figures.applied !== figures.updated)
+    throw new Error(`applied ${figures.applied}, not ${figures.updated}`);
+  return figures;
+}
+
+async function query(connectionString: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
