@@ -69,6 +69,8 @@ export async function up(knex: Knex): Promise<void> {
     ALTER TABLE inbox
       DROP COLUMN state, DROP COLUMN detail, DROP COLUMN run_id, DROP COLUMN request, DROP COLUMN position;
 
+    -- Written in the statement that has found the request.
+    ALTER TABLE recipient_outcomes DROP CONSTRAINT recipient_outcomes_run_id_request_fkey;
     -- The report that decided; none for outcomes from before.
     ALTER TABLE recipient_outcomes ADD COLUMN report_id bigint;
   `);

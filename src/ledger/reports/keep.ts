@@ -1,0 +1,47 @@
+import type pg from 'pg';
+import type { ReportState } from '../../domain.ts';
+import type { MatchedRecipient } from './match.ts';
+import type { ReadReport } from './reading.ts';
+
+export type KeptDelivery = {
+  readonly reading: ReadReport<'delivery'>;
+  readonly recipient: MatchedRecipient | undefined;
+  readonly state: ReportState;
+};
+
+/** Keeps what delivery reports say, and what became of them, in place of what an earlier reading of the same ones found. */
+export async function keepDeliveries(client: pg.ClientBase, kept: readonly KeptDelivery[]): Promise<void> {
+  await client.query({
+    name: 'keep-deliveries',
+    text: `
+    INSERT INTO reports (report_id, account, received_at, state, message_id, address, status, result, outcome, sent_at,
+                         units, price, run_id, request, position)
+    SELECT *
+    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
+                $8::text[], $9::text[], $10::timestamptz[], $11::numeric[], $12::numeric[], $13::text[],
+                $14::integer[], $15::integer[])
+    ON CONFLICT (report_id) DO UPDATE
+    SET state = excluded.state, detail = NULL, message_id = excluded.message_id, address = excluded.address,
+        status = excluded.status, result = excluded.result, outcome = excluded.outcome, sent_at = excluded.sent_at,
+        units = excluded.units, price = excluded.price, text = NULL, run_id = excluded.run_id,
+        request = excluded.request, position = excluded.position
+    `,
+    values: [
+      kept.map(({ reading }) => reading.report),
+      kept.map(({ reading }) => reading.account),
+      kept.map(({ reading }) => reading.receivedAt),
+      kept.map(({ state }) => state),
+      kept.map(({ reading }) => reading.messageId),
+      kept.map(({ reading }) => reading.address),
+      kept.map(({ reading }) => reading.status),
+      kept.map(({ reading }) => reading.result),
+      kept.map(({ reading }) => reading.outcome),
+      kept.map(({ reading }) => reading.sentAt),
+      kept.map(({ reading }) => reading.units),
+      kept.map(({ reading }) => reading.price),
+      kept.map(({ recipient }) => recipient?.run ?? null),
+      kept.map(({ recipient }) => recipient?.request ?? null),
+      kept.map(({ recipient }) => recipient?.position ?? null),
+    ],
+  });
+}

@@ -1,0 +1,62 @@
+import type pg from 'pg';
+import type { RequestState } from '../../domain.ts';
+import type { Delivery } from './reading.ts';
+
+/** Whom a report is about. */
+export type MatchedRecipient = {
+  readonly run: string;
+  readonly request: number;
+  readonly position: number;
+  /** Of the request. */
+  readonly state: RequestState;
+  /** The report that decided what became of the recipient; null where none has, or nobody knows which. */
+  readonly decidedBy: string | null;
+};
+
+export function recipientKey({
+  run,
+  request,
+  position,
+}: Pick<MatchedRecipient, 'run' | 'request' | 'position'>): string {
+  return `${run} ${request} ${position}`;
+}
+
+/**
+ * Finds the recipients of reports by MessageID and address; nobody who was left out of the request. Addresses are the same
+ * characters nearly always, else capitals and a plus sign may differ.
+ *
+ * @returns by the place of the report in the list
+ */
+export async function findRecipients(
+  client: pg.ClientBase,
+  reports: readonly Pick<Delivery, 'messageId' | 'address'>[],
+): Promise<ReadonlyMap<number, MatchedRecipient>> {
+  // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
+  const { rows } = await client.query<MatchedRecipient & { readonly place: number }>(
+    `
+    SELECT CAST(f.place - 1 AS integer) AS place, f.run_id AS run, f.request, f.position, f.state,
+           o.report_id AS "decidedBy"
+    FROM (
+      SELECT r.place, q.run_id, q.request, q.state,
+             coalesce(array_position(c.addresses, r.address), (
+               SELECT CAST(a.position AS integer)
+               FROM unnest(c.addresses) WITH ORDINALITY AS a (address, position)
+               WHERE ltrim(lower(a.address), '+') = ltrim(lower(r.address), '+')
+               LIMIT 1
+             )) AS position
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS r (message_id, address, place)
+      JOIN requests q ON q.message_id = r.message_id
+      JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
+    ) f
+    LEFT JOIN LATERAL (
+      SELECT report_id, outcome
+      FROM recipient_outcomes
+      WHERE run_id = f.run_id AND request = f.request AND position = f.position
+      LIMIT 1
+    ) o ON true
+    WHERE f.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'
+    `,
+    [reports.map(({ messageId }) => messageId), reports.map(({ address }) => address)],
+  );
+  return new Map(rows.map(({ place, ...recipient }) => [place, recipient]));
+}
