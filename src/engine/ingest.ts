@@ -22,7 +22,7 @@ export async function applyInbox({ ledger }: EngineContext): Promise<number> {
 
 /** What the bytes of a report say. Never throws: whoever knows the address can send anything. */
 function readReport({ report, body }: InboxReport): ReadReport {
-  const decoded = decodeDeliveryReport(body);
+  const decoded = decodeDeliveryReport({ method: 'POST', contentType: '', body });
   switch (decoded.kind) {
     case 'inbound':
       return { report, kind: 'inbound' };
