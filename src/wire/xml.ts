@@ -19,13 +19,18 @@ class StrictEntities extends EntityDecoder {
   }
 
   override decode(text: string): string {
-    if (controlReference.test(text)) throw new Error('a reference to what is no character');
+    if (controlReference.test(text) || surrogateReference.test(text))
+      throw new Error('a reference to what is no character');
     return super.decode(text);
   }
 }
 
 /** To U+0000–U+001F but for tab, line feed and carriage return. */
 const controlReference = /&#0*(?:[0-8]|1[124-9]|2\d|3[01]);|&#x0*(?:[0-8bcef]|1[\da-f]);/i;
+
+/** To U+D800–U+DFFF, which the decoder would drop without a word. */
+const surrogateReference =
+  /&#0*(?:5529[6-9]|55[3-9]\d\d|56\d{3}|57[0-2]\d\d|573[0-3]\d|5734[0-3]);|&#x0*d[89a-f][\da-f]{2};/i;
 
 const parser = new XMLParser({
   trimValues: false,
