@@ -98,12 +98,12 @@ async function send(
 ): Promise<boolean> {
   const report = deliveryReport(message, deliver(message, destination, chances), callback.url);
   const encoded = encodeDeliveryReport(report, callback.format);
-  const { method, headers, body } = encoded;
   try {
-    const answer = await request(addressOf(callback.url, encoded), {
-      method,
-      headers: { ...headers },
-      ...(method === 'GET' ? {} : { body }),
+    const { address, authorization } = addressOf(callback.url, encoded);
+    const answer = await request(address, {
+      method: encoded.method,
+      headers: { ...encoded.headers, ...authorization },
+      ...(encoded.method === 'GET' ? {} : { body: encoded.body }),
       dispatcher: agent,
     });
     await answer.body.dump();
@@ -113,9 +113,22 @@ async function send(
   }
 }
 
-/** Of a GET with the query string, behind one that the address may have of its own. */
-function addressOf(url: string, { method, body }: EncodedReport): URL {
+/**
+ * Of a GET with the query string, behind one that the address may have of its own. A user and password in it are sent as
+ * HTTP Basic.
+ *
+ * @throws TypeError, URIError for what is no address
+ */
+function addressOf(
+  url: string,
+  { method, body }: EncodedReport,
+): { readonly address: URL; readonly authorization: Readonly<Record<string, string>> } {
   const address = new URL(url);
   if (method === 'GET') address.search += `${address.search === '' ? '?' : '&'}${body}`;
-  return address;
+  const { username, password } = address;
+  if (username === '' && password === '') return { address, authorization: {} };
+  address.username = '';
+  address.password = '';
+  const pair = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+  return { address, authorization: { Authorization: `Basic ${pair.toString('base64')}` } };
 }

@@ -161,16 +161,20 @@ function toInbound(values: ReportText, type: InboundMessage['type'], from: strin
 }
 
 function originOf({ key, texts }: ReportText): Origin {
-  const times = texts('SentTimeUTC').map(utcTime);
   return {
     ...present('subAccount', key('SubAccount')),
     ...present('department', key('Department')),
     ...present('jobNumber', key('JobNumber')),
-    ...present(
-      'sentTimeUtc',
-      times.find((time) => time !== undefined),
-    ),
+    ...present('sentTimeUtc', firstTime(texts('SentTimeUTC'))),
   };
+}
+
+function firstTime(texts: readonly string[]): string | undefined {
+  for (const text of texts) {
+    const time = utcTime(text);
+    if (time !== undefined) return time;
+  }
+  return undefined;
 }
 
 /** `Detail` was seen as text; an object with the same names is taken too. */

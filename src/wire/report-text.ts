@@ -21,22 +21,40 @@ const mostCharacters = 500;
 
 export function reportText(members: ReportMembers, { fields }: ReportMapping): ReportText {
   const valuesOf = (name: string): readonly unknown[] => members.get(name.toLowerCase()) ?? [];
-  const textsOf = (name: string): readonly string[] =>
-    valuesOf(name).flatMap((value) => storable(value) ?? []);
-  const texts = (field: ReportField): readonly string[] => fields[field].flatMap(textsOf);
-  const text = (field: ReportField): string | undefined => texts(field)[0];
+  const text = (field: ReportField): string | undefined => {
+    for (const name of fields[field]) {
+      for (const value of valuesOf(name)) {
+        const found = storable(value);
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
+  };
   return {
     text,
-    texts,
     key: (field) => {
       const found = text(field);
       return found === undefined || found.length > mostCharacters ? undefined : found;
     },
+    texts: (field) => fields[field].flatMap((name) => textsOf(valuesOf(name))),
     value: (field) => fields[field].flatMap(valuesOf)[0],
-    ambiguous: Object.values(fields)
-      .flat()
-      .find((name) => new Set(textsOf(name)).size > 1),
+    ambiguous: ambiguousName(members, fields),
   };
+}
+
+function ambiguousName(members: ReportMembers, fields: ReportMapping['fields']): string | undefined {
+  for (const [member, values] of members) {
+    if (values.length === 1 || new Set(textsOf(values)).size < 2) continue;
+    const name = Object.values(fields)
+      .flat()
+      .find((one) => one.toLowerCase() === member);
+    if (name !== undefined) return name;
+  }
+  return undefined;
+}
+
+function textsOf(values: readonly unknown[]): readonly string[] {
+  return values.flatMap((value) => storable(value) ?? []);
 }
 
 /** A text that Postgres takes: without U+0000, and with U+FFFD for half of a surrogate pair; undefined when it is empty. */

@@ -10,6 +10,7 @@ export type WebhookReceiver = AsyncDisposable & {
   /** Of the calls so far. */
   readonly bodies: readonly Buffer[];
   readonly contentTypes: readonly (string | undefined)[];
+  readonly authorizations: readonly (string | undefined)[];
 };
 
 /** @param answer decides what each call gets; by default, all are taken */
@@ -19,6 +20,7 @@ export async function webhookReceiver(
   const calls: ReportCall[] = [];
   const bodies: Buffer[] = [];
   const contentTypes: (string | undefined)[] = [];
+  const authorizations: (string | undefined)[] = [];
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
     const contentType = request.headers['content-type'];
@@ -30,6 +32,7 @@ export async function webhookReceiver(
     );
     bodies.push(body);
     contentTypes.push(contentType);
+    authorizations.push(request.headers.authorization);
     answer(response);
   });
   server.listen(0, '127.0.0.1');
@@ -41,6 +44,7 @@ export async function webhookReceiver(
     calls,
     bodies,
     contentTypes,
+    authorizations,
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();

@@ -84,6 +84,15 @@ describe('a report is written', () => {
     expect(String(hook.calls[0]?.body).startsWith('a=b&')).toBe(format === 'get');
   });
 
+  test('with the user and password that the address has', async () => {
+    await using hook = await webhookReceiver();
+    const url = hook.url.replace('http://', 'http://volley:p%40ss@');
+    await reportsOf(hook, { webhook: { url } }, [sent(rest202Json, 'sms')]);
+    await reportsOf(hook, { webhook: { url: hook.url } }, [sent(rest202Json, 'sms')]);
+    const basic = `Basic ${Buffer.from('volley:p@ss').toString('base64')}`;
+    expect(hook.authorizations).toEqual([basic, undefined]);
+  });
+
   test('to the address that the request asks for', async () => {
     await using hook = await webhookReceiver();
     await using other = await webhookReceiver();

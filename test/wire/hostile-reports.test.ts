@@ -8,7 +8,7 @@ import { asked, posted } from '../support/report-calls.ts';
 
 /**
  * Whoever knows the receiver's address can send anything. Structure is capped before a parser sees it, so that no body of
- * 1 MiB holds the process up for long; what was measured stands in docs/architecture.md.
+ * 1 MiB holds the process up for long; what was measured stands in docs/interfaces.md.
  */
 
 const megabyte = 1024 * 1024;
