@@ -4,7 +4,7 @@
  * members in two levels.
  */
 
-/** Members and elements, over all levels. */
+/** Members, items of lists and elements, over all levels. */
 export const mostMembers = 500;
 /** Levels of nesting. */
 export const deepest = 32;
@@ -44,7 +44,6 @@ export function surveyJson(body: Uint8Array): Survey & { readonly names: number 
     } else if (byte === colon) {
       if (depth === 1) names++;
     } else if (byte === openObject || byte === openList) {
-      members++;
       if (++depth > deepest) return { trouble: tooDeep, names };
     } else if (byte === closeObject || byte === closeList) {
       depth--;

@@ -82,6 +82,7 @@ describe('a body with more structure than any report is refused before it is par
     ['white space in a tag', `<r>${elements}<a${' '.repeat(megabyte)}/></r>`],
     ['white space in an end tag', `<r>${elements}<a></a${' '.repeat(megabyte)}></r>`],
     ['an attribute that hides the end of its tag', `<r>${elements}<a b=">${' '.repeat(megabyte)}"/></r>`],
+    ['a tag that seems to end in an attribute', `<r>${elements}<a b="x>${' '.repeat(megabyte)}"/></r>`],
     ['an attribute in single quotes', `<r>${elements}<a b='>${'"'.repeat(megabyte)}'/></r>`],
     ['a comment', `<r>${elements}<!--${'- '.repeat(megabyte)}--></r>`],
     ['an instruction', `<r>${elements}<?a >${' '.repeat(megabyte)}?></r>`],
@@ -115,6 +116,8 @@ describe('a body that is large and simple is read', () => {
     );
     const cdata = `<![CDATA[${'<a>'.repeat(1000)}]]>`;
     expect(read(posted(`<r>${elements}<Result>${cdata}</Result></r>`)).result).toBe('<a>'.repeat(1000));
+    const section = `<![CDATA[${long}]]>`;
+    expect(read(posted(`<r>${elements}<Result>${section}</Result></r>`)).result).toBe(long);
     const references = '&#65;&lt;'.repeat(1000);
     expect(read(posted(`<r>${elements}<Result>${references}</Result></r>`)).result).toBe('A<'.repeat(1000));
   });

@@ -77,6 +77,16 @@ describe('form fields', () => {
     expect(decodeDeliveryReport(asked(form.replace('%2B', '%20')))).toMatchObject(report);
   });
 
+  test.each(['64211234567', '+021%20123', '+0211234567'])(
+    'leave a number without one as it is: %s',
+    (number) => {
+      const destination = decodeURIComponent(number.replace('+', ' '));
+      expect(decodeDeliveryReport(posted(form.replace('%2B64211234567', number)))).toMatchObject({
+        report: { destination },
+      });
+    },
+  );
+
   test.each(['multipart/form-data; boundary=x', 'Multipart/Mixed', ''])(
     'in multipart are unreadable: %s',
     (type) => {
