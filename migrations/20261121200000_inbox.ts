@@ -16,6 +16,8 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TABLE inbox_queue (
       report_id bigint PRIMARY KEY,
       due_at    timestamptz NOT NULL,
+      -- Of the body, so that no batch is too large.
+      bytes     integer NOT NULL,
       -- How often it was read and matched nothing.
       tries     integer NOT NULL DEFAULT 0
     );
@@ -63,8 +65,8 @@ export async function up(knex: Knex): Promise<void> {
     SELECT report_id, account, received_at, state, detail, run_id, request, position
     FROM inbox
     WHERE state <> 'received';
-    INSERT INTO inbox_queue (report_id, due_at)
-    SELECT report_id, received_at FROM inbox WHERE state = 'received';
+    INSERT INTO inbox_queue (report_id, due_at, bytes)
+    SELECT report_id, received_at, octet_length(body) FROM inbox WHERE state = 'received';
 
     ALTER TABLE inbox
       DROP COLUMN state, DROP COLUMN detail, DROP COLUMN run_id, DROP COLUMN request, DROP COLUMN position;
@@ -79,7 +81,9 @@ export async function up(knex: Knex): Promise<void> {
 /** What the earlier table cannot hold is lost: what the reports say beside what became of them, and how they came. */
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    ALTER TABLE recipient_outcomes DROP COLUMN report_id;
+    ALTER TABLE recipient_outcomes
+      DROP COLUMN report_id,
+      ADD FOREIGN KEY (run_id, request) REFERENCES requests ON DELETE CASCADE;
     ALTER TABLE inbox DROP COLUMN method;
     ALTER TABLE inbox
       ADD COLUMN state text NOT NULL DEFAULT 'received' CONSTRAINT delivery_reports_state_check CHECK (state IN

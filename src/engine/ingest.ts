@@ -1,8 +1,13 @@
-import type { Channel } from '../domain.ts';
 import { applyReports } from '../ledger/reports/apply.ts';
 import type { InboxReport, Reading } from '../ledger/reports/reading.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../wire/delivery-report.ts';
+import { observedMapping, type ReportMapping } from '../wire/report-mapping.ts';
+import { billedUnits } from '../wire/report-values.ts';
+import { isStopWord } from '../wire/stop-words.ts';
 import type { EngineContext } from './context.ts';
+
+/** What an account's service calls the fields and states of its reports. */
+export type MappingOf = (account: string) => ReportMapping;
 
 /** Reports applied in one transaction. */
 const batchSize = 500;
@@ -12,22 +17,38 @@ const batchSize = 500;
  *
  * @returns how many were looked at
  */
-export async function applyInbox({ ledger, now }: EngineContext): Promise<number> {
+export async function applyInbox(
+  { ledger, now }: EngineContext,
+  mappingOf: MappingOf = () => observedMapping,
+): Promise<number> {
+  const read = (report: InboxReport): Reading => readReport(report, mappingOf(report.account));
   let total = 0;
   for (;;) {
-    const taken = await applyReports(ledger.pool, batchSize, readReport, now());
+    const taken = await applyReports(ledger.pool, batchSize, read, now());
+    if (taken === 0) return total;
     total += taken;
-    if (taken < batchSize) return total;
   }
 }
 
-/** What the bytes of a report say. Never throws: whoever knows the address can send anything. */
-function readReport({ body }: InboxReport): Reading {
-  const decoded = decodeDeliveryReport(body);
+/**
+ * What the bytes of a report say. Never throws: whoever knows the address can send anything. What we have asked for
+ * ourselves is kept under the observed names.
+ */
+function readReport({ method, contentType, body }: InboxReport, mapping: ReportMapping): Reading {
+  const decoded =
+    method === 'LOOK-UP'
+      ? decodeDeliveryReport({ method: 'POST', contentType, body })
+      : decodeDeliveryReport({ method, contentType, body }, mapping);
   switch (decoded.kind) {
     case 'inbound': {
-      const { messageId = null, destination, text } = decoded.message;
-      return { kind: 'inbound', messageId, address: destination, text, optedOut: false };
+      const { messageId = null, from, text } = decoded.message;
+      return {
+        kind: 'inbound',
+        messageId,
+        address: from,
+        text,
+        optedOut: isStopWord(text, mapping.stopWords),
+      };
     }
     case 'unreadable':
       return { kind: 'unreadable', why: decoded.why };
@@ -37,7 +58,7 @@ function readReport({ body }: InboxReport): Reading {
 }
 
 function readDelivery(delivery: DeliveryReport): Reading {
-  const { outcome, status } = delivery;
+  const { outcome, status, optedOut } = delivery;
   if (outcome === 'unrecognised') return { kind: 'unreadable', why: `unknown Status "${status}"` };
   return {
     kind: 'delivery',
@@ -49,19 +70,6 @@ function readDelivery(delivery: DeliveryReport): Reading {
     sentAt: delivery.sentTimeUtc ?? null,
     units: billedUnits(delivery),
     price: delivery.price ?? null,
-    optedOut: false,
+    optedOut,
   };
-}
-
-/** What is counted for the invoice: SMS parts, fax pages, voice seconds, and one for an e-mail. */
-function billedUnits({ type, units }: DeliveryReport): string | null {
-  const unitOf: Readonly<Partial<Record<Channel, number | undefined>>> = {
-    sms: units.SMSParts,
-    fax: units.FaxPages,
-    voice: units.VoiceSeconds,
-    email: 1,
-  };
-  const channel = (['sms', 'fax', 'voice', 'email'] as const).find((name) => name === type.toLowerCase());
-  const count = channel && unitOf[channel];
-  return count === undefined ? null : String(count);
 }

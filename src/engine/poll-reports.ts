@@ -131,7 +131,7 @@ function reportsOf(
   const wanted = new Set(missing.map(comparable));
   return recipients.flatMap((recipient): ReceivedReport[] => {
     const body = Buffer.from(JSON.stringify({ ...recipient, MessageID: messageId }));
-    const decoded = decodeDeliveryReport(body);
+    const decoded = decodeDeliveryReport({ method: 'POST', contentType: 'application/json', body });
     if (decoded.kind !== 'report' || !wanted.has(comparable(decoded.report.destination))) return [];
     if (decoded.report.outcome !== 'delivered' && decoded.report.outcome !== 'undelivered') return [];
     return [{ account, receivedAt, method: 'LOOK-UP', contentType: 'application/json', headers: {}, body }];

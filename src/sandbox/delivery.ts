@@ -1,7 +1,6 @@
 import type { Channel, Destination, InterfaceName, SendRequest } from '../domain.ts';
-import { reportTypes } from '../wire/delivery-report.ts';
 import type { DeliveryReportToWrite } from '../wire/encode-delivery-report.ts';
-import type { Units } from '../wire/report-values.ts';
+import { reportTypes, type Units } from '../wire/report-values.ts';
 import { chance } from './chance.ts';
 import { type Content, contentOf, unitsFor } from './content.ts';
 import { toE164 } from './e164.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Format, InputError, type Problem } from '../domain.ts';
+import { InputError, type Problem } from '../domain.ts';
+import type { ReportFormat } from '../wire/encode-delivery-report.ts';
 
 /** How the sandbox is to behave. Times are milliseconds, rates are shares from 0 to 1. */
 export type SandboxOptions = {
@@ -12,7 +13,7 @@ export type SandboxOptions = {
   /** The only token that is taken; without it any token is. */
   readonly token?: string;
   /** The sender's default webhook (interface.md, 2.1), in JSON by default; without it no delivery is reported. */
-  readonly webhook?: { readonly url: string; readonly format?: Format };
+  readonly webhook?: { readonly url: string; readonly format?: ReportFormat };
   /** Wait before every answer. */
   readonly latency?: number;
   /** Share of acceptable requests that are answered 500 and not accepted. */

@@ -1,11 +1,15 @@
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
-import type { Destination, Format } from '../domain.ts';
-import { encodeDeliveryReport } from '../wire/encode-delivery-report.ts';
+import type { Destination } from '../domain.ts';
+import {
+  type EncodedReport,
+  encodeDeliveryReport,
+  type ReportFormat,
+} from '../wire/encode-delivery-report.ts';
 import { type AcceptedMessage, type DeliveryChances, deliver, deliveryReport } from './delivery.ts';
 
 /** Where a message's reports go, and what they are written in. */
-export type Callback = { readonly url: string; readonly format: Format };
+export type Callback = { readonly url: string; readonly format: ReportFormat };
 
 /** What is to be reported. */
 export type Reportable = {
@@ -60,7 +64,7 @@ export function openReportSender(chances: DeliveryChances, retry: number): Repor
 
   const call = async (report: Outstanding): Promise<void> => {
     report.calls++;
-    const taken = await post(agent, report, chances);
+    const taken = await send(agent, report, chances);
     if (closed) return;
     if (taken || report.calls >= mostCalls) outstanding--;
     else later(retry, () => void limit(call, report));
@@ -87,18 +91,19 @@ export function openReportSender(chances: DeliveryChances, retry: number): Repor
 }
 
 /** @returns whether the receiver answered 2xx; never rejects. */
-async function post(
+async function send(
   agent: Agent,
   { of: { message, callback }, destination }: Outstanding,
   chances: DeliveryChances,
 ): Promise<boolean> {
   const report = deliveryReport(message, deliver(message, destination, chances), callback.url);
-  const { headers, body } = encodeDeliveryReport(report, callback.format);
+  const encoded = encodeDeliveryReport(report, callback.format);
   try {
-    const answer = await request(callback.url, {
-      method: 'POST',
-      headers: { ...headers },
-      body,
+    const { address, authorization } = addressOf(callback.url, encoded);
+    const answer = await request(address, {
+      method: encoded.method,
+      headers: { ...encoded.headers, ...authorization },
+      ...(encoded.method === 'GET' ? {} : { body: encoded.body }),
       dispatcher: agent,
     });
     await answer.body.dump();
@@ -106,4 +111,24 @@ async function post(
   } catch {
     return false;
   }
+}
+
+/**
+ * Of a GET with the query string, behind one that the address may have of its own. A user and password in it are sent as
+ * HTTP Basic.
+ *
+ * @throws TypeError, URIError for what is no address
+ */
+function addressOf(
+  url: string,
+  { method, body }: EncodedReport,
+): { readonly address: URL; readonly authorization: Readonly<Record<string, string>> } {
+  const address = new URL(url);
+  if (method === 'GET') address.search += `${address.search === '' ? '?' : '&'}${body}`;
+  const { username, password } = address;
+  if (username === '' && password === '') return { address, authorization: {} };
+  address.username = '';
+  address.password = '';
+  const pair = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+  return { address, authorization: { Authorization: `Basic ${pair.toString('base64')}` } };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageFields } from '../domain.ts';
+import { reportFormats } from '../wire/encode-delivery-report.ts';
 import { decodeWsdlRequest, encodeWsdl } from '../wire/soap-wsdl.ts';
 import { decodeStatusRequest, encodeStatusAnswer } from '../wire/status.ts';
 import type { EncodedAnswer, ReceivedRequest } from '../wire/wire.ts';
@@ -109,9 +110,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 /** A request overrides the sender's default webhook, which must be configured (interface.md, 2.1 and 6). */
 function callbackOf(fields: MessageFields, webhook: SandboxSettings['webhook']): Callback | undefined {
   if (!webhook) return undefined;
-  const format = fields['WebhookCallbackFormat']?.trim().toLowerCase();
+  const asked = fields['WebhookCallbackFormat']?.trim().toLowerCase();
   return {
     url: fields['WebhookCallbackURL']?.trim() || webhook.url,
-    format: format === 'json' || format === 'xml' ? format : (webhook.format ?? 'json'),
+    format: reportFormats.find((format) => format === asked) ?? webhook.format ?? 'json',
   };
 }

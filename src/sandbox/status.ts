@@ -1,4 +1,4 @@
-import { reportTypes } from '../wire/delivery-report.ts';
+import { reportTypes } from '../wire/report-values.ts';
 import type { MessageStatus, RecipientStatus, StatusAnswer, StatusRequest } from '../wire/status.ts';
 import { type Delivery, type DeliveryChances, deliver, priceText } from './delivery.ts';
 import type { KeptMessage, KeptMessages } from './kept-messages.ts';

@@ -1,17 +1,36 @@
-import type { Channel, DeliveryOutcome } from '../domain.ts';
-import { asText, isObject, type JsonObject, member } from './json.ts';
+import type { DeliveryOutcome } from '../domain.ts';
+import { asText, isObject } from './json.ts';
+import { type ReportCall, readCall } from './report-call.ts';
+import {
+  observedMapping,
+  type ReportField,
+  type ReportMapping,
+  toWord,
+  type Words,
+} from './report-mapping.ts';
+import { type ReportText, reportText } from './report-text.ts';
 import { decimalText, detailPairs, type Units, unitsOf, utcTime } from './report-values.ts';
-import { parseMembers } from './xml.ts';
+import { internationalNumber } from './values.ts';
 
 /**
  * A call of the service's webhook, one per recipient. Its shape is not in interface.md (section 6: "not shown"); names
- * and words are those of observed.md.
+ * and words are those of observed.md, unless the account has others (`report-mapping.ts`).
  */
 
-/** What a report says of its recipient. `unrecognised`: its status word is not in the mapping. */
+/** What a report says of its recipient. `unrecognised`: neither its status word nor its result is in the mapping. */
 export type ReportedOutcome = DeliveryOutcome | 'pending' | 'unrecognised';
 
-export type DeliveryReport = {
+/** What reports and inbound messages have in common. */
+type Origin = {
+  readonly subAccount?: string;
+  readonly department?: string;
+  /** The service's own 8-character tracking number. */
+  readonly jobNumber?: string;
+  /** ISO 8601 in UTC. */
+  readonly sentTimeUtc?: string;
+};
+
+export type DeliveryReport = Origin & {
   /** Ours, or the one the service generated. */
   readonly messageId: string;
   /** The recipient's address; phone numbers come in E.164. */
@@ -19,28 +38,25 @@ export type DeliveryReport = {
   /** The service's word: `SMS`, `Email`, `Voice`, `Fax`. */
   readonly type: string;
   readonly outcome: ReportedOutcome;
-  /** The service's word that `outcome` was taken from. */
+  /** The service's word that `outcome` was taken from, where no word for `result` went before it. */
   readonly status: string;
-  /** Free text, such as `delivered` or `Bad Number`. */
+  /** Free text, such as `delivered` or `Bad Number`; may be empty. */
   readonly result: string;
-  readonly subAccount?: string;
-  readonly department?: string;
-  /** The service's own 8-character tracking number. */
-  readonly jobNumber?: string;
-  /** ISO 8601 in UTC. */
-  readonly sentTimeUtc?: string;
+  /** Whether the result says that the recipient wants no more messages. */
+  readonly optedOut: boolean;
   /** Decimal text in the account's currency. */
   readonly price?: string;
   readonly units: Units;
 };
 
 /** A message that came in by the same way: a matched reply or an unmatched one. */
-export type InboundMessage = {
+export type InboundMessage = Origin & {
   readonly type: 'SMSReply' | 'SMSInbound';
   /** Of the message that is answered; a reply that could not be matched has none. */
   readonly messageId?: string;
   /** The number it came from. */
-  readonly destination: string;
+  readonly from: string;
+  /** May be empty. */
   readonly text: string;
   readonly receivedId?: string;
 };
@@ -50,109 +66,124 @@ export type DecodedReport =
   | { readonly kind: 'inbound'; readonly message: InboundMessage }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** Status words in lower case, and what they mean. */
-export type StatusWords = Readonly<Record<string, DeliveryOutcome | 'pending'>>;
-
-/** Source: observed.md, `Status`. */
-export const defaultStatusWords: StatusWords = {
-  success: 'delivered',
-  failed: 'undelivered',
-  pending: 'pending',
-};
-
-/** The `Type` of a report of this channel (observed.md): text-to-speech is reported as `Voice`. */
-export const reportTypes: Readonly<Record<Channel, string>> = {
-  email: 'Email',
-  sms: 'SMS',
-  fax: 'Fax',
-  voice: 'Voice',
-  tts: 'Voice',
-};
-
 /**
- * Reads a call of the webhook, in JSON or in XML (any root element, the same names as its children). Whoever knows its
- * address can send anything, so nothing here throws and every value has to prove itself; what cannot be read at all is
- * `unreadable`, with the reason.
+ * Reads a call of the webhook. Whoever knows its address can send anything, so nothing here throws and every value has
+ * to prove itself; what cannot be read at all is `unreadable`, with the reason.
+ *
+ * A name that comes twice with different texts makes the whole call unreadable: either could be the forged one, and a
+ * guess would be recorded as what the service said.
  */
 export function decodeDeliveryReport(
-  body: Uint8Array,
-  statusWords: StatusWords = defaultStatusWords,
+  call: ReportCall,
+  mapping: ReportMapping = observedMapping,
 ): DecodedReport {
-  const members = parseMembers(body);
-  if (!members) return unreadable('the body is neither a JSON object nor XML');
+  const read = readCall(call);
+  if (read.kind === 'unreadable') return read;
+  const values = reportText(read.members, mapping);
+  if (values.ambiguous !== undefined) return unreadable(`it has several values of ${values.ambiguous}`);
 
-  const type = text(members, 'Type');
-  const destination = text(members, 'Destination');
-  if (type === undefined) return unreadable('it has no Type');
-  if (destination === undefined) return unreadable('it has no Destination');
-  const inboundType = inboundTypes.find((candidate) => candidate.toLowerCase() === type.toLowerCase());
-  if (inboundType) return { kind: 'inbound', message: toInbound(members, inboundType, destination) };
+  const type = values.key('Type');
+  if (type === undefined) return lacks(values, 'Type');
+  const destination = values.key('Destination');
+  if (destination === undefined) return lacks(values, 'Destination');
+  const address = withPlus(destination);
+  const inboundType = inboundTypes.find((candidate) => candidate.toLowerCase() === toWord(type));
+  if (inboundType) return { kind: 'inbound', message: toInbound(values, inboundType, address) };
 
-  const messageId = text(members, 'MessageID');
-  const status = text(members, 'Status');
-  if (messageId === undefined) return unreadable('it has no MessageID');
-  if (status === undefined) return unreadable('it has no Status');
-  const outcome = outcomeOf(status, statusWords);
-  return { kind: 'report', report: toReport(members, { type, destination, messageId, status, outcome }) };
+  const messageId = values.key('MessageID');
+  if (messageId === undefined) return lacks(values, 'MessageID');
+  const status = values.key('Status');
+  if (status === undefined) return lacks(values, 'Status');
+  const essentials = { type, destination: address, messageId, status };
+  return { kind: 'report', report: toReport(values, essentials, mapping) };
 }
 
 const inboundTypes = ['SMSReply', 'SMSInbound'] as const;
+
+/** Who a call says it comes from: the credential pair in it, as far as it is there and stands there once. */
+export function reportCredentials(
+  call: ReportCall,
+  mapping: ReportMapping = observedMapping,
+): { readonly sender?: string; readonly apiKey?: string } {
+  const read = readCall(call);
+  if (read.kind === 'unreadable') return {};
+  const values = reportText(read.members, mapping);
+  if (values.ambiguous !== undefined) return {};
+  return { ...present('sender', values.key('Sender')), ...present('apiKey', values.key('APIKey')) };
+}
 
 function unreadable(why: string): DecodedReport {
   return { kind: 'unreadable', why };
 }
 
-function outcomeOf(status: string, statusWords: StatusWords): ReportedOutcome {
-  const word = status.toLowerCase();
-  const outcome = Object.hasOwn(statusWords, word) ? statusWords[word] : undefined;
-  return outcome ?? 'unrecognised';
+function lacks({ text }: ReportText, field: ReportField): DecodedReport {
+  return unreadable(text(field) === undefined ? `it has no ${field}` : `its ${field} is too long`);
 }
 
-type Essentials = Pick<DeliveryReport, 'type' | 'destination' | 'messageId' | 'status' | 'outcome'>;
+/** In a form, a plus sign that its writer forgot to encode is a blank. */
+function withPlus(destination: string): string {
+  const number = destination.trim();
+  return destination.startsWith(' ') && internationalNumber.test(number) ? `+${number}` : destination;
+}
 
-function toReport(members: JsonObject, essentials: Essentials): DeliveryReport {
-  const sentTime = ['SentTimeUTC_RFC3339', 'SentTimeUTC', 'SendTimeUTC']
-    .map((name) => utcTime(text(members, name)))
-    .find((time) => time !== undefined);
+type Essentials = Pick<DeliveryReport, 'type' | 'destination' | 'messageId' | 'status'>;
+
+function toReport(values: ReportText, essentials: Essentials, mapping: ReportMapping): DeliveryReport {
+  const result = values.text('Result') ?? '';
   return {
     ...essentials,
-    result: text(members, 'Result') ?? '',
-    ...present('subAccount', text(members, 'SubAccount')),
-    ...present('department', text(members, 'Department')),
-    ...present('jobNumber', text(members, 'JobNumber')),
-    ...present('sentTimeUtc', sentTime),
-    ...present('price', decimalText(text(members, 'Price'))),
-    units: readUnits(member(members, 'Detail')),
+    outcome:
+      meaning(result, mapping.resultWords) ??
+      meaning(essentials.status, mapping.statusWords) ??
+      'unrecognised',
+    result,
+    optedOut: mapping.optOutResults.includes(toWord(result)),
+    ...originOf(values),
+    ...present('price', decimalText(values.key('Price'))),
+    units: readUnits(values),
   };
 }
 
-function toInbound(members: JsonObject, type: InboundMessage['type'], destination: string): InboundMessage {
+function meaning(text: string, words: Words): Words[string] | undefined {
+  const word = toWord(text);
+  return Object.hasOwn(words, word) ? words[word] : undefined;
+}
+
+function toInbound(values: ReportText, type: InboundMessage['type'], from: string): InboundMessage {
   return {
     type,
-    ...present('messageId', text(members, 'MessageID')),
-    destination,
-    text: text(members, 'Message') ?? '',
-    ...present('receivedId', text(members, 'ReceivedID')),
+    ...present('messageId', values.key('MessageID')),
+    from,
+    text: values.text('Message') ?? '',
+    ...present('receivedId', values.key('ReceivedID')),
+    ...originOf(values),
   };
+}
+
+function originOf({ key, texts }: ReportText): Origin {
+  return {
+    ...present('subAccount', key('SubAccount')),
+    ...present('department', key('Department')),
+    ...present('jobNumber', key('JobNumber')),
+    ...present('sentTimeUtc', firstTime(texts('SentTimeUTC'))),
+  };
+}
+
+function firstTime(texts: readonly string[]): string | undefined {
+  for (const text of texts) {
+    const time = utcTime(text);
+    if (time !== undefined) return time;
+  }
+  return undefined;
 }
 
 /** `Detail` was seen as text; an object with the same names is taken too. */
-function readUnits(detail: unknown): Units {
+function readUnits({ value }: ReportText): Units {
+  const detail = value('Detail');
   if (isObject(detail)) {
-    return unitsOf(Object.entries(detail).map(([name, value]) => [name, asText(value) ?? '']));
+    return unitsOf(Object.entries(detail).map(([name, count]) => [name, asText(count) ?? '']));
   }
   return unitsOf(detailPairs(asText(detail) ?? ''));
-}
-
-/** A member as text; undefined where it is absent, empty or of another type. */
-function text(members: JsonObject, name: string): string | undefined {
-  const value = asText(member(members, name));
-  return value === undefined || value === '' ? undefined : withoutNul(value);
-}
-
-/** Postgres text cannot hold U+0000. */
-function withoutNul(value: string): string {
-  return value.replaceAll('\0', '');
 }
 
 function present<Name extends string>(name: Name, value: string | undefined): { [Key in Name]?: string } {

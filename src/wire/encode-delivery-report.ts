@@ -1,37 +1,54 @@
-import type { Format } from '../domain.ts';
 import { withCarriable } from './characters.ts';
 import type { DeliveryReport } from './delivery-report.ts';
 import { buildXml } from './xml.ts';
 
 /** A report as the service writes it: what `DeliveryReport` is read from. */
-export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome'> & {
+export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome' | 'optedOut'> & {
   /** The interface's, such as `v2.02`. */
   readonly version: string;
   /** The callback URL that is called. */
   readonly url: string;
 };
 
+/** What a webhook can be called in (observed.md): two bodies, form fields, and a query string. */
+export const reportFormats = ['json', 'xml', 'post', 'get'] as const;
+export type ReportFormat = (typeof reportFormats)[number];
+
 export type EncodedReport = {
+  readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
-  /** Text, which HTTP sends as UTF-8. */
+  /** Text, which HTTP sends as UTF-8; of a GET, the query string. */
   readonly body: string;
 };
 
 /**
  * Writes a delivery report with the members of observed.md: in JSON as an object, in XML as children of a root whose
- * name was not seen. XML has no null, so what is null in JSON is an empty element there; and it has no way to write some
- * characters that a report may quote, so they are `?`.
+ * name was not seen, as form fields or as a query string. Only JSON has a null; in the others it is empty. XML has no way to
+ * write some characters that a report may quote, so they are `?`; forms have none for half of a surrogate pair, which is
+ * U+FFFD there.
  */
-export function encodeDeliveryReport(report: DeliveryReportToWrite, format: Format): EncodedReport {
+export function encodeDeliveryReport(report: DeliveryReportToWrite, format: ReportFormat): EncodedReport {
   const members = toMembers(report);
-  if (format === 'json') {
-    return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(members) };
+  const texts = Object.entries(members).map(([name, value]): [string, string] => [name, value ?? '']);
+  switch (format) {
+    case 'json':
+      return posted('application/json', JSON.stringify(members));
+    case 'xml':
+      return posted('application/xml; charset=utf-8', toXml(texts));
+    case 'post':
+      return posted('application/x-www-form-urlencoded', String(new URLSearchParams(texts)));
+    case 'get':
+      return { method: 'GET', headers: {}, body: String(new URLSearchParams(texts)) };
   }
-  const elements = Object.entries(members).map(([name, value]) => [name, withCarriable(value ?? '')]);
-  return {
-    headers: { 'Content-Type': 'application/xml; charset=utf-8' },
-    body: buildXml({ DeliveryReport: Object.fromEntries(elements) }),
-  };
+}
+
+function posted(contentType: string, body: string): EncodedReport {
+  return { method: 'POST', headers: { 'Content-Type': contentType }, body };
+}
+
+function toXml(texts: readonly (readonly [string, string])[]): string {
+  const elements = texts.map(([name, text]) => [name, withCarriable(text)]);
+  return buildXml({ DeliveryReport: Object.fromEntries(elements) });
 }
 
 function toMembers(report: DeliveryReportToWrite): Readonly<Record<string, string | null>> {

@@ -1,3 +1,5 @@
+import { type Channel, channels } from '../domain.ts';
+import { toWord } from './report-mapping.ts';
 import { isTime } from './values.ts';
 
 /** Values of a delivery report: what can be believed of them. Whatever does not fit its pattern is absent. */
@@ -14,6 +16,15 @@ export const unitNames = [
 export type UnitName = (typeof unitNames)[number];
 export type Units = Readonly<Partial<Record<UnitName, number>>>;
 
+/** The `Type` of a report of this channel (observed.md): text-to-speech is reported as `Voice`. */
+export const reportTypes: Readonly<Record<Channel, string>> = {
+  email: 'Email',
+  sms: 'SMS',
+  fax: 'Fax',
+  voice: 'Voice',
+  tts: 'Voice',
+};
+
 /** The largest count a database integer holds; a larger one is nonsense. */
 const largestCount = 2_147_483_647;
 
@@ -23,23 +34,59 @@ export function decimalText(text: string | undefined): string | undefined {
   return trimmed !== undefined && /^-?\d{1,12}(\.\d{1,8})?$/.test(trimmed) ? trimmed : undefined;
 }
 
+/** More than all pairs that were seen together; a longer `Detail` is none. */
+const longestDetail = 10_000;
+
 /** `Name:value` pairs separated by commas, semicolons or line breaks (observed.md, `Detail`). */
 export function detailPairs(text: string): readonly (readonly [string, string])[] {
+  if (text.length > longestDetail) return [];
   return text.split(/[,;\r\n]+/).flatMap((pair): [string, string][] => {
     const colon = pair.indexOf(':');
     return colon < 0 ? [] : [[pair.slice(0, colon).trim(), pair.slice(colon + 1).trim()]];
   });
 }
 
-/** The known quantities among the pairs, each a whole number. */
+/** The known quantities among the pairs, in any case, each a whole number. One that is there twice, and differs, is absent. */
 export function unitsOf(pairs: Iterable<readonly [string, string]>): Units {
-  const units: Partial<Record<UnitName, number>> = {};
+  const counts = new Map<UnitName, Set<number>>();
   for (const [name, value] of pairs) {
-    const known = unitNames.find((unit) => unit === name);
+    const known = unitNames.find((unit) => unit.toLowerCase() === name.toLowerCase());
     const count = /^\d{1,10}$/.test(value) ? Number(value) : undefined;
-    if (known && count !== undefined && count <= largestCount) units[known] = count;
+    if (!known || count === undefined || count > largestCount) continue;
+    counts.set(known, (counts.get(known) ?? new Set()).add(count));
+  }
+  const units: Partial<Record<UnitName, number>> = {};
+  for (const [name, [count, other]] of counts) {
+    if (count !== undefined && other === undefined) units[name] = count;
   }
   return units;
+}
+
+/** The channels that a report of this `Type` (any case) can be of; none for a word that was not seen. */
+export function channelsOfType(type: string): readonly Channel[] {
+  return channels.filter((channel) => reportTypes[channel].toLowerCase() === toWord(type));
+}
+
+/** The quantity that each channel is invoiced by; an email counts as one. */
+const billedBy: Readonly<Record<Exclude<Channel, 'email'>, UnitName>> = {
+  sms: 'SMSParts',
+  fax: 'FaxPages',
+  voice: 'VoiceSeconds',
+  tts: 'VoiceSeconds',
+};
+
+/** What is counted for the invoice: SMS parts, fax pages, voice seconds, and one for an email. Decimal text; null when unknown. */
+export function billedUnits({
+  type,
+  units,
+}: {
+  readonly type: string;
+  readonly units: Units;
+}): string | null {
+  const [channel] = channelsOfType(type);
+  if (channel === undefined) return null;
+  const count = channel === 'email' ? 1 : units[billedBy[channel]];
+  return count === undefined ? null : String(count);
 }
 
 /** `2025-06-12T20:44:16.000Z`, or `2025-06-12 20:44:16` taken as UTC, to ISO 8601 in UTC with milliseconds. */

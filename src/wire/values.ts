@@ -98,7 +98,7 @@ export function fromWireText(interfaceName: InterfaceName, field: FieldDefinitio
 }
 
 /** E.164 without its plus sign. */
-const internationalNumber = /^[1-9]\d{6,14}$/;
+export const internationalNumber = /^[1-9]\d{6,14}$/;
 
 /**
  * A telephone number as the interface takes it: earlier versions are shown numbers "without a leading plus sign" (2.8).

@@ -19,13 +19,18 @@ class StrictEntities extends EntityDecoder {
   }
 
   override decode(text: string): string {
-    if (controlReference.test(text)) throw new Error('a reference to what is no character');
+    if (controlReference.test(text) || surrogateReference.test(text))
+      throw new Error('a reference to what is no character');
     return super.decode(text);
   }
 }
 
 /** To U+0000–U+001F but for tab, line feed and carriage return. */
 const controlReference = /&#0*(?:[0-8]|1[124-9]|2\d|3[01]);|&#x0*(?:[0-8bcef]|1[\da-f]);/i;
+
+/** To U+D800–U+DFFF, which the decoder would drop without a word. */
+const surrogateReference =
+  /&#0*(?:5529[6-9]|55[3-9]\d\d|56\d{3}|57[0-2]\d\d|573[0-3]\d|5734[0-3]);|&#x0*d[89a-f][\da-f]{2};/i;
 
 const parser = new XMLParser({
   trimValues: false,
@@ -57,29 +62,42 @@ export function looksLikeXml(body: Uint8Array): boolean {
  * @returns undefined when the bytes are not well-formed XML, or have a document type
  */
 export function parseXml(body: Uint8Array): unknown {
+  const text = decodeXml(body);
+  return text === undefined ? undefined : parseText(text);
+}
+
+function parseText(text: string): unknown {
   try {
-    const text = decodeBytes(body);
     if (uncarriable('xml', text) !== undefined || XMLValidator.validate(text) !== true) return undefined;
     const document: unknown = parser.parse(text);
     if (!isObject(document)) return undefined;
     const roots = Object.entries(document).filter(([name]) => name !== '#text');
     return roots.length === 1 ? roots[0]?.[1] : undefined;
   } catch {
-    // Bytes that are no text, a document type, names that would pollute a prototype, nesting too deep.
+    // A document type, names that would pollute a prototype, nesting too deep.
     return undefined;
   }
 }
 
-/** In the encoding that the declaration names, or else UTF-8. @throws TypeError, RangeError for bytes that are not */
-function decodeBytes(body: Uint8Array): string {
+/** In the encoding that the declaration names, or else UTF-8; undefined for bytes that are not. */
+export function decodeXml(body: Uint8Array): string | undefined {
   const declaration = new TextDecoder('latin1').decode(body.subarray(0, 100));
   const encoding = /^<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']/.exec(declaration)?.[1];
-  return new TextDecoder(encoding ?? 'utf-8', { fatal: true }).decode(body);
+  try {
+    return new TextDecoder(encoding ?? 'utf-8', { fatal: true }).decode(body);
+  } catch {
+    return undefined;
+  }
 }
 
 /** As `parseXml`, without white space around texts: for answers and reports, in which nobody means it. */
 export function parseXmlTrimmed(body: Uint8Array): unknown {
   return trimmed(parseXml(body));
+}
+
+/** As `parseXmlTrimmed`, of text. */
+export function parseXmlText(text: string): unknown {
+  return trimmed(parseText(text));
 }
 
 function trimmed(value: unknown): unknown {

@@ -184,7 +184,8 @@ async function applyAgain({ databaseUrl }: Bench) {
   await query(
     databaseUrl,
     `TRUNCATE inbox_queue, reports, recipient_outcomes;
-     INSERT INTO inbox_queue (report_id, due_at) SELECT report_id, received_at FROM inbox;`,
+     INSERT INTO inbox_queue (report_id, due_at, bytes)
+     SELECT report_id, received_at, octet_length(body) FROM inbox;`,
   );
   await query(databaseUrl, 'VACUUM ANALYZE');
   await query(databaseUrl, 'CHECKPOINT');

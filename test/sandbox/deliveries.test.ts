@@ -17,8 +17,8 @@ async function receiver(answer?: (response: ServerResponse) => void): Promise<Re
   return {
     url: hook.url,
     get reports() {
-      return hook.bodies.map((body) => {
-        const decoded = decodeDeliveryReport(body);
+      return hook.calls.map((call) => {
+        const decoded = decodeDeliveryReport(call);
         if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
         return decoded.report;
       });

@@ -1,23 +1,38 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import type { ReportCall } from '../../src/wire/report-call.ts';
 
 export type WebhookReceiver = AsyncDisposable & {
   readonly url: string;
-  /** Of the calls so far, each as it came. */
+  /** So far, each as it came. */
+  readonly calls: readonly ReportCall[];
+  /** Of the calls so far. */
   readonly bodies: readonly Buffer[];
   readonly contentTypes: readonly (string | undefined)[];
+  readonly authorizations: readonly (string | undefined)[];
 };
 
 /** @param answer decides what each call gets; by default, all are taken */
 export async function webhookReceiver(
   answer: (response: ServerResponse) => void = (response) => response.end(),
 ): Promise<WebhookReceiver> {
+  const calls: ReportCall[] = [];
   const bodies: Buffer[] = [];
   const contentTypes: (string | undefined)[] = [];
+  const authorizations: (string | undefined)[] = [];
   const server = createServer(async (request, response) => {
-    bodies.push(await buffer(request));
-    contentTypes.push(request.headers['content-type']);
+    const body = await buffer(request);
+    const contentType = request.headers['content-type'];
+    const query = request.url?.split('?').slice(1).join('?') ?? '';
+    calls.push(
+      request.method === 'GET'
+        ? { method: 'GET', contentType: '', body: Buffer.from(query) }
+        : { method: 'POST', contentType: contentType ?? '', body },
+    );
+    bodies.push(body);
+    contentTypes.push(contentType);
+    authorizations.push(request.headers.authorization);
     answer(response);
   });
   server.listen(0, '127.0.0.1');
@@ -26,8 +41,10 @@ export async function webhookReceiver(
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}/hook`,
+    calls,
     bodies,
     contentTypes,
+    authorizations,
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();

@@ -38,8 +38,8 @@ async function reportsOf(
     expect(await send(sandbox, wire, request)).toMatchObject({ status: 200 });
   }
   await expect.poll(sandbox.outstandingReports, { timeout: 5000 }).toBe(0);
-  return hook.bodies.map((body) => {
-    const decoded = decodeDeliveryReport(body);
+  return hook.calls.map((call) => {
+    const decoded = decodeDeliveryReport(call);
     if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
     return decoded.report;
   });
@@ -62,11 +62,35 @@ describe('a report is written', () => {
     ['XML', 'xml'],
     ['xml', 'xml'],
     ['Json', 'json'],
+    ['POST', 'form'],
     ['CSV', 'json'],
   ])('in the format that the request asks for, where there is one: %s', async (asked, format) => {
     await using hook = await webhookReceiver();
     await reportsOf(hook, {}, [sent(rest202Json, 'sms', { WebhookCallbackFormat: asked })]);
     expect(hook.contentTypes).toEqual([expect.stringContaining(format)]);
+  });
+
+  test.each([
+    ['post', 'POST', 'application/x-www-form-urlencoded'],
+    ['get', 'GET', undefined],
+  ] as const)('as form fields or as a query string: %s', async (format, method, type) => {
+    await using hook = await webhookReceiver();
+    const [report] = await reportsOf(hook, { webhook: { url: `${hook.url}?a=b`, format } }, [
+      sent(rest202Json, 'sms'),
+    ]);
+    expect(report).toMatchObject({ messageId: 'M1', destination: '+64211234000', outcome: 'delivered' });
+    expect(hook.calls[0]?.method).toBe(method);
+    expect(hook.contentTypes).toEqual([type]);
+    expect(String(hook.calls[0]?.body).startsWith('a=b&')).toBe(format === 'get');
+  });
+
+  test('with the user and password that the address has', async () => {
+    await using hook = await webhookReceiver();
+    const url = hook.url.replace('http://', 'http://volley:p%40ss@');
+    await reportsOf(hook, { webhook: { url } }, [sent(rest202Json, 'sms')]);
+    await reportsOf(hook, { webhook: { url: hook.url } }, [sent(rest202Json, 'sms')]);
+    const basic = `Basic ${Buffer.from('volley:p@ss').toString('base64')}`;
+    expect(hook.authorizations).toEqual([basic, undefined]);
   });
 
   test('to the address that the request asks for', async () => {
@@ -102,7 +126,8 @@ describe('a report is written', () => {
     });
     expect(answer).toMatchObject({ status: 200 });
     await expect.poll(() => hook.bodies.length).toBe(1);
-    expect(decodeDeliveryReport(hook.bodies[0] ?? Buffer.of())).toMatchObject({
+    const [call] = hook.calls;
+    expect(call && decodeDeliveryReport(call)).toMatchObject({
       kind: 'report',
       report: { destination: '?\ufffd', subAccount: '?]]>&<\r\nx' },
     });
@@ -188,7 +213,7 @@ test.each([
   };
   expect(await post(`${sandbox.url}/api/json/send/`, JSON.stringify(body))).toMatchObject({ status: 200 });
   await expect.poll(() => hook.bodies.length).toBe(2);
-  for (const one of hook.bodies) {
+  for (const one of hook.calls) {
     expect(decodeDeliveryReport(one)).toMatchObject({
       report: { outcome: 'delivered', price: '0.000', units: { SMSParts: 1 } },
     });

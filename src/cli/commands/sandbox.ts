@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
-import { type Format, formats } from '../../domain.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
+import { type ReportFormat, reportFormats } from '../../wire/encode-delivery-report.ts';
 import { parseDuration, parsePort, parseShare, parseWholeNumber } from '../options.ts';
 import type { Shell } from '../shell.ts';
 
@@ -11,7 +11,7 @@ type SandboxFlags = {
   readonly journal?: string;
   readonly token?: string;
   readonly webhookUrl?: string;
-  readonly webhookFormat: Format;
+  readonly webhookFormat: ReportFormat;
   readonly latency: number;
   readonly failRate: number;
   readonly undeliveredRate: number;
@@ -43,8 +43,11 @@ export function define(command: Command, shell: Shell): void {
     .option('--token <token>', 'the only token or API key to take; without it, any')
     .option('--webhook-url <url>', 'where delivery reports go; without it, none are sent')
     .addOption(
-      new Option('--webhook-format <format>', 'what delivery reports are written in')
-        .choices(formats)
+      new Option(
+        '--webhook-format <format>',
+        'what delivery reports are written in: json, xml, form fields (post) or a query string (get)',
+      )
+        .choices(reportFormats)
         .default('json'),
     )
     .addOption(durationOption('--latency <duration>', 'wait before every answer', 0, '0s'))

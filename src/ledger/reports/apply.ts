@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
 import { applyDeliveries } from './deliveries.ts';
@@ -5,6 +6,9 @@ import { lookAgain, takeReports } from './inbox.ts';
 import { type OptOut, suppressOptOuts } from './opt-outs.ts';
 import { keepInbound, keepUnreadable } from './others.ts';
 import type { InboxReport, Reading, ReadReport } from './reading.ts';
+
+/** A real report has a thousandth of a mebibyte. Bytes. */
+const largeBody = 16 * 1024;
 
 /**
  * Takes a batch of reports from the inbox, has them read, and applies them, in one transaction. Safe with several
@@ -21,7 +25,12 @@ export async function applyReports(
 ): Promise<number> {
   return inTransaction(pool, async (client) => {
     const reports = await takeReports(client, limit, now);
-    const readings = reports.map((report): ReadReport => ({ ...report, ...read(report) }));
+    const readings: ReadReport[] = [];
+    for (const report of reports) {
+      readings.push({ ...report, ...read(report) });
+      // Others in the process are not to wait for many of them.
+      if (report.body.byteLength > largeBody) await setImmediate();
+    }
     const unmatched = await applyDeliveries(client, readings.filter(isOf('delivery')));
     await keepInbound(client, readings.filter(isOf('inbound')));
     await keepUnreadable(client, readings.filter(isOf('unreadable')));

@@ -27,10 +27,10 @@ export async function receiveReports(pool: pg.Pool, reports: readonly ReceivedRe
       FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::jsonb[], $6::bytea[]) WITH ORDINALITY
         AS received (account, received_at, method, content_type, headers, body, place)
       ORDER BY place
-      RETURNING report_id, received_at
+      RETURNING report_id, received_at, octet_length(body) AS bytes
     )
-    INSERT INTO inbox_queue (report_id, due_at)
-    SELECT report_id, received_at FROM stored
+    INSERT INTO inbox_queue (report_id, due_at, bytes)
+    SELECT report_id, received_at, bytes FROM stored
     `,
     values: [
       reports.map(({ account }) => account),

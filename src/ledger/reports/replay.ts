@@ -21,8 +21,8 @@ export async function replayReports(
 ): Promise<number> {
   const { rowCount } = await pool.query(
     `
-    INSERT INTO inbox_queue (report_id, due_at)
-    SELECT report_id, $3
+    INSERT INTO inbox_queue (report_id, due_at, bytes)
+    SELECT report_id, $3, octet_length(body)
     FROM inbox i
     WHERE ($1::text IS NULL OR i.account = $1)
       AND ($2::timestamptz IS NULL OR i.received_at >= $2)

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { text } from '../platform/scalars.ts';
+import {
+  observedMapping,
+  type ReportMapping,
+  reportFields,
+  toWord,
+  type Words,
+  wordOutcomes,
+} from '../wire/report-mapping.ts';
+
+/** The part of an account that says how its delivery reports are to be read; what it leaves out is as observed. */
+
+function words(description: string) {
+  return z.record(z.string().min(1), z.enum(wordOutcomes)).default({}).describe(description);
+}
+
+function texts(byDefault: readonly string[], description: string) {
+  return z
+    .array(text)
+    .default([...byDefault])
+    .describe(`${description} In place of: ${byDefault.join(', ')}; an empty list for none.`);
+}
+
+export const reportMappingShape = {
+  fields: z
+    .partialRecord(z.enum(reportFields), z.array(text).min(1, 'expected at least one name'))
+    .default({})
+    .describe(
+      'What this account calls the fields of delivery reports: under the name Volley knows, the names to look for in its place, in this order and in any case. Fields that are not given keep their names.',
+    ),
+  statusWords: words(
+    'What the words of Status mean, in any case: delivered, undelivered or pending. Added to Success, Failed and Pending; the same word replaces theirs.',
+  ),
+  resultWords: words(
+    'What a whole Result means, in any case, whatever the Status says. Added to "Control Deleted", which is undelivered; the same text replaces it.',
+  ),
+  optOutResults: texts(
+    ['Destination is blacklisted'],
+    'Results, whole and in any case, that say the recipient has opted out.',
+  ),
+  stopWords: texts(
+    observedMapping.stopWords,
+    'Replies that opt their sender out: the whole message, in any case, punctuation at its end apart.',
+  ),
+};
+
+type WrittenMapping = {
+  readonly [Key in keyof typeof reportMappingShape]: z.output<(typeof reportMappingShape)[Key]>;
+};
+
+/** The mapping of an account: what it says, and the observed one for the rest. */
+export function reportMapping(written: WrittenMapping): ReportMapping {
+  const fields = { ...observedMapping.fields };
+  for (const field of reportFields) fields[field] = written.fields[field] ?? fields[field];
+  return {
+    fields,
+    statusWords: { ...observedMapping.statusWords, ...toWords(written.statusWords) },
+    resultWords: { ...observedMapping.resultWords, ...toWords(written.resultWords) },
+    optOutResults: written.optOutResults.map(toWord),
+    stopWords: written.stopWords,
+  };
+}
+
+function toWords(written: Words): Words {
+  return Object.fromEntries(Object.entries(written).map(([text, outcome]) => [toWord(text), outcome]));
+}

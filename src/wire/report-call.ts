@@ -1,0 +1,120 @@
+import { isUtf8 } from 'node:buffer';
+import { isObject, parseJson } from './json.ts';
+import { mostMembers, occursMoreThan, surveyJson, surveyXml, tooMany } from './report-survey.ts';
+import { decodeXml, parseXmlText } from './xml.ts';
+
+/** A call of the webhook, as it came. */
+export type ReportCall = {
+  readonly method: 'GET' | 'POST';
+  /** As the caller wrote it, which is often wrong; may be empty. */
+  readonly contentType: string;
+  /** The body; of a GET, the query string. */
+  readonly body: Uint8Array;
+};
+
+/** What stands under each name, in lower case; more than one value where a name comes more than once. */
+export type ReportMembers = ReadonlyMap<string, readonly unknown[]>;
+
+export type ReadCall =
+  | { readonly kind: 'members'; readonly members: ReportMembers }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/**
+ * The names and values of a call: of a GET from its query string; of a POST from JSON, XML (any root element) or form
+ * fields, whichever its bytes begin as. Never throws, in time linear to the size of the body.
+ */
+export function readCall({ method, contentType, body }: ReportCall): ReadCall {
+  if (method === 'GET') return readForm(body, 'query string');
+  const content = body.subarray(beginning(body));
+  switch (content[0]) {
+    case undefined:
+      return unreadable('the body is empty');
+    case 0x7b: // {
+    case 0x5b: // [
+      return readJson(content);
+    case 0x3c: // <
+      return readXml(content);
+  }
+  const isMultipart = /^\s*multipart\//i.test(contentType) || (content[0] === 0x2d && content[1] === 0x2d);
+  if (isMultipart) return unreadable('the body is multipart, which no report was seen in');
+  return readForm(content, 'body');
+}
+
+function unreadable(why: string): ReadCall {
+  return { kind: 'unreadable', why };
+}
+
+/** Where a UTF-8 mark and white space end. */
+function beginning(body: Uint8Array): number {
+  let at = 0;
+  for (;;) {
+    const byte = body[at];
+    if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) at++;
+    else if (byte === 0xef && body[at + 1] === 0xbb && body[at + 2] === 0xbf) at += 3;
+    else return at;
+  }
+}
+
+function readJson(body: Uint8Array): ReadCall {
+  if (!isUtf8(body)) return unreadable('the JSON is not in UTF-8');
+  const { trouble, names } = surveyJson(body);
+  if (trouble !== undefined) return unreadable(trouble);
+  const content = parseJson(body);
+  if (content === undefined) return unreadable('the JSON is broken');
+  if (!isObject(content)) return unreadable('the JSON is not an object');
+  const entries = Object.entries(content);
+  // The parser keeps the last of them without a word.
+  if (entries.length !== names) return unreadable('a name comes more than once in the JSON object');
+  return toMembers(entries);
+}
+
+function readXml(body: Uint8Array): ReadCall {
+  const text = decodeXml(body);
+  if (text === undefined) return unreadable('the XML is not in the encoding it says, or else UTF-8');
+  const { trouble } = surveyXml(text);
+  if (trouble !== undefined) return unreadable(trouble);
+  const content = parseXmlText(text);
+  if (content === undefined) return unreadable('the XML is broken');
+  if (!isObject(content)) return unreadable('the root of the XML has no elements in it');
+  return toMembers(
+    Object.entries(content).flatMap(([name, value]) =>
+      Array.isArray(value) ? value.map((one): [string, unknown] => [name, one]) : [[name, value]],
+    ),
+  );
+}
+
+/** `application/x-www-form-urlencoded`, in UTF-8. */
+function readForm(body: Uint8Array, what: 'body' | 'query string'): ReadCall {
+  if (!isUtf8(body)) return unreadable(`the ${what} is not in UTF-8`);
+  // What is meant as white space is encoded; what is not comes from a tool that ends its output with a line.
+  const text = new TextDecoder().decode(body).trim().replace(/^\?/, '');
+  if (!text.includes('=')) return unreadable(`the ${what} is neither JSON nor XML nor form fields`);
+  if (occursMoreThan(text, '&', mostMembers)) return unreadable(tooMany);
+  try {
+    return toMembers(text.split('&').map(formField));
+  } catch {
+    return unreadable(`the ${what} has broken percent-encoding, or encodes what is not UTF-8`);
+  }
+}
+
+/** @throws URIError for broken percent-encoding */
+function formField(field: string): readonly [name: string, value: string] {
+  const equals = field.indexOf('=');
+  const [name, value] = equals < 0 ? [field, ''] : [field.slice(0, equals), field.slice(equals + 1)];
+  return [formText(name), formText(value)];
+}
+
+function formText(encoded: string): string {
+  return decodeURIComponent(encoded.replace(/\+/g, ' '));
+}
+
+function toMembers(entries: Iterable<readonly [name: string, value: unknown]>): ReadCall {
+  const members = new Map<string, unknown[]>();
+  for (const [name, value] of entries) {
+    const key = name.toLowerCase();
+    const values = members.get(key);
+    if (values) values.push(value);
+    else members.set(key, [value]);
+  }
+  return { kind: 'members', members };
+}

@@ -1,0 +1,81 @@
+import type { DeliveryOutcome } from '../domain.ts';
+
+/**
+ * What a deployment of the service calls the fields and states of its delivery reports. The contract shows none of it
+ * (interface.md, section 6: "not shown"); what is here by default was seen in one deployment (observed.md), and an account
+ * may say otherwise.
+ */
+
+/** The fields of a report that are looked for, under their observed names. */
+export const reportFields = [
+  'MessageID',
+  'Destination',
+  'Type',
+  'Status',
+  'Result',
+  'Price',
+  'Detail',
+  'SubAccount',
+  'Department',
+  'JobNumber',
+  'SentTimeUTC',
+  'Message',
+  'ReceivedID',
+  'Sender',
+  'APIKey',
+] as const;
+export type ReportField = (typeof reportFields)[number];
+
+/** What a word of the service says has become of a recipient. */
+export const wordOutcomes = ['delivered', 'undelivered', 'pending'] as const satisfies readonly (
+  | DeliveryOutcome
+  | 'pending'
+)[];
+export type WordOutcome = (typeof wordOutcomes)[number];
+
+/** Words in lower case, and what they mean. */
+export type Words = Readonly<Record<string, WordOutcome>>;
+
+export type ReportMapping = {
+  /** The names to look for, in this order, whatever their case; the first that has a value is taken. */
+  readonly fields: Readonly<Record<ReportField, readonly string[]>>;
+  /** Of `Status`. */
+  readonly statusWords: Words;
+  /** Of `Result`, the whole of it; they win over the word of `Status`. */
+  readonly resultWords: Words;
+  /** Results, in lower case, that say the recipient wants no more messages. */
+  readonly optOutResults: readonly string[];
+  /** Replies that say so; read by `isStopWord`. */
+  readonly stopWords: readonly string[];
+};
+
+/** Source: observed.md. */
+export const observedMapping: ReportMapping = {
+  fields: {
+    MessageID: ['MessageID'],
+    Destination: ['Destination'],
+    Type: ['Type'],
+    Status: ['Status'],
+    Result: ['Result'],
+    Price: ['Price'],
+    Detail: ['Detail'],
+    SubAccount: ['SubAccount'],
+    Department: ['Department'],
+    JobNumber: ['JobNumber'],
+    SentTimeUTC: ['SentTimeUTC_RFC3339', 'SentTimeUTC', 'SendTimeUTC'],
+    Message: ['Message'],
+    ReceivedID: ['ReceivedID'],
+    Sender: ['Sender'],
+    APIKey: ['APIKey'],
+  },
+  statusWords: { success: 'delivered', failed: 'undelivered', pending: 'pending' },
+  // Aborted by a user and not charged: nobody got it, though its Status is Success.
+  resultWords: { 'control deleted': 'undelivered' },
+  optOutResults: ['destination is blacklisted'],
+  stopWords: ['STOP', 'STOPALL', 'UNSUBSCRIBE', 'OPT OUT', 'OPTOUT', 'CANCEL', 'END', 'QUIT'],
+};
+
+/** A word as `ReportMapping` has it. */
+export function toWord(text: string): string {
+  return text.trim().toLowerCase();
+}

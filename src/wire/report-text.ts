@@ -1,0 +1,63 @@
+import { asText } from './json.ts';
+import type { ReportMembers } from './report-call.ts';
+import type { ReportField, ReportMapping } from './report-mapping.ts';
+
+/** The values of a report under the names that an account gives them. */
+export type ReportText = {
+  /** The first text that stands under the field's names; undefined where there is none. */
+  readonly text: (field: ReportField) => string | undefined;
+  /** As `text`, of at most `mostCharacters`: for names and numbers that are looked up. A longer one is absent. */
+  readonly key: (field: ReportField) => string | undefined;
+  /** Every text under the field's names, in the order of the names. */
+  readonly texts: (field: ReportField) => readonly string[];
+  /** What stands first under the field's names, of any type. */
+  readonly value: (field: ReportField) => unknown;
+  /** The first name that has several texts, which leaves open what the report says. */
+  readonly ambiguous: string | undefined;
+};
+
+/** Longer than any name, number or address; what a database index takes. */
+const mostCharacters = 500;
+
+export function reportText(members: ReportMembers, { fields }: ReportMapping): ReportText {
+  const valuesOf = (name: string): readonly unknown[] => members.get(name.toLowerCase()) ?? [];
+  const text = (field: ReportField): string | undefined => {
+    for (const name of fields[field]) {
+      for (const value of valuesOf(name)) {
+        const found = storable(value);
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
+  };
+  return {
+    text,
+    key: (field) => {
+      const found = text(field);
+      return found === undefined || found.length > mostCharacters ? undefined : found;
+    },
+    texts: (field) => fields[field].flatMap((name) => textsOf(valuesOf(name))),
+    value: (field) => fields[field].flatMap(valuesOf)[0],
+    ambiguous: ambiguousName(members, fields),
+  };
+}
+
+function ambiguousName(members: ReportMembers, fields: ReportMapping['fields']): string | undefined {
+  for (const [member, values] of members) {
+    if (values.length === 1 || new Set(textsOf(values)).size < 2) continue;
+    const name = Object.values(fields)
+      .flat()
+      .find((one) => one.toLowerCase() === member);
+    if (name !== undefined) return name;
+  }
+  return undefined;
+}
+
+function textsOf(values: readonly unknown[]): readonly string[] {
+  return values.flatMap((value) => storable(value) ?? []);
+}
+
+/** A text that Postgres takes: without U+0000, and with U+FFFD for half of a surrogate pair; undefined when it is empty. */
+function storable(value: unknown): string | undefined {
+  return asText(value)?.replaceAll('\0', '').toWellFormed() || undefined;
+}

@@ -1,0 +1,20 @@
+/** Longer than any stop word with what may stand around it; bounds the work on a text of any size. */
+const mostCharacters = 200;
+
+/**
+ * Whether a message that came in says "no more", and nothing else: the whole message, in any case, without the white space
+ * around it and the punctuation at its end; white space within counts as one blank.
+ */
+export function isStopWord(text: string, words: readonly string[]): boolean {
+  const said = plain(text);
+  return said !== '' && words.some((word) => plain(word) === said);
+}
+
+function plain(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed.length > mostCharacters) return '';
+  return trimmed
+    .replace(/[\p{P}\s]+$/u, '')
+    .replace(/\s+/g, ' ')
+    .toLowerCase();
+}

@@ -1,0 +1,11 @@
+import type { ReportCall } from '../../src/wire/report-call.ts';
+
+/** A call that posts this body, of whatever type it says it is. */
+export function posted(body: string | Uint8Array, contentType = ''): ReportCall {
+  return { method: 'POST', contentType, body: Buffer.from(body) };
+}
+
+/** A call with this query string. */
+export function asked(query: string): ReportCall {
+  return { method: 'GET', contentType: '', body: Buffer.from(query) };
+}

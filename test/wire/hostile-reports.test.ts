@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type DecodedReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+import { encodeDeliveryReport, reportFormats } from '../../src/wire/encode-delivery-report.ts';
+import type { ReportCall } from '../../src/wire/report-call.ts';
+import { longestMarkup, mostMarkup, mostMembers, mostReferences } from '../../src/wire/report-survey.ts';
+import { asked, posted } from '../support/report-calls.ts';
+
+/**
+ * Whoever knows the receiver's address can send anything. Structure is capped before a parser sees it, so that no body of
+ * 1 MiB holds the process up for long; what was measured stands in docs/interfaces.md.
+ */
+
+const megabyte = 1024 * 1024;
+const members = '"Type":"SMS","Destination":"+6421","MessageID":"V1","Status":"Success"';
+const elements =
+  '<Type>SMS</Type><Destination>+6421</Destination><MessageID>V1</MessageID><Status>Success</Status>';
+const fields = 'Type=SMS&Destination=%2B6421&MessageID=V1&Status=Success';
+
+const why = (body: string | Uint8Array): string | DecodedReport => {
+  const decoded = decodeDeliveryReport(posted(body));
+  return decoded.kind === 'unreadable' ? decoded.why : decoded;
+};
+const read = (call: ReportCall) => {
+  const decoded = decodeDeliveryReport(call);
+  if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
+  return decoded.report;
+};
+
+describe('XML with a document type is unreadable', () => {
+  test.each([
+    ['an external entity', '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]>'],
+    ['an external entity of the network', '<!DOCTYPE r [<!ENTITY x SYSTEM "http://127.0.0.1:1/">]>'],
+    ['a parameter entity', '<!DOCTYPE r [<!ENTITY % x SYSTEM "http://127.0.0.1:1/"> %x;]>'],
+    ['an external document type', '<!DOCTYPE r SYSTEM "http://127.0.0.1:1/r.dtd">'],
+    [
+      'an entity flood',
+      `<!DOCTYPE r [<!ENTITY a "lol">${Array.from({ length: 10 }, (_, level) => `<!ENTITY a${level} "${'&a;'.repeat(10)}">`).join('')}]>`,
+    ],
+  ])('%s', (_, documentType) => {
+    expect(why(`${documentType}<r>${elements}<Result>&x;&a9;</Result></r>`)).toBe('it has a document type');
+    expect(why(`<?xml version="1.0"?>\n<!-- a -->${documentType}<r>${elements}</r>`)).toBe(
+      'it has a document type',
+    );
+  });
+
+  test('and an entity without one stands for nothing but itself', () => {
+    expect(read(posted(`<r>${elements}<Result>&x;</Result></r>`)).result).toBe('&x;');
+  });
+});
+
+describe('a body with more structure than any report is refused before it is parsed', () => {
+  test.each([
+    ['lists in JSON', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['lists in a member', `{${members},"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['objects in JSON', '{"a":'.repeat(100_000)],
+    ['elements in XML', '<a>'.repeat(100_000) + '</a>'.repeat(100_000)],
+  ])('100,000 deep: %s', (_, body) => {
+    expect(why(body)).toBe('it is nested deeper than 32 levels');
+  });
+
+  const many = mostMembers + 2;
+  test.each([
+    ['a list of numbers', `{${members},"a":[${'1,'.repeat(many)}1]}`],
+    ['members', `{${Array.from({ length: many }, (_, index) => `"k${index}":1`).join(',')}}`],
+    ['elements', `<r>${'<a>1</a>'.repeat(many)}</r>`],
+    ['empty elements', `<r>${'<a/>'.repeat(2 * many)}</r>`],
+    ['CDATA sections', `<r>${elements}<Result>${'<![CDATA[a]]>'.repeat(2 * many)}</Result></r>`],
+    ['form fields', `${fields}&${'a=b&'.repeat(many)}`],
+    ['a megabyte of form fields', Array.from({ length: 130_000 }, (_, index) => `k${index}=1`).join('&')],
+  ])('more than 500 members: %s', (_, body) => {
+    expect(why(body)).toBe(`it has more than ${mostMembers} members`);
+  });
+
+  test('5 MB of numeric references', () => {
+    expect(why(`<r>${elements}<Message>${'&#65;'.repeat(megabyte)}</Message></r>`)).toBe(
+      `it has more than ${mostReferences} references`,
+    );
+  });
+
+  test.each([
+    ['white space in a tag', `<r>${elements}<a${' '.repeat(megabyte)}/></r>`],
+    ['white space in an end tag', `<r>${elements}<a></a${' '.repeat(megabyte)}></r>`],
+    ['an attribute that hides the end of its tag', `<r>${elements}<a b=">${' '.repeat(megabyte)}"/></r>`],
+    ['a tag that seems to end in an attribute', `<r>${elements}<a b="x>${' '.repeat(megabyte)}"/></r>`],
+    ['an attribute in single quotes', `<r>${elements}<a b='>${'"'.repeat(megabyte)}'/></r>`],
+    ['a comment', `<r>${elements}<!--${'- '.repeat(megabyte)}--></r>`],
+    ['an instruction', `<r>${elements}<?a >${' '.repeat(megabyte)}?></r>`],
+    ['a tag that does not end', `<r>${elements}<a`],
+  ])('markup without an end in sight: %s', (_, body) => {
+    expect(why(body)).toBe(`a tag or comment in it does not end within ${longestMarkup} characters`);
+  });
+
+  test('much markup in pieces that are short enough', () => {
+    const body = `<r>${elements}${`<a b="${'x'.repeat(1000)}"/>`.repeat(40)}</r>`;
+    expect(why(body)).toBe(`it has more than ${mostMarkup} characters of markup`);
+  });
+});
+
+describe('a body that is large and simple is read', () => {
+  const long = 'x'.repeat(megabyte);
+
+  test('in all four forms', () => {
+    const calls = [
+      posted(`{${members},"Result":"${long}"}`),
+      posted(`<r>${elements}<Result>${long}</Result></r>`),
+      posted(`${fields}&Result=${long}`),
+      asked(`${fields}&Result=${long}`),
+    ];
+    for (const call of calls) expect(read(call).result.length).toBe(megabyte);
+  });
+
+  test('with brackets, commas, escapes and references that are text', () => {
+    expect(read(posted(`{${members},"Result":"${'[{,:\\"'.repeat(1000)}"}`)).result).toBe(
+      '[{,:"'.repeat(1000),
+    );
+    const cdata = `<![CDATA[${'<a>'.repeat(1000)}]]>`;
+    expect(read(posted(`<r>${elements}<Result>${cdata}</Result></r>`)).result).toBe('<a>'.repeat(1000));
+    const section = `<![CDATA[${long}]]>`;
+    expect(read(posted(`<r>${elements}<Result>${section}</Result></r>`)).result).toBe(long);
+    const references = '&#65;&lt;'.repeat(1000);
+    expect(read(posted(`<r>${elements}<Result>${references}</Result></r>`)).result).toBe('A<'.repeat(1000));
+  });
+
+  test('without the units of a Detail that is longer than any', () => {
+    const report = read(posted(`{${members},"Detail":"${'SMSParts:1,'.repeat(50_000)}"}`));
+    expect(report.units).toEqual({});
+  });
+});
+
+describe('names of the prototype', () => {
+  const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
+  const bodies: readonly (readonly [string, (name: string) => ReportCall])[] = [
+    ['json', (name) => posted(`{${members},"${name}":{"Department":"evil","optedOut":true}}`)],
+    ['xml', (name) => posted(`<r>${elements}<${name}><Department>evil</Department></${name}></r>`)],
+    ['post', (name) => posted(`${fields}&${name}=evil&${name}[Department]=evil&${name}.Department=evil`)],
+    ['get', (name) => asked(`${fields}&${name}=evil&${name}[Department]=evil`)],
+  ];
+
+  test.each(bodies)('in %s change nothing and are not read', (_, bodyWith) => {
+    const before = Object.getOwnPropertyNames(Object.prototype);
+    for (const name of names) {
+      expect(JSON.stringify(decodeDeliveryReport(bodyWith(name)))).not.toContain('evil');
+    }
+    expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
+    expect(Object.prototype).not.toHaveProperty('Department');
+  });
+
+  test('are values like any other', () => {
+    for (const name of names) {
+      const report = read(posted(`${fields}&Result=${name}&Detail=${name}:1`.replace('Success', name)));
+      expect(report).toMatchObject({ outcome: 'unrecognised', status: name, result: name, units: {} });
+    }
+  });
+});
+
+test('half of a surrogate pair and NUL never come out of any form', () => {
+  const half = '\\ud800';
+  expect(read(posted(`{${members},"Result":"a${half}\\u0000b"}`)).result).toBe('a\ufffdb');
+  expect(read(posted(`${fields}&Result=a%00b`)).result).toBe('ab');
+  expect(why(`${fields}&Result=%ED%A0%80`)).toMatch('broken percent-encoding');
+  for (const reference of ['&#xD800;', '&#x00dfff;', '&#55296;', '&#57343;', '&#0;']) {
+    expect(why(`<r>${elements}<Result>a${reference}b</Result></r>`)).toBe('the XML is broken');
+  }
+  expect(read(posted(`<r>${elements}<Result>&#55295;&#57344;</Result></r>`)).result).toBe('\ud7ff\ue000');
+  expect(why(Buffer.from([...Buffer.from('{"Type":"'), 0xed, 0xa0, 0x80, 0x22, 0x7d]))).toBe(
+    'the JSON is not in UTF-8',
+  );
+});
+
+test.each(['[]', '["SMS"]', '{}', '{"a":"SMS"}', 'null'])('%s is no text', (value) => {
+  expect(why(`{${members}}`.replace('"SMS"', value))).toBe('it has no Type');
+  expect(why(`{${members}}`.replace('"V1"', value))).toBe('it has no MessageID');
+});
+
+test('a number where text is expected is the text that it was written in', () => {
+  const report = read(posted(`{${members},"Price":0.10}`.replace('"+6421"', '6421000000000000000001')));
+  expect(report).toMatchObject({ destination: '6421000000000000000001', price: '0.10' });
+});
+
+describe('nothing throws', () => {
+  const kinds = ['report', 'inbound', 'unreadable'];
+
+  test('whatever bytes come', () => {
+    const call = fc.record({
+      method: fc.constantFrom<ReportCall['method'][]>('GET', 'POST'),
+      contentType: fc.string(),
+      body: fc.uint8Array({ maxLength: 300 }),
+    });
+    fc.assert(
+      fc.property(call, (one) => {
+        expect(kinds).toContain(decodeDeliveryReport(one).kind);
+      }),
+    );
+  });
+
+  test.each(reportFormats)('whatever bytes of a true report are damaged, in %s', (format) => {
+    const { method, body } = encodeDeliveryReport(
+      {
+        version: 'v2.02',
+        messageId: 'V1',
+        destination: '+64211234567',
+        type: 'SMS',
+        status: 'Success',
+        result: 'Sent <OK> & "more"',
+        units: { SMSParts: 2 },
+        url: 'http://127.0.0.1/',
+      },
+      format,
+    );
+    const bytes = Buffer.from(body);
+    const damage = fc.tuple(fc.nat({ max: bytes.length - 1 }), fc.nat({ max: 255 }));
+    fc.assert(
+      fc.property(fc.array(damage, { minLength: 1, maxLength: 5 }), (damages) => {
+        const damaged = Uint8Array.from(bytes);
+        for (const [index, byte] of damages) damaged[index] = byte;
+        expect(kinds).toContain(decodeDeliveryReport({ method, contentType: '', body: damaged }).kind);
+      }),
+    );
+  });
+});
