@@ -23,6 +23,13 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX inbox_queue_due ON inbox_queue (due_at);
 
+    -- What was committed together. A commit whose answer was lost is known by it when it is tried again.
+    CREATE TABLE inbox_batches (
+      batch       uuid PRIMARY KEY,
+      received_at timestamptz NOT NULL
+    );
+    CREATE INDEX inbox_batches_received ON inbox_batches (received_at);
+
     CREATE TABLE reports (
       report_id   bigint PRIMARY KEY,
       account     text NOT NULL,
@@ -100,6 +107,6 @@ export async function down(knex: Knex): Promise<void> {
     ALTER INDEX inbox_pkey RENAME TO delivery_reports_pkey;
     ALTER SEQUENCE inbox_report_id_seq RENAME TO delivery_reports_report_id_seq;
     CREATE INDEX delivery_reports_received ON delivery_reports (report_id) WHERE state = 'received';
-    DROP TABLE polls, reports, inbox_queue;
+    DROP TABLE polls, reports, inbox_batches, inbox_queue;
   `);
 }

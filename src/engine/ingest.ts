@@ -1,5 +1,6 @@
 import { applyReports } from '../ledger/reports/apply.ts';
 import type { InboxReport, Reading } from '../ledger/reports/reading.ts';
+import { forgetBatches } from '../ledger/reports/receive.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../wire/delivery-report.ts';
 import { observedMapping, type ReportMapping } from '../wire/report-mapping.ts';
 import { billedUnits } from '../wire/report-values.ts';
@@ -8,6 +9,9 @@ import type { EngineContext } from './context.ts';
 
 /** What an account's service calls the fields and states of its reports. */
 export type MappingOf = (account: string) => ReportMapping;
+
+/** No receiver tries a batch for so long (milliseconds). */
+const batchesKept = 3_600_000;
 
 /** Reports applied in one transaction. */
 const batchSize = 500;
@@ -25,9 +29,11 @@ export async function applyInbox(
   let total = 0;
   for (;;) {
     const taken = await applyReports(ledger.pool, batchSize, read, now());
-    if (taken === 0) return total;
+    if (taken === 0) break;
     total += taken;
   }
+  if (total > 0) await forgetBatches(ledger.pool, new Date(now().getTime() - batchesKept));
+  return total;
 }
 
 /**

@@ -84,7 +84,7 @@ export async function pollReports(
       }
       if (asked.kind === 'found') {
         const reports = reportsOf(asked.recipients, request, account.name, context.now());
-        if (reports.length > 0) await receiveReports(pool, reports);
+        if (reports.length > 0) await receiveReports(pool, context.randomUuid(), reports);
         counts.reports += reports.length;
       }
     }

@@ -1,11 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
-import { gather } from '../engine/gather.ts';
-import { type ReceivedReport, receiveReports } from '../ledger/reports/receive.ts';
 import { type ListenAddress, listen, openHttpServer } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
+import { openStore } from './store.ts';
 
 export type Receiver = {
   /** Without a trailing slash. */
@@ -47,7 +46,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       const expected = options.tokens.get(account);
       if (expected === undefined || !sameSecret(token, expected)) return reply.callNotFound();
       try {
-        await store({
+        await store.keep({
           account,
           receivedAt: context.now(),
           method: 'POST',
@@ -80,15 +79,6 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       await applier.stop();
     },
   };
-}
-
-/** Commits a call to the inbox; those that come together share a commit. */
-function openStore({ ledger }: EngineContext): (call: ReceivedReport) => Promise<void> {
-  const commit = async (calls: readonly ReceivedReport[]): Promise<undefined[]> => {
-    await receiveReports(ledger.pool, calls);
-    return calls.map(() => undefined);
-  };
-  return gather(commit, { most: 256, busy: 32 });
 }
 
 /** Compared as digests, so that neither content nor length shows in the time it takes. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -58,6 +59,7 @@ function receive(...members: readonly object[]): Promise<void> {
   const at = { account: 'sandbox', method: 'POST', contentType: 'application/json', headers: {} } as const;
   return receiveReports(
     opened.ledger.pool,
+    randomUUID(),
     members.map((each) => ({ ...at, receivedAt: new Date(), body: Buffer.from(JSON.stringify(each)) })),
   );
 }

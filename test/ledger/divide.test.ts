@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MessageFields } from '../../src/domain.ts';
@@ -364,6 +365,7 @@ test('a request that was divided whole has nobody, and every report still counts
   const receivedAt = new Date();
   await receiveReports(
     opened.ledger.pool,
+    randomUUID(),
     said.map(() => ({ ...call, receivedAt })),
   );
   let next = 0;

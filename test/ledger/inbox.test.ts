@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyReports } from '../../src/ledger/reports/apply.ts';
 import type { Delivery, InboxReport, Reading } from '../../src/ledger/reports/reading.ts';
@@ -64,6 +65,7 @@ async function receive(...readings: readonly Reading[]): Promise<void> {
   const bodies = readings.map((reading) => Buffer.from(JSON.stringify(reading)));
   await receiveReports(
     opened.ledger.pool,
+    randomUUID(),
     bodies.map((body) => ({ ...call, receivedAt: noon, body })),
   );
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
 import { applyReports } from '../../src/ledger/reports/apply.ts';
@@ -54,6 +55,7 @@ function receive(...deliveries: Delivery[]): Promise<void> {
   const bodies = deliveries.map((delivery) => Buffer.from(JSON.stringify(delivery)));
   return receiveReports(
     opened.ledger.pool,
+    randomUUID(),
     bodies.map((body) => ({ ...call, receivedAt: new Date(), body })),
   );
 }
@@ -252,7 +254,7 @@ test('several appliers at once apply every report once', async () => {
 test('what cannot be read stays in the inbox with the reason', async () => {
   const { pool } = opened.ledger;
   const body = Buffer.from([0, 255]);
-  await receiveReports(pool, [{ ...call, receivedAt: new Date(), body }]);
+  await receiveReports(pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);
   const why = 'the body is not a JSON object';
   await applyReports(pool, 10, () => ({ kind: 'unreadable', why }), new Date());
   const { rows } = await pool.query(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { InputError } from '../../src/domain.ts';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
@@ -97,7 +98,7 @@ test('a port in use is told with what to do', async () => {
 test('reports that were left in the inbox are applied when the receiver starts', async () => {
   const call = { account: 'main', method: 'POST', contentType: '', headers: {} } as const;
   const body = Buffer.from('senseless');
-  await receiveReports(opened.ledger.pool, [{ ...call, receivedAt: new Date(), body }]);
+  await receiveReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);
   const second = await startReceiver(opened.context, options);
   await second.close();
   const { rows } = await opened.ledger.pool.query('SELECT state FROM reports');

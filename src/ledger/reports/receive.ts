@@ -15,17 +15,28 @@ export type ReceivedReport = {
 
 /**
  * Commits the raw bytes of reports to the inbox, in their order; all or none. Only after this may a call be answered 2xx
- * (rule 5).
+ * (rule 5). Done again with the same batch, it changes nothing: so it can be tried until it is known to be committed.
+ *
+ * @param batch a UUID of these reports' own
  */
-export async function receiveReports(pool: pg.Pool, reports: readonly ReceivedReport[]): Promise<void> {
+export async function receiveReports(
+  pool: pg.Pool,
+  batch: string,
+  reports: readonly ReceivedReport[],
+): Promise<void> {
   await pool.query({
     name: 'receive-reports',
     text: `
-    WITH stored AS (
+    WITH fresh AS (
+      INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($3::timestamptz[])[1])
+      ON CONFLICT DO NOTHING
+      RETURNING batch
+    ), stored AS (
       INSERT INTO inbox (account, received_at, method, content_type, headers, body)
-      SELECT account, received_at, method, content_type, headers, body
-      FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::jsonb[], $6::bytea[]) WITH ORDINALITY
-        AS received (account, received_at, method, content_type, headers, body, place)
+      SELECT account, received.received_at, method, content_type, headers, body
+      FROM fresh
+      CROSS JOIN unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::jsonb[], $7::bytea[])
+        WITH ORDINALITY AS received (account, received_at, method, content_type, headers, body, place)
       ORDER BY place
       RETURNING report_id, received_at, octet_length(body) AS bytes
     )
@@ -33,6 +44,7 @@ export async function receiveReports(pool: pg.Pool, reports: readonly ReceivedRe
     SELECT report_id, received_at, bytes FROM stored
     `,
     values: [
+      batch,
       reports.map(({ account }) => account),
       reports.map(({ receivedAt }) => receivedAt),
       reports.map(({ method }) => method),
@@ -41,4 +53,9 @@ export async function receiveReports(pool: pg.Pool, reports: readonly ReceivedRe
       reports.map(({ body }) => body),
     ],
   });
+}
+
+/** Forgets batches that nobody tries any more. */
+export async function forgetBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {
+  await pool.query('DELETE FROM inbox_batches WHERE received_at < $1', [receivedBefore]);
 }

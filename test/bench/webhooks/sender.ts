@@ -33,7 +33,7 @@ async function send(index: number): Promise<void> {
   const report = bodies[index];
   if (!report) return;
   const begun = performance.now();
-  const { statusCode, body } = await pool.request({ method: 'POST', path, ...report });
+  const { statusCode, body } = await pool.request({ path, ...report });
   await body.dump();
   taken[index] = performance.now() - begun;
   if (statusCode !== 200) throw new Error(`HTTP ${statusCode}`);

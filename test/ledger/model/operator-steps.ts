@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Resolution } from '../../../src/domain.ts';
 import { inTransaction } from '../../../src/ledger/connection.ts';
@@ -115,7 +116,9 @@ export function deliver(
       const address = choose(sentTo(request), recipient);
       const messageId = world.messageIds.get(request.number) ?? '';
       const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
-      await receiveReports(world.pool, [{ ...call, receivedAt: new Date(), body: Buffer.from('') }]);
+      await receiveReports(world.pool, randomUUID(), [
+        { ...call, receivedAt: new Date(), body: Buffer.from('') },
+      ]);
       const others = {
         status: outcome,
         result: null,

@@ -1,0 +1,36 @@
+import pRetry from 'p-retry';
+import type { EngineContext } from '../engine/context.ts';
+import { gather } from '../engine/gather.ts';
+import { type ReceivedReport, receiveReports } from '../ledger/reports/receive.ts';
+import { isConnectionFailure } from '../platform/database.ts';
+
+export type Store = {
+  /**
+   * Resolves when a call is committed to the inbox. Rejects when the database was away for some seconds: it may be committed
+   * all the same, and comes again.
+   */
+  readonly keep: (call: ReceivedReport) => Promise<void>;
+};
+
+/**
+ * How long a commit is tried again while the database is away (milliseconds). The service waits longer for its answer; a
+ * restart of the database is over by then, and a failure to answer would bring every report a second time.
+ */
+const patience = 5_000;
+
+/** Commits calls to the inbox; those that come together share a commit. */
+export function openStore({ ledger, randomUuid }: EngineContext): Store {
+  const commit = async (calls: readonly ReceivedReport[]): Promise<undefined[]> => {
+    const batch = randomUuid();
+    await pRetry(() => receiveReports(ledger.pool, batch, calls), {
+      retries: Number.POSITIVE_INFINITY,
+      maxRetryTime: patience,
+      minTimeout: 50,
+      maxTimeout: 500,
+      randomize: true,
+      shouldRetry: ({ error }) => isConnectionFailure(error),
+    });
+    return calls.map(() => undefined);
+  };
+  return { keep: gather(commit, { most: 256, busy: 32 }) };
+}

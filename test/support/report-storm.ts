@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { Pool } from 'undici';
+import { expect } from 'vitest';
+import { openLedger } from '../../src/ledger/connection.ts';
+import { chance } from '../../src/sandbox/chance.ts';
+import { encodeDeliveryReport, reportFormats } from '../../src/wire/encode-delivery-report.ts';
+import { aContact, aRun, planContacts } from './ledger.ts';
+import { type OwnPostgres, startOwnPostgres } from './own-postgres.ts';
+import { startVolley } from './volley.ts';
+import { makeWorkspace } from './workspace.ts';
+
+type Expected = {
+  readonly messageId: string;
+  readonly address: string;
+  readonly outcome: 'delivered' | 'undelivered';
+  readonly price: string;
+};
+
+const token = 'a-token-of-at-least-22-characters';
+const chunkSize = 200;
+
+const accounts = `accounts:
+  main: { interface: rest-2.02, baseUrl: "http://127.0.0.1:9", authToken: "\${TOKEN}", webhookToken: "\${TOKEN}" }
+`;
+
+/**
+ * A run of which some requests are accepted, some in doubt; every recipient is reported in one of four formats, a fifth of
+ * them twice and some as Pending too, all shuffled, by a service that repeats what is not answered 2xx. Postgres is killed
+ * twice meanwhile. In the end every recipient is as the service's own list says, and as many calls are in the inbox as were
+ * answered 2xx.
+ *
+ * @param recipients there are some more reports than these
+ * @returns figures
+ */
+export async function expectStormApplied(recipients: number): Promise<Readonly<Record<string, number>>> {
+  await using postgres = await startOwnPostgres();
+  const url = await postgres.createDatabase();
+  const ledger = await openLedger({ connectionString: url }, 'own Postgres');
+  const run = await planContacts(
+    ledger,
+    aRun({ account: 'main', chunkSize }),
+    Array.from({ length: recipients }, (_, index) => aContact(index + 2, { address: addressOf(index) })),
+  );
+  // What is in doubt, or still being sent, is proved by its reports.
+  await ledger.pool.query(
+    `UPDATE requests SET state = CASE request % 3 WHEN 0 THEN 'in_doubt' ELSE 'accepted' END, updated_at = now()`,
+  );
+  const { rows } = await ledger.pool.query<{ messageId: string; address: string }>(
+    `SELECT message_id AS "messageId", unnest(addresses) AS address FROM requests JOIN chunks USING (run_id, request)`,
+  );
+  const expected = rows.map(({ messageId, address }, index): Expected => {
+    const outcome = chance('outcome', 1, index) < 0.1 ? 'undelivered' : 'delivered';
+    return { messageId, address, outcome, price: `0.${String(index % 97).padStart(2, '0')}5` };
+  });
+  await ledger.close();
+
+  await using workspace = await makeWorkspace({ 'accounts.yaml': accounts });
+  const env = { DATABASE_URL: url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: token };
+  const serve = startVolley(['serve', '--port', '0'], { cwd: workspace.folder, env });
+  await serve.says('/webhook/main/');
+  const base = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.heard())?.[1] ?? '';
+  const sent = await sendAll(base, callsOf(expected), postgres);
+
+  const after = await openLedger({ connectionString: url }, 'own Postgres');
+  const read = async (sql: string) => (await after.pool.query(sql)).rows;
+  while ((await read('SELECT FROM inbox_queue')).length > 0) await sleep(50);
+  serve.process.kill('SIGTERM');
+  expect((await serve.ended).code).toBe(0);
+  const outcomes = await read(
+    `SELECT q.message_id AS "messageId", r.address, o.outcome, o.price::text AS price
+     FROM requests q
+     JOIN chunks c USING (run_id, request)
+     CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS r (address, position)
+     LEFT JOIN recipient_outcomes o ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position`,
+  );
+  const byAddress = (one: { address: string }, other: { address: string }): number =>
+    one.address < other.address ? -1 : 1;
+  expect(outcomes.toSorted(byAddress)).toEqual(expected.toSorted(byAddress));
+  expect(await read(`SELECT DISTINCT state FROM requests`)).toEqual([{ state: 'accepted' }]);
+  const [{ inbox }] = await read('SELECT count(*)::integer AS inbox FROM inbox');
+  expect(inbox).toBe(sent.answered);
+  expect(await read(`SELECT DISTINCT state FROM reports ORDER BY state`)).toEqual([
+    { state: 'applied' },
+    { state: 'unchanged' },
+  ]);
+  await after.close();
+  expect(run).not.toBe('');
+  return { recipients, inbox, ...sent };
+}
+
+const addressOf = (index: number): string => `+614${String(index).padStart(8, '0')}`;
+
+type Call = ReturnType<typeof encodeDeliveryReport>;
+
+function callsOf(expected: readonly Expected[]): Call[] {
+  const calls = expected.flatMap(({ messageId, address, outcome, price }, index) => {
+    const report = {
+      ...{ version: 'v2.02', url: 'https://volley.example', type: 'SMS', messageId, destination: address },
+      ...{ price, units: { SMSParts: 1 }, sentTimeUtc: '2026-11-21T12:00:00.000Z' },
+      ...(outcome === 'delivered'
+        ? { status: 'Success', result: 'delivered' }
+        : { status: 'Failed', result: 'Bad Number' }),
+    };
+    const format = reportFormats[index % reportFormats.length] ?? 'json';
+    const again = reportFormats[(index + 1) % reportFormats.length] ?? 'json';
+    return [
+      encodeDeliveryReport(report, format),
+      ...(index % 5 === 0 ? [encodeDeliveryReport(report, again)] : []),
+      ...(index % 11 === 0
+        ? [encodeDeliveryReport({ ...report, status: 'Pending', result: '' }, format)]
+        : []),
+    ];
+  });
+  return calls
+    .map((call, index) => ({ call, place: chance('shuffled', 1, index) }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ call }) => call);
+}
+
+/** Until each is answered 2xx. Postgres is killed after a third and after two thirds. */
+async function sendAll(base: string, calls: readonly Call[], postgres: OwnPostgres) {
+  const pool = new Pool(base, { connections: 32, allowH2: false });
+  const limit = pLimit(32);
+  const figures = { answered: 0, refused: 0, reports: calls.length };
+  const send = async ({ method, headers, body }: Call): Promise<void> => {
+    const path = `/webhook/main/${token}`;
+    for (;;) {
+      const answer = await pool.request(
+        method === 'GET' ? { method, path: `${path}?${body}` } : { method, path, headers, body },
+      );
+      await answer.body.dump();
+      if (answer.statusCode >= 200 && answer.statusCode < 300) break;
+      figures.refused++;
+      await sleep(100);
+    }
+    figures.answered++;
+  };
+  const killings = [1 / 3, 2 / 3].map(async (share) => {
+    while (figures.answered < share * calls.length) await sleep(5);
+    await postgres.kill();
+    await sleep(1_000);
+    await postgres.start();
+  });
+  await Promise.all([...calls.map((call) => limit(send, call)), ...killings]);
+  await pool.close();
+  return figures;
+}
