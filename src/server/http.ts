@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addressList } from '../platform/address-list.ts';
 import { type HttpServerOptions, openHttpServer } from '../platform/http-server.ts';
 import { keepConnectionsTo } from './connections.ts';
@@ -40,8 +40,15 @@ export type BoundedServer = {
   readonly close: () => Promise<void>;
 };
 
-/** @param trustedProxies addresses whose X-Forwarded-For is believed */
-export function openBoundedServer(limits: HttpLimits, trustedProxies: readonly string[]): BoundedServer {
+/**
+ * @param trustedProxies addresses whose X-Forwarded-For is believed
+ * @param refusePath answers a call whose path cannot be decoded, or has too long a part; it must not throw
+ */
+export function openBoundedServer(
+  limits: HttpLimits,
+  trustedProxies: readonly string[],
+  refusePath: (request: FastifyRequest, reply: FastifyReply) => void,
+): BoundedServer {
   const proxies = addressList(trustedProxies);
   const options: HttpServerOptions = {
     forceCloseConnections: 'idle',
@@ -58,8 +65,7 @@ export function openBoundedServer(limits: HttpLimits, trustedProxies: readonly s
     // A token is longer than the 100 characters of a part of a path that are usual.
     routerOptions: { maxParamLength: 1_024 },
     exposeHeadRoutes: false,
-    // A path that cannot be decoded, or a part of it that is too long: no such path.
-    frameworkErrors: (_error, _request, reply) => reply.callNotFound(),
+    frameworkErrors: (_error, request, reply) => refusePath(request, reply),
   };
   const server = openHttpServer(limits.body, options);
   const connections = keepConnectionsTo(limits.connections, server.server);

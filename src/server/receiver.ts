@@ -41,18 +41,20 @@ const retryAfter = 30;
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
   const { accounts, logger } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
-  const { server, close } = openBoundedServer({ ...usualLimits, ...options.limits }, proxies);
+  const limits = { ...usualLimits, ...options.limits };
+  const { server, close } = openBoundedServer(limits, proxies, (request, reply) => refusePath(request, reply));
   const refuse = await openRefusals(server, logger);
   const applier = startApplier(context, logger);
 
+  const refusePath = (request: FastifyRequest, reply: FastifyReply) =>
+    refuse(request, reply, { check: 'path' });
   const refuseCaller = (request: WebhookRequest, reply: FastifyReply, check: FailedCheck) =>
     refuse(request, reply, { check, ...(check !== 'account' && { account: request.params.account }) });
 
   // Before the body is read, as for a wrong token.
   server.addHook('onRequest', async (request, reply) => {
-    if (request.is404) return refuse(request, reply, { check: 'path' });
+    if (request.is404) return refusePath(request, reply);
   });
-  server.setNotFoundHandler((request, reply) => refuse(request, reply, { check: 'path' }));
 
   server.get('/healthz', async () => ({ status: 'ok' }));
 
