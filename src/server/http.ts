@@ -13,6 +13,8 @@ export type HttpLimits = {
   readonly headTime: number;
   /** Until the whole request is there. */
   readonly requestTime: number;
+  /** Until a call that is not committed yet is answered 503. */
+  readonly storeTime: number;
   /** Until a connection on which nothing moves is closed. */
   readonly idleTime: number;
   /** Until requests that are under way at `close` are cut off. */
@@ -29,6 +31,7 @@ export const usualLimits: HttpLimits = {
   head: 32 * 1024,
   headTime: 10_000,
   requestTime: 30_000,
+  storeTime: 20_000,
   idleTime: 75_000,
   closeTime: 10_000,
   connections: 1_000,

@@ -42,7 +42,9 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   const { accounts, logger } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
   const limits = { ...usualLimits, ...options.limits };
-  const { server, close } = openBoundedServer(limits, proxies, (request, reply) => refusePath(request, reply));
+  const { server, close } = openBoundedServer(limits, proxies, (request, reply) =>
+    refusePath(request, reply),
+  );
   const refuse = await openRefusals(server, logger);
   const applier = startApplier(context, logger);
 
@@ -76,7 +78,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       const failed = failedBodyCheck(account, call, options.readCredentials);
       if (failed) return refuseCaller(request, reply, failed);
       try {
-        await options.store(call);
+        await within(limits.storeTime, options.store(call));
       } catch (error) {
         logger.error(
           { account: account.name, error: error instanceof Error ? error.message : String(error) },
@@ -105,4 +107,15 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       await applier.stop();
     },
   };
+}
+
+/**
+ * What hangs on is taken for failed. If it is done after all, the report is stored and comes again: twice is no harm.
+ *
+ * @param time milliseconds
+ */
+async function within(time: number, work: Promise<void>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`not done within ${time} ms`)), time);
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
