@@ -43,7 +43,7 @@ test.each([
   'nonsense',
   '/',
   '*/*',
-  'a'.repeat(5_000),
+  'a'.repeat(200),
 ])('a report is stored byte for byte, whatever it says it is: %s', async (contentType) => {
   const answer = await raw(
     `POST ${path} HTTP/1.1\r\nContent-Type: ${contentType}\r\nContent-Length: 7`,

@@ -157,6 +157,25 @@ describe('a request that two servers could read differently is answered 400, and
   });
 });
 
+test.each([
+  `/webhook/../webhook/main/${token}`,
+  `/webhook/main/../main/${token}`,
+  `/webhook//main/${token}`,
+  `/webhook/x%2f..%2fmain/${token}`,
+  `/webhook/main%2f${token}`,
+  `/webhook/main/..%2f${token}`,
+  `/webhook\\main\\${token}`,
+  `/webhook/main/${token}%00`,
+  `/webhook/MAIN/${token}`,
+  `/WEBHOOK/main/${token}`,
+  `//webhook/main/${token}`,
+  '*',
+])('a path that only looks like one of ours is none: %s', async (target) => {
+  const bytes = head(`POST ${target} HTTP/1.1`, 'Content-Length: 0', 'Connection: close');
+  expect(statusesOf(await sendRaw(receiver.url, bytes))).toEqual([404]);
+  expect(await inboxOf(opened)).toEqual([]);
+});
+
 describe('a Content-Length that lies', () => {
   test('by too much: nothing is stored, and the call is cut off', async () => {
     expect(statusesOf(await sendRaw(receiver.url, `${post('Content-Length: 3')}{}`))).toEqual([408]);
