@@ -1,19 +1,46 @@
+import { randomBytes } from 'node:crypto';
 import { InputError } from '../domain.ts';
-import { readWebhookTokens } from '../gateway/accounts.ts';
+import { readReceiverAccounts } from '../gateway/receiver-accounts.ts';
+import type { ReceiverAccount } from '../gateway/receiver-settings.ts';
+import { reportCredentials } from '../wire/delivery-report.ts';
+import type { ReportCall } from '../wire/report-call.ts';
+import { observedMapping } from '../wire/report-mapping.ts';
+import type { MappingOf } from './ingest.ts';
 import { accountsPath, readText } from './prepare.ts';
 import type { Settings } from './settings.ts';
 
+export type { ReceiverAccount } from '../gateway/receiver-settings.ts';
+
 /**
- * The accounts that have a receiver, and the secret last part of each one's path.
+ * The accounts that have a receiver, and what callers of each have to show.
  *
  * @throws InputError when the accounts file is faulty, or no account has one
  */
-export async function receiverTokens(settings: Settings): Promise<ReadonlyMap<string, string>> {
+export async function receiverAccounts(settings: Settings): Promise<ReadonlyMap<string, ReceiverAccount>> {
   const path = accountsPath(settings);
-  const tokens = readWebhookTokens(await readText(path, settings, 'accounts'), path, settings.environment);
-  if (tokens.size === 0) {
+  const source = await readText(path, settings, 'accounts');
+  const accounts = readReceiverAccounts(source, path, settings.environment);
+  if (accounts.size === 0) {
     const what = 'No account has a "webhookToken"; without one no delivery report can be received.';
     throw new InputError([{ where: path, what }]);
   }
-  return tokens;
+  return accounts;
+}
+
+/** For an account that there is not: its callers are looked at for as long as those of another, and never let in. */
+export const nobody: ReceiverAccount = {
+  name: '',
+  tokenDigests: [randomBytes(32)],
+  trustedProxies: [],
+  mapping: observedMapping,
+};
+
+/** `Sender` and `APIKey` of a call, under the names that the account's service has for them. */
+export function credentialsIn({ mapping }: ReceiverAccount, call: ReportCall) {
+  return reportCredentials(call, mapping);
+}
+
+/** What is received for an account that has no receiver any more is read under the observed names. */
+export function mappingsOf(accounts: ReadonlyMap<string, ReceiverAccount>): MappingOf {
+  return (name) => accounts.get(name)?.mapping ?? observedMapping;
 }

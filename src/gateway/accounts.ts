@@ -4,15 +4,8 @@ import { nearest } from '../platform/nearest.ts';
 import { decimal, duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { readYaml } from '../platform/yaml.ts';
 import type { Account, Credentials } from './account.ts';
-
-/** A secret stands in the environment, never in the file; `writeOnly` keeps what does stand there out of errors. */
-const secret = z
-  .string()
-  .regex(
-    /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
-    'a secret must not stand in the file; write ${NAME} and set NAME in the environment',
-  )
-  .meta({ writeOnly: true });
+import { receiverSettings, webhookTokens } from './receiver-settings.ts';
+import { type Environment, resolveNames, secret } from './secrets.ts';
 
 const timeouts = z
   .strictObject({
@@ -98,9 +91,8 @@ const account = z.strictObject({
   sender: text.optional().describe('rest-1.x and soap-tts: the user the credential belongs to.'),
   apiKey: secret.optional().describe('rest-1.x: the key of the sender, as ${NAME}.'),
   token: secret.optional().describe('soap-tts: the token of the sender, as ${NAME}.'),
-  webhookToken: secret
-    .optional()
-    .describe("Secret last part of the receiver's path, at least 22 characters, as ${NAME}."),
+  ...webhookTokens,
+  receiver: receiverSettings,
   timeouts,
   limits,
   statusLookUp: z
@@ -125,8 +117,6 @@ export const accountsSchema = z
 export function accountsJsonSchema(): unknown {
   return z.toJSONSchema(accountsSchema, { io: 'input' });
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * One account of an accounts file. Only its own `${NAME}`s need to be set.
@@ -209,43 +199,6 @@ export function readAccount(
     statusLookUp: written.statusLookUp === 'on',
     rates: written.rates,
   };
-}
-
-/**
- * The secret last part of the receiver's path, for each account that has one.
- *
- * @throws InputError for a faulty file, an unset name, or a token that could be guessed
- */
-export function readWebhookTokens(
-  source: string,
-  file: string,
-  environment: Environment,
-): ReadonlyMap<string, string> {
-  const { value, locate } = readYaml(source, file, accountsSchema);
-  const problems: Problem[] = [];
-  const tokens = new Map<string, string>();
-  for (const [name, { webhookToken }] of Object.entries(value.accounts)) {
-    if (webhookToken === undefined) continue;
-    const where = locate(['accounts', name, 'webhookToken']);
-    const token = resolveNames(webhookToken, where, environment, problems);
-    if (token !== '' && !/^[\w-]{22,256}$/.test(token)) {
-      const what =
-        'The webhook token must be 22 to 256 letters, digits, "-" or "_": 128 random bits or more.';
-      problems.push({ where, what });
-    }
-    tokens.set(name, token);
-  }
-  if (problems.length > 0) throw new InputError(problems);
-  return tokens;
-}
-
-/** Puts in the values of `${NAME}` and `${NAME:-default}`; a name that is not set is a problem. */
-function resolveNames(text: string, where: string, environment: Environment, problems: Problem[]): string {
-  return text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, fallback: string | undefined) => {
-    const value = environment[name] || fallback;
-    if (!value) problems.push({ where, what: `Environment variable ${name} is not set.` });
-    return value ?? '';
-  });
 }
 
 function isHttpUrl(text: string): boolean {

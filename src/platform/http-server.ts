@@ -1,4 +1,5 @@
-import { type FastifyInstance, fastify } from 'fastify';
+import type { Server } from 'node:http';
+import { type FastifyHttpOptions, type FastifyInstance, fastify } from 'fastify';
 import { InputError } from '../domain.ts';
 
 export type ListenAddress = {
@@ -7,13 +8,16 @@ export type ListenAddress = {
   readonly port: number;
 };
 
+export type HttpServerOptions = Omit<FastifyHttpOptions<Server>, 'bodyLimit'>;
+
 /**
- * A server that takes every content type with its body as bytes; `close` ends its connections too.
+ * A server that takes every content type with its body as bytes; `close` ends its connections too, unless told
+ * otherwise.
  *
  * @param bodyLimit bytes; a larger body is answered 413
  */
-export function openHttpServer(bodyLimit: number): FastifyInstance {
-  const server = fastify({ bodyLimit, forceCloseConnections: true });
+export function openHttpServer(bodyLimit: number, options: HttpServerOptions = {}): FastifyInstance {
+  const server = fastify({ forceCloseConnections: true, ...options, bodyLimit });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   return server;

@@ -1,5 +1,5 @@
 import type { EngineContext } from '../engine/context.ts';
-import { applyInbox } from '../engine/ingest.ts';
+import { applyInbox, type MappingOf } from '../engine/ingest.ts';
 import type { Logger } from '../platform/logger.ts';
 
 export type Applier = {
@@ -13,7 +13,7 @@ export type Applier = {
 const waitAfterFailure = 1_000;
 
 /** Applies the inbox in the background, one pass at a time; what arrives during a pass gets another. */
-export function startApplier(context: EngineContext, logger: Logger): Applier {
+export function startApplier(context: EngineContext, mappingOf: MappingOf, logger: Logger): Applier {
   let pass: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -23,7 +23,7 @@ export function startApplier(context: EngineContext, logger: Logger): Applier {
     do {
       again = false;
       try {
-        const applied = await applyInbox(context);
+        const applied = await applyInbox(context, mappingOf);
         if (applied > 0) logger.debug({ reports: applied }, 'reports applied');
       } catch (error) {
         logger.error(

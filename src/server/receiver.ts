@@ -1,10 +1,13 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
-import { type ListenAddress, listen, openHttpServer } from '../platform/http-server.ts';
+import { mappingsOf, type ReceiverAccount } from '../engine/receivers.ts';
+import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
-import { openStore } from './store.ts';
+import { type FailedCheck, failedBodyCheck, failedHeadCheck } from './callers.ts';
+import { type HttpLimits, openBoundedServer, usualLimits } from './http.ts';
+import { type ReceivedCall, receivedCall } from './received-call.ts';
+import { openRefusals } from './refusals.ts';
 
 export type Receiver = {
   /** Without a trailing slash. */
@@ -13,58 +16,82 @@ export type Receiver = {
 };
 
 export type ReceiverOptions = ListenAddress & {
-  /** Account names and the secret last part of their path. */
-  readonly tokens: ReadonlyMap<string, string>;
+  /** By name. */
+  readonly accounts: ReadonlyMap<string, ReceiverAccount>;
+  /** Commits a call as it came; it rejects where it could not. Only once it is done is the call answered 2xx (rule 5). */
+  readonly store: (call: ReceivedCall) => Promise<void>;
   readonly logger: Logger;
+  readonly limits?: Partial<HttpLimits>;
 };
 
-/** The largest report that is taken; a real one has about a kilobyte. */
-const bodyLimit = 1024 * 1024;
+type WebhookRequest = FastifyRequest<{ Params: { account: string; token: string } }>;
 
-/** Headers that may carry a credential; they are not stored. */
-const secretHeaders = ['authorization', 'cookie', 'proxy-authorization'];
+/** Seconds after which a caller whose report could not be stored may try again. */
+const retryAfter = 30;
 
 /**
- * Receives delivery reports at `POST /webhook/<account>/<token>`: the raw bytes are committed, then the call is
- * answered 200 (rule 5), and a background applier works them into the ledger.
+ * Receives delivery reports at `POST` and `GET /webhook/<account>/<token>`: the raw bytes (of a GET its query string)
+ * are committed, then the call is answered 200 (rule 5), and a background applier works them into the ledger.
+ *
+ * A caller who may not call is refused before its body is read, except by what only the body shows.
  *
  * @throws InputError when the port cannot be had
  */
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
-  const { logger } = options;
-  const applier = startApplier(context, logger);
-  const store = openStore(context);
-  // Reports are stored as they come, whatever they say they are.
-  const server = openHttpServer(bodyLimit);
+  const { accounts, logger } = options;
+  const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
+  const limits = { ...usualLimits, ...options.limits };
+  const { server, close } = openBoundedServer(limits, proxies, (request, reply) =>
+    refusePath(request, reply),
+  );
+  const refuse = await openRefusals(server, logger);
+  const applier = startApplier(context, mappingsOf(accounts), logger);
+
+  const refusePath = (request: FastifyRequest, reply: FastifyReply) =>
+    refuse(request, reply, { check: 'path' });
+  const refuseCaller = (request: WebhookRequest, reply: FastifyReply, check: FailedCheck) =>
+    refuse(request, reply, { check, ...(check !== 'account' && { account: request.params.account }) });
+
+  // Before the body is read, as for a wrong token.
+  server.addHook('onRequest', async (request, reply) => {
+    if (request.is404) return refusePath(request, reply);
+  });
 
   server.get('/healthz', async () => ({ status: 'ok' }));
 
-  server.post<{ Params: { account: string; token: string } }>(
-    '/webhook/:account/:token',
-    async (request, reply) => {
+  server.route<{ Params: { account: string; token: string } }>({
+    method: ['GET', 'POST'],
+    url: '/webhook/:account/:token',
+    onRequest: async (request, reply) => {
       const { account, token } = request.params;
-      const expected = options.tokens.get(account);
-      if (expected === undefined || !sameSecret(token, expected)) return reply.callNotFound();
+      const { authorization } = request.headers;
+      const failed = failedHeadCheck(accounts.get(account), { token, address: request.ip, authorization });
+      if (failed) return refuseCaller(request, reply, failed);
+      // Reports are stored as they come, whatever they say they are; Fastify refuses a type that it cannot read.
+      delete request.raw.headers['content-type'];
+    },
+    handler: async (request, reply) => {
+      const account = accounts.get(request.params.account);
+      if (!account) return refuseCaller(request, reply, 'account');
+      const call = receivedCall(request, account.name, context.now());
+      const failed = failedBodyCheck(account, call);
+      if (failed) return refuseCaller(request, reply, failed);
       try {
-        await store.keep({
-          account,
-          receivedAt: context.now(),
-          method: 'POST',
-          contentType: request.headers['content-type'] ?? '',
-          headers: storedHeaders(request),
-          body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-        });
+        await within(limits.storeTime, options.store(call));
       } catch (error) {
         logger.error(
-          { account, error: error instanceof Error ? error.message : String(error) },
+          { account: account.name, error: error instanceof Error ? error.message : String(error) },
           'report not stored',
         );
-        return reply.code(503).send({ error: 'not stored; send it again later' });
+        return reply
+          .code(503)
+          .header('retry-after', retryAfter)
+          .send({ error: 'not stored; send it again later' });
       }
       applier.wake();
       return reply.code(200).send({ status: 'stored' });
     },
-  );
+  });
 
   const url = await listen(server, options).catch(async (error: unknown) => {
     await applier.stop();
@@ -75,22 +102,19 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   return {
     url,
     close: async () => {
-      await server.close();
+      await close();
       await applier.stop();
     },
   };
 }
 
-/** Compared as digests, so that neither content nor length shows in the time it takes. */
-function sameSecret(given: string, expected: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
-}
-
-function storedHeaders(request: FastifyRequest): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(request.headers).flatMap(([name, value]) =>
-      value === undefined || secretHeaders.includes(name) ? [] : [[name, String(value)]],
-    ),
-  );
+/**
+ * What hangs on is taken for failed. If it is done after all, the report is stored and comes again: twice is no harm.
+ *
+ * @param time milliseconds
+ */
+async function within(time: number, work: Promise<void>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`not done within ${time} ms`)), time);
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readAccount, readWebhookTokens } from '../../src/gateway/accounts.ts';
+import { readAccount } from '../../src/gateway/accounts.ts';
+import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
 import { problemsOf } from '../support/problems.ts';
 
 const environment = {
@@ -278,7 +279,7 @@ describe('a secret', () => {
       const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: ${written}`);
       const shown = [
         ...problems(source),
-        ...problemsOf(() => readWebhookTokens(source, 'accounts.yaml', environment)),
+        ...problemsOf(() => readReceiverAccounts(source, 'accounts.yaml', environment)),
       ];
       expect(shown.length).toBeGreaterThan(0);
       expect(shown.join('\n')).not.toContain('hunter2');
@@ -293,38 +294,4 @@ describe('a secret', () => {
       ]);
     },
   );
-});
-
-describe('webhook tokens', () => {
-  const tokens = (source: string, env: Record<string, string> = environment) =>
-    readWebhookTokens(source, 'accounts.yaml', env);
-  const withHook = accounts(`${minimal}\nwebhookToken: \${HOOK}`);
-
-  test('are those of the accounts that have one', () => {
-    const second = `  quiet:\n    interface: rest-2.02\n    baseUrl: https://service.example\n    authToken: \${TOKEN}\n`;
-    expect(tokens(withHook + second)).toEqual(new Map([['main', environment.HOOK]]));
-  });
-
-  test('are all there is to be set: other names of the file may be missing', () => {
-    expect(tokens(withHook, { HOOK: environment.HOOK }).size).toBe(1);
-  });
-
-  test('that are not set are named with their place', () => {
-    expect(problemsOf(() => tokens(withHook, {}))).toEqual([
-      'accounts.yaml:6:19: Environment variable HOOK is not set.',
-    ]);
-  });
-
-  test.each([
-    'short',
-    'x'.repeat(21),
-    'x'.repeat(257),
-    'with/slash/and/twenty/two',
-    'with space and twenty two',
-    'ü'.repeat(30),
-  ])('that could be guessed, or cannot stand in a path, are refused and not shown: %s', (token) => {
-    expect(problemsOf(() => tokens(withHook, { HOOK: token }))).toEqual([
-      'accounts.yaml:6:19: The webhook token must be 22 to 256 letters, digits, "-" or "_": 128 random bits or more.',
-    ]);
-  });
 });

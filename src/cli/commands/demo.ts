@@ -8,7 +8,8 @@ import type { EngineContext } from '../../engine/context.ts';
 import { requireSummary } from '../../engine/find-run.ts';
 import { keepContactFiles } from '../../engine/kept-files.ts';
 import { prepareCampaign } from '../../engine/prepare.ts';
-import { receiverTokens } from '../../engine/receivers.ts';
+import { receiverAccounts } from '../../engine/receivers.ts';
+import { openReportStore } from '../../engine/report-store.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { reportBilling } from '../../ledger/billing/report.ts';
 import { volleyHome } from '../../platform/database.ts';
@@ -49,13 +50,16 @@ async function runDemo(shell: Shell, context: EngineContext, everyInterface: boo
     VOLLEY_WEBHOOK_TOKEN: secret(),
   };
   const workingFolder = fileURLToPath(new URL('../../../campaigns', import.meta.url));
-  const tokens = await receiverTokens({ environment, workingFolder });
+  const accounts = await receiverAccounts({ environment, workingFolder });
   const home = volleyHome(shell.settings.environment, shell.settings.workingFolder);
   await mkdir(home, { recursive: true });
   const journal = join(home, 'sandbox-journal.jsonl');
 
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
-  const receiver = await startReceiver(context, { host: '127.0.0.1', port: 0, tokens, logger });
+  const receiver = await startReceiver(context, {
+    ...{ host: '127.0.0.1', port: 0, accounts, logger },
+    store: openReportStore(context).keep,
+  });
   const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };
   const sandbox = await startSandbox({
     token: sandboxToken,

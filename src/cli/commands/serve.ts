@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { receiverTokens } from '../../engine/receivers.ts';
+import { InputError } from '../../domain.ts';
+import { receiverAccounts } from '../../engine/receivers.ts';
+import { openReportStore } from '../../engine/report-store.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { startReceiver } from '../../server/receiver.ts';
 import { parsePort } from '../options.ts';
@@ -12,20 +14,39 @@ export function define(command: Command, shell: Shell): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 8026)
     .action(async ({ host, port }: { host: string; port: number }) => {
-      const tokens = await receiverTokens(shell.settings);
       const { environment } = shell.settings;
+      const publicUrl = readPublicUrl(environment['VOLLEY_PUBLIC_URL']);
+      const accounts = await receiverAccounts(shell.settings);
       const logger = openLogger(environment['LOG_LEVEL'], 'info');
       await withLedger(shell, async (context) => {
-        const receiver = await startReceiver(context, { host, port, tokens, logger });
-        const publicUrl = environment['VOLLEY_PUBLIC_URL']?.replace(/\/+$/, '') || receiver.url;
-        for (const account of tokens.keys()) {
-          shell.note(
-            `Reports of account ${account}: POST ${publicUrl}/webhook/${account}/<its webhookToken>`,
-          );
+        const receiver = await startReceiver(context, {
+          ...{ host, port, accounts, logger },
+          store: openReportStore(context).keep,
+        });
+        for (const account of accounts.keys()) {
+          const path = `/webhook/${encodeURIComponent(account)}/<its webhookToken>`;
+          shell.note(`Reports of account ${account}: POST ${publicUrl ?? receiver.url}${path}`);
         }
         shell.drainable();
         if (!shell.stop.aborted) await once(shell.stop, 'abort');
         await receiver.close();
       });
     });
+}
+
+/**
+ * The address that the receiver is reached at from outside, without a trailing slash.
+ *
+ * @throws InputError for what is none
+ */
+function readPublicUrl(written: string | undefined): string | undefined {
+  if (!written) return undefined;
+  const url = URL.parse(written);
+  const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  if (url === null || !/^https?:$/.test(url.protocol) || !isPlain) {
+    // Not shown: it may hold a password.
+    const what = 'expected an http:// or https:// address without user, password, query and fragment';
+    throw new InputError([{ where: 'VOLLEY_PUBLIC_URL', what }]);
+  }
+  return written.replace(/\/+$/, '');
 }

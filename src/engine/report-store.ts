@@ -1,10 +1,10 @@
 import pRetry from 'p-retry';
-import type { EngineContext } from '../engine/context.ts';
-import { gather } from '../engine/gather.ts';
 import { type ReceivedReport, receiveReports } from '../ledger/reports/receive.ts';
 import { isConnectionFailure } from '../platform/database.ts';
+import type { EngineContext } from './context.ts';
+import { gather } from './gather.ts';
 
-export type Store = {
+export type ReportStore = {
   /**
    * Resolves when a call is committed to the inbox. Rejects when the database was away for some seconds: it may be committed
    * all the same, and comes again.
@@ -19,7 +19,7 @@ export type Store = {
 const patience = 5_000;
 
 /** Commits calls to the inbox; those that come together share a commit. */
-export function openStore({ ledger, randomUuid }: EngineContext): Store {
+export function openReportStore({ ledger, randomUuid }: EngineContext): ReportStore {
   const commit = async (calls: readonly ReceivedReport[]): Promise<undefined[]> => {
     const batch = randomUuid();
     await pRetry(() => receiveReports(ledger.pool, batch, calls), {

@@ -1,0 +1,122 @@
+import type { z } from 'zod';
+import { InputError, type Problem } from '../domain.ts';
+import { addressList } from '../platform/address-list.ts';
+import { digestOf } from '../platform/digest.ts';
+import { readYaml } from '../platform/yaml.ts';
+import { observedMapping } from '../wire/report-mapping.ts';
+import { accountsSchema } from './accounts.ts';
+import type { ReceiverAccount } from './receiver-settings.ts';
+import { reportMapping } from './report-mapping.ts';
+import { type Environment, resolveNames } from './secrets.ts';
+
+type Written = z.output<typeof accountsSchema>['accounts'][string];
+type Settings = NonNullable<Written['receiver']>;
+
+/** The value of a `${NAME}` at a place within the account; '' where it is not set, which is noted as a problem. */
+type Resolve = (text: string, ...place: readonly string[]) => string;
+type Refuse = (what: string, ...place: readonly string[]) => void;
+
+/**
+ * The accounts that reports are received for, by name: those with a token of the path. Only their names need to be set.
+ *
+ * @throws InputError for a faulty file, an unset name, or a token or key that could be guessed
+ */
+export function readReceiverAccounts(
+  source: string,
+  file: string,
+  environment: Environment,
+): ReadonlyMap<string, ReceiverAccount> {
+  const { value, locate } = readYaml(source, file, accountsSchema);
+  const problems: Problem[] = [];
+  const accounts = new Map<string, ReceiverAccount>();
+  for (const [name, written] of Object.entries(value.accounts)) {
+    const where = (place: readonly string[]): string => locate(['accounts', name, ...place]);
+    const resolve: Resolve = (text, ...place) => resolveNames(text, where(place), environment, problems);
+    const refuse: Refuse = (what, ...place) => void problems.push({ where: where(place), what });
+
+    const tokenDigests = readTokenDigests(written, resolve, refuse);
+    if (tokenDigests.length > 0) {
+      accounts.set(name, {
+        name,
+        tokenDigests,
+        trustedProxies: written.receiver?.trustedProxies ?? [],
+        mapping: written.receiver ? reportMapping(written.receiver) : observedMapping,
+        ...readChecks(written.receiver, written, resolve, refuse),
+      });
+    } else if (written.receiver) {
+      refuse(
+        `Account "${name}" has a "receiver", but neither "webhookToken" nor "webhookTokenSha256".`,
+        'receiver',
+      );
+    }
+  }
+  if (problems.length > 0) throw new InputError(problems);
+  return accounts;
+}
+
+function readTokenDigests(
+  { webhookToken, webhookTokenSha256 }: Written,
+  resolve: Resolve,
+  refuse: Refuse,
+): Buffer[] {
+  const digests = webhookTokenSha256 === undefined ? [] : [Buffer.from(webhookTokenSha256, 'hex')];
+  if (webhookToken === undefined) return digests;
+  const token = resolve(webhookToken, 'webhookToken');
+  if (token !== '' && !/^[\w-]{22,256}$/.test(token)) {
+    refuse(
+      'The webhook token must be 22 to 256 letters, digits, "-" or "_": 128 random bits or more.',
+      'webhookToken',
+    );
+  } else if (/^[\da-f]{22,31}$/i.test(token)) {
+    refuse('A webhook token in hexadecimal must have 32 digits or more: 128 random bits.', 'webhookToken');
+  }
+  return [...digests, digestOf(token)];
+}
+
+function readChecks(
+  receiver: Settings | undefined,
+  account: Written,
+  resolve: Resolve,
+  refuse: Refuse,
+): Partial<ReceiverAccount> {
+  if (!receiver) return {};
+  const { basic, credentials, addresses, signature } = receiver;
+  return {
+    ...(basic && {
+      basicDigest: digestOf(`${basic.user}:${resolve(basic.password, 'receiver', 'basic', 'password')}`),
+    }),
+    ...(credentials && { credentialDigests: readCredentialDigests(credentials, account, resolve, refuse) }),
+    ...(addresses && { addresses: addressList(addresses) }),
+    ...(signature && { signatureKey: readSignatureKey(signature.secret, resolve, refuse) }),
+  };
+}
+
+function readCredentialDigests(
+  credentials: NonNullable<Settings['credentials']>,
+  account: Written,
+  resolve: Resolve,
+  refuse: Refuse,
+): NonNullable<ReceiverAccount['credentialDigests']> {
+  const place = ['receiver', 'credentials'];
+  const own = credentials === 'required';
+  const { sender, apiKey } = own ? account : credentials;
+  if (sender === undefined || apiKey === undefined) {
+    const what = `"credentials": the account has no "sender" and "apiKey" of its own (${account.interface}); give them here: credentials: { sender: …, apiKey: \${NAME} }.`;
+    refuse(what, ...place);
+  }
+  const digest = (text: string | undefined, key: string): Buffer =>
+    digestOf(resolve(text ?? '', ...(own ? [key] : [...place, key])));
+  return { sender: digest(sender, 'sender'), apiKey: digest(apiKey, 'apiKey') };
+}
+
+/** Source: Standard Webhooks, "Signature scheme": 24 to 64 bytes. */
+function readSignatureKey(written: string, resolve: Resolve, refuse: Refuse): Buffer {
+  const place = ['receiver', 'signature', 'secret'];
+  const value = resolve(written, ...place);
+  const base64 = /^whsec_([\w+/-]+={0,2})$/.exec(value)?.[1] ?? '';
+  const key = Buffer.from(base64, 'base64');
+  if (value !== '' && (key.length < 24 || key.length > 64)) {
+    refuse('The key of the signature must be whsec_ and 24 to 64 bytes in base64.', ...place);
+  }
+  return key;
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { type AddressList, isAddressRange } from '../platform/address-list.ts';
+import { text } from '../platform/scalars.ts';
+import type { ReportMapping } from '../wire/report-mapping.ts';
+import { reportMappingShape } from './report-mapping.ts';
+import { secret } from './secrets.ts';
+
+const addressRanges = z.array(
+  z.string().refine(isAddressRange, 'expected an IP address, or a range such as 203.0.113.0/24'),
+);
+
+const basic = z
+  .strictObject({
+    user: text
+      .refine((user) => !user.includes(':'), 'expected a user without ":"')
+      .describe('Name before the ":" in the callback URL.'),
+    password: secret.describe('Password after it, as ${NAME}.'),
+  })
+  .describe('HTTP Basic: the service is given https://user:password@… as the callback URL.');
+
+const credentials = z
+  .union([z.literal('required'), z.strictObject({ sender: text, apiKey: secret })], {
+    error: 'expected required, or keys "sender" and "apiKey", the latter as ${NAME}',
+  })
+  .meta({ writeOnly: true })
+  .describe(
+    "`required`: `Sender` and `APIKey` in the body of a report must be the account's own `sender` and `apiKey`; or a map of `sender` and `apiKey` (as ${NAME}), which they must be instead.",
+  );
+
+const signature = z
+  .strictObject({
+    secret: secret.describe('Key that both sides know, as ${NAME}: whsec_ and 24 to 64 bytes in base64.'),
+  })
+  .describe(
+    'Reports must be signed by the Standard Webhooks scheme: headers webhook-id, webhook-timestamp and webhook-signature.',
+  );
+
+/** How an account receives reports. All that is given of who may call must hold, and the token of the path besides. */
+export const receiverSettings = z
+  .strictObject({
+    basic: basic.optional(),
+    credentials: credentials.optional(),
+    addresses: addressRanges
+      .min(1, 'expected one address or more')
+      .optional()
+      .describe('Addresses that reports come from, such as [203.0.113.7, 2001:db8::/32].'),
+    trustedProxies: addressRanges
+      .optional()
+      .describe(
+        'Addresses of the proxies before the receiver, whose X-Forwarded-For is believed. The lists of all accounts count together.',
+      ),
+    signature: signature.optional(),
+    ...reportMappingShape,
+  })
+  .optional()
+  .describe(
+    'How delivery reports are received: what a caller has to show beside the token of the path (all that is given), and what the service calls things.',
+  );
+
+/** An account's own token of the path, beside `receiverSettings`. */
+export const webhookTokens = {
+  webhookToken: secret
+    .optional()
+    .describe("Secret last part of the receiver's path, at least 22 characters, as ${NAME}."),
+  webhookTokenSha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, 'expected 64 hexadecimal digits')
+    .optional()
+    .describe(
+      'The SHA-256 of such a token, in hexadecimal: the token itself need not be on the machine. With both given, both tokens are right.',
+    ),
+};
+
+/** An account that reports are received for, and what its callers have to show. Secrets that are only compared are SHA-256. */
+export type ReceiverAccount = {
+  readonly name: string;
+  /** One or two; either is right. */
+  readonly tokenDigests: readonly Buffer[];
+  /** Of `user:password`. */
+  readonly basicDigest?: Buffer;
+  readonly credentialDigests?: { readonly sender: Buffer; readonly apiKey: Buffer };
+  readonly addresses?: AddressList;
+  /** As written in the file; the lists of all accounts count together. */
+  readonly trustedProxies: readonly string[];
+  /** HMAC-SHA256. */
+  readonly signatureKey?: Buffer;
+  /** What the service calls the fields and states of its reports. */
+  readonly mapping: ReportMapping;
+};

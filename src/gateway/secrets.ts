@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { Problem } from '../domain.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A secret stands in the environment, never in the file; `writeOnly` keeps what does stand there out of errors. */
+export const secret = z
+  .string()
+  .regex(
+    /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
+    'a secret must not stand in the file; write ${NAME} and set NAME in the environment',
+  )
+  .meta({ writeOnly: true });
+
+/** Puts in the values of `${NAME}` and `${NAME:-default}`; a name that is not set is a problem. */
+export function resolveNames(
+  text: string,
+  where: string,
+  environment: Environment,
+  problems: Problem[],
+): string {
+  return text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, fallback: string | undefined) => {
+    const value = environment[name] || fallback;
+    if (!value) problems.push({ where, what: `Environment variable ${name} is not set.` });
+    return value ?? '';
+  });
+}

@@ -1,0 +1,43 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Internet addresses, version 4 and 6; a version 4 address written as version 6 (`::ffff:192.0.2.1`) is the same one. */
+export type AddressList = {
+  /** False for what is no address. */
+  readonly has: (address: string) => boolean;
+};
+
+type AddressRange = { readonly address: string; readonly prefix: number; readonly family: Family };
+type Family = 'ipv4' | 'ipv6';
+
+/** @param ranges each an address or a range such as `203.0.113.0/24`; what {@link isAddressRange} refuses is left out */
+export function addressList(ranges: readonly string[]): AddressList {
+  const list = new BlockList();
+  for (const range of ranges.map(addressRange)) {
+    if (range) list.addSubnet(range.address, range.prefix, range.family);
+  }
+  return {
+    has: (address) => {
+      const family = familyOf(address);
+      return family !== undefined && list.check(address, family);
+    },
+  };
+}
+
+/** Whether a text is an address or a range in CIDR notation. */
+export function isAddressRange(text: string): boolean {
+  return addressRange(text) !== undefined;
+}
+
+function addressRange(text: string): AddressRange | undefined {
+  const [, address = '', written] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const family = familyOf(address);
+  if (family === undefined) return undefined;
+  const longest = family === 'ipv4' ? 32 : 128;
+  const prefix = written === undefined ? longest : Number(written);
+  return prefix <= longest ? { address, prefix, family } : undefined;
+}
+
+function familyOf(address: string): Family | undefined {
+  const version = isIP(address);
+  return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6';
+}

@@ -1,0 +1,56 @@
+import { credentialsIn, nobody, type ReceiverAccount } from '../engine/receivers.ts';
+import { digestOf, isSecretOf } from '../platform/digest.ts';
+import type { ReceivedCall } from './received-call.ts';
+import { isSigned } from './signature.ts';
+
+/** What a caller has not shown; `account` is one that there is not. */
+export type FailedCheck = 'account' | 'token' | 'address' | 'basic' | 'credentials' | 'signature';
+
+/** What can be said of a call before its body is there. */
+export type CallHead = {
+  readonly token: string;
+  readonly address: string;
+  readonly authorization: string | undefined;
+};
+
+/**
+ * The first check that a call fails by what stands before its body, which is not read then. All are made each time, so
+ * that the time tells nothing of which failed.
+ */
+export function failedHeadCheck(
+  account: ReceiverAccount | undefined,
+  head: CallHead,
+): FailedCheck | undefined {
+  const { tokenDigests, addresses, basicDigest } = account ?? nobody;
+  return firstFailed([
+    ['account', account !== undefined],
+    ['token', tokenDigests.filter((digest) => isSecretOf(head.token, digest)).length > 0],
+    ['address', addresses?.has(head.address) ?? true],
+    ['basic', basicDigest === undefined || isSecretOf(userAndPassword(head.authorization), basicDigest)],
+  ]);
+}
+
+/** The first check that a call fails by its body. */
+export function failedBodyCheck(account: ReceiverAccount, call: ReceivedCall): FailedCheck | undefined {
+  const { credentialDigests, signatureKey } = account;
+  const given = credentialDigests && credentialsIn(account, call);
+  const sender = isSecretOf(given?.sender ?? '', credentialDigests?.sender ?? digestOf(''));
+  const apiKey = isSecretOf(given?.apiKey ?? '', credentialDigests?.apiKey ?? digestOf(''));
+  return firstFailed([
+    ['credentials', sender && apiKey],
+    [
+      'signature',
+      signatureKey === undefined || isSigned(signatureKey, call.headers, call.body, call.receivedAt),
+    ],
+  ]);
+}
+
+function firstFailed(checks: readonly (readonly [FailedCheck, boolean])[]): FailedCheck | undefined {
+  return checks.find(([, holds]) => !holds)?.[0];
+}
+
+/** What stands in an `Authorization: Basic` header, decoded; '' where there is none, which no account expects. */
+function userAndPassword(authorization: string | undefined): Buffer {
+  const [, base64 = ''] = /^basic +([\w+/=-]+) *$/i.exec(authorization ?? '') ?? [];
+  return Buffer.from(base64, 'base64');
+}

@@ -1,0 +1,58 @@
+import type { FastifyRequest } from 'fastify';
+
+/** One call of the receiver, as it came. */
+export type ReceivedCall = {
+  readonly account: string;
+  readonly receivedAt: Date;
+  readonly method: 'GET' | 'POST';
+  /** As sent; '' where there is none. */
+  readonly contentType: string;
+  /** Names in lower case, without credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The bytes as they came; of a GET those of the query string, without the "?". */
+  readonly body: Buffer;
+};
+
+/** Headers that may carry a credential; they are not stored. */
+const secretHeaders = new Set([
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-api-key',
+  'x-auth-token',
+]);
+
+/** @param receivedAt the time of the call */
+export function receivedCall(request: FastifyRequest, account: string, receivedAt: Date): ReceivedCall {
+  const headers = storedHeaders(request.raw.rawHeaders);
+  return {
+    account,
+    receivedAt,
+    method: request.method === 'GET' ? 'GET' : 'POST',
+    contentType: headers['content-type'] ?? '',
+    headers,
+    body: request.method === 'GET' ? queryOf(request.raw.url ?? '') : bodyOf(request.body),
+  };
+}
+
+/** From the raw list, for Node drops what it takes for a repetition; one that came twice has both values. */
+function storedHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const headers = new Map<string, string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase();
+    const value = rawHeaders[index + 1] ?? '';
+    const earlier = headers.get(name);
+    if (!secretHeaders.has(name)) headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+  }
+  return Object.fromEntries(headers);
+}
+
+/** Node reads the request line as Latin-1, one character a byte. */
+function queryOf(url: string): Buffer {
+  const start = url.indexOf('?');
+  return Buffer.from(start === -1 ? '' : url.slice(start + 1), 'latin1');
+}
+
+function bodyOf(body: unknown): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}

@@ -1,0 +1,255 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { openRaw, sendRaw, statusesOf } from '../support/raw-http.ts';
+import { inboxOf, receiverOptions, token } from '../support/receiver.ts';
+
+let opened: TestLedger;
+let receiver: Receiver;
+const path = `/webhook/main/${token}`;
+/** Far below the usual times, so that a test sees the end of them. */
+const limits = { headTime: 400, requestTime: 900, connections: 50, closeTime: 600 };
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+  receiver = await startReceiver(opened.context, { ...receiverOptions(opened), limits });
+});
+afterAll(async () => {
+  await receiver.close();
+  await opened.close();
+});
+beforeEach(async () => {
+  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM reports; DELETE FROM inbox');
+});
+
+const head = (...lines: readonly string[]) => [...lines, 'Host: x', '', ''].join('\r\n');
+const post = (...lines: readonly string[]) => head(`POST ${path} HTTP/1.1`, ...lines);
+
+/** A report from somebody else. */
+async function report(url = receiver.url): Promise<number> {
+  const answer = await request(url + path, { method: 'POST', body: '{}', headers: { connection: 'close' } });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
+describe('who is slow', () => {
+  test('with the body, a byte now and then, is cut off, and nothing is stored', async () => {
+    const { socket, ended } = await openRaw(receiver.url, post('Content-Length: 1000'));
+    const drip = setInterval(() => socket.writable && socket.write('x'), 50);
+    const heard = await ended;
+    clearInterval(drip);
+    expect(statusesOf(heard)).toEqual([408]);
+    expect(await inboxOf(opened)).toEqual([]);
+  });
+
+  test('with the headers is cut off', async () => {
+    const { socket, ended } = await openRaw(receiver.url, `POST ${path} HTTP/1.1\r\nHost: x\r\n`);
+    const drip = setInterval(() => socket.writable && socket.write('a'), 50);
+    const heard = await ended;
+    clearInterval(drip);
+    expect(statusesOf(heard)).toEqual([408]);
+  });
+
+  test('to say anything at all is cut off', async () => {
+    expect(statusesOf(await sendRaw(receiver.url, ''))).toEqual([408]);
+  });
+
+  test('with a body that will never be stored does not wait for its end', async () => {
+    const wrong = head('POST /webhook/main/wrong HTTP/1.1', 'Content-Length: 1000');
+    const { socket, heard } = await openRaw(receiver.url, wrong);
+    await once(socket, 'data');
+    expect(statusesOf(heard())).toEqual([404]);
+    socket.destroy();
+  });
+});
+
+describe('thousands of connections', () => {
+  test('that say nothing, or half a head, or wait after a call do not lock others out', async () => {
+    const options = { ...receiverOptions(opened), limits: { headTime: 60_000, connections: 500 } };
+    const busy = await startReceiver(opened.context, options);
+    const beginnings = ['', 'POST /', head('GET /healthz HTTP/1.1'), head('GET /nowhere HTTP/1.1')];
+    const sockets = [];
+    for (let count = 0; count < 2_000; count++) {
+      sockets.push((await openRaw(busy.url, beginnings[count % beginnings.length])).socket);
+      if (count % 500 === 499) expect(await report(busy.url)).toBe(200);
+    }
+    for (const socket of sockets) socket.destroy();
+    await busy.close();
+  });
+
+  test('do not cut off a request that is under way', async () => {
+    const { socket, heard } = await openRaw(receiver.url, post('Content-Length: 2'));
+    const others = [];
+    for (let count = 0; count < 120; count++) others.push((await openRaw(receiver.url)).socket);
+    socket.write('{}');
+    await once(socket, 'data');
+    expect(statusesOf(heard())).toEqual([200]);
+    for (const other of [socket, ...others]) other.destroy();
+  });
+});
+
+describe('what is too large', () => {
+  const large = 1024 * 1024 + 1;
+
+  test('by its Content-Length is answered 413 before it is sent', async () => {
+    expect(statusesOf(await sendRaw(receiver.url, post(`Content-Length: ${large}`)))).toEqual([413]);
+  });
+
+  test('in chunks is answered 413 once it is', async () => {
+    const { socket, ended } = await openRaw(receiver.url, post('Transfer-Encoding: chunked'));
+    socket.write(`100000\r\n${'x'.repeat(0x100000)}\r\n1\r\nx\r\n`);
+    expect(statusesOf(await ended)).toEqual([413]);
+    expect(await inboxOf(opened)).toEqual([]);
+  });
+
+  test('at the path of a stranger is answered 404 like anything else', async () => {
+    const wrong = head('POST /webhook/main/wrong HTTP/1.1', `Content-Length: ${large}`, 'Connection: close');
+    expect(statusesOf(await sendRaw(receiver.url, wrong))).toEqual([404]);
+  });
+
+  test.each([
+    ['a path of 100 kB', head(`POST /${'x'.repeat(100_000)} HTTP/1.1`)],
+    ['a query string of 100 kB', head(`GET ${path}?${'x'.repeat(100_000)} HTTP/1.1`)],
+    ['10,000 headers', post(...Array.from({ length: 10_000 }, (_, index) => `h${index}: x`))],
+    ['a header of 100 kB', post(`x: ${'x'.repeat(100_000)}`)],
+  ])('as a head, such as %s, is answered 431 and cut off', async (_, bytes) => {
+    // Whoever is still sending may see the cut before the answer.
+    expect([[431], []]).toContainEqual(statusesOf(await sendRaw(receiver.url, bytes)));
+    expect(await inboxOf(opened)).toEqual([]);
+    expect(await report()).toBe(200);
+  });
+});
+
+describe('a request that two servers could read differently is answered 400, and nothing is stored:', () => {
+  const chunked = '0\r\n\r\n';
+  test.each([
+    [
+      'Content-Length beside Transfer-Encoding',
+      post('Content-Length: 5', 'Transfer-Encoding: chunked') + chunked,
+    ],
+    [
+      'Transfer-Encoding beside Content-Length',
+      post('Transfer-Encoding: chunked', 'Content-Length: 5') + chunked,
+    ],
+    ['two Content-Lengths', `${post('Content-Length: 2', 'Content-Length: 3')}{}`],
+    ['a list of Content-Lengths', `${post('Content-Length: 2, 2')}{}`],
+    ['a Content-Length with a sign', `${post('Content-Length: +2')}{}`],
+    ['a negative Content-Length', `${post('Content-Length: -2')}{}`],
+    ['a hexadecimal Content-Length', `${post('Content-Length: 0x2')}{}`],
+    ['a Content-Length beyond 64 bits', post('Content-Length: 99999999999999999999999')],
+    ['a space before the colon', `${post('Content-Length : 2')}{}`],
+    ['an unknown Transfer-Encoding', post('Transfer-Encoding: xchunked') + chunked],
+    ['chunked twice removed', post('Transfer-Encoding: chunked, identity') + chunked],
+    ['a chunk without a size', `${post('Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`],
+    ['a chunk that is longer than it says', `${post('Transfer-Encoding: chunked')}1\r\n{}\r\n0\r\n\r\n`],
+    ['a header line that is none', post('nonsense')],
+    ['a NUL in a header', post('x: a\0b')],
+    ['a bare carriage return', post('x: a\rContent-Length: 2')],
+    ['no Host', `POST ${path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`],
+    ['another protocol', 'nonsense\r\n\r\n'],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ])('%s', async (_, bytes) => {
+    expect(statusesOf(await sendRaw(receiver.url, Buffer.from(bytes, 'latin1')))).toEqual([400]);
+    expect(await inboxOf(opened)).toEqual([]);
+  });
+});
+
+test.each([
+  `/webhook/../webhook/main/${token}`,
+  `/webhook/main/../main/${token}`,
+  `/webhook//main/${token}`,
+  `/webhook/x%2f..%2fmain/${token}`,
+  `/webhook/main%2f${token}`,
+  `/webhook/main/..%2f${token}`,
+  `/webhook\\main\\${token}`,
+  `/webhook/main/${token}%00`,
+  `/webhook/MAIN/${token}`,
+  `/WEBHOOK/main/${token}`,
+  `//webhook/main/${token}`,
+  '*',
+])('a path that only looks like one of ours is none: %s', async (target) => {
+  const bytes = head(`POST ${target} HTTP/1.1`, 'Content-Length: 0', 'Connection: close');
+  expect(statusesOf(await sendRaw(receiver.url, bytes))).toEqual([404]);
+  expect(await inboxOf(opened)).toEqual([]);
+});
+
+describe('a Content-Length that lies', () => {
+  test('by too much: nothing is stored, and the call is cut off', async () => {
+    expect(statusesOf(await sendRaw(receiver.url, `${post('Content-Length: 3')}{}`))).toEqual([408]);
+    expect(await inboxOf(opened)).toEqual([]);
+  });
+
+  test('by too much, and the caller is gone: nothing is stored', async () => {
+    const { socket, ended } = await openRaw(receiver.url, `${post('Content-Length: 3')}{}`);
+    socket.end();
+    await ended;
+    expect(await inboxOf(opened)).toEqual([]);
+  });
+
+  test('by too little: what is left is no request', async () => {
+    const { socket, ended } = await openRaw(receiver.url, `${post('Content-Length: 2')}{}`);
+    await once(socket, 'data');
+    socket.write('"MessageID":1}\r\n\r\n');
+    expect(statusesOf(await ended)).toEqual([200, 400]);
+    expect(await inboxOf(opened)).toMatchObject([{ body: Buffer.from('{}') }]);
+  });
+});
+
+describe('at its close the receiver', () => {
+  /** One whose store takes as long as the test wants. */
+  async function slowReceiver() {
+    const gate = Promise.withResolvers<void>();
+    const entered = Promise.withResolvers<void>();
+    const options = receiverOptions(opened);
+    const slow = await startReceiver(opened.context, {
+      ...options,
+      limits: { ...limits, storeTime: 60_000 },
+      store: async (call) => {
+        entered.resolve();
+        await gate.promise;
+        await options.store(call);
+      },
+    });
+    return { slow, gate, entered: entered.promise };
+  }
+
+  test('lets requests under way finish and answers them; open connections do not hold it', async () => {
+    const { slow, gate, entered } = await slowReceiver();
+    const idle = await openRaw(slow.url);
+    const half = await openRaw(slow.url, 'POST /');
+    const answered = report(slow.url);
+    await entered;
+    const closed = slow.close();
+    await Promise.all([idle.ended, half.ended]);
+    gate.resolve();
+    expect(await answered).toBe(200);
+    await closed;
+    expect(await inboxOf(opened)).toHaveLength(1);
+    await expect(report(slow.url)).rejects.toThrow();
+  });
+
+  test('cuts off what is not done in time', async () => {
+    const { slow, gate, entered } = await slowReceiver();
+    const cut = expect(report(slow.url)).rejects.toThrow();
+    await entered;
+    await slow.close();
+    await cut;
+    gate.resolve();
+  });
+});
+
+test('a report that cannot be stored in time is answered 503', async () => {
+  const hanging = await startReceiver(opened.context, {
+    ...receiverOptions(opened),
+    limits: { storeTime: 100 },
+    store: () => sleep(60_000, undefined, { ref: false }),
+  });
+  const answer = await request(hanging.url + path, { method: 'POST', body: '{}' });
+  await answer.body.dump();
+  await hanging.close();
+  expect(answer.statusCode).toBe(503);
+  expect(answer.headers['retry-after']).toBe('30');
+});

@@ -1,0 +1,77 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { inboxOf, receiverOptions, token } from '../support/receiver.ts';
+
+let opened: TestLedger;
+let receiver: Receiver;
+let lines: string[];
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM reports; DELETE FROM inbox');
+  lines = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const options = receiverOptions(opened, {
+    main: '{ basic: { user: volley, password: "${PASSWORD}" } }',
+    open: '{ trustedProxies: [127.0.0.1] }',
+  });
+  receiver = await startReceiver(opened.context, { ...options, logger: pino({ base: null }, sink) });
+  return () => receiver.close();
+});
+
+async function statusOf(path: string, from = '198.51.100.1'): Promise<number> {
+  const headers = { 'x-forwarded-for': from };
+  const answer = await request(receiver.url + path, { method: 'POST', headers, body: '{}' });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
+/** What the log says of refused calls. */
+const told = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'call refused');
+
+test('an address that is refused again and again is answered 429, and its right calls 200 all the time', async () => {
+  const wrong: number[] = [];
+  for (let count = 0; count < 80; count++) wrong.push(await statusOf('/webhook/open/wrong'));
+  expect(wrong.filter((status) => status === 404)).toHaveLength(60);
+  expect(wrong.slice(60).every((status) => status === 429)).toBe(true);
+  expect(await statusOf(`/webhook/open/${token}`)).toBe(200);
+  expect(await inboxOf(opened)).toHaveLength(1);
+  expect(await statusOf('/webhook/open/wrong', '198.51.100.2')).toBe(404);
+});
+
+test('right calls are not counted', async () => {
+  for (let count = 0; count < 100; count++) expect(await statusOf(`/webhook/open/${token}`)).toBe(200);
+  expect(await statusOf('/webhook/open/wrong')).toBe(404);
+});
+
+test('the operator is told which check failed, for which account and address, once a minute an address', async () => {
+  await statusOf(`/webhook/main/${token}`);
+  await statusOf('/webhook/main/wrong');
+  await statusOf('/webhook/open/wrong', '198.51.100.2');
+  await statusOf('/nowhere', '2001:db8::1');
+  await statusOf('/nowhere', '2001:db8::2');
+  expect(told()).toMatchObject([
+    { level: 40, account: 'main', check: 'basic', address: '198.51.100.1' },
+    { level: 40, account: 'open', check: 'token', address: '198.51.100.2' },
+    { level: 40, check: 'path', address: '2001:db8::' },
+  ]);
+});
+
+test('no token stands in the log, also not one at the wrong place of the path', async () => {
+  const paths = [`/webhook/${token}/main`, `/webhook/main/${token}`, `/webhok/main/${token}`, `/${token}`];
+  for (const [index, path] of paths.entries()) await statusOf(path, `198.51.100.${index}`);
+  expect(told().map(({ check }) => check)).toEqual(['account', 'basic', 'path', 'path']);
+  expect(lines.join('')).not.toContain(token);
+});

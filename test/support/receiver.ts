@@ -1,0 +1,62 @@
+import type { ReceiverAccount } from '../../src/engine/receivers.ts';
+import { openReportStore } from '../../src/engine/report-store.ts';
+import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
+import { openLogger } from '../../src/platform/logger.ts';
+import type { ReceiverOptions } from '../../src/server/receiver.ts';
+import type { TestLedger } from './ledger.ts';
+
+/** The token of account `main`. */
+export const token = 'a-token-of-at-least-22-characters';
+
+export const environment = {
+  HOOK: token,
+  PASSWORD: 'pass word: ü',
+  KEY: 'key-of-the-service',
+  SIGNATURE: `whsec_${Buffer.from('a key of exactly 32 bytes, so 32').toString('base64')}`,
+};
+
+/** Accounts of rest-1.04 under these names, each with token `${HOOK}` and these settings of its receiver in YAML. */
+export function receiverAccountsOf(
+  receivers: Readonly<Record<string, string>>,
+): Map<string, ReceiverAccount> {
+  const accounts = Object.entries(receivers).map(
+    ([name, receiver]) => `  ${JSON.stringify(name)}:
+    interface: rest-1.04
+    baseUrl: https://service.example
+    sender: volley@example.com
+    apiKey: \${KEY}
+    webhookToken: \${HOOK}
+${receiver === '' ? '' : `    receiver: ${receiver}\n`}`,
+  );
+  const source = `accounts:\n${accounts.join('')}`;
+  return new Map(readReceiverAccounts(source, 'accounts.yaml', environment));
+}
+
+/** Options of a receiver on any free port that stores in this ledger. */
+export function receiverOptions(
+  { context }: TestLedger,
+  receivers: Readonly<Record<string, string>> = { main: '' },
+): ReceiverOptions {
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    accounts: receiverAccountsOf(receivers),
+    store: openReportStore(context).keep,
+    logger: openLogger('silent', 'info'),
+  };
+}
+
+/** What stands in the inbox, in the order of its arrival. */
+export async function inboxOf({ ledger }: TestLedger): Promise<readonly InboxRow[]> {
+  const { rows } = await ledger.pool.query<InboxRow>(
+    'SELECT account, content_type, headers, body FROM inbox ORDER BY report_id',
+  );
+  return rows;
+}
+
+type InboxRow = {
+  readonly account: string;
+  readonly content_type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+};
