@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ReceiverAccount } from '../engine/receivers.ts';
-import { digestOf, isSecretOf } from '../platform/digest.ts';
+import { isSecretOf } from '../platform/digest.ts';
 import type { ReceivedCall } from './received-call.ts';
 import { isSigned } from './signature.ts';
 
@@ -45,16 +45,25 @@ export function failedBodyCheck(
   call: ReceivedCall,
   readCredentials: ReadCredentials,
 ): FailedCheck | undefined {
-  const given = credentialDigests && readCredentials(call);
-  const sender = isSecretOf(given?.sender ?? '', credentialDigests?.sender ?? digestOf(''));
-  const apiKey = isSecretOf(given?.apiKey ?? '', credentialDigests?.apiKey ?? digestOf(''));
   return firstFailed([
-    ['credentials', sender && apiKey],
+    [
+      'credentials',
+      credentialDigests === undefined || hasCredentials(credentialDigests, readCredentials(call)),
+    ],
     [
       'signature',
       signatureKey === undefined || isSigned(signatureKey, call.headers, call.body, call.receivedAt),
     ],
   ]);
+}
+
+function hasCredentials(
+  digests: NonNullable<ReceiverAccount['credentialDigests']>,
+  given: ReturnType<ReadCredentials>,
+): boolean {
+  const sender = isSecretOf(given?.sender ?? '', digests.sender);
+  const apiKey = isSecretOf(given?.apiKey ?? '', digests.apiKey);
+  return sender && apiKey;
 }
 
 function firstFailed(checks: readonly (readonly [FailedCheck, boolean])[]): FailedCheck | undefined {
