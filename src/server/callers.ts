@@ -1,5 +1,5 @@
 import { credentialsIn, nobody, type ReceiverAccount } from '../engine/receivers.ts';
-import { digestOf, isSecretOf } from '../platform/digest.ts';
+import { isSecretOf } from '../platform/digest.ts';
 import type { ReceivedCall } from './received-call.ts';
 import { isSigned } from './signature.ts';
 
@@ -33,16 +33,25 @@ export function failedHeadCheck(
 /** The first check that a call fails by its body. */
 export function failedBodyCheck(account: ReceiverAccount, call: ReceivedCall): FailedCheck | undefined {
   const { credentialDigests, signatureKey } = account;
-  const given = credentialDigests && credentialsIn(account, call);
-  const sender = isSecretOf(given?.sender ?? '', credentialDigests?.sender ?? digestOf(''));
-  const apiKey = isSecretOf(given?.apiKey ?? '', credentialDigests?.apiKey ?? digestOf(''));
   return firstFailed([
-    ['credentials', sender && apiKey],
+    [
+      'credentials',
+      credentialDigests === undefined || hasCredentials(credentialDigests, credentialsIn(account, call)),
+    ],
     [
       'signature',
       signatureKey === undefined || isSigned(signatureKey, call.headers, call.body, call.receivedAt),
     ],
   ]);
+}
+
+function hasCredentials(
+  digests: NonNullable<ReceiverAccount['credentialDigests']>,
+  given: ReturnType<typeof credentialsIn>,
+): boolean {
+  const sender = isSecretOf(given.sender ?? '', digests.sender);
+  const apiKey = isSecretOf(given.apiKey ?? '', digests.apiKey);
+  return sender && apiKey;
 }
 
 function firstFailed(checks: readonly (readonly [FailedCheck, boolean])[]): FailedCheck | undefined {

@@ -53,8 +53,9 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
     refuse(request, reply, { check, ...(check !== 'account' && { account: request.params.account }) });
 
   // Before the body is read, as for a wrong token.
-  server.addHook('onRequest', async (request, reply) => {
-    if (request.is404) return refusePath(request, reply);
+  server.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) void refusePath(request, reply);
+    else done();
   });
 
   server.get('/healthz', async () => ({ status: 'ok' }));
@@ -62,13 +63,14 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   server.route<{ Params: { account: string; token: string } }>({
     method: ['GET', 'POST'],
     url: '/webhook/:account/:token',
-    onRequest: async (request, reply) => {
+    onRequest: (request, reply, done) => {
       const { account, token } = request.params;
       const { authorization } = request.headers;
       const failed = failedHeadCheck(accounts.get(account), { token, address: request.ip, authorization });
-      if (failed) return refuseCaller(request, reply, failed);
+      if (failed) return void refuseCaller(request, reply, failed);
       // Reports are stored as they come, whatever they say they are; Fastify refuses a type that it cannot read.
       delete request.raw.headers['content-type'];
+      done();
     },
     handler: async (request, reply) => {
       const account = accounts.get(request.params.account);
