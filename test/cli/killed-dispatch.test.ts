@@ -17,7 +17,7 @@ function atPoints(points: readonly string[]): readonly Kill[] {
 }
 
 const early = [...dispatchPoints, ...exchangePoints.keys()].filter((point) => !late.includes(point));
-const kills: readonly Kill[] = [...atPoints(early), ...randomKills(8, [], 1), ...atPoints(late)];
+const kills: readonly Kill[] = [...atPoints(early), ...randomKills(4, [], 1), ...atPoints(late)];
 
 test('a run whose process is killed at every point and at any moment loses nothing and sends nothing twice', async () => {
   await using scene = await openDispatchScene({

@@ -34,6 +34,8 @@ afterEach(async () => {
   await sandbox?.close();
   sandbox = undefined;
   await workspace[Symbol.asyncDispose]();
+  // Whom a report calls blacklisted is not sent to any more.
+  await opened.ledger.pool.query('DELETE FROM suppressions');
 });
 
 async function surroundings(options: SandboxOptions = {}) {
