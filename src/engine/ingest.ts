@@ -16,22 +16,32 @@ const batchesKept = 3_600_000;
 /** Reports applied in one transaction. */
 const batchSize = 500;
 
+/** Batches under way at once: one is read while the other is written. */
+const lanes = 2;
+
 /**
  * Applies every report in the inbox that is due. Running it again changes nothing.
  *
+ * @param giveWay waits after a batch that took so long (milliseconds), for others that need the processor more
  * @returns how many were looked at
  */
 export async function applyInbox(
-  { ledger, now }: EngineContext,
+  { ledger, now, monotonic }: EngineContext,
   mappingOf: MappingOf = () => observedMapping,
+  giveWay: (took: number) => Promise<void> = async () => undefined,
 ): Promise<number> {
   const read = (report: InboxReport): Reading => readReport(report, mappingOf(report.account));
-  let total = 0;
-  for (;;) {
-    const taken = await applyReports(ledger.pool, batchSize, read, now());
-    if (taken === 0) break;
-    total += taken;
+  async function work(): Promise<number> {
+    for (let total = 0; ; ) {
+      const begun = monotonic();
+      const taken = await applyReports(ledger.pool, batchSize, read, now());
+      if (taken === 0) return total;
+      total += taken;
+      await giveWay(monotonic() - begun);
+    }
   }
+  const counts = await Promise.all(Array.from({ length: lanes }, work));
+  const total = counts.reduce((sum, count) => sum + count, 0);
   if (total > 0) await forgetBatches(ledger.pool, new Date(now().getTime() - batchesKept));
   return total;
 }

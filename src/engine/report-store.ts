@@ -32,5 +32,6 @@ export function openReportStore({ ledger, randomUuid }: EngineContext): ReportSt
     });
     return calls.map(() => undefined);
   };
-  return { keep: gather(commit, { most: 256, busy: 32 }) };
+  // Callers wait for their answer, so a commit never waits for more of them.
+  return { keep: gather(commit, { most: 256, busy: Number.POSITIVE_INFINITY }) };
 }

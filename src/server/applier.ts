@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineContext } from '../engine/context.ts';
 import { applyInbox, type MappingOf } from '../engine/ingest.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -9,6 +10,9 @@ export type Applier = {
   stop(): Promise<void>;
 };
 
+/** For so many times as long as a batch took, others have the processor. */
+const waysGiven = 4;
+
 /** Wait before the inbox is tried again when the database is away (milliseconds). */
 const waitAfterFailure = 1_000;
 
@@ -16,14 +20,22 @@ const waitAfterFailure = 1_000;
 export function startApplier(context: EngineContext, mappingOf: MappingOf, logger: Logger): Applier {
   let pass: Promise<void> | undefined;
   let again = false;
+  let arrived = false;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
+
+  /** As long as reports arrive, taking them goes before applying them: a caller waits for its answer. */
+  async function giveWay(took: number): Promise<void> {
+    if (!arrived || stopped) return;
+    arrived = false;
+    await sleep(waysGiven * took);
+  }
 
   async function run(): Promise<void> {
     do {
       again = false;
       try {
-        const applied = await applyInbox(context, mappingOf);
+        const applied = await applyInbox(context, mappingOf, giveWay);
         if (applied > 0) logger.debug({ reports: applied }, 'reports applied');
       } catch (error) {
         logger.error(
@@ -38,6 +50,7 @@ export function startApplier(context: EngineContext, mappingOf: MappingOf, logge
 
   function wake(): void {
     again = true;
+    arrived = true;
     if (!stopped) pass ??= run();
   }
 
