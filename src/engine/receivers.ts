@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { InputError } from '../domain.ts';
-import { readReceiverAccounts } from '../gateway/receiver-accounts.ts';
+import { readReceiverAccounts, readReportMappings } from '../gateway/receiver-accounts.ts';
 import type { ReceiverAccount } from '../gateway/receiver-settings.ts';
 import { reportCredentials } from '../wire/delivery-report.ts';
 import type { ReportCall } from '../wire/report-call.ts';
@@ -43,4 +43,15 @@ export function credentialsIn({ mapping }: ReceiverAccount, call: ReportCall) {
 /** What is received for an account that has no receiver any more is read under the observed names. */
 export function mappingsOf(accounts: ReadonlyMap<string, ReceiverAccount>): MappingOf {
   return (name) => accounts.get(name)?.mapping ?? observedMapping;
+}
+
+/**
+ * As `mappingsOf`, for who has reports read without receiving any: no secret is needed.
+ *
+ * @throws InputError when the accounts file is faulty, or not there
+ */
+export async function reportMappings(settings: Settings): Promise<MappingOf> {
+  const path = accountsPath(settings);
+  const mappings = readReportMappings(await readText(path, settings, 'accounts'), path);
+  return (name) => mappings.get(name) ?? observedMapping;
 }

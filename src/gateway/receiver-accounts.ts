@@ -3,7 +3,7 @@ import { InputError, type Problem } from '../domain.ts';
 import { addressList } from '../platform/address-list.ts';
 import { digestOf } from '../platform/digest.ts';
 import { readYaml } from '../platform/yaml.ts';
-import { observedMapping } from '../wire/report-mapping.ts';
+import { observedMapping, type ReportMapping } from '../wire/report-mapping.ts';
 import { accountsSchema } from './accounts.ts';
 import type { ReceiverAccount } from './receiver-settings.ts';
 import { reportMapping } from './report-mapping.ts';
@@ -52,6 +52,21 @@ export function readReceiverAccounts(
   }
   if (problems.length > 0) throw new InputError(problems);
   return accounts;
+}
+
+/**
+ * What each account's service calls the fields and states of its reports, by the account's name; of accounts that say
+ * nothing of it, nothing. No name needs to be set for it.
+ *
+ * @throws InputError for a faulty file
+ */
+export function readReportMappings(source: string, file: string): ReadonlyMap<string, ReportMapping> {
+  const { value } = readYaml(source, file, accountsSchema);
+  return new Map(
+    Object.entries(value.accounts).flatMap(([name, { receiver }]) =>
+      receiver ? [[name, reportMapping(receiver)] as const] : [],
+    ),
+  );
 }
 
 function readTokenDigests(

@@ -66,6 +66,26 @@ function receive(...members: readonly object[]): Promise<void> {
 
 const success = { Type: 'SMS', Status: 'Success', Result: 'delivered', Detail: 'SMSParts:1', Price: '0.08' };
 
+test('a replay reads reports by the names and words of their account', async () => {
+  await workspace.write(
+    'mapped.yaml',
+    accountsYaml.replace(
+      'timeouts:',
+      'receiver: { fields: { Status: [state] }, statusWords: { lost: undelivered } }\n    timeouts:',
+    ),
+  );
+  const lost = { Type: 'SMS', MessageID: 'mapped', Destination: '+64211230009', state: 'lost' };
+  await receive(lost);
+  await call('reports', 'replay');
+  const [unread] = (await call('reports', 'list', '--state', 'unreadable', '--json')).lines();
+  expect(unread.why).toBe('it has no Status');
+  const mapped = { cwd: workspace.folder, env: { ...env, VOLLEY_ACCOUNTS: 'mapped.yaml' } };
+  expect((await volley(['reports', 'replay'], mapped)).stdout).toBe('1 read again.\n');
+  const { lines } = await call('reports', 'list', '--json');
+  expect(lines()).toMatchObject([{ state: 'unmatched', status: 'lost', outcome: 'undelivered' }]);
+  await opened.ledger.pool.query('DELETE FROM reports; DELETE FROM inbox_queue; DELETE FROM inbox');
+});
+
 describe('the reports of a run', () => {
   test('that have not come are missing, oldest first, with the last that was heard', async () => {
     await receive({ ...success, MessageID: messageId, Destination: '+64211230002', Status: 'Pending' });

@@ -4,6 +4,7 @@ import { applyInbox } from '../../engine/ingest.ts';
 import { type PollEnd, pollReports } from '../../engine/poll-reports.ts';
 import { loadAccount } from '../../engine/prepare.ts';
 import { openRateLimiter } from '../../engine/rate-limit.ts';
+import { reportMappings } from '../../engine/receivers.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import { printable } from '../../report/printable.ts';
 import { pollText } from '../../report/reports.ts';
@@ -18,6 +19,7 @@ export function definePoll(command: Command, shell: Shell): void {
     .argument('<run>', "the run's id (volley runs)")
     .option('--json', 'print the result as JSON')
     .action(async (run: string, { json }: { json?: true }) => {
+      const mappingOf = await reportMappings(shell.settings);
       const end = await withLedger(shell, async (context) => {
         const { account: name } = await requireRun(context, run);
         const account = await loadAccount(name, shell.settings);
@@ -30,7 +32,7 @@ export function definePoll(command: Command, shell: Shell): void {
             shell.note(`${messageId}: ${printable(reason)}`),
           );
         } finally {
-          await applyInbox(context);
+          await applyInbox(context, mappingOf);
           await gateway.close();
         }
       });

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ReportState, reportStates } from '../../domain.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { applyInbox } from '../../engine/ingest.ts';
+import { reportMappings } from '../../engine/receivers.ts';
 import { listReports } from '../../ledger/reports/list.ts';
 import { listMissing } from '../../ledger/reports/missing.ts';
 import { replayReports } from '../../ledger/reports/replay.ts';
@@ -85,9 +86,10 @@ function defineReplay(command: Command, shell: Shell): void {
     .option('--all', 'all of them, also those that were applied')
     .option('--json', 'print the result as JSON')
     .action(async ({ account, since, all = false, json }: ReplayOptions) => {
+      const mappingOf = await reportMappings(shell.settings);
       const replayed = await withLedger(shell, async (context) => {
         const count = await replayReports(context.ledger.pool, { account, since, all }, context.now());
-        await applyInbox(context);
+        await applyInbox(context, mappingOf);
         return count;
       });
       shell.print(json ? JSON.stringify({ replayed }) : `${replayed} read again.`);
