@@ -41,6 +41,8 @@ export type PollWork = {
   readonly run?: string;
   /** Only what was accepted so long ago, or less; milliseconds. */
   readonly acceptedWithin: number;
+  /** Only what was accepted at least so long ago: its reports may come by themselves before. Milliseconds. */
+  readonly acceptedFor?: number;
 };
 
 /**
@@ -51,7 +53,7 @@ export type PollWork = {
  */
 export async function pollReports(
   context: EngineContext,
-  { account, gateway, rate, run, acceptedWithin }: PollWork,
+  { account, gateway, rate, run, acceptedWithin, acceptedFor = 0 }: PollWork,
   stop: AbortSignal,
   onUnclear: (messageId: string, answer: UnclearLookUp) => void,
 ): Promise<PollEnd> {
@@ -66,7 +68,7 @@ export async function pollReports(
         account: account.name,
         run,
         acceptedFrom: new Date(now.getTime() - acceptedWithin),
-        acceptedUntil: now,
+        acceptedUntil: new Date(now.getTime() - acceptedFor),
         notPolledSince: new Date(now.getTime() - between),
       },
       batch,

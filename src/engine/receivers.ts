@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { InputError } from '../domain.ts';
+import type { Account } from '../gateway/account.ts';
 import { readReceiverAccounts, readReportMappings } from '../gateway/receiver-accounts.ts';
 import type { ReceiverAccount } from '../gateway/receiver-settings.ts';
 import { reportCredentials } from '../wire/delivery-report.ts';
 import type { ReportCall } from '../wire/report-call.ts';
 import { observedMapping } from '../wire/report-mapping.ts';
 import type { MappingOf } from './ingest.ts';
-import { accountsPath, readText } from './prepare.ts';
+import { accountsPath, loadAccount, readText } from './prepare.ts';
 import type { Settings } from './settings.ts';
 
 export type { ReceiverAccount } from '../gateway/receiver-settings.ts';
@@ -54,4 +55,27 @@ export async function reportMappings(settings: Settings): Promise<MappingOf> {
   const path = accountsPath(settings);
   const mappings = readReportMappings(await readText(path, settings, 'accounts'), path);
   return (name) => mappings.get(name) ?? observedMapping;
+}
+
+/**
+ * The accounts whose service can be asked about missing reports, and why others cannot that say it could.
+ *
+ * @param names of those that reports are received for
+ */
+export async function pollableAccounts(
+  settings: Settings,
+  names: Iterable<string>,
+): Promise<{ readonly accounts: readonly Account[]; readonly problems: readonly string[] }> {
+  const accounts: Account[] = [];
+  const problems: string[] = [];
+  for (const name of names) {
+    try {
+      const account = await loadAccount(name, settings);
+      if (account.statusLookUp) accounts.push(account);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return { accounts, problems };
 }

@@ -12,6 +12,8 @@ import { openRefusals } from './refusals.ts';
 export type Receiver = {
   /** Without a trailing slash. */
   readonly url: string;
+  /** Says that something is in the inbox that it has not received itself. */
+  readonly wake: () => void;
   close(): Promise<void>;
 };
 
@@ -103,6 +105,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
 
   return {
     url,
+    wake: applier.wake,
     close: async () => {
       await close();
       await applier.stop();

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { InputError } from '../../domain.ts';
-import { receiverAccounts } from '../../engine/receivers.ts';
+import { keepPolling, usualPolling } from '../../engine/keep-polling.ts';
+import { pollableAccounts, receiverAccounts } from '../../engine/receivers.ts';
 import { openReportStore } from '../../engine/report-store.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { startReceiver } from '../../server/receiver.ts';
@@ -19,6 +20,7 @@ export function define(command: Command, shell: Shell): void {
       const accounts = await receiverAccounts(shell.settings);
       const logger = openLogger(environment['LOG_LEVEL'], 'info');
       await withLedger(shell, async (context) => {
+        shell.drainable();
         const receiver = await startReceiver(context, {
           ...{ host, port, accounts, logger },
           store: openReportStore(context).keep,
@@ -27,8 +29,13 @@ export function define(command: Command, shell: Shell): void {
           const path = `/webhook/${encodeURIComponent(account)}/<its webhookToken>`;
           shell.note(`Reports of account ${account}: POST ${publicUrl ?? receiver.url}${path}`);
         }
-        shell.drainable();
+        const { accounts: pollable, problems } = await pollableAccounts(shell.settings, accounts.keys());
+        for (const { name } of pollable)
+          shell.note(`Missing reports of account ${name} are asked for, from five minutes to six hours on.`);
+        for (const problem of problems) logger.warn({ problem }, 'missing reports cannot be asked for');
+        const polling = keepPolling(context, pollable, usualPolling, receiver.wake, logger, shell.stop);
         if (!shell.stop.aborted) await once(shell.stop, 'abort');
+        await polling;
         await receiver.close();
       });
     });
