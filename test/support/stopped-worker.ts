@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { openDispatchScene } from './dispatch-scene.ts';
+import { expectNothingLostOrTwice } from './expect-dispatched.ts';
+import { plannedRun, runIs } from './planned-run.ts';
+import { saysSignal } from './signal-points.ts';
+
+const concurrency = 4;
+
+/**
+ * A worker is stopped (SIGSTOP) at a point of its work for longer than its heartbeat; another one takes over. When it goes
+ * on, it sends nothing that the other one has.
+ */
+export async function expectStoppedWorkerHarmless(point: string): Promise<void> {
+  await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 5 } });
+  const planning = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(planning);
+  planning.process.kill('SIGKILL');
+  const from = Date.now();
+  await planning.ended;
+  const killed = { what: 'planned', from, to: Date.now() };
+
+  const stopped = scene.start(['worker'], { signal: 'SIGSTOP', point, occurrence: 9 });
+  await stopped.says(saysSignal);
+  const stoppedAt = Date.now();
+  const second = scene.start(['worker']);
+  await runIs(scene, run, 'completed');
+  const completedAt = Date.now();
+  expect(completedAt - stoppedAt).toBeGreaterThan(8_000);
+  const before = scene.peer.received().requests;
+  stopped.process.kill('SIGCONT');
+  await sleep(2_000);
+  // What was about to leave as it was stopped leaves; what was only claimed does not.
+  const sentOn = scene.peer.received().requests - before;
+  expect(sentOn).toBeLessThanOrEqual(point === 'claimed' ? 0 : concurrency);
+  for (const worker of [stopped, second]) {
+    worker.process.kill('SIGTERM');
+    const { code, stderr } = await worker.ended;
+    expect(code, stderr).toBe(0);
+  }
+  const kills = [killed, { what: point, from: stoppedAt, to: completedAt }];
+  await expectNothingLostOrTwice(scene, { run, kills, untilSent: [] }, concurrency);
+}
