@@ -20,28 +20,36 @@ const batchSize = 500;
 const lanes = 2;
 
 /**
+ * Asked after a batch that took so long (milliseconds): waits, where others need the processor more, and says whether to
+ * go on.
+ */
+export type GoOn = (took: number) => Promise<boolean>;
+
+/**
  * Applies every report in the inbox that is due. Running it again changes nothing.
  *
- * @param giveWay waits after a batch that took so long (milliseconds), for others that need the processor more
  * @returns how many were looked at
  */
 export async function applyInbox(
   { ledger, now, monotonic }: EngineContext,
   mappingOf: MappingOf = () => observedMapping,
-  giveWay: (took: number) => Promise<void> = async () => undefined,
+  goOn: GoOn = async () => true,
 ): Promise<number> {
   const read = (report: InboxReport): Reading => readReport(report, mappingOf(report.account));
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
       const begun = monotonic();
       const taken = await applyReports(ledger.pool, batchSize, read, now());
-      if (taken === 0) return total;
       total += taken;
-      await giveWay(monotonic() - begun);
+      if (taken === 0 || !(await goOn(monotonic() - begun))) return total;
     }
   }
-  const counts = await Promise.all(Array.from({ length: lanes }, work));
-  const total = counts.reduce((sum, count) => sum + count, 0);
+  // Where one fails, the other one is not left behind.
+  const counts = await Promise.allSettled(Array.from({ length: lanes }, work));
+  const total = counts.reduce((sum, count) => {
+    if (count.status === 'rejected') throw count.reason;
+    return sum + count.value;
+  }, 0);
   if (total > 0) await forgetBatches(ledger.pool, new Date(now().getTime() - batchesKept));
   return total;
 }
@@ -57,12 +65,13 @@ function readReport({ method, contentType, body }: InboxReport, mapping: ReportM
       : decodeDeliveryReport({ method, contentType, body }, mapping);
   switch (decoded.kind) {
     case 'inbound': {
-      const { messageId = null, from, text } = decoded.message;
+      const { messageId = null, from, text, subAccount = '' } = decoded.message;
       return {
         kind: 'inbound',
         messageId,
         address: from,
         text,
+        subAccount,
         optedOut: isStopWord(text, mapping.stopWords),
       };
     }

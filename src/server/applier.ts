@@ -6,18 +6,29 @@ import type { Logger } from '../platform/logger.ts';
 export type Applier = {
   /** Says that there may be something in the inbox. */
   wake(): void;
-  /** Resolves when what is being applied has been applied. */
+  /** Resolves when the batches under way are applied; what is left in the inbox is applied later. */
   stop(): Promise<void>;
 };
 
 /** For so many times as long as a batch took, others have the processor. */
 const waysGiven = 4;
 
+/**
+ * Between two looks without a report that has arrived (milliseconds): some fall due later, others were received by a
+ * process that is gone.
+ */
+const usualLook = 10_000;
+
 /** Wait before the inbox is tried again when the database is away (milliseconds). */
 const waitAfterFailure = 1_000;
 
 /** Applies the inbox in the background, one pass at a time; what arrives during a pass gets another. */
-export function startApplier(context: EngineContext, mappingOf: MappingOf, logger: Logger): Applier {
+export function startApplier(
+  context: EngineContext,
+  mappingOf: MappingOf,
+  logger: Logger,
+  lookEvery = usualLook,
+): Applier {
   let pass: Promise<void> | undefined;
   let again = false;
   let arrived = false;
@@ -25,10 +36,12 @@ export function startApplier(context: EngineContext, mappingOf: MappingOf, logge
   let timer: NodeJS.Timeout | undefined;
 
   /** As long as reports arrive, taking them goes before applying them: a caller waits for its answer. */
-  async function giveWay(took: number): Promise<void> {
-    if (!arrived || stopped) return;
-    arrived = false;
-    await sleep(waysGiven * took);
+  async function giveWay(took: number): Promise<boolean> {
+    if (arrived && !stopped) {
+      arrived = false;
+      await sleep(waysGiven * took);
+    }
+    return !stopped;
   }
 
   async function run(): Promise<void> {
@@ -42,23 +55,30 @@ export function startApplier(context: EngineContext, mappingOf: MappingOf, logge
           { error: error instanceof Error ? error.message : String(error) },
           'reports not applied; trying again',
         );
-        timer = setTimeout(wake, waitAfterFailure);
+        timer = setTimeout(look, waitAfterFailure);
       }
     } while (again && !stopped);
     pass = undefined;
   }
 
-  function wake(): void {
+  function look(): void {
     again = true;
-    arrived = true;
     if (!stopped) pass ??= run();
   }
+
+  function wake(): void {
+    arrived = true;
+    look();
+  }
+
+  const looking = setInterval(look, lookEvery);
 
   return {
     wake,
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
+      clearInterval(looking);
       await pass;
     },
   };

@@ -16,8 +16,8 @@ import { median } from './rounds.ts';
  * records nothing, and against what one would write instead: p-limit with an INSERT for each answer, and a pg-boss job
  * for each request. All in processes of their own, to the same service, with the same Postgres, whose settings are
  * those that users get. Beside the time stands the processor time of the peer, of Postgres and of the service, which is
- * what can be compared when others use the machine as well. `BENCH_REQUESTS` sets another number of requests than 100,000 (a fifth of it, times ten, are the
- * recipients in chunks of 200), `BENCH_ROUNDS` another number of rounds than three.
+ * what can be compared when others use the machine as well. `BENCH_REQUESTS` sets another number of requests than 100,000
+ * (ten times as many are the recipients in chunks of 200), `BENCH_ROUNDS` another number of rounds than three.
  */
 export async function benchDispatch(): Promise<void> {
   const requests = Number(process.env['BENCH_REQUESTS'] ?? '100000');

@@ -52,18 +52,23 @@ const kept = (run: string) =>
     )
     .then(({ rows }) => rows);
 
-test('the service is asked about missing reports, and what it says is kept like a report', async () => {
-  const { run, requests, call } = await finishedRun({ undeliveredRate: 1 });
-  const { code, stdout, stderr } = await call('reports', 'poll', run, '--json');
-  expect(code, stderr).toBe(0);
-  expect(JSON.parse(stdout)).toEqual({ run, asked: requests, reports: 3, unclear: 0 });
-  expect(await kept(run)).toMatchObject(
-    Array.from({ length: 3 }, () => ({ method: 'LOOK-UP', state: 'applied', outcome: 'undelivered' })),
-  );
-  const { recipients } = JSON.parse((await call('status', run, '--json')).stdout);
-  expect(recipients).toMatchObject({ total: 3, undelivered: 3, accepted: 0 });
-  expect((await call('reports', 'missing', '--run', run)).stdout).toBe('No report is missing.\n');
-}, 30_000);
+test.each(['json', 'xml'])(
+  'the service is asked about missing reports, and what it says (%s) is kept like a report',
+  async (format) => {
+    const accounts = withLookUp.replace('timeouts:', `format: ${format}\n    timeouts:`);
+    const { run, requests, call } = await finishedRun({ undeliveredRate: 1 }, accounts);
+    const { code, stdout, stderr } = await call('reports', 'poll', run, '--json');
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ run, asked: requests, reports: 3, unclear: 0 });
+    expect(await kept(run)).toMatchObject(
+      Array.from({ length: 3 }, () => ({ method: 'LOOK-UP', state: 'applied', outcome: 'undelivered' })),
+    );
+    const { recipients } = JSON.parse((await call('status', run, '--json')).stdout);
+    expect(recipients).toMatchObject({ total: 3, undelivered: 3, accepted: 0 });
+    expect((await call('reports', 'missing', '--run', run)).stdout).toBe('No report is missing.\n');
+  },
+  30_000,
+);
 
 test('a request is not asked about again within ten minutes, nor when nothing is missing', async () => {
   const { run, call } = await finishedRun({ deliveryDelay: 3_600_000 });

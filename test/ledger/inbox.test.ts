@@ -238,7 +238,14 @@ describe('who opts out', () => {
   const suppressions = () =>
     query('SELECT channel, address, sub_account, reason, source FROM suppressions ORDER BY address');
   const reply = (messageId: string | null, line: number, optedOut = true): Reading => ({
-    ...{ kind: 'inbound', messageId, address: addressOf(line), text: ' Stop \n', optedOut },
+    ...{
+      kind: 'inbound',
+      messageId,
+      address: addressOf(line),
+      text: ' Stop \n',
+      subAccount: 'South',
+      optedOut,
+    },
   });
 
   test('by a reply is suppressed in the channel and for the SubAccount of the message that was answered', async () => {
@@ -256,11 +263,11 @@ describe('who opts out', () => {
     ]);
   });
 
-  test('by a reply to nothing that is known is suppressed for all', async () => {
+  test('by a reply to nothing that is known is suppressed for the SubAccount that the service names', async () => {
     await receive(reply(null, 2));
     await apply();
     expect(await suppressions()).toMatchObject([
-      { channel: 'sms', sub_account: '', reason: 'replied "Stop"' },
+      { channel: 'sms', sub_account: 'South', reason: 'replied "Stop"' },
     ]);
   });
 
@@ -271,6 +278,16 @@ describe('who opts out', () => {
     await apply();
     expect(await suppressions()).toMatchObject([{ source: 'report', address: addressOf(2) }]);
     expect((await suppressions())[0].reason).toContain(result);
+  });
+
+  test('of a message that is not ours is not suppressed before that is known to be ours', async () => {
+    await receive(delivery('notyetours', 2, { outcome: 'undelivered', optedOut: true }));
+    await apply();
+    expect(await suppressions()).toEqual([]);
+    const { run } = await acceptedRun([2]);
+    await query(`UPDATE requests SET message_id = 'notyetours' WHERE run_id = $1`, [run]);
+    await apply(read, minutesLater(1));
+    expect(await suppressions()).toMatchObject([{ address: addressOf(2) }]);
   });
 
   test('stays suppressed as before when it is said again', async () => {
@@ -286,7 +303,14 @@ describe('who opts out', () => {
 
 test('a reply is kept with the run and the recipient that it answers', async () => {
   const { run, messageId } = await acceptedRun([2, 3]);
-  await receive({ kind: 'inbound', messageId, address: addressOf(3), text: 'Thanks', optedOut: false });
+  await receive({
+    kind: 'inbound',
+    messageId,
+    address: addressOf(3),
+    text: 'Thanks',
+    subAccount: '',
+    optedOut: false,
+  });
   await apply();
   expect(await query('SELECT state, run_id, request, position, text FROM reports')).toEqual([
     { state: 'inbound', run_id: run, request: 1, position: 2, text: 'Thanks' },

@@ -34,7 +34,11 @@ export async function applyReports(
     const unmatched = await applyDeliveries(client, readings.filter(isOf('delivery')));
     await keepInbound(client, readings.filter(isOf('inbound')));
     await keepUnreadable(client, readings.filter(isOf('unreadable')));
-    await suppressOptOuts(client, readings.flatMap(optOutOf), now);
+    await suppressOptOuts(
+      client,
+      readings.filter(({ report }) => !unmatched.has(report)).flatMap(optOutOf),
+      now,
+    );
     await lookAgain(
       client,
       reports.filter(({ report }) => unmatched.has(report)),
@@ -52,6 +56,13 @@ function optOutOf(reading: ReadReport): OptOut[] {
   const { report, kind } = reading;
   if (kind === 'unreadable' || !reading.optedOut) return [];
   return kind === 'inbound'
-    ? [{ report, source: 'reply', reason: `replied "${reading.text.trim()}"` }]
-    : [{ report, source: 'report', reason: reading.result ?? reading.status }];
+    ? [
+        {
+          report,
+          source: 'reply',
+          reason: `replied "${reading.text.trim()}"`,
+          subAccount: reading.subAccount,
+        },
+      ]
+    : [{ report, source: 'report', reason: reading.result ?? reading.status, subAccount: '' }];
 }

@@ -6,11 +6,13 @@ export type OptOut = {
   readonly source: 'reply' | 'report';
   /** What it said. */
   readonly reason: string;
+  /** Of a message that answers none of ours; empty for all. */
+  readonly subAccount: string;
 };
 
 /**
- * Suppresses whoever has opted out, in the channel and for the SubAccount of the message that is answered; for a message
- * that nobody knows, in SMS and for all. One that is suppressed already stays as it is.
+ * Suppresses whoever has opted out, in the channel and for the SubAccount of the message that is answered; of a reply to
+ * nothing that is known, in SMS and for the SubAccount that the service names, or for all. One that is suppressed already stays as it is.
  */
 export async function suppressOptOuts(
   client: pg.ClientBase,
@@ -21,24 +23,25 @@ export async function suppressOptOuts(
   await client.query(
     `
     INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
-    SELECT DISTINCT ON (channel, address, sub_account)
+    SELECT DISTINCT ON (1, 2, 3)
            coalesce(r.channel, 'sms') AS channel,
            lower(coalesce(c.addresses[k.position], k.address)) COLLATE "C" AS address,
-           coalesce(e.sub_account, '') AS sub_account,
-           o.reason || coalesce(' (run ' || k.run_id || ')', ''), o.source, $4::timestamptz
-    FROM unnest($1::bigint[], $2::text[], $3::text[]) AS o (report_id, source, reason)
+           CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
+           o.reason || coalesce(' (run ' || k.run_id || ')', ''), o.source, $5::timestamptz
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS o (report_id, source, reason, sub_account)
     JOIN reports k USING (report_id)
     LEFT JOIN runs r USING (run_id)
     LEFT JOIN requests q ON q.run_id = k.run_id AND q.request = k.request
     LEFT JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
     LEFT JOIN chunks c ON c.run_id = k.run_id AND c.request = k.request
-    ORDER BY channel, address, sub_account, o.report_id
+    ORDER BY 1, 2, 3, o.report_id
     ON CONFLICT DO NOTHING
     `,
     [
       optOuts.map(({ report }) => report),
       optOuts.map(({ source }) => source),
       optOuts.map(({ reason }) => reason),
+      optOuts.map(({ subAccount }) => subAccount),
       now,
     ],
   );

@@ -34,6 +34,8 @@ export type Inbound = {
   /** Whom it is from. */
   readonly address: string;
   readonly text: string;
+  /** As the service says it; empty where it says none. */
+  readonly subAccount: string;
   /** Whether the text is a word by which one opts out. */
   readonly optedOut: boolean;
 };
