@@ -1,12 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RequestState } from '../../src/domain.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
 import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
 import { type DoubtPolicy, finishSlice } from '../../src/ledger/slices/finish.ts';
-import type { SliceQueue } from '../../src/ledger/slices/queue.ts';
 import { watchRuns } from '../../src/ledger/slices/watch.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { useSlicedLedger } from '../support/sliced-ledger.ts';
 import {
   claimFrom,
   planSlicedRun,
@@ -17,22 +16,12 @@ import {
   waitingJobs,
 } from '../support/slices.ts';
 
-let opened: TestLedger;
-let queue: SliceQueue;
-beforeAll(async () => {
-  opened = await openTestLedger();
-  queue = await opened.ledger.queue();
-});
-afterEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM volley_queue.job');
-  await opened.ledger.pool.query('DELETE FROM runs');
-});
-afterAll(() => opened.close());
+const opened = useSlicedLedger();
 
 const hold: DoubtPolicy = { lookUp: false, resends: 0 };
 const planOf = (run: string) => ({ run, account: 'main', slots: 4, atOnce: 1, canary: false });
 const begin = (run: string, policy = hold) =>
-  beginRun(queue, opened.ledger.pool, planOf(run), policy, new Date());
+  beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
 
 async function beginNew(slices: number, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
@@ -41,7 +30,15 @@ async function beginNew(slices: number, requestsInSlice = 1): Promise<string> {
 }
 
 function finish(held: HeldSlice, policy = hold, interrupted = false) {
-  return finishSlice(queue, opened.ledger.pool, held, planOf(held.run), policy, interrupted, new Date());
+  return finishSlice(
+    opened.queue,
+    opened.ledger.pool,
+    held,
+    planOf(held.run),
+    policy,
+    interrupted,
+    new Date(),
+  );
 }
 
 /** As if all of a slice had been sent, and come to this. */
@@ -76,7 +73,7 @@ describe('a slice that is given up', () => {
   test('waits outside the queue while its run is paused', async () => {
     const run = await beginNew(2, 2);
     const held = await takeHeldSlice(opened.ledger);
-    await pauseRun(queue, opened.ledger.pool, run, 'enough');
+    await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
     expect(await finish(held)).toBe('given back');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
@@ -94,7 +91,7 @@ describe('a slice that is given up', () => {
     const run = await beginNew(1, 2);
     const held = await takeHeldSlice(opened.ledger);
     await claimFrom(opened.ledger, held, 1);
-    await cancelRun(queue, opened.ledger.pool, run, 'enough', new Date());
+    await cancelRun(opened.queue, opened.ledger.pool, run, 'enough', new Date());
     expect(await requestStates(opened.ledger, run)).toEqual(['sending', 'cancelled']);
     await opened.ledger.pool.query(
       `UPDATE requests SET state = 'planned', owner = NULL WHERE state = 'sending'`,
@@ -117,7 +114,7 @@ describe('a run', () => {
     const run = await beginNew(1);
     const held = await takeHeldSlice(opened.ledger);
     await settleAll(held, 'accepted');
-    await pauseRun(queue, opened.ledger.pool, run, 'enough');
+    await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
     await finish(held);
     expect(await runState(run)).toBe('completed');
     expect(await sliceStates(opened.ledger, run)).toEqual(['done', 'done']);

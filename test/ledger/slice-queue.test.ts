@@ -1,12 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/ledger/connection.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { touchSlices } from '../../src/ledger/slices/acquire.ts';
 import { enqueueSlices, type SlicePlan } from '../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../src/ledger/slices/finish.ts';
-import type { SliceQueue } from '../../src/ledger/slices/queue.ts';
 import { returnSlice } from '../../src/ledger/slices/return.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { useSlicedLedger } from '../support/sliced-ledger.ts';
 import {
   claimFrom,
   missHeartbeat,
@@ -18,17 +17,7 @@ import {
   waitingJobs,
 } from '../support/slices.ts';
 
-let opened: TestLedger;
-let queue: SliceQueue;
-beforeAll(async () => {
-  opened = await openTestLedger();
-  queue = await opened.ledger.queue();
-});
-afterEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM volley_queue.job');
-  await opened.ledger.pool.query('DELETE FROM runs');
-});
-afterAll(() => opened.close());
+const opened = useSlicedLedger();
 
 const policy = { lookUp: false, resends: 0 };
 
@@ -38,7 +27,7 @@ function planOf(run: string, changes: Partial<SlicePlan> = {}): SlicePlan {
 
 async function begin(slices: number, changes: Partial<SlicePlan> = {}, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
-  await beginRun(queue, opened.ledger.pool, planOf(run, changes), policy, new Date());
+  await beginRun(opened.queue, opened.ledger.pool, planOf(run, changes), policy, new Date());
   return run;
 }
 
@@ -56,11 +45,13 @@ describe('putting slices into the queue', () => {
     const run = await begin(5, { atOnce: 2 });
     await takeHeldSlice(opened.ledger);
     const more = () =>
-      inTransaction(opened.ledger.pool, (client) => enqueueSlices(queue, client, planOf(run, { atOnce: 2 })));
+      inTransaction(opened.ledger.pool, (client) =>
+        enqueueSlices(opened.queue, client, planOf(run, { atOnce: 2 })),
+      );
     expect(await more()).toBe(0);
     expect(
       await inTransaction(opened.ledger.pool, (client) =>
-        enqueueSlices(queue, client, planOf(run, { atOnce: 3 })),
+        enqueueSlices(opened.queue, client, planOf(run, { atOnce: 3 })),
       ),
     ).toBe(1);
     expect(await waitingJobs(opened.ledger)).toBe(2);
@@ -72,7 +63,7 @@ describe('putting slices into the queue', () => {
     const canary = await takeHeldSlice(opened.ledger);
     await claimFrom(opened.ledger, canary, 1);
     await finishSlice(
-      queue,
+      opened.queue,
       opened.ledger.pool,
       canary,
       planOf(run, { canary: true }),
@@ -86,7 +77,7 @@ describe('putting slices into the queue', () => {
   test('is undone with the transaction it was done in', async () => {
     const run = await planSlicedRun(opened.ledger, 1);
     const failing = inTransaction(opened.ledger.pool, async (client) => {
-      await enqueueSlices(queue, client, planOf(run));
+      await enqueueSlices(opened.queue, client, planOf(run));
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -119,7 +110,15 @@ describe('taking a slice', () => {
     const run = await begin(3, { slots: 1 });
     const first = await takeHeldSlice(opened.ledger);
     expect((await takeSlice(opened.ledger)).kind).toBe('none');
-    await finishSlice(queue, opened.ledger.pool, first, planOf(run, { slots: 1 }), policy, false, new Date());
+    await finishSlice(
+      opened.queue,
+      opened.ledger.pool,
+      first,
+      planOf(run, { slots: 1 }),
+      policy,
+      false,
+      new Date(),
+    );
     expect((await takeSlice(opened.ledger)).kind).toBe('held');
   });
 
@@ -131,7 +130,7 @@ describe('taking a slice', () => {
 
   test('makes a run that is planned run', async () => {
     const run = await planSlicedRun(opened.ledger, 1);
-    await inTransaction(opened.ledger.pool, (client) => enqueueSlices(queue, client, planOf(run)));
+    await inTransaction(opened.ledger.pool, (client) => enqueueSlices(opened.queue, client, planOf(run)));
     await takeHeldSlice(opened.ledger);
     const { rows } = await opened.ledger.pool.query('SELECT state FROM runs WHERE run_id = $1', [run]);
     expect(rows).toEqual([{ state: 'running' }]);
@@ -142,7 +141,7 @@ describe('taking a slice', () => {
     const held = await takeHeldSlice(opened.ledger);
     await missHeartbeat(opened.ledger, run, 1);
     await claimFrom(opened.ledger, held, 1);
-    await finishSlice(queue, opened.ledger.pool, held, planOf(run), policy, false, new Date());
+    await finishSlice(opened.queue, opened.ledger.pool, held, planOf(run), policy, false, new Date());
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'stale' });
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
@@ -151,16 +150,24 @@ describe('taking a slice', () => {
     const run = await begin(1, {}, 2);
     const silent = await takeHeldSlice(opened.ledger);
     await claimFrom(opened.ledger, silent, 1);
-    expect(await touchSlices(queue, [silent.job])).toEqual([silent.job.id]);
+    expect(await touchSlices(opened.queue, [silent.job])).toEqual([silent.job.id]);
     await missHeartbeat(opened.ledger, run, 1);
-    expect(await touchSlices(queue, [silent.job])).toEqual([]);
+    expect(await touchSlices(opened.queue, [silent.job])).toEqual([]);
 
     const next = await takeHeldSlice(opened.ledger);
     expect(next.slice).toBe(1);
     expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'planned']);
     expect((await claimFrom(opened.ledger, silent, 1)).claimed).toEqual([]);
     expect((await claimFrom(opened.ledger, next, 2)).claimed).toMatchObject([{ request: 2 }]);
-    const late = await finishSlice(queue, opened.ledger.pool, silent, planOf(run), policy, false, new Date());
+    const late = await finishSlice(
+      opened.queue,
+      opened.ledger.pool,
+      silent,
+      planOf(run),
+      policy,
+      false,
+      new Date(),
+    );
     expect(late).toBe('lost');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'held']);
   });
@@ -169,7 +176,7 @@ describe('taking a slice', () => {
 test('a slice whose worker lacks the account is in the queue again, for another', async () => {
   const run = await begin(1);
   const held = await takeHeldSlice(opened.ledger);
-  await returnSlice(queue, opened.ledger.pool, held, new Date());
+  await returnSlice(opened.queue, opened.ledger.pool, held, new Date());
   expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
   expect((await takeHeldSlice(opened.ledger)).owner).not.toBe(held.owner);
 });

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/ledger/connection.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
-import type { SliceQueue } from '../../src/ledger/slices/queue.ts';
 import { reapDeadWorkers } from '../../src/ledger/slices/reap.ts';
 import { openWorkerSession } from '../../src/ledger/slices/session.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { useSlicedLedger } from '../support/sliced-ledger.ts';
 import {
   claimFrom,
-  outwaitStart,
   planSlicedRun,
   requestStates,
   sliceStates,
@@ -17,23 +15,12 @@ import {
   takeSlice,
 } from '../support/slices.ts';
 
-let opened: TestLedger;
-let queue: SliceQueue;
-beforeAll(async () => {
-  opened = await openTestLedger();
-  queue = await opened.ledger.queue();
-  await outwaitStart(opened.ledger);
-});
-afterEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM volley_queue.job');
-  await opened.ledger.pool.query('DELETE FROM runs');
-});
-afterAll(() => opened.close());
+const opened = useSlicedLedger();
 
 async function begin(slices: number, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
   const plan = { run, account: 'main', slots: 4, atOnce: 4, canary: false };
-  await beginRun(queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
+  await beginRun(opened.queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
   return run;
 }
 
@@ -43,7 +30,7 @@ describe('the slices of dead workers', () => {
   }
 
   const reap = (self: string | null = null) =>
-    reapDeadWorkers(queue, opened.ledger.pool, self, () => new Date());
+    reapDeadWorkers(opened.queue, opened.ledger.pool, self, () => new Date());
 
   test('are taken from them, and only from them; what they were sending is in doubt', async () => {
     const run = await begin(2, 2);
@@ -75,7 +62,7 @@ describe('the slices of dead workers', () => {
   test('wait outside the queue in a run that is paused', async () => {
     const run = await begin(1, 2);
     await takeAs(randomUUID());
-    await pauseRun(queue, opened.ledger.pool, run, 'enough');
+    await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
     expect(await reap()).toBe(1);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting']);
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
@@ -84,7 +71,7 @@ describe('the slices of dead workers', () => {
   test('are done in a run that was cancelled, and what they gave back before they died is cancelled', async () => {
     const run = await begin(1, 2);
     await takeAs(randomUUID());
-    await cancelRun(queue, opened.ledger.pool, run, 'enough', new Date());
+    await cancelRun(opened.queue, opened.ledger.pool, run, 'enough', new Date());
     await opened.ledger.pool.query(
       `UPDATE requests SET state = 'planned' WHERE run_id = $1 AND state = 'cancelled'`,
       [run],

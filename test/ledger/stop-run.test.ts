@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
-import type { SliceQueue } from '../../src/ledger/slices/queue.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { useSlicedLedger } from '../support/sliced-ledger.ts';
 import {
   claimFrom,
   planSlicedRun,
@@ -13,24 +12,14 @@ import {
   waitingJobs,
 } from '../support/slices.ts';
 
-let opened: TestLedger;
-let queue: SliceQueue;
-beforeAll(async () => {
-  opened = await openTestLedger();
-  queue = await opened.ledger.queue();
-});
-afterEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM volley_queue.job');
-  await opened.ledger.pool.query('DELETE FROM runs');
-});
-afterAll(() => opened.close());
+const opened = useSlicedLedger();
 
-const pause = (run: string) => pauseRun(queue, opened.ledger.pool, run, 'lunch');
-const cancel = (run: string) => cancelRun(queue, opened.ledger.pool, run, 'wrong list', new Date());
+const pause = (run: string) => pauseRun(opened.queue, opened.ledger.pool, run, 'lunch');
+const cancel = (run: string) => cancelRun(opened.queue, opened.ledger.pool, run, 'wrong list', new Date());
 
 function begin(run: string) {
   const plan = { run, account: 'main', slots: 4, atOnce: 2, canary: false };
-  return beginRun(queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
+  return beginRun(opened.queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
 }
 
 async function beginNew(slices: number): Promise<string> {

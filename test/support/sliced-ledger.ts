@@ -1,0 +1,31 @@
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import type { SliceQueue } from '../../src/ledger/slices/queue.ts';
+import { openTestLedger, type TestLedger } from './ledger.ts';
+import { outwaitStart } from './slices.ts';
+
+/** For the tests of the file that calls it: a ledger with its queue, without a run or a job before each test. */
+export function useSlicedLedger(): Pick<TestLedger, 'ledger'> & { readonly queue: SliceQueue } {
+  let open: (TestLedger & { readonly queue: SliceQueue }) | undefined;
+  const opened = () => {
+    if (!open) throw new Error('the ledger is open only while tests run');
+    return open;
+  };
+  beforeAll(async () => {
+    const ledger = await openTestLedger();
+    open = { ...ledger, queue: await ledger.ledger.queue() };
+    await outwaitStart(ledger.ledger);
+  });
+  afterEach(async () => {
+    await opened().ledger.pool.query('DELETE FROM volley_queue.job');
+    await opened().ledger.pool.query('DELETE FROM runs');
+  });
+  afterAll(() => opened().close());
+  return {
+    get ledger() {
+      return opened().ledger;
+    },
+    get queue() {
+      return opened().queue;
+    },
+  };
+}
