@@ -13,7 +13,11 @@ beforeAll(async () => {
 beforeEach(() => {
   cleanUp = new AsyncDisposableStack();
 });
-afterEach(() => cleanUp.disposeAsync());
+afterEach(async () => {
+  await cleanUp.disposeAsync();
+  // Whom the service calls blacklisted is not sent to any more.
+  await opened.ledger.pool.query('DELETE FROM suppressions');
+});
 afterAll(() => opened.close());
 
 /** A finished run whose reports never come by themselves. */
