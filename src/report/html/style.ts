@@ -41,10 +41,10 @@ svg { display: block; width: 100%; height: auto; }
 .lines { margin-top: 1.5rem; overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 caption { padding-bottom: .5rem; text-align: left; font-weight: 600; overflow-wrap: anywhere; }
-th, td { padding: .35rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; overflow-wrap: anywhere; min-width: 4rem; }
+th, td { padding: .35rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; overflow-wrap: anywhere; min-width: 6rem; }
 thead th { font-weight: 600; border-bottom: 2px solid var(--ink); overflow-wrap: normal; vertical-align: bottom; }
 tbody tr:nth-child(even) { background: var(--stripe); }
-.n, .t { white-space: nowrap; overflow-wrap: normal; min-width: 0; }
+.n, .t, .t span { white-space: nowrap; overflow-wrap: normal; min-width: 0; }
 th.n, td.n { text-align: right; }
 thead .n { white-space: normal; }
 tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--ink); border-bottom: 0; }

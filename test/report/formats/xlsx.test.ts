@@ -57,11 +57,13 @@ describe('another library reads', () => {
       aLine({ price: '-1234567890123.45' }),
       aLine({ price: '0.000000123456789012345' }),
       aLine({ price: '1234567890123.4567' }),
+      aLine({ price: '0.1234567890123456' }),
     );
     expect(cells.map(([, , price]) => price)).toEqual([
       -1234567890123.45,
       1.23456789012345e-7,
       '1234567890123.4567',
+      '0.1234567890123456',
     ]);
   });
 
@@ -89,6 +91,7 @@ test('every row is there once when they go on in further worksheets, each with i
   const sheet = aSheet([lines.slice(0, 13), lines.slice(13)], { totals: () => [aLine({ name: 'Total' })] });
   const worksheets = await readWorkbook(await wholeOf(xlsxBytes(sheet, 11)));
   expect(worksheets.map((one) => one.sheet)).toEqual(['Bill', 'Bill 2', 'Bill 3', 'About']);
+  expect(worksheets.map(({ data }) => data.length)).toEqual([11, 11, 7, 5]);
   const names = worksheets.slice(0, 3).map(({ data }) => data.map(([name]) => name));
   expect(names.map(([title]) => title)).toEqual(['Name', 'Name', 'Name']);
   expect(names.flatMap((each) => each.slice(1))).toEqual([...lines.map(({ name }) => name), 'Total']);

@@ -43,7 +43,18 @@ async function open(columns = 10): Promise<void> {
   await page.goto(address());
 }
 
-type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+const boxSchema = z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() });
+type Box = z.infer<typeof boxSchema>;
+const chartSchema = z.object({ frame: boxSchema, labels: z.array(boxSchema.extend({ text: z.string() })) });
+
+/** Where each chart is, and its labels are. */
+async function chartsOf(shown: Page): Promise<z.infer<typeof chartSchema>[]> {
+  const program = `Array.from(document.querySelectorAll('svg'), (chart) => ({
+    frame: chart.getBoundingClientRect().toJSON(),
+    labels: Array.from(chart.querySelectorAll('text'), (label) => ({ ...label.getBoundingClientRect().toJSON(), text: label.textContent })),
+  }))`;
+  return z.array(chartSchema).parse(await shown.evaluate(program));
+}
 
 async function boxOf(what: Locator): Promise<Box> {
   const box = await what.boundingBox();
@@ -85,17 +96,19 @@ describe('the charts', () => {
     }
   });
 
-  test.each([1280, 700, 360])('have whole labels that do not overlap, %d pixels wide', async (width) => {
+  test.each([
+    ['screen', 1280],
+    ['screen', 700],
+    ['screen', 360],
+    ['print', 703],
+  ] as const)('have whole labels that do not overlap, on a %s of %d pixels', async (media, width) => {
     await open();
+    await page.emulateMedia({ media });
     await page.setViewportSize({ width, height: 900 });
-    for (const chart of await page.locator('svg').all()) {
-      const frame = await boxOf(chart);
-      const labels = await chart.locator('text').all();
-      const boxes = await Promise.all(labels.map(boxOf));
-      for (const [index, box] of boxes.entries()) {
-        const label = await labels[index]?.textContent();
-        expect({ label, box, frame, within: within(box, frame) }).toMatchObject({ within: true });
-        const others = boxes.filter((other, place) => place > index && overlap(box, other));
+    for (const { frame, labels } of await chartsOf(page)) {
+      for (const [index, label] of labels.entries()) {
+        expect({ label, frame, within: within(label, frame) }).toMatchObject({ within: true });
+        const others = labels.filter((other, place) => place > index && overlap(label, other));
         expect({ label, others }).toEqual({ label, others: [] });
       }
     }

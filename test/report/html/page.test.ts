@@ -12,7 +12,7 @@ test('a page says what it is, has its titles, rows and totals, and when it is of
   );
   expect(page).toContain('<th scope="col" class="n">Price</th>');
   expect(page).toContain(
-    '<tr><th scope="row" dir="auto">North</th><td class="n">2</td><td class="n">1.50</td><td class="t">2026-11-03 04:05:06</td></tr>',
+    '<tr><th scope="row" dir="auto">North</th><td class="n">2</td><td class="n">1.50</td><td class="t"><span>2026-11-03</span> <span>04:05:06</span></td></tr>',
   );
   expect(page).toMatch(/<tfoot>\n<tr><th scope="row" dir="auto">Total/);
   expect(page).toContain('As of 2026-12-01 00:00:00 UTC.');
