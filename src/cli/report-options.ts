@@ -17,7 +17,7 @@ export type ReportOptions = {
 export function addReportOptions(command: Command, standard: ReportFormat): Command {
   return command
     .addOption(
-      new Option('--format <format>', `how (default: as --out ends, otherwise ${standard})`).choices(
+      new Option('--format <format>', `the form of the report (default: as --out ends, otherwise ${standard})`).choices(
         reportFormats,
       ),
     )
