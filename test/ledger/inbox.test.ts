@@ -84,7 +84,9 @@ const outcomes = (run: string) =>
 
 test('calls that come together are in the inbox in their order, each due at once', async () => {
   await receive(delivery('a', 1), delivery('b', 2), delivery('c', 3));
-  const rows = await query('SELECT body FROM inbox JOIN inbox_queue USING (report_id) ORDER BY report_id');
+  const rows = await query(
+    'SELECT body FROM inbox_queue, unnest(report_ids) report_id JOIN inbox USING (report_id) ORDER BY report_id',
+  );
   expect(rows.map(({ body }) => JSON.parse(body).messageId)).toEqual(['a', 'b', 'c']);
   expect(await apply()).toBe(3);
 });
