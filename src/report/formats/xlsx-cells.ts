@@ -38,7 +38,7 @@ function textOf(text: string): string {
 }
 
 const widest = 60;
-const narrowest: Readonly<Record<CellKind, number>> = { text: 10, integer: 10, decimal: 12, time: 20 };
+const narrowest: Readonly<Record<CellKind, number>> = { text: 10, integer: 14, decimal: 18, time: 20 };
 /** Rows whose texts say how wide the columns are. */
 const measured = 100;
 

@@ -82,8 +82,8 @@ async function writeWorkbook<Row>(sheet: Sheet<Row>, output: PassThrough, rowsIn
     const header = worksheet.getRow(1);
     header.font = bold;
     for (const [column, { kind }] of columns.entries()) {
-      const right = kind === 'integer' || kind === 'decimal';
-      header.getCell(column + 1).alignment = { horizontal: right ? 'right' : 'left' };
+      // As the cells are by themselves.
+      header.getCell(column + 1).alignment = { horizontal: kind === 'text' ? 'left' : 'right' };
     }
     header.commit();
     return worksheet;

@@ -107,6 +107,15 @@ test('the first row is frozen and can be filtered by, without the totals among w
   expect(xml).toContain('r="A4"');
 });
 
+test('a column is wide enough for a total that is a thousand times as much as its lines', async () => {
+  const sheet = aSheet([[aLine({ price: '12345.6789' })]], {
+    totals: () => [aLine({ price: '12345678.9000' })],
+  });
+  const xml = await worksheet(await written(sheet, 'xlsx'), 1);
+  const width = Number(/<col min="3" max="3" width="(\d+)"/.exec(xml)?.[1]);
+  expect(width).toBeGreaterThan('12,345,678.9000'.length + 2);
+});
+
 test('no cell has a formula', async () => {
   const xml = await worksheet(await written(aSheet([[aLine({ name: '=1+1' })]]), 'xlsx'), 1);
   expect(xml).not.toContain('<f>');
