@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { WorkbookWriter, type WorksheetWriter } from '@cj-tech-master/excelts';
 import type { Sheet } from './sheet.ts';
-import { columnWidths, sheetNames, workbookCell } from './xlsx-cells.ts';
+import { columnWidths, sheetNames, workbookCell, workbookText } from './xlsx-cells.ts';
 
 /** Rows of a worksheet, its header among them: all that the file format has. */
 export const rowsInWorksheet = 1_048_576;
@@ -76,7 +76,7 @@ async function writeWorkbook<Row>(sheet: Sheet<Row>, output: PassThrough, rowsIn
       pageSetup: onPaper,
     });
     worksheet.columns = columns.map(({ title }, column) => ({
-      header: title,
+      header: workbookText(title),
       width: widths?.[column] ?? columnWidths(columns, [])[column] ?? 0,
     }));
     const header = worksheet.getRow(1);

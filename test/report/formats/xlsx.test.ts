@@ -116,6 +116,15 @@ test('a column is wide enough for a total that is a thousand times as much as it
   expect(width).toBeGreaterThan('12,345,678.9000'.length + 2);
 });
 
+test('titles are texts like others: inert, and without what a workbook cannot hold', async () => {
+  const title = '=1+1\u0000';
+  const columns = [{ key: 'n', title, kind: 'text', value: ({ name }: BillLine) => name } as const];
+  const sheet = aSheet([[aLine()]], { columns, subtitle: [title] });
+  const [first, about] = await readWorkbook(await written(sheet, 'xlsx'));
+  expect(first?.data[0]).toEqual(["'=1+1\\x00"]);
+  expect(about?.data[1]).toEqual([null, "'=1+1\\x00"]);
+});
+
 test('no cell has a formula', async () => {
   const xml = await worksheet(await written(aSheet([[aLine({ name: '=1+1' })]]), 'xlsx'), 1);
   expect(xml).not.toContain('<f>');
