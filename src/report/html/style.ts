@@ -44,7 +44,8 @@ caption { padding-bottom: .5rem; text-align: left; font-weight: 600; overflow-wr
 th, td { padding: .35rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; overflow-wrap: anywhere; min-width: 6rem; }
 thead th { font-weight: 600; border-bottom: 2px solid var(--ink); overflow-wrap: normal; vertical-align: bottom; }
 tbody tr:nth-child(even) { background: var(--stripe); }
-.n, .t, .t span { white-space: nowrap; overflow-wrap: normal; min-width: 0; }
+.n, .t span { white-space: nowrap; overflow-wrap: normal; min-width: 0; }
+.t { min-width: 0; }
 th.n, td.n { text-align: right; }
 thead .n { white-space: normal; }
 tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--ink); border-bottom: 0; }
@@ -62,7 +63,6 @@ tfoot tr + tr > * { border-top: 0; }
   figure, tr { break-inside: avoid; }
   .lines { overflow: visible; }
   table { font-size: ${letters}; }
-  .t { white-space: normal; }
   th, td { padding: .2em .3em; min-width: 0; }
   thead { display: table-header-group; }
   tfoot { display: table-row-group; }

@@ -47,7 +47,7 @@ export async function* tableHtml<Row>(
 }
 
 function cellHtml(kind: CellKind, value: CellValue): string {
-  // On paper it may be two lines: a date and a time, each whole.
+  // Where there is little room it may be two lines: a date and a time, each whole.
   if (value instanceof Date) return toSeconds(value).replace(/\S+/g, '<span>$&</span>');
   const text = cellText(value);
   return textHtml(kind === 'text' ? text : grouped(text));
