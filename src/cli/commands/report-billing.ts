@@ -77,7 +77,10 @@ export async function writeBilling(
 ): Promise<void> {
   await reportBillingLines(context, query, async ({ lines, totals, closing, regroup }) => {
     const { totals: expected } = await regroup([]);
-    await write(billingSheet(query, { lines, totals, expected, closing }, closing?.closedAt ?? asOf));
+    const charts = async () =>
+      (await import('../../report/billing-charts.ts')).billingCharts(expected, regroup);
+    const report = { lines, totals, expected, closing, charts };
+    await write(billingSheet(query, report, closing?.closedAt ?? asOf));
   });
 }
 
