@@ -49,7 +49,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': ['contacts'],
   'string-width': ['report/html'],
-  'big.js': ['campaign', 'report/html'],
+  'big.js': ['campaign', 'report'],
 };
 
 /** Rooms without files, sockets and processes. */

@@ -4,7 +4,7 @@ import type { MergePlan } from '../campaign/merge.ts';
 import type { Unit } from '../domain.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/preview.ts';
 import { printable } from '../report/printable.ts';
-import { rejectedTable } from '../report/run-details.ts';
+import { rejectedTable } from '../report/rejected-table.ts';
 import { type Column, table } from '../report/table.ts';
 
 /** What `volley plan` prints. */

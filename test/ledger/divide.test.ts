@@ -352,7 +352,7 @@ test('a request that was divided whole has nobody, and every report still counts
   await reject(run, [5]);
   const pieces = await piecesOf(run);
   expect(pieces.map(({ lines }) => lines)).toEqual([[5], [2, 3], [], [4], [6]]);
-  expect(await listFailures(opened.ledger.knex, run)).toEqual([
+  expect(await listFailures(opened.ledger.pool, run)).toEqual([
     { state: 'rejected', reason: 'poison', requests: 3, recipients: 1 },
   ]);
 
