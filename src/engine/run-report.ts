@@ -3,7 +3,6 @@ import {
   type BillingDimension,
   type BillingLine,
   type BillingTotal,
-  reportBilling,
   streamBilling,
 } from '../ledger/billing/report.ts';
 import { inSession } from '../ledger/connection.ts';
@@ -41,10 +40,10 @@ export type RunReport = RunHead & {
   readonly rejections: readonly RejectionGroup[];
   /** The first of them, in the order of the files. */
   readonly rejectedContacts: readonly RejectedContact[];
-  /** What it came to; undefined where nothing was sent. */
-  readonly billing: BillingTotal | undefined;
-  /** What it came to by who pays; one after the other. */
-  readonly billingBy: (dimension: BillingDimension) => AsyncIterable<readonly BillingLine[]>;
+  /** What it came to by who pays, and in the end its total; to be read one after the other. */
+  readonly billingBy: (
+    dimension: BillingDimension,
+  ) => AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined>;
 };
 
 /** Contacts left out, conflicting reports and slow attempts that are listed; all are counted. */
@@ -68,7 +67,6 @@ export async function reportRun<Result>(
     const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
     const head = (await findRunHead(client, run)) ?? noSuchRun(run);
     const query = { from: null, until: null, timeZone, only: { run: [run] } };
-    const { totals } = await reportBilling(client, { ...query, by: [] });
     const result = await use({
       ...head,
       summary,
@@ -81,8 +79,6 @@ export async function reportRun<Result>(
       resolutions: await listResolutions(client, run),
       rejections: await listRejections(client, run),
       rejectedContacts: await listRejectedContacts(client, run, listed.contacts),
-      // A run has one rate card, and so one currency.
-      billing: totals[0],
       billingBy: (dimension) => streamBilling(client, { ...query, by: [dimension] }),
     });
     await client.query('COMMIT');

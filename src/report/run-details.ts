@@ -44,24 +44,32 @@ export type RunMoney = Pick<
 /** As the ledger has it. */
 type Recorded = Omit<RunDetails, 'timeZone' | 'timeline' | 'money'> & {
   readonly states: readonly RunStateChange[];
-  readonly billing: BillingTotal | undefined;
-  readonly billingBy: (dimension: BillingDimension) => AsyncIterable<readonly BillingLine[]>;
+  readonly billingBy: (
+    dimension: BillingDimension,
+  ) => AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined>;
 };
 
 export async function runDetails(
-  { states, billing, billingBy, ...recorded }: Recorded,
+  { states, billingBy, ...recorded }: Recorded,
   timeZone: string,
 ): Promise<RunDetails> {
   const { summary, stateReason, account, channel, ...others } = recorded;
   const timeline = runTimeline(states, others.sending);
-  const money = billing ? await moneyOf(billing, billingBy) : null;
+  const money = await moneyOf(billingBy);
   return { summary, stateReason, account, channel, timeZone, timeline, ...others, money };
 }
 
-async function moneyOf(total: BillingTotal, billingBy: Recorded['billingBy']): Promise<RunMoney> {
+async function moneyOf(billingBy: Recorded['billingBy']): Promise<RunMoney | null> {
+  let totals: readonly BillingTotal[] = [];
+  async function* linesBeforeTotals(): AsyncGenerator<readonly BillingLine[], void, undefined> {
+    totals = yield* billingBy('SubAccount');
+  }
+  const bySubAccount = await largest(linesBeforeTotals());
+  // A run has one rate card, and so one currency.
+  const [total] = totals;
+  if (!total) return null;
   const { currency, recipients, accepted, price, estimated, estimatedTax, difference, unrated } = total;
   const amounts = { price, estimated, estimatedTax, difference, unrated };
-  const bySubAccount = await largest(billingBy('SubAccount'));
   const byChargeCode = await largest(billingBy('ChargeCode'));
   return { currency, recipients, accepted, ...amounts, bySubAccount, byChargeCode };
 }

@@ -24,5 +24,13 @@ export function runTimeline(
     ...(firstAt ? [{ what: 'first request sent' as const, at: firstAt, reason: null }] : []),
     ...(lastAt ? [{ what: 'last request sent' as const, at: lastAt, reason: null }] : []),
   ];
-  return [...changes, ...sends].sort((one, other) => one.at.getTime() - other.at.getTime());
+  return [...changes, ...sends].sort(
+    (one, other) => one.at.getTime() - other.at.getTime() || rank(one.what) - rank(other.what),
+  );
+}
+
+/** Within a millisecond: what has to be before something is sent, that, what can only be after it. */
+function rank(what: TimelineEvent['what']): number {
+  if (what === 'first request sent' || what === 'last request sent') return 1;
+  return what === 'planned' || what === 'begun' || what === 'resumed' ? 0 : 2;
 }

@@ -121,7 +121,7 @@ const statement = `
     SELECT verdict, http_status, count(*) AS attempts FROM attempt GROUP BY verdict, http_status
   ), minute AS (
     SELECT date_trunc('minute', started_at) AS at, (count(*) FILTER (WHERE attempt = 1)) AS requests,
-           sum(recipients) FILTER (WHERE attempt = 1) AS recipients, (count(*) FILTER (WHERE attempt > 1)) AS retries
+           coalesce(sum(recipients) FILTER (WHERE attempt = 1), 0) AS recipients, (count(*) FILTER (WHERE attempt > 1)) AS retries
     FROM attempt
     JOIN (SELECT request, recipients FROM requests WHERE run_id = $1) q USING (request)
     GROUP BY 1
