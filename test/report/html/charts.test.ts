@@ -101,6 +101,16 @@ describe('time', () => {
     expect(widthsOf(svg)).toHaveLength(3);
   });
 
+  test('can have a bar a minute', async () => {
+    const points = ['59', '58'].map((minute) => ({ at: `2026-11-03T23:${minute}`, count: 3 }));
+    const { svg, description } = await timeChart('Sent', 'minute', points);
+    expect(description).toBe(
+      '6 from 2026-11-03T23:58 to 2026-11-03T23:59, by minute; most in 2026-11-03T23:58: 3.',
+    );
+    expect(widthsOf(svg)).toHaveLength(2);
+    expect(labelsOf(svg)).toContain('23:59');
+  });
+
   test('without any point says so', async () => {
     expect(labelsOf((await timeChart('Sent', 'day', [])).svg)).toEqual(['Nothing to show.']);
   });
