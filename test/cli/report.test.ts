@@ -61,11 +61,8 @@ describe('volley report run', () => {
     expect(sheets.find(({ sheet }) => sheet === 'Timeline')?.data[0]).toContain('At (Pacific/Auckland)');
   });
 
-  test.each([
-    ['--format', 'csv'],
-    ['--out', 'run.ndjson'],
-  ])('refuses %s %s, and says what there is instead', async (...words) => {
-    const { code, stderr } = await report('run', run, ...words);
+  test('refuses CSV, and says what there is instead', async () => {
+    const { code, stderr } = await report('run', run, '--format', 'csv');
     expect(code).toBe(2);
     expect(stderr).toContain('`volley report contacts` and `volley report failures`');
   });
@@ -79,10 +76,5 @@ describe('volley report campaigns', () => {
       rows: [{ run, campaign: 'test', state: 'completed', requests: 3, unknown: 6, price: '0' }],
       totals: [{ run: 'Total', requests: 3, unknown: 6, campaign: null }],
     });
-  });
-
-  test('of a period that ends before it begins is a mistake', async () => {
-    const words = ['campaigns', '--from', '2026-11-02', '--to', '2026-11-01'];
-    expect(await report(...words)).toMatchObject({ code: 2, stdout: '' });
   });
 });

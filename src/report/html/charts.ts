@@ -54,7 +54,7 @@ export async function barChart(
   }));
   // It would be longer than all, and they could not be told apart.
   const last = {
-    name: `${others.length + (more?.count ?? 0)} others`,
+    name: `${grouped(others.length + (more?.count ?? 0))} others`,
     label: grouped(rest.toFixed(places)),
     length: null,
   };

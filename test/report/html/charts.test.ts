@@ -52,7 +52,7 @@ describe('bars', () => {
 
   test('can have more beside them that nobody has the names of', async () => {
     const { description } = await barChart('Cost', many(16), { count: 1_000, value: '2.005' });
-    expect(description).toMatch(/, S1 1\.10, 1001 others 2\.105$/);
+    expect(description).toMatch(/, S1 1\.10, 1,001 others 2\.105$/);
   });
 
   test('are all shown where the others would be one', async () => {
