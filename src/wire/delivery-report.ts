@@ -31,8 +31,8 @@ type Origin = {
 };
 
 export type DeliveryReport = Origin & {
-  /** Ours, or the one the service generated. */
-  readonly messageId: string;
+  /** Ours, or the one the service generated; a report that has none has a `jobNumber`. */
+  readonly messageId?: string;
   /** The recipient's address; phone numbers come in E.164. */
   readonly destination: string;
   /** The service's word: `SMS`, `Email`, `Voice`, `Fax`. */
@@ -91,10 +91,11 @@ export function decodeDeliveryReport(
   if (inboundType) return { kind: 'inbound', message: toInbound(values, inboundType, address) };
 
   const messageId = values.key('MessageID');
-  if (messageId === undefined) return lacks(values, 'MessageID');
+  // A message of SOAP has a job number at the service, and may have no MessageID there.
+  if (messageId === undefined && values.key('JobNumber') === undefined) return lacks(values, 'MessageID');
   const status = values.key('Status');
   if (status === undefined) return lacks(values, 'Status');
-  const essentials = { type, destination: address, messageId, status };
+  const essentials = { type, destination: address, status, ...present('messageId', messageId) };
   return { kind: 'report', report: toReport(values, essentials, mapping) };
 }
 

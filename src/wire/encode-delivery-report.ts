@@ -61,7 +61,7 @@ function toMembers(report: DeliveryReportToWrite): Readonly<Record<string, strin
     Destination: report.destination,
     ContactID: null,
     ReceivedID: null,
-    MessageID: report.messageId,
+    MessageID: report.messageId ?? null,
     SubAccount: report.subAccount ?? null,
     Department: report.department ?? null,
     JobNumber: report.jobNumber ?? null,

@@ -47,6 +47,7 @@ function delivery(messageId: string, line: number, changes: Partial<Delivery> = 
   return {
     kind: 'delivery',
     messageId,
+    jobNumber: null,
     address: addressOf(line),
     outcome: 'delivered',
     status: 'Success',
@@ -241,6 +242,7 @@ describe('who opts out', () => {
     ...{
       kind: 'inbound',
       messageId,
+      jobNumber: null,
       address: addressOf(line),
       text: ' Stop \n',
       subAccount: 'South',
@@ -306,6 +308,7 @@ test('a reply is kept with the run and the recipient that it answers', async () 
   await receive({
     kind: 'inbound',
     messageId,
+    jobNumber: null,
     address: addressOf(3),
     text: 'Thanks',
     subAccount: '',

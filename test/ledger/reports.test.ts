@@ -76,6 +76,7 @@ function delivered(messageId: string, changes: Partial<Delivery> = {}): Delivery
   const address = '+61400000002';
   return {
     messageId,
+    jobNumber: null,
     address,
     outcome: 'delivered',
     status: 'Success',

@@ -34,7 +34,9 @@ export async function applyDeliveries(
   const decided = await decide(client, decidingOf(matched));
   await proveAccepted(
     client,
-    matched.map(({ recipient }) => recipient).filter(({ state }) => unproven.includes(state)),
+    matched
+      .map(({ recipient }) => recipient)
+      .filter(({ state, isProof }) => isProof && unproven.includes(state)),
   );
   const kept = deliveries.map((reading, place) => {
     const recipient = recipients.get(place);

@@ -13,6 +13,8 @@ export type ListedReport = {
   /** Of one that cannot be read: why. */
   readonly why: string | null;
   readonly messageId: string | null;
+  /** The service's own number for the message. */
+  readonly jobNumber: string | null;
   readonly address: string | null;
   /** The service's words. */
   readonly status: string | null;
@@ -36,7 +38,7 @@ export type ReportFilter = {
 /** SQL for the columns of a `ListedReport`, of `reports k`. */
 export const reportColumns = `
   k.report_id::text AS report, k.account, k.received_at AS "receivedAt", k.state, k.detail AS why,
-  k.message_id AS "messageId", k.address, k.status, k.result, k.outcome, k.text, k.units::text AS units,
+  k.message_id AS "messageId", k.job_number AS "jobNumber", k.address, k.status, k.result, k.outcome, k.text, k.units::text AS units,
   k.price::text AS price, k.run_id AS run
 `;
 

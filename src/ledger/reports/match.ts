@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RequestState } from '../../domain.ts';
-import type { Delivery } from './reading.ts';
+import { findElsewhere } from './match-elsewhere.ts';
+import type { Delivery, InboxReport } from './reading.ts';
 
 /** Whom a report is about. */
 export type MatchedRecipient = {
@@ -11,7 +12,13 @@ export type MatchedRecipient = {
   readonly state: RequestState;
   /** The report that decided what became of the recipient; null where none has, or nobody knows which. */
   readonly decidedBy: string | null;
+  /** Whether the report is about this very request, so that it proves that the service has it. */
+  readonly isProof: boolean;
 };
+
+/** By what a report says whom it is about. */
+export type ReportName = Pick<InboxReport, 'account' | 'receivedAt'> &
+  Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
 
 export function recipientKey({
   run,
@@ -23,16 +30,35 @@ export function recipientKey({
 
 /**
  * Finds the recipients of reports by MessageID and address; nobody who was left out of the request. Addresses are the same
- * characters nearly always, else capitals and a plus sign may differ.
+ * characters nearly always, else capitals and a plus sign may differ. Who is not found so is looked for by job number, and in
+ * what the request was divided into.
  *
  * @returns by the place of the report in the list
  */
 export async function findRecipients(
   client: pg.ClientBase,
-  reports: readonly Pick<Delivery, 'messageId' | 'address'>[],
+  reports: readonly ReportName[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
+  const found = await findByMessageId(client, reports);
+  const others = reports.flatMap((report, place) => (found.has(place) ? [] : [{ report, place }]));
+  if (others.length === 0) return found;
+  const elsewhere = await findElsewhere(
+    client,
+    others.map(({ report }) => report),
+  );
+  for (const [index, recipient] of elsewhere) {
+    const place = others[index]?.place;
+    if (place !== undefined) found.set(place, recipient);
+  }
+  return found;
+}
+
+async function findByMessageId(
+  client: pg.ClientBase,
+  reports: readonly ReportName[],
+): Promise<Map<number, MatchedRecipient>> {
   // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
-  const { rows } = await client.query<MatchedRecipient & { readonly place: number }>(
+  const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly place: number }>(
     `
     SELECT CAST(f.place - 1 AS integer) AS place, f.run_id AS run, f.request, f.position, f.state,
            o.report_id AS "decidedBy"
@@ -58,5 +84,5 @@ export async function findRecipients(
     `,
     [reports.map(({ messageId }) => messageId), reports.map(({ address }) => address)],
   );
-  return new Map(rows.map(({ place, ...recipient }) => [place, recipient]));
+  return new Map(rows.map(({ place, ...recipient }) => [place, { ...recipient, isProof: true }]));
 }

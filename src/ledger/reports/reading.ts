@@ -12,7 +12,10 @@ export type InboxReport = {
 };
 
 export type Delivery = {
-  readonly messageId: string;
+  /** Null where the report only has the service's own number. */
+  readonly messageId: string | null;
+  /** The service's own number for the message. */
+  readonly jobNumber: string | null;
   readonly address: string;
   readonly outcome: DeliveryOutcome | 'pending';
   /** The service's words. */
@@ -31,6 +34,8 @@ export type Delivery = {
 export type Inbound = {
   /** Of the message that is answered. */
   readonly messageId: string | null;
+  /** Of the same message: the service's own number. */
+  readonly jobNumber: string | null;
   /** Whom it is from. */
   readonly address: string;
   readonly text: string;

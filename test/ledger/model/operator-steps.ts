@@ -120,6 +120,7 @@ export function deliver(
         { ...call, receivedAt: new Date(), body: Buffer.from('') },
       ]);
       const others = {
+        jobNumber: null,
         status: outcome,
         result: null,
         sentAt: null,
