@@ -92,7 +92,8 @@ export function decodeDeliveryReport(
 
   const messageId = values.key('MessageID');
   // A message of SOAP has a job number at the service, and may have no MessageID there.
-  if (messageId === undefined && values.key('JobNumber') === undefined) return lacks(values, 'MessageID');
+  const isOfJob = values.text('MessageID') === undefined && values.key('JobNumber') !== undefined;
+  if (messageId === undefined && !isOfJob) return lacks(values, 'MessageID');
   const status = values.key('Status');
   if (status === undefined) return lacks(values, 'Status');
   const essentials = { type, destination: address, status, ...present('messageId', messageId) };

@@ -171,11 +171,20 @@ describe('the reports of a run', () => {
       { address: '+64211230003', state: 'accepted', attempts: [{ attempt: 1, httpStatus: 200 }] },
     ]);
   });
+
+  test('are told of so many recipients as are asked for, and that there are more is said', async () => {
+    const two = await call('report', 'recipient', messageId, '--limit', '2', '--json');
+    expect(two.lines()).toMatchObject([{ line: 2 }, { line: 3 }]);
+    expect(two.stderr).toContain('There are more than these 2');
+    expect((await call('report', 'recipient', messageId, '--limit', '3')).stderr).not.toContain('more');
+  });
 });
 
 test.each([
   [['report', 'recipient', '021 999 9999', '--country', 'NZ'], '+64219999999'],
   [['report', 'recipient', 'a b'], 'a b'],
+  [['report', 'recipient', '12AB34CD'], 'No run has this MessageID or job number'],
+  [['report', 'recipient', '+6421', '--limit', '0'], 'above 0'],
   [['reports', 'missing', '--run', 'nothing'], 'There is no such run'],
   [['reports', 'replay', '--since', 'yesterday'], 'expected a time in UTC'],
   [['reports', 'list', '--state', 'lost'], 'applied'],

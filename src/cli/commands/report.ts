@@ -16,7 +16,7 @@ import { billingText } from '../../report/billing.ts';
 import { contactsCsv, type ReportedState, reportedState, reportedStates } from '../../report/contacts-csv.ts';
 import { recipientStoryText } from '../../report/recipient-story.ts';
 import { type RunDetails, runDetailsText } from '../../report/run-details.ts';
-import { parseCountry } from '../options.ts';
+import { parseCount, parseCountry } from '../options.ts';
 import { writeResult } from '../output.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
@@ -53,18 +53,22 @@ export function define(command: Command, shell: Shell): void {
   command
     .command('recipient')
     .description(
-      'The whole story of a recipient, from the row of the contact file to the price; of all recipients of a request, by its MessageID.',
+      "The whole story of a recipient, from the row of the contact file to the price; of all recipients of a request, by its MessageID or the service's job number.",
     )
-    .argument('<recipient>', 'a phone number, an e-mail address or a MessageID')
+    .argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')
     .option('--country <country>', 'of a number that is written without a country code', parseCountry)
+    .option('--limit <number>', 'most recipients to tell of', parseCount, 100)
     .option('--json', 'print one JSON object a line')
-    .action(async (recipient: string, { country, json }: { country?: string; json?: true }) => {
-      const stories = await withLedger(shell, (context) => tellRecipient(context, recipient, country));
+    .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
+      const { stories, areMore } = await withLedger(shell, (context) =>
+        tellRecipient(context, recipient, country, limit),
+      );
       shell.print(
         json
           ? stories.map((story) => JSON.stringify(story)).join('\n')
           : stories.map(recipientStoryText).join('\n\n'),
       );
+      if (areMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
     });
   command
     .command('billing')
@@ -79,6 +83,8 @@ export function define(command: Command, shell: Shell): void {
       shell.print(json ? JSON.stringify(report) : billingText(report));
     });
 }
+
+type RecipientOptions = { readonly country?: string; readonly limit: number; readonly json?: true };
 
 type ContactsOptions = {
   readonly rejected?: true;
