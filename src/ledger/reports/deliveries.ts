@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { DeliveryOutcome, ReportState, RequestState } from '../../domain.ts';
 import { keepDeliveries } from './keep.ts';
-import { findRecipients, type MatchedRecipient, recipientKey } from './match.ts';
+import { findRecipients } from './match.ts';
+import { type MatchedRecipient, recipientKey } from './matched.ts';
 import { proveAccepted } from './prove.ts';
 import type { ReadReport } from './reading.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ReportState } from '../../domain.ts';
-import type { MatchedRecipient } from './match.ts';
+import type { MatchedRecipient } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
 export type KeptDelivery = {

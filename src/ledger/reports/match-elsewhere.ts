@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { MatchedRecipient, ReportName } from './match.ts';
+import type { MatchedRecipient, ReportName } from './matched.ts';
 
 /**
  * Finds the recipients of reports that are not where their MessageID says, or that have no MessageID of ours:

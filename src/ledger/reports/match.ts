@@ -1,32 +1,6 @@
 import type pg from 'pg';
-import type { RequestState } from '../../domain.ts';
 import { findElsewhere } from './match-elsewhere.ts';
-import type { Delivery, InboxReport } from './reading.ts';
-
-/** Whom a report is about. */
-export type MatchedRecipient = {
-  readonly run: string;
-  readonly request: number;
-  readonly position: number;
-  /** Of the request. */
-  readonly state: RequestState;
-  /** The report that decided what became of the recipient; null where none has, or nobody knows which. */
-  readonly decidedBy: string | null;
-  /** Whether the report is about this very request, so that it proves that the service has it. */
-  readonly isProof: boolean;
-};
-
-/** By what a report says whom it is about. */
-export type ReportName = Pick<InboxReport, 'account' | 'receivedAt'> &
-  Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
-
-export function recipientKey({
-  run,
-  request,
-  position,
-}: Pick<MatchedRecipient, 'run' | 'request' | 'position'>): string {
-  return `${run} ${request} ${position}`;
-}
+import type { MatchedRecipient, ReportName } from './matched.ts';
 
 /**
  * Finds the recipients of reports by MessageID and address; nobody who was left out of the request. Addresses are the same

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { reportProof } from '../requests/proof.ts';
-import type { MatchedRecipient } from './match.ts';
+import type { MatchedRecipient } from './matched.ts';
 
 /**
  * A report proves that the service accepted the request: one that is in doubt, or waits to be sent again after a doubt, is
