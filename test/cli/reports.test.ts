@@ -141,6 +141,16 @@ describe('the reports of a run', () => {
     expect((await call('report', 'run', run, '--json')).stdout).toBe(before);
   });
 
+  test('that conflict are counted in the report of the run, which says how they are listed', async () => {
+    const { stdout } = await call('report', 'run', run);
+    expect(stdout).toContain('1 conflicting report of 1 recipient, kept and not counted');
+    const [, words = ''] = /`volley (reports list .*)`/.exec(stdout) ?? [];
+    const { lines } = await call(...words.split(' '), '--json');
+    expect(lines()).toMatchObject([{ state: 'conflicting', run, result: 'Bad Number' }]);
+    const details = (await call('report', 'run', run, '--json')).lines();
+    expect(details).toMatchObject([{ conflicts: { reports: 1, recipients: 1 } }]);
+  });
+
   test('are told in the story of their recipient, from the row of the file to the price', async () => {
     const { stdout } = await call('report', 'recipient', '021 123 0001', '--country', 'NZ');
     const inOrder = [

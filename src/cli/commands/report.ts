@@ -6,6 +6,7 @@ import { requireRun, requireSummary } from '../../engine/find-run.ts';
 import { tellRecipient } from '../../engine/recipient-story.ts';
 import { reportBilling } from '../../ledger/billing/report.ts';
 import {
+  countConflicts,
   listCancellations,
   listDeliveryResults,
   listFailures,
@@ -117,6 +118,7 @@ async function collectDetails(context: EngineContext, runId: string): Promise<Ru
     summary: await requireSummary(context, runId),
     stateReason: (await requireRun(context, runId)).stateReason,
     deliveryResults: await listDeliveryResults(knex, runId),
+    conflicts: await countConflicts(pool, runId),
     cancellations: await listCancellations(knex, runId),
     failures: await listFailures(knex, runId),
     resolutions: await listResolutions(knex, runId),
