@@ -225,6 +225,34 @@ describe('a replay', () => {
     expect(await outcomes(run)).toMatchObject([{ outcome: 'undelivered', price: '0.08', units: '2' }]);
   });
 
+  const unread: Reading = { kind: 'unreadable', why: 'it has no Status' };
+  test.each<[string, (first: Reading) => Reading]>([
+    ['says Pending', (first) => (first.kind === 'delivery' ? { ...first, outcome: 'pending' } : first)],
+    ['cannot be read', () => unread],
+    [
+      'is of a MessageID that is not ours',
+      (first) => (first.kind === 'delivery' ? { ...first, messageId: 'nobody' } : first),
+    ],
+  ])('takes back what a report decided that %s by now, and the next one decides', async (_, now) => {
+    const { run, messageId } = await acceptedRun([2]);
+    await receive(
+      delivery(messageId, 2, { price: '0.08' }),
+      delivery(messageId, 2, { outcome: 'undelivered', units: '2' }),
+    );
+    await apply();
+    expect(await states()).toEqual(['applied', 'conflicting']);
+    const [first] = await query('SELECT min(report_id)::text AS report FROM inbox');
+    await query('INSERT INTO inbox_queue (report_id, due_at, bytes) VALUES ($1, $2, 1)', [
+      first.report,
+      noon,
+    ]);
+    const reading = (report: InboxReport) =>
+      report.report === first.report ? now(read(report)) : read(report);
+    while ((await apply(reading)) > 0);
+    expect((await states())[1]).toBe('applied');
+    expect(await outcomes(run)).toEqual([{ position: 1, outcome: 'undelivered', units: '2', price: null }]);
+  });
+
   test('is of one account, and of what came since a time, where these are given', async () => {
     await receive(delivery('a', 1));
     await apply();
@@ -317,5 +345,16 @@ test('a reply is kept with the run and the recipient that it answers', async () 
   await apply();
   expect(await query('SELECT state, run_id, request, position, text FROM reports')).toEqual([
     { state: 'inbound', run_id: run, request: 1, position: 2, text: 'Thanks' },
+  ]);
+});
+
+test('a reply to a request in doubt proves that the service accepted it', async () => {
+  const { run, messageId } = await acceptedRun([2, 3]);
+  await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
+  const reply = { messageId, jobNumber: null, text: 'Thanks', subAccount: '', optedOut: false };
+  await receive({ kind: 'inbound', ...reply, address: addressOf(3) });
+  await apply();
+  expect(await query('SELECT state, reason FROM requests WHERE run_id = $1', [run])).toEqual([
+    { state: 'accepted', reason: 'proved by a delivery report or a reply' },
   ]);
 });

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { findRecipients } from './match.ts';
+import { proveAccepted } from './prove.ts';
 import type { ReadReport } from './reading.ts';
 
 /** Keeps messages that came in, with the recipient they answer where that is known. */
@@ -11,6 +12,7 @@ export async function keepInbound(
   // Of one who is not found, such as another phone that answers, the request alone may be known.
   const recipients = await findRecipients(client, messages);
   const found = messages.map((_, place) => recipients.get(place));
+  await proveAccepted(client, [...recipients.values()]);
   await client.query({
     name: 'keep-inbound',
     text: `
@@ -63,7 +65,9 @@ export async function keepUnreadable(
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[])
       AS u (report_id, account, received_at, why)
     ON CONFLICT (report_id) DO UPDATE
-    SET state = 'unreadable', detail = excluded.detail
+    SET state = 'unreadable', detail = excluded.detail, message_id = NULL, job_number = NULL, address = NULL,
+        status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL, text = NULL,
+        run_id = NULL, request = NULL, position = NULL
     `,
     values: [
       unreadable.map(({ report }) => report),
