@@ -52,7 +52,9 @@ function defineRemove(command: Command, shell: Shell): void {
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .action(async (texts: string[], options: AddressOptions) => {
       const keys = keysOf(texts, options);
-      const removed = await withLedger(shell, ({ ledger }) => removeSuppressions(ledger.pool, keys));
+      const removed = await withLedger(shell, ({ ledger, now }) =>
+        removeSuppressions(ledger.pool, keys, now()),
+      );
       const found = new Set(removed.map(keyText));
       const missing = keys.filter((key) => !found.has(keyText(key)));
       if (options.json) {
