@@ -1,28 +1,70 @@
-import { open } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError } from '../domain.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
+import { releaseAtExit } from '../platform/release-at-exit.ts';
 
 /**
  * Writes a result to a file that only this user can read, or to standard output. A file that is there already is not
- * overwritten.
+ * overwritten, and one that is there in the end is whole: until then it has another name beside it.
  *
  * @throws InputError when the file cannot be made
  */
-export async function writeResult(text: AsyncIterable<string>, out: string | undefined): Promise<void> {
+export async function writeResult(
+  pieces: AsyncIterable<string | Uint8Array>,
+  out: string | undefined,
+): Promise<void> {
   if (out === undefined) {
-    await pipeline(Readable.from(text), process.stdout, { end: false });
+    await pipeline(Readable.from(pieces), process.stdout, { end: false });
     return;
   }
-  const file = await open(out, 'wx', 0o600).catch((error: unknown) => {
-    const what = `The file cannot be written (${whyUnwritable(error)}).`;
-    throw new InputError([{ where: out, what }], { cause: error });
-  });
-  await pipeline(Readable.from(text), file.createWriteStream());
+  // Before anything is made that would have no place.
+  await refuseWhatIsThere(out);
+  const unfinished = join(dirname(out), `.${basename(out).slice(0, 50)}.${randomUUID()}`);
+  const file = await create(unfinished, out);
+  const forget = releaseAtExit(() => rmSync(unfinished, { force: true }));
+  try {
+    await pipeline(Readable.from(pieces), file.createWriteStream({ flush: true }));
+    await giveName(unfinished, out);
+  } finally {
+    await rm(unfinished, { force: true });
+    forget();
+  }
 }
 
-function whyUnwritable(error: unknown): string {
-  const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-  return exists ? 'it is there already' : whyUnreadable(error);
+async function refuseWhatIsThere(out: string): Promise<void> {
+  const found = await lstat(out).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw unwritable(out, error);
+  });
+  if (found) throw unwritable(out, Object.assign(new Error('exists'), { code: 'EEXIST' }));
+}
+
+/** A second name is refused where there is such a file; a new name would take its place without a word. */
+async function giveName(unfinished: string, out: string): Promise<void> {
+  const failure = await link(unfinished, out).catch((error: unknown) => error);
+  if (failure === undefined) return;
+  if (codeOf(failure) === 'EEXIST') throw unwritable(out, failure);
+  // Some file systems know no second names (memory sticks, network drives).
+  await (await create(out, out)).close();
+  await rename(unfinished, out);
+}
+
+function create(path: string, out: string): Promise<FileHandle> {
+  return open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw unwritable(out, error);
+  });
+}
+
+function unwritable(out: string, error: unknown): InputError {
+  const why = codeOf(error) === 'EEXIST' ? 'it is there already' : whyUnreadable(error);
+  return new InputError([{ where: out, what: `The file cannot be written (${why}).` }], { cause: error });
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

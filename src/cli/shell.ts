@@ -18,6 +18,8 @@ export type Shell = {
   readonly note: (text: string) => void;
   /** Whether standard error is a terminal, where a line can be drawn again. */
   readonly terminal: boolean;
+  /** Whether standard output is a terminal, which bytes of a file would upset. */
+  readonly resultTerminal: boolean;
   /** Aborted by the first Ctrl-C or `kill`, for commands that say they drain. */
   readonly stop: AbortSignal;
   readonly drainable: () => void;
@@ -45,6 +47,7 @@ export function processShell(): Shell {
     note: (text) => void process.stderr.write(`${text}\n`),
     // A terminal that does not tell its size cannot be drawn on.
     terminal: process.stderr.isTTY === true && process.stderr.columns > 0,
+    resultTerminal: process.stdout.isTTY === true,
     stop: signal,
     drainable,
     exitWith: (code) => {

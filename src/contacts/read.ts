@@ -4,6 +4,7 @@ import type { Delimiter } from './csv.ts';
 import { type Encoding, openDecoder } from './decode.ts';
 import { readHeader } from './header.ts';
 import { countLineEnds, TextLines } from './lines.ts';
+import { asBefore, isResultFile, rowsAsBefore } from './result-file.ts';
 import { type Row, RowReader } from './rows.ts';
 
 export { type Delimiter, delimiters } from './csv.ts';
@@ -42,7 +43,7 @@ export type ContactFile = {
 
 /**
  * Opens a contact file and reads its header; rows are streamed, so memory does not grow with the file. It may be packed
- * with gzip.
+ * with gzip. In a result file that is read again, texts are as they were before it made them inert.
  *
  * @param name the file's name as errors show it
  * @throws InputError when the file cannot be read, or its header is missing, cannot be read, or has an empty or repeated
@@ -77,9 +78,11 @@ export async function openContactFile(
   };
 
   try {
-    const { names: header, delimiter } = await readHeader(lines, more, name, options);
-    const reader = new RowReader(lines, delimiter, header.length);
-    const batches = readBatches(reader, more, name, delimiter);
+    const { names, delimiter } = await readHeader(lines, more, name, options);
+    const reader = new RowReader(lines, delimiter, names.length);
+    const result = isResultFile(names);
+    const header = result ? names.map(asBefore) : names;
+    const batches = readBatches(reader, more, name, delimiter, result ? rowsAsBefore : undefined);
     return {
       name,
       header,
@@ -142,6 +145,7 @@ async function* readBatches(
   more: () => Promise<boolean>,
   name: string,
   delimiter: Delimiter,
+  change?: (rows: readonly Row[]) => readonly Row[],
 ): AsyncGenerator<readonly Row[], void, undefined> {
   let count = 0;
   let broken = 0;
@@ -156,7 +160,7 @@ async function* readBatches(
           shown.push({ where: `${name}:${row.line}`, what: `${capitalised(row.detail)}.` });
         }
       }
-      yield rows;
+      yield change ? change(rows) : rows;
     }
   } while (await more());
   if (broken * 2 <= count) return;

@@ -10,16 +10,12 @@ import { planRerun } from '../../src/engine/rerun.ts';
 import type { Settings } from '../../src/engine/settings.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
-import {
-  contactsCsv,
-  type ReportedState,
-  reportedState,
-  reportedStates,
-} from '../../src/report/contacts-csv.ts';
+import { contactSheet, type ReportedState, reportedStates } from '../../src/report/contact-sheet.ts';
 import { anAccount } from '../support/account.ts';
 import { claimRequests, settleRequests } from '../support/claims.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';
+import { written } from '../support/sheets.ts';
 import { unwatched } from '../support/unwatched.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -251,13 +247,9 @@ describe('the result file', () => {
   }
 
   async function resultOf(run: string, states: readonly ReportedState[] = reportedStates): Promise<string> {
-    return reportContacts(opened.context, run, async ({ columns, files, rows }) => {
-      const csv = contactsCsv(columns, files.length > 1);
-      let text = csv.header;
-      for await (const batch of rows) {
-        text += csv.rows(batch.filter((row) => states.includes(reportedState(row))));
-      }
-      return text;
+    return reportContacts(opened.context, run, async (report) => {
+      const sheet = contactSheet(run, report, new Set(states), new Date());
+      return (await written(sheet, 'csv')).toString();
     });
   }
 

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { rejectionReasons } from '../../domain.ts';
 import { reportContacts } from '../../engine/contact-report.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { reportFailures } from '../../engine/failure-report.ts';
 import { requireRun, requireSummary } from '../../engine/find-run.ts';
 import { tellRecipient } from '../../engine/recipient-story.ts';
 import { reportBilling } from '../../ledger/billing/report.ts';
@@ -14,11 +15,12 @@ import {
   listResolutions,
 } from '../../ledger/runs/details.ts';
 import { billingText } from '../../report/billing.ts';
-import { contactsCsv, type ReportedState, reportedState, reportedStates } from '../../report/contacts-csv.ts';
+import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
+import { failureSheet } from '../../report/failure-sheet.ts';
 import { recipientStoryText } from '../../report/recipient-story.ts';
 import { type RunDetails, runDetailsText } from '../../report/run-details.ts';
 import { parseCount, parseCountry } from '../options.ts';
-import { writeResult } from '../output.ts';
+import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -34,10 +36,9 @@ export function define(command: Command, shell: Shell): void {
       const details = await withLedger(shell, (context) => collectDetails(context, runId));
       shell.print(json ? JSON.stringify(details) : runDetailsText(details));
     });
-  command
-    .command('contacts')
+  addReportOptions(command.command('contacts'), 'csv')
     .description(
-      'The result file: the rows of the contact files, in their order, with state, reason, MessageID, units and price (CSV). With --rejected, the contacts that were left out, ready to be mended and run again with `volley run <campaign> --contacts <file>`.',
+      'The result file: the rows of the contact files, in their order, with state, reason, MessageID, units and price. With --rejected, the contacts that were left out, ready to be mended and run again with `volley run <campaign> --contacts <file>`.',
     )
     .argument('<run>', "the run's id (volley runs)")
     .option('--rejected', 'only contacts that were left out: invalid, duplicate, suppressed')
@@ -46,10 +47,23 @@ export function define(command: Command, shell: Shell): void {
         .choices(reportedStates)
         .conflicts('rejected'),
     )
-    .option('--out <file>', 'write to this file, which must not be there yet; standard output by default')
-    .action(async (runId: string, { rejected, state, out }: ContactsOptions) => {
+    .action(async (runId: string, { rejected, state, ...options }: ContactsOptions) => {
+      const write = sheetWriter(shell, options, 'csv');
       const states = new Set(rejected ? rejectionReasons : (state ?? reportedStates));
-      await withLedger(shell, (context) => writeContacts(context, runId, states, out));
+      await withLedger(shell, (context) =>
+        reportContacts(context, runId, (report) => write(contactSheet(runId, report, states, shell.now()))),
+      );
+    });
+  addReportOptions(command.command('failures'), 'table')
+    .description(
+      "Every request that was rejected, failed, is in doubt or was abandoned, with its MessageID and the service's own words.",
+    )
+    .argument('<run>', "the run's id (volley runs)")
+    .action(async (runId: string, options: ReportOptions) => {
+      const write = sheetWriter(shell, options, 'table');
+      await withLedger(shell, (context) =>
+        reportFailures(context, runId, (report) => write(failureSheet(report, shell.now()))),
+      );
     });
   command
     .command('recipient')
@@ -87,27 +101,10 @@ export function define(command: Command, shell: Shell): void {
 
 type RecipientOptions = { readonly country?: string; readonly limit: number; readonly json?: true };
 
-type ContactsOptions = {
+type ContactsOptions = ReportOptions & {
   readonly rejected?: true;
   readonly state?: readonly ReportedState[];
-  readonly out?: string;
 };
-
-async function writeContacts(
-  context: EngineContext,
-  runId: string,
-  states: ReadonlySet<ReportedState>,
-  out: string | undefined,
-): Promise<void> {
-  await reportContacts(context, runId, async ({ columns, files, rows }) => {
-    const csv = contactsCsv(columns, files.length > 1);
-    async function* text(): AsyncGenerator<string, void, undefined> {
-      yield csv.header;
-      for await (const batch of rows) yield csv.rows(batch.filter((row) => states.has(reportedState(row))));
-    }
-    await writeResult(text(), out);
-  });
-}
 
 /** Contacts left out that are listed; all are counted. */
 const listedContacts = 100;

@@ -1,0 +1,30 @@
+import { inSession } from '../ledger/connection.ts';
+import { type FailedRequest, streamFailedRequests } from '../ledger/requests/failures.ts';
+import type { EngineContext } from './context.ts';
+import { requireRun } from './find-run.ts';
+
+/** What a run's requests that were not accepted belong to, and they themselves, as of one moment. */
+export type FailureReport = {
+  readonly run: string;
+  readonly campaign: string;
+  readonly rows: AsyncIterable<readonly FailedRequest[]>;
+};
+
+/**
+ * Every request of a run that was not accepted, in constant memory.
+ *
+ * @throws InputError when there is no such run
+ */
+export async function reportFailures<Result>(
+  context: EngineContext,
+  run: string,
+  use: (report: FailureReport) => Promise<Result>,
+): Promise<Result> {
+  const { campaign } = await requireRun(context, run);
+  return inSession(context.ledger.pool, async (client) => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const result = await use({ run, campaign, rows: streamFailedRequests(client, run) });
+    await client.query('COMMIT');
+    return result;
+  });
+}

@@ -1,0 +1,54 @@
+import type pg from 'pg';
+import type { RequestState } from '../../domain.ts';
+import { streamRows } from '../cursor.ts';
+
+/** States of a request that did not end as accepted, as far as that can be known. */
+export const failedStates = ['rejected', 'failed', 'in_doubt', 'abandoned'] as const satisfies RequestState[];
+
+/** A request that was not accepted, or of which nobody knows. */
+export type FailedRequest = {
+  readonly request: number;
+  readonly messageId: string;
+  readonly state: (typeof failedStates)[number];
+  /** The service's own words, or what happened instead of an answer. */
+  readonly reason: string | null;
+  /** Of the last attempt that was answered. */
+  readonly httpStatus: number | null;
+  readonly attempts: number;
+  /** When its first attempt began. */
+  readonly firstAt: Date | null;
+  /** When its last attempt ended; began, where no end is known. */
+  readonly lastAt: Date | null;
+  /** Without those that were left out of it; none of a request that was divided. */
+  readonly recipients: number;
+  readonly subAccount: string | null;
+  readonly department: string | null;
+  readonly chargeCode: string | null;
+};
+
+const batch = 2_000;
+
+/** The requests of a run that were not accepted, in their order. Within the caller's transaction. */
+export function streamFailedRequests(
+  client: pg.PoolClient,
+  run: string,
+): AsyncGenerator<readonly FailedRequest[], void, undefined> {
+  const sql = `
+    SELECT q.request, q.message_id AS "messageId", q.state, q.reason, q.attempts,
+           tried.http_status AS "httpStatus", tried.first_at AS "firstAt", tried.last_at AS "lastAt",
+           q.recipients - (SELECT count(*)::integer FROM recipient_outcomes o
+                           WHERE o.run_id = q.run_id AND o.request = q.request AND o.outcome = 'cancelled') AS recipients,
+           e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode"
+    FROM requests q
+    JOIN envelopes e USING (run_id, envelope)
+    CROSS JOIN LATERAL (
+      SELECT min(started_at) AS first_at, max(coalesce(finished_at, started_at)) AS last_at,
+             (array_agg(http_status ORDER BY attempt DESC) FILTER (WHERE http_status IS NOT NULL))[1] AS http_status
+      FROM attempts a
+      WHERE a.run_id = q.run_id AND a.request = q.request
+    ) tried
+    WHERE q.run_id = $1 AND q.state = ANY ($2::text[])
+    ORDER BY q.request
+  `;
+  return streamRows<FailedRequest>(client, 'failures', { sql, values: [run, failedStates] }, batch);
+}

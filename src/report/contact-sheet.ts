@@ -1,0 +1,88 @@
+import { recipientStates, rejectionReasons, type resultFileColumns } from '../domain.ts';
+import type { ContactResult } from '../ledger/runs/contact-results.ts';
+import type { CellValue, Sheet, SheetColumn } from './formats/sheet.ts';
+
+/** A row of a contact file with what became of it; the result is undefined where `contacts.where` left it out. */
+export type ContactRow = {
+  readonly file: string;
+  readonly line: number;
+  readonly values: readonly string[];
+  /** A row that could not be read, as it stands in the file. */
+  readonly text: string;
+  readonly result: ContactResult | undefined;
+};
+
+/** The rows of a run's contact files, and their columns. */
+export type ContactRows = {
+  readonly columns: readonly string[];
+  readonly files: readonly string[];
+  readonly rows: AsyncIterable<readonly ContactRow[]>;
+};
+
+/** States that a contact can have in the result file. `filtered`: left out by `contacts.where`. */
+export const reportedStates = [...recipientStates, ...rejectionReasons, 'filtered'] as const;
+export type ReportedState = (typeof reportedStates)[number];
+
+type ResultColumn = (typeof resultFileColumns)[number];
+
+/** They begin with the same word, so that they stay apart from the columns of the contact file. */
+const resultColumns: readonly SheetColumn<ContactRow>[] = [
+  resultColumn('Volley File', 'text', ({ file }) => file),
+  resultColumn('Volley Line', 'integer', ({ line }) => line),
+  resultColumn('Volley State', 'text', reportedState),
+  resultColumn('Volley Column', 'text', ({ result }) => result?.column ?? null),
+  resultColumn('Volley Reason', 'text', ({ result }) => result?.reason ?? null),
+  resultColumn('Volley Address', 'text', ({ result }) => result?.address ?? null),
+  resultColumn('Volley MessageID', 'text', ({ result }) => result?.messageId ?? null),
+  resultColumn('Volley Units', 'decimal', ({ result }) => result?.units ?? null),
+  resultColumn('Volley Price', 'decimal', ({ result }) => result?.price ?? null),
+  resultColumn('Volley Row', 'text', ({ text }) => text),
+];
+
+function resultColumn(
+  title: ResultColumn,
+  kind: SheetColumn<ContactRow>['kind'],
+  value: (row: ContactRow) => CellValue,
+): SheetColumn<ContactRow> {
+  return { key: title, title, kind, value };
+}
+
+export function reportedState({ result }: ContactRow): ReportedState {
+  return result?.state ?? 'filtered';
+}
+
+/**
+ * The result file: the columns of the contact files, then Volley's own. As CSV it can be read as a contact file again;
+ * columns of an earlier result file in it are replaced. Rows say which file they are from where there are several.
+ *
+ * @param states only rows in these
+ */
+export function contactSheet(
+  run: string,
+  { columns, files, rows }: ContactRows,
+  states: ReadonlySet<ReportedState>,
+  asOf: Date,
+): Sheet<ContactRow> {
+  const own = resultColumns.filter(({ title }) => title !== 'Volley File' || files.length > 1);
+  const titles = new Set(resultColumns.map(({ title }) => title));
+  const theirs = columns.flatMap((title, place): SheetColumn<ContactRow>[] =>
+    titles.has(title)
+      ? []
+      : [{ key: title, title, kind: 'text', value: ({ values }) => values[place] ?? '' }],
+  );
+  const all = states.size === reportedStates.length;
+  return {
+    title: `Contacts of run ${run}`,
+    subtitle: [files.join(', '), ...(all ? [] : [`only ${[...states].join(', ')}`])],
+    asOf,
+    columns: [...theirs, ...own],
+    rows: inStates(rows, states),
+  };
+}
+
+async function* inStates(
+  batches: AsyncIterable<readonly ContactRow[]>,
+  states: ReadonlySet<ReportedState>,
+): AsyncGenerator<readonly ContactRow[], void, undefined> {
+  for await (const rows of batches) yield rows.filter((row) => states.has(reportedState(row)));
+}

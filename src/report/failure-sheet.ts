@@ -1,0 +1,59 @@
+import type { FailedRequest } from '../ledger/requests/failures.ts';
+import type { Sheet, SheetColumn } from './formats/sheet.ts';
+
+/** A line of the report: a request, or the sum of all. */
+type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
+  readonly request: number | null;
+  readonly state: string;
+};
+
+const columns: readonly SheetColumn<FailureLine>[] = [
+  { key: 'request', title: 'Request', kind: 'integer', value: ({ request }) => request },
+  { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },
+  { key: 'state', title: 'State', kind: 'text', value: ({ state }) => state },
+  { key: 'reason', title: 'Words', kind: 'text', value: ({ reason }) => reason },
+  { key: 'httpStatus', title: 'HTTP', kind: 'integer', value: ({ httpStatus }) => httpStatus },
+  { key: 'attempts', title: 'Attempts', kind: 'integer', value: ({ attempts }) => attempts },
+  { key: 'firstAt', title: 'First (UTC)', kind: 'time', value: ({ firstAt }) => firstAt },
+  { key: 'lastAt', title: 'Last (UTC)', kind: 'time', value: ({ lastAt }) => lastAt },
+  { key: 'recipients', title: 'Recipients', kind: 'integer', value: ({ recipients }) => recipients },
+  { key: 'subAccount', title: 'SubAccount', kind: 'text', value: ({ subAccount }) => subAccount },
+  { key: 'department', title: 'Department', kind: 'text', value: ({ department }) => department },
+  { key: 'chargeCode', title: 'ChargeCode', kind: 'text', value: ({ chargeCode }) => chargeCode },
+];
+
+/** Requests that were not accepted, one a line. */
+export function failureSheet(
+  report: {
+    readonly run: string;
+    readonly campaign: string;
+    readonly rows: AsyncIterable<readonly FailedRequest[]>;
+  },
+  asOf: Date,
+): Sheet<FailureLine> {
+  const sums = { requests: 0, attempts: 0, recipients: 0 };
+  async function* counted(): AsyncGenerator<readonly FailureLine[], void, undefined> {
+    for await (const rows of report.rows) {
+      for (const { attempts, recipients } of rows) {
+        sums.requests++;
+        sums.attempts += attempts;
+        sums.recipients += recipients;
+      }
+      yield rows;
+    }
+  }
+  const nothing = { reason: null, httpStatus: null, firstAt: null, lastAt: null, request: null };
+  const nobody = { subAccount: null, department: null, chargeCode: null };
+  return {
+    title: `Requests of run ${report.run} that were not accepted`,
+    subtitle: [`campaign ${report.campaign}`],
+    asOf,
+    columns,
+    rows: counted(),
+    totals: () => {
+      const { requests, attempts, recipients } = sums;
+      const count = `${requests} request${requests === 1 ? '' : 's'}`;
+      return [{ ...nothing, ...nobody, messageId: 'Total', state: count, attempts, recipients }];
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { csvText } from './csv.ts';
+import { jsonText, ndjsonText } from './json.ts';
+import type { ReportFormat, Sheet } from './sheet.ts';
+import { tableText } from './table.ts';
+
+/**
+ * A report in a format, piece by piece: bytes of a workbook, text otherwise. Its rows are read as the pieces are asked for,
+ * so that millions of them need no more memory than a few; who stops early ends the reading.
+ */
+export async function* sheetText<Row>(
+  sheet: Sheet<Row>,
+  format: ReportFormat,
+): AsyncGenerator<string | Uint8Array, void, undefined> {
+  // What draws pages and workbooks is loaded by who wants one.
+  switch (format) {
+    case 'table':
+      return yield* tableText(sheet);
+    case 'csv':
+      return yield* csvText(sheet);
+    case 'json':
+      return yield* jsonText(sheet);
+    case 'ndjson':
+      return yield* ndjsonText(sheet);
+    case 'xlsx':
+      return yield* (await import('./xlsx.ts')).xlsxBytes(sheet);
+    case 'html':
+      return yield* (await import('../html/page.ts')).htmlText(sheet);
+  }
+}

@@ -1,0 +1,63 @@
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeResult } from '../../src/cli/output.ts';
+import { problemsLater } from '../support/problems.ts';
+import { inTurn } from '../support/sheets.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let workspace: Workspace;
+let out: string;
+beforeEach(async () => {
+  workspace = await makeWorkspace();
+  out = join(workspace.folder, 'result.csv');
+});
+afterEach(() => workspace[Symbol.asyncDispose]());
+
+test('a result is in its file whole, for nobody but its user, and alone', async () => {
+  await writeResult(inTurn(['a,b\n', Buffer.from('1,2\n')]), out);
+  expect(await workspace.read('result.csv')).toBe('a,b\n1,2\n');
+  expect((await stat(out)).mode & 0o777).toBe(0o600);
+  expect(await readdir(workspace.folder)).toEqual(['result.csv']);
+});
+
+test('a result that breaks off leaves no file', async () => {
+  async function* broken(): AsyncGenerator<string, void, undefined> {
+    yield 'a,b\n';
+    throw new Error('the ledger is away');
+  }
+  await expect(writeResult(broken(), out)).rejects.toThrow('the ledger is away');
+  expect(await readdir(workspace.folder)).toEqual([]);
+});
+
+test('a file that is there is left as it is, and nothing is read for it', async () => {
+  await writeFile(out, 'mine');
+  let asked = false;
+  async function* pieces(): AsyncGenerator<string, void, undefined> {
+    asked = true;
+    yield 'theirs';
+  }
+  expect(await problemsLater(() => writeResult(pieces(), out))).toEqual([
+    `${out}: The file cannot be written (it is there already).`,
+  ]);
+  expect({ asked, content: await workspace.read('result.csv') }).toEqual({ asked: false, content: 'mine' });
+});
+
+test('a file that appears meanwhile is left as it is', async () => {
+  async function* pieces(): AsyncGenerator<string, void, undefined> {
+    yield 'theirs';
+    await writeFile(out, 'mine');
+  }
+  expect(await problemsLater(() => writeResult(pieces(), out))).toEqual([
+    `${out}: The file cannot be written (it is there already).`,
+  ]);
+  expect(await workspace.read('result.csv')).toBe('mine');
+  expect(await readdir(workspace.folder)).toEqual(['result.csv']);
+});
+
+test('a folder that is not there is told', async () => {
+  const nowhere = join(workspace.folder, 'none', 'result.csv');
+  expect(await problemsLater(() => writeResult(inTurn(['a']), nowhere))).toEqual([
+    `${nowhere}: The file cannot be written (it does not exist).`,
+  ]);
+});

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openContactFile } from '../../src/contacts/read.ts';
+import { contactSheet, reportedStates } from '../../src/report/contact-sheet.ts';
+import { bytesOf } from '../support/bytes.ts';
+import { collectBatches } from '../support/collect.ts';
+import { inTurn, written } from '../support/sheets.ts';
+
+const columns = ['name', '=total', "'+1", '-'];
+
+/** The result file of a contact file with these rows. */
+async function resultFile(rows: readonly (readonly string[])[]): Promise<Buffer> {
+  const contacts = rows.map((values, index) => {
+    return { file: 'contacts.csv', line: index + 2, values, text: '', result: undefined };
+  });
+  const report = { columns, files: ['contacts.csv'], rows: inTurn([contacts]) };
+  return written(contactSheet('r', report, new Set(reportedStates), new Date()), 'csv');
+}
+
+async function readAgain(csv: string | Buffer) {
+  const { header, batches } = await openContactFile(bytesOf(csv), 'result.csv');
+  const rows = await collectBatches(batches);
+  return {
+    header,
+    rows: rows.map((row) => (row.kind === 'row' ? row.values.slice(0, columns.length) : row)),
+  };
+}
+
+test('a result file that is read again has the texts of the contact file, whatever they begin with', async () => {
+  const begin = fc.constantFrom('', "'", "''", '=', '+', '-', '@', '\t', '\n', '＝', '＋', '－', '＠');
+  const value = fc.tuple(begin, begin, fc.string({ unit: 'grapheme' })).map((parts) => parts.join(''));
+  const row = fc.tuple(fc.constant('x'), value, value, value);
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
+      expect(await readAgain(await resultFile(rows))).toMatchObject({
+        header: expect.arrayContaining(columns),
+        rows,
+      });
+    }),
+  );
+});
+
+test('what spreadsheet programs would compute is inert in the result file', async () => {
+  const csv = (await resultFile([['=1+1', '@SUM(A1)', '+64211234567', '-1.50']])).toString();
+  expect(csv).toMatch(/^name,'=total,''\+1,'-,Volley Line,/);
+  expect(csv).toContain("\n'=1+1,'@SUM(A1),+64211234567,-1.50,2,filtered,");
+});
+
+test('an apostrophe in a contact file of somebody else is theirs', async () => {
+  expect(await readAgain("name,a,b,Volley State\nx,'=1,'-,y\n")).toMatchObject({
+    rows: [['x', "'=1", "'-", 'y']],
+  });
+});

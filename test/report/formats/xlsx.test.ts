@@ -1,0 +1,157 @@
+import readWorkbook, { readSheet } from 'read-excel-file/node';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { xlsxBytes } from '../../../src/report/formats/xlsx.ts';
+import { aLine, aSheet, type BillLine, inTurn, wholeOf, written } from '../../support/sheets.ts';
+import { zipParts } from '../../support/zip.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const cellsOf = async (...lines: BillLine[]) =>
+  (await readSheet(await written(aSheet([lines]), 'xlsx'))).slice(1);
+
+/** The XML of a worksheet, counted from 1. */
+async function worksheet(bytes: Buffer, number: number): Promise<string> {
+  return zipParts(bytes).get(`xl/worksheets/sheet${number}.xml`)?.text ?? '';
+}
+
+describe('another library reads', () => {
+  test('numbers as numbers, times as times, texts as texts, and nothing where nothing is', async () => {
+    expect(await cellsOf(aLine(), aLine({ name: '0042', price: null, last: null }))).toEqual([
+      ['North', 2, 1.5, new Date('2026-11-03T04:05:06Z')],
+      ['0042', 2, null, null],
+    ]);
+  });
+
+  test('the titles above and the totals under the rows', async () => {
+    const sheet = aSheet([[aLine()], [aLine({ name: 'South' })]], {
+      totals: () => [aLine({ name: 'Total', requests: '4', price: '3.00' })],
+    });
+    const rows = await readSheet(await written(sheet, 'xlsx'));
+    expect(rows.map(([name, requests]) => [name, requests])).toEqual([
+      ['Name', 'Requests'],
+      ['North', 2],
+      ['South', 2],
+      ['Total', 4],
+    ]);
+  });
+
+  test('a title alone when there are no rows', async () => {
+    expect(await cellsOf()).toEqual([]);
+  });
+
+  test('in a worksheet of its own what the report is, and of when', async () => {
+    const [, about] = await readWorkbook(await written(aSheet([[aLine()]]), 'xlsx'));
+    expect(about).toMatchObject({ sheet: 'About' });
+    expect(about?.data.slice(0, 4)).toEqual([
+      ['Report', 'Bill'],
+      [null, '2026-11-01 to 2026-12-01 (Pacific/Auckland)'],
+      ['As of (UTC)', new Date('2026-12-01T00:00:00Z')],
+      ['Lines', 1],
+    ]);
+  });
+
+  test('a decimal of 15 digits as a number, and one of more as its exact text', async () => {
+    const cells = await cellsOf(
+      aLine({ price: '-1234567890123.45' }),
+      aLine({ price: '0.000000123456789012345' }),
+      aLine({ price: '1234567890123.4567' }),
+    );
+    expect(cells.map(([, , price]) => price)).toEqual([
+      -1234567890123.45,
+      1.23456789012345e-7,
+      '1234567890123.4567',
+    ]);
+  });
+
+  test.each([
+    ["=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"],
+    ['＝1+1', "'＝1+1"],
+    ['+64211234567', '+64211234567'],
+    ['\t=1', "'\t=1"],
+    ['a\0b\u001b', 'a\\x00b\\x1b'],
+    ['half \ud800 a pair', 'half \ufffd a pair'],
+    ['<b>&amp;</b> ]]> "', '<b>&amp;</b> ]]> "'],
+  ])('%j as the inert text %j', async (name, shown) => {
+    expect((await cellsOf(aLine({ name })))[0]?.[0]).toBe(shown);
+  });
+
+  test('a text that no cell can hold cut, with its length', async () => {
+    const [row] = await cellsOf(aLine({ name: 'x'.repeat(40_000) }));
+    expect(row?.[0]).toMatch(/^x{32000,} … \(40000 characters\)$/);
+    expect(String(row?.[0])).toHaveLength(32_767);
+  });
+});
+
+test('every row is there once when they go on in further worksheets, each with its titles', async () => {
+  const lines = Array.from({ length: 25 }, (_, index) => aLine({ name: `Line ${index}` }));
+  const sheet = aSheet([lines.slice(0, 13), lines.slice(13)], { totals: () => [aLine({ name: 'Total' })] });
+  const worksheets = await readWorkbook(await wholeOf(xlsxBytes(sheet, 11)));
+  expect(worksheets.map((one) => one.sheet)).toEqual(['Bill', 'Bill 2', 'Bill 3', 'About']);
+  const names = worksheets.slice(0, 3).map(({ data }) => data.map(([name]) => name));
+  expect(names.map(([title]) => title)).toEqual(['Name', 'Name', 'Name']);
+  expect(names.flatMap((each) => each.slice(1))).toEqual([...lines.map(({ name }) => name), 'Total']);
+});
+
+test('the first row is frozen and can be filtered by, without the totals among what is filtered', async () => {
+  const xml = await worksheet(
+    await written(aSheet([[aLine(), aLine()]], { totals: () => [aLine()] }), 'xlsx'),
+    1,
+  );
+  expect(xml).toMatch(/<pane [^>]*ySplit="1"[^>]*state="frozen"/);
+  expect(xml).toContain('<autoFilter ref="A1:D3"/>');
+  expect(xml).toContain('r="A4"');
+});
+
+test('no cell has a formula', async () => {
+  const xml = await worksheet(await written(aSheet([[aLine({ name: '=1+1' })]]), 'xlsx'), 1);
+  expect(xml).not.toContain('<f>');
+});
+
+test('the bytes do not know when they were written', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-12-01T10:00:00Z') });
+  const first = await written(aSheet([[aLine()]]), 'xlsx');
+  vi.setSystemTime(new Date('2027-03-04T11:22:33Z'));
+  expect(await written(aSheet([[aLine()]]), 'xlsx')).toEqual(first);
+});
+
+test.each(['', '[a]:b', 'History', "'quoted'", 'a/b*c?', 'x'.repeat(60), '\u0000'])(
+  'a workbook with the title %j can be read',
+  async (title) => {
+    const [first] = await readWorkbook(await written(aSheet([[aLine()]], { title }), 'xlsx'));
+    expect(first?.sheet).toMatch(/^[^[\]:*?/\\']{1,31}$/);
+    expect(first?.data).toHaveLength(2);
+  },
+);
+
+test('a failure of the rows ends the workbook with that failure', async () => {
+  async function* failing(): AsyncGenerator<readonly BillLine[], void, undefined> {
+    yield [aLine()];
+    throw new Error('the ledger is away');
+  }
+  await expect(written(aSheet([], { rows: failing() }), 'xlsx')).rejects.toThrow('the ledger is away');
+});
+
+test('who stops early ends the reading of the rows', async () => {
+  let ended = false;
+  async function* endless(): AsyncGenerator<readonly BillLine[], void, undefined> {
+    try {
+      for (let number = 0; ; number++)
+        yield Array.from({ length: 1_000 }, (_, index) =>
+          aLine({ name: `${number} ${Math.sin(index * number)}` }),
+        );
+    } finally {
+      ended = true;
+    }
+  }
+  for await (const _ of xlsxBytes(aSheet([], { rows: endless() }))) break;
+  expect(ended).toBe(true);
+});
+
+test('rows that come one by one make the same workbook', async () => {
+  const lines = Array.from({ length: 5 }, (_, index) => aLine({ name: `Line ${index}` }));
+  const together = await readSheet(await written(aSheet([lines]), 'xlsx'));
+  const oneByOne = aSheet([], { rows: inTurn(lines.map((line) => [line])) });
+  expect(await readSheet(await written(oneByOne, 'xlsx'))).toEqual(together);
+});
