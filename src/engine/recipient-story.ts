@@ -1,7 +1,16 @@
 import { InputError } from '../domain.ts';
 import { type RecipientStory, tellRecipients, type WantedRecipients } from '../ledger/recipients/story.ts';
+import { countReportsOfNoRun } from '../ledger/reports/list.ts';
 import type { EngineContext } from './context.ts';
 import { readAddresses, suppressedAddressReader } from './suppress.ts';
+
+export type RecipientStories = {
+  readonly stories: readonly RecipientStory[];
+  /** Whether there are more than these. */
+  readonly areMore: boolean;
+  /** Of an address: how many reports of it are of no message that is known. */
+  readonly others: { readonly address: string; readonly reports: number } | undefined;
+};
 
 /**
  * Everything that is known of a recipient, newest run first; of all recipients of a request, where it is named.
@@ -9,7 +18,6 @@ import { readAddresses, suppressedAddressReader } from './suppress.ts';
  * @param text a MessageID, a job number of the service, a phone number or an e-mail address
  * @param country of a number that is written without a country code; it is no job number then
  * @param most recipients that are told of
- * @returns also whether there are more
  * @throws InputError when it is none of these, or nobody was ever sent to there
  */
 export async function tellRecipient(
@@ -17,10 +25,10 @@ export async function tellRecipient(
   text: string,
   country: string | undefined,
   most: number,
-): Promise<{ readonly stories: readonly RecipientStory[]; readonly areMore: boolean }> {
+): Promise<RecipientStories> {
   const tell = async (kind: WantedRecipients['kind'], value: string) => {
     const stories = await tellRecipients(ledger.pool, { kind, value }, most + 1);
-    return { stories: stories.slice(0, most), areMore: stories.length > most };
+    return { stories: stories.slice(0, most), areMore: stories.length > most, others: undefined };
   };
   if (/^[0-9A-Za-z]{1,40}$/.test(text)) {
     const byMessageId = await tell('messageId', text);
@@ -34,7 +42,12 @@ export async function tellRecipient(
   const readAddress = suppressedAddressReader([text.includes('@') ? 'email' : 'sms'], country);
   const [address = ''] = readAddresses([text], readAddress);
   const byAddress = await tell('address', address);
-  if (byAddress.stories.length > 0) return byAddress;
-  const what = `No run has this MessageID, job number or recipient (${address}). A number without its country code needs --country.`;
+  const reports = await countReportsOfNoRun(ledger.pool, address);
+  const others = reports > 0 ? { address, reports } : undefined;
+  if (byAddress.stories.length > 0) return { ...byAddress, others };
+  const hint = others
+    ? `${reports} reports of it are of no message that is known: \`volley reports list --address ${address}\`.`
+    : 'A number without its country code needs --country.';
+  const what = `No run has this MessageID, job number or recipient (${address}). ${hint}`;
   throw new InputError([{ where: text, what }]);
 }

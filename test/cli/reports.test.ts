@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -180,6 +181,37 @@ describe('the reports of a run', () => {
       { address: '+64211230002', state: 'accepted', reports: [{ state: 'unchanged', status: 'Pending' }] },
       { address: '+64211230003', state: 'accepted', attempts: [{ attempt: 1, httpStatus: 200 }] },
     ]);
+  });
+
+  test('leave out of the story what is of no message of ours, and say where that is found', async () => {
+    const { stderr } = await call('report', 'recipient', '+64211230001');
+    const [, words = ''] = /1 more report is .*`volley (reports list .*)`/.exec(stderr) ?? [];
+    const { lines } = await call(...words.split(' '), '--json');
+    expect(lines().map(({ messageId, state }) => [messageId, state])).toContainEqual([
+      'nobody-knows',
+      'unmatched',
+    ]);
+    expect((await call('report', 'recipient', '+64211230002')).stderr).not.toContain('more report');
+  });
+
+  test('are listed as CSV that says the same, with no text that a spreadsheet would compute', async () => {
+    await receive({
+      Type: 'SMSReply',
+      MessageID: messageId,
+      Destination: '+64211230003',
+      Message: '=1+1,"x"\nNo',
+    });
+    await call('reports', 'replay');
+    const words = ['reports', 'list', '--state', 'inbound', 'applied', '--run', run];
+    const rows: Record<string, string>[] = parse((await call(...words, '--csv')).stdout, { columns: true });
+    const listed = (await call(...words, '--json')).lines();
+    expect(rows.map((row) => row['Received (UTC)'])).toEqual(listed.map(({ receivedAt }) => receivedAt));
+    expect(rows).toMatchObject([
+      { State: 'applied', Address: '+64211230001', Price: '0.08', Units: '1', MessageID: messageId },
+      { State: 'inbound', Address: '+64211230001', Reply: 'Thanks \u001b[31m', Price: '' },
+      { State: 'inbound', Address: '+64211230003', Reply: `'=1+1,"x"\nNo`, Run: run },
+    ]);
+    expect((await call(...words, '--csv', '--json')).code).toBe(2);
   });
 
   test('are told of so many recipients as are asked for, and that there are more is said', async () => {

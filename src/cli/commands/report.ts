@@ -75,7 +75,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--limit <number>', 'most recipients to tell of', parseCount, 100)
     .option('--json', 'print one JSON object a line')
     .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
-      const { stories, areMore } = await withLedger(shell, (context) =>
+      const { stories, areMore, others } = await withLedger(shell, (context) =>
         tellRecipient(context, recipient, country, limit),
       );
       shell.print(
@@ -84,6 +84,11 @@ export function define(command: Command, shell: Shell): void {
           : stories.map(recipientStoryText).join('\n\n'),
       );
       if (areMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
+      if (others) {
+        const { reports, address } = others;
+        const which = reports === 1 ? '1 more report is' : `${reports} more reports are`;
+        shell.note(`${which} of no message that is known: \`volley reports list --address ${address}\`.`);
+      }
     });
   command
     .command('billing')

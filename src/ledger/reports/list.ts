@@ -33,6 +33,8 @@ export type ReportFilter = {
   readonly states: readonly ReportState[];
   readonly run?: string | undefined;
   readonly account?: string | undefined;
+  /** With or without its plus sign. */
+  readonly address?: string | undefined;
 };
 
 /** SQL for the columns of a `ListedReport`, of `reports k`. */
@@ -50,7 +52,7 @@ export const reportColumns = `
  */
 export async function listReports(
   pool: pg.Pool,
-  { states, run, account }: ReportFilter,
+  { states, run, account, address }: ReportFilter,
   limit: number | undefined,
   onPage: (page: readonly ListedReport[]) => void,
 ): Promise<number> {
@@ -58,10 +60,17 @@ export async function listReports(
     SELECT ${reportColumns}
     FROM reports k
     WHERE k.state = ANY ($1::text[]) AND ($2::text IS NULL OR k.run_id = $2) AND ($3::text IS NULL OR k.account = $3)
+      AND ($4::text[] IS NULL OR k.address = ANY ($4))
     ORDER BY k.report_id
-    LIMIT $4
+    LIMIT $5
   `;
-  const values = [states, run ?? null, account ?? null, limit ?? null];
+  const values = [
+    states,
+    run ?? null,
+    account ?? null,
+    address === undefined ? null : writingsOf(address),
+    limit ?? null,
+  ];
   return inSession(pool, async (client) => {
     await client.query('BEGIN READ ONLY');
     let listed = 0;
@@ -72,4 +81,19 @@ export async function listReports(
     await client.query('COMMIT');
     return listed;
   });
+}
+
+/** Reports and replies of an address that are of no message that is known. */
+export async function countReportsOfNoRun(pool: pg.Pool, address: string): Promise<number> {
+  const { rows } = await pool.query<{ reports: number }>(
+    'SELECT count(*)::integer AS reports FROM reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
+    [writingsOf(address)],
+  );
+  return rows[0]?.reports ?? 0;
+}
+
+/** As the index has it: the same with and without the plus sign, which services leave out. */
+function writingsOf(address: string): string[] {
+  const number = address.replace(/^\+/, '');
+  return [address, number, `+${number}`];
 }
