@@ -5,7 +5,8 @@ import type { Knex } from 'knex';
  * interfaces answer so, and a request that was sent twice may have two. The services of two accounts may give the same
  * number, and one may give it again after years.
  *
- * What was answered before is found in the words that were kept of it.
+ * What was answered before is found in the words that were kept of it. And reports of which something could not be read are
+ * found by an index of their own.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -27,6 +28,8 @@ export async function up(knex: Knex): Promise<void> {
     GROUP BY 1, 2, 3, 4;
 
     ALTER TABLE reports ADD COLUMN job_number text;
+    -- Also why a part of one that was applied could not be read.
+    CREATE INDEX reports_flawed ON reports (report_id) WHERE detail IS NOT NULL;
 
     -- The parts of a divided request; of all others it has nothing, and neither column ever changes.
     CREATE INDEX requests_divided ON requests (run_id, divided_from) WHERE divided_from IS NOT NULL;
@@ -36,6 +39,7 @@ export async function up(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     DROP INDEX requests_divided;
+    DROP INDEX reports_flawed;
     ALTER TABLE reports DROP COLUMN job_number;
     DROP TABLE jobs;
   `);

@@ -97,6 +97,7 @@ function readDelivery(delivery: DeliveryReport): Reading {
     sentAt: delivery.sentTimeUtc ?? null,
     units: billedUnits(delivery),
     price: delivery.price ?? null,
+    unread: delivery.unread ?? null,
     optedOut,
   };
 }

@@ -40,7 +40,7 @@ export const reportColumns: readonly SheetColumn<ListedReport>[] = [
 ];
 
 function sayingOf({ why, text, status, result }: ListedReport): string {
-  return why ?? text ?? [status, result].filter(Boolean).join(', ');
+  return text ?? [status, result, why].filter(Boolean).join(', ');
 }
 
 /** Recipients without a final report, for `volley reports missing`. */

@@ -9,7 +9,7 @@ import {
   type Words,
 } from './report-mapping.ts';
 import { type ReportText, reportText } from './report-text.ts';
-import { decimalText, detailPairs, type Units, unitsOf, utcTime } from './report-values.ts';
+import { detailPairs, priceIn, type Units, unitsOf, utcTime } from './report-values.ts';
 import { internationalNumber } from './values.ts';
 
 /**
@@ -47,6 +47,8 @@ export type DeliveryReport = Origin & {
   /** Decimal text in the account's currency. */
   readonly price?: string;
   readonly units: Units;
+  /** What stands in it and could not be read, though the rest could; in words. */
+  readonly unread?: string;
 };
 
 /** A message that came in by the same way: a matched reply or an unmatched one. */
@@ -141,7 +143,7 @@ function toReport(values: ReportText, essentials: Essentials, mapping: ReportMap
     result,
     optedOut: mapping.optOutResults.includes(toWord(result)),
     ...originOf(values),
-    ...present('price', decimalText(values.key('Price'))),
+    ...priceIn(values.text('Price')),
     units: readUnits(values),
   };
 }

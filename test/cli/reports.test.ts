@@ -194,6 +194,22 @@ describe('the reports of a run', () => {
     expect((await call('report', 'recipient', '+64211230002')).stderr).not.toContain('more report');
   });
 
+  test('whose price cannot be read are applied, and listed by what is wrong with them', async () => {
+    await receive({ ...success, MessageID: messageId, Destination: '+64211230003', Price: '0,08' });
+    await call('reports', 'replay');
+    const { lines } = await call('reports', 'list', '--json');
+    const [flawed] = lines().filter(({ state }) => state === 'applied');
+    expect(flawed).toMatchObject({
+      address: '+64211230003',
+      price: null,
+      why: 'its Price "0,08" is no decimal number',
+    });
+    expect((await call('report', 'recipient', '+64211230003')).stdout).toContain(
+      'its Price "0,08" is no decimal',
+    );
+    expect((await call('reports', 'list', '--state', 'inbound')).stdout).not.toContain('0,08');
+  });
+
   test('are listed as CSV that says the same, with no text that a spreadsheet would compute', async () => {
     await receive({
       Type: 'SMSReply',
@@ -209,6 +225,7 @@ describe('the reports of a run', () => {
     expect(rows).toMatchObject([
       { State: 'applied', Address: '+64211230001', Price: '0.08', Units: '1', MessageID: messageId },
       { State: 'inbound', Address: '+64211230001', Reply: 'Thanks \u001b[31m', Price: '' },
+      { State: 'applied', Address: '+64211230003', Why: 'its Price "0,08" is no decimal number' },
       { State: 'inbound', Address: '+64211230003', Reply: `'=1+1,"x"\nNo`, Run: run },
     ]);
     expect((await call(...words, '--csv', '--json')).code).toBe(2);

@@ -381,6 +381,7 @@ test('a request that was divided whole has nobody, every report still counts and
       sentAt: null,
       units: null,
       price: null,
+      unread: null,
       optedOut: false,
     };
     return { kind: 'delivery', messageId: piece?.message_id ?? '', address, outcome: 'delivered', ...others };

@@ -56,6 +56,7 @@ function delivery(messageId: string, line: number, changes: Partial<Delivery> = 
     sentAt: null,
     units: null,
     price: null,
+    unread: null,
     optedOut: false,
     ...changes,
   };

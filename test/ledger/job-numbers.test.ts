@@ -62,7 +62,7 @@ const applied = () => query('SELECT state, run_id, request, position FROM report
 async function apply(changes: Partial<Delivery>, { account = 'soap', at = noon } = {}): Promise<void> {
   const delivery: Delivery = {
     ...{ messageId: null, jobNumber: null, address: '+61400000003', outcome: 'delivered', status: 'Success' },
-    ...{ result: 'Sent Ok', sentAt: null, units: '12', price: '0.150', optedOut: false },
+    ...{ result: 'Sent Ok', sentAt: null, units: '12', price: '0.150', unread: null, optedOut: false },
     ...changes,
   };
   await receive({ kind: 'delivery', ...delivery }, account, at);

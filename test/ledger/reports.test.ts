@@ -84,6 +84,7 @@ function delivered(messageId: string, changes: Partial<Delivery> = {}): Delivery
     sentAt: null,
     units: '1',
     price: '0.08',
+    unread: null,
     optedOut: false,
     ...changes,
   };

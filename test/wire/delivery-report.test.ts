@@ -163,6 +163,16 @@ describe('a delivery report', () => {
     });
   });
 
+  test.each(['0,08', '$0.08', '1e3', '0.123456789'])('says that its price %s cannot be read', (Price) => {
+    const read = report({ Price });
+    expect(read).toMatchObject({ outcome: 'delivered', unread: `its Price "${Price}" is no decimal number` });
+    expect(read).not.toHaveProperty('price');
+  });
+
+  test.each(['', ' ', null, '0.08'])('says nothing of the price %j', (Price) => {
+    expect(report({ Price })).not.toHaveProperty('unread');
+  });
+
   test.each(['', null, undefined])('has a job number where its MessageID is %j', (MessageID) => {
     const read = report({ MessageID });
     expect(read).toMatchObject({ jobNumber: '10C7B9A0', outcome: 'delivered' });

@@ -35,15 +35,16 @@ type ListOptions = ListOutput & {
 function defineList(command: Command, shell: Shell): void {
   listOptions(ofRun(command.command('list')))
     .description(
-      'Lists reports in the order they came: those that conflict, match nobody or cannot be read, and replies.',
+      'Lists reports in the order they came: those that conflict, match nobody or cannot be read (or their price not), and replies.',
     )
     .addOption(new Option('--state <state...>', 'reports in these states instead').choices(reportStates))
     .option('--account <name>', 'only of this account')
     .option('--address <address>', 'only of this address, as the service writes it')
-    .action(async ({ state = [...looked], run, account, address, ...output }: ListOptions) => {
+    .action(async ({ state, run, account, address, ...output }: ListOptions) => {
       await withLedger(shell, async (context) => {
         if (run !== undefined) await requireRun(context, run);
-        const filter = { states: state, run, account, address };
+        const states = state ?? looked;
+        const filter = { states, partlyRead: state === undefined, run, account, address };
         const form = { table: reportTable, columns: reportColumns, none: 'No such reports.' };
         await printList(shell, output, form, (limit, onPage) =>
           listReports(context.ledger.pool, filter, limit, onPage),

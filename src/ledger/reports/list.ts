@@ -10,7 +10,7 @@ export type ListedReport = {
   readonly account: string;
   readonly receivedAt: Date;
   readonly state: ReportState;
-  /** Of one that cannot be read: why. */
+  /** Of one that cannot be read, or not all of it: why. */
   readonly why: string | null;
   readonly messageId: string | null;
   /** The service's own number for the message. */
@@ -31,6 +31,8 @@ export type ListedReport = {
 
 export type ReportFilter = {
   readonly states: readonly ReportState[];
+  /** Whether those too, in whatever state, of which something could not be read. */
+  readonly partlyRead?: boolean;
   readonly run?: string | undefined;
   readonly account?: string | undefined;
   /** With or without its plus sign. */
@@ -52,14 +54,16 @@ export const reportColumns = `
  */
 export async function listReports(
   pool: pg.Pool,
-  { states, run, account, address }: ReportFilter,
+  { states, partlyRead = false, run, account, address }: ReportFilter,
   limit: number | undefined,
   onPage: (page: readonly ListedReport[]) => void,
 ): Promise<number> {
   const sql = `
     SELECT ${reportColumns}
     FROM reports k
-    WHERE k.state = ANY ($1::text[]) AND ($2::text IS NULL OR k.run_id = $2) AND ($3::text IS NULL OR k.account = $3)
+    WHERE (k.state = ANY ($1::text[]) OR ($6 AND k.detail IS NOT NULL))
+      AND ($2::text IS NULL OR k.run_id = $2)
+      AND ($3::text IS NULL OR k.account = $3)
       AND ($4::text[] IS NULL OR k.address = ANY ($4))
     ORDER BY k.report_id
     LIMIT $5
@@ -70,6 +74,7 @@ export async function listReports(
     account ?? null,
     address === undefined ? null : writingsOf(address),
     limit ?? null,
+    partlyRead,
   ];
   return inSession(pool, async (client) => {
     await client.query('BEGIN READ ONLY');

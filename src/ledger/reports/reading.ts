@@ -27,6 +27,8 @@ export type Delivery = {
   readonly units: string | null;
   /** Decimal text, in the account's currency. */
   readonly price: string | null;
+  /** What stands in it and could not be read, in words. */
+  readonly unread: string | null;
   /** Whether it says that the recipient has opted out. */
   readonly optedOut: boolean;
 };

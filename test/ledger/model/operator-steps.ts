@@ -126,6 +126,7 @@ export function deliver(
         sentAt: null,
         units: null,
         price: null,
+        unread: null,
         optedOut: false,
       };
       const read = (): Reading => ({ kind: 'delivery', messageId, address, outcome, ...others });
