@@ -419,3 +419,23 @@ test('a request that was divided whole has nobody, every report still counts and
   });
   expect(restaged).toEqual([{ line: 5 }]);
 });
+
+test('a report of the whole request proves nothing of a part that is in doubt', async () => {
+  const run = await rejectedRun(4);
+  await divide(run, [1]);
+  await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 2`, [run]);
+  const [whole] = await piecesOf(run);
+  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
+  const receivedAt = new Date();
+  await receiveReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt, body: Buffer.from('') }]);
+  const read = (): Reading => ({
+    ...{ kind: 'delivery', messageId: whole?.message_id ?? '', jobNumber: null, address: '+61400000002' },
+    ...{ outcome: 'delivered', status: 'Success', result: null, sentAt: null, units: null, price: null },
+    ...{ unread: null, optedOut: false },
+  });
+  await applyReports(opened.ledger.pool, 100, read, receivedAt);
+  expect(await query('SELECT request, outcome FROM recipient_outcomes WHERE run_id = $1', [run])).toEqual([
+    { request: 2, outcome: 'delivered' },
+  ]);
+  expect((await piecesOf(run))[1]).toMatchObject({ state: 'in_doubt' });
+});

@@ -60,13 +60,13 @@ async function settle(
  */
 function settleStatement(hasJobs: boolean): string {
   const jobs = `
+      RETURNING a.run_id, a.request, o.job, o.finished_at
     ), numbered AS (
       INSERT INTO jobs (job_number, account, run_id, request, answered_at)
-      SELECT upper(o.job), r.account, f.run_id, f.request, o.finished_at
+      SELECT upper(f.job), r.account, f.run_id, f.request, f.finished_at
       FROM finished f
-      JOIN outcome o USING (place)
       JOIN runs r ON r.run_id = f.run_id
-      WHERE o.job IS NOT NULL
+      WHERE f.job IS NOT NULL
       ON CONFLICT DO NOTHING`;
   return `
     WITH outcome AS MATERIALIZED (
@@ -81,7 +81,7 @@ function settleStatement(hasJobs: boolean): string {
       FROM outcome o
       WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt AND a.owner = o.owner
         AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
-      ${hasJobs ? 'RETURNING a.run_id, a.request, o.place' : ''}${hasJobs ? jobs : ''}
+      ${hasJobs ? jobs : ''}
     ), settled AS (
       UPDATE requests q
       SET state = CASE
