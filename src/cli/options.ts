@@ -50,6 +50,15 @@ export function parseCountry(text: string): string {
   throw new InvalidArgumentError('expected a country with phone numbers, such as NZ.');
 }
 
+/** A name of the IANA database. */
+export function parseTimeZone(text: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new InvalidArgumentError('expected a time zone such as Pacific/Auckland or UTC.');
+  }
+}
+
 /** Of the commands that read contacts; may be given several times. */
 export function addContactsOption(command: Command): Command {
   return command.option(

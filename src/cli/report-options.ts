@@ -34,12 +34,12 @@ export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
  * @throws InputError when a workbook would be written to a terminal
  */
 export function sheetWriter(
-  shell: Shell,
+  { resultTerminal }: Pick<Shell, 'resultTerminal'>,
   { format, json, out }: ReportOptions,
   standard: ReportFormat,
 ): WriteSheet {
   const chosen = json ? 'json' : (format ?? formatOf(out) ?? standard);
-  if (chosen === 'xlsx' && out === undefined && shell.resultTerminal) {
+  if (chosen === 'xlsx' && out === undefined && resultTerminal) {
     const what = 'A workbook is not for a terminal; say where it goes with --out <file>.';
     throw new InputError([{ where: '--format xlsx', what }]);
   }

@@ -75,12 +75,8 @@ export async function inSession<Result>(
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
-  // A broken connection fails the query under way; as an event that nobody hears it would end the process.
-  const heard = (): void => undefined;
-  client.on('error', heard);
   try {
     const result = await work(client);
-    client.off('error', heard);
     client.release();
     return result;
   } catch (error) {
@@ -123,7 +119,12 @@ export async function openLedger(
   for (const each of [pool, hot]) {
     // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
     each.on('error', () => undefined);
-    each.on('connect', (client) => connections.add(client));
+    each.on('connect', (client) => {
+      connections.add(client);
+      // One that breaks in use fails the query under way, or the next. As an event that nobody hears, also in the moment
+      // in which it is handed over, it would end the process.
+      client.on('error', () => undefined);
+    });
     each.on('remove', (client) => connections.delete(client));
   }
   const dropConnections = (): void => {

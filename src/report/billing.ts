@@ -1,20 +1,134 @@
-import type { BillingLine, BillingReport } from '../ledger/billing/report.ts';
-import { type Column, table } from './table.ts';
+import type {
+  BillingDimension,
+  BillingFigures,
+  BillingLine,
+  BillingQuery,
+  BillingTotal,
+} from '../ledger/billing/report.ts';
+import type { Sheet, SheetColumn } from './formats/sheet.ts';
 
-const columns: readonly Column<BillingLine>[] = [
-  { title: 'SubAccount', value: ({ subAccount }) => subAccount ?? '(none)' },
-  { title: 'ChargeCode', value: ({ chargeCode }) => chargeCode ?? '(none)' },
-  { title: 'Requests', value: ({ requests }) => requests, align: 'right' },
-  { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
-  { title: 'Accepted', value: ({ accepted }) => accepted, align: 'right' },
-  { title: 'Delivered', value: ({ delivered }) => delivered, align: 'right' },
-  { title: 'Undelivered', value: ({ undelivered }) => undelivered, align: 'right' },
-  { title: 'Unknown', value: ({ unknown }) => unknown, align: 'right' },
-  { title: 'Units', value: ({ units }) => units, align: 'right' },
-  { title: 'Price', value: ({ price }) => price, align: 'right' },
+/** A line of the report, or the sum of all lines of a currency. */
+type SheetLine = BillingFigures & {
+  readonly values: readonly (string | null)[];
+  readonly currency: string | null;
+  readonly correctionOf: string | null;
+};
+
+/** In the words of people; the names of dimensions that come from the interface stay as they are. */
+const titles: Readonly<Record<BillingDimension, string>> = {
+  SubAccount: 'SubAccount',
+  Department: 'Department',
+  ChargeCode: 'ChargeCode',
+  account: 'Account',
+  campaign: 'Campaign',
+  channel: 'Channel',
+  run: 'Run',
+  day: 'Day',
+  month: 'Month',
+};
+
+type Figure = {
+  readonly key: keyof BillingFigures;
+  readonly title: string;
+  readonly kind: 'integer' | 'decimal';
+  /** Also where it is nothing. */
+  readonly always?: true;
+};
+
+const figures: readonly Figure[] = [
+  { key: 'requests', title: 'Requests', kind: 'integer', always: true },
+  { key: 'recipients', title: 'Recipients', kind: 'integer', always: true },
+  { key: 'accepted', title: 'Accepted', kind: 'integer', always: true },
+  { key: 'failed', title: 'Failed', kind: 'integer' },
+  { key: 'unknown', title: 'Unknown', kind: 'integer', always: true },
+  { key: 'delivered', title: 'Delivered', kind: 'integer', always: true },
+  { key: 'undelivered', title: 'Undelivered', kind: 'integer', always: true },
+  { key: 'smsParts', title: 'SMS parts', kind: 'decimal' },
+  { key: 'expectedSmsParts', title: 'SMS parts expected', kind: 'decimal' },
+  { key: 'faxPages', title: 'Fax pages', kind: 'decimal' },
+  { key: 'voiceSeconds', title: 'Voice seconds', kind: 'decimal' },
+  { key: 'emails', title: 'E-mails', kind: 'decimal' },
+  { key: 'price', title: 'Price', kind: 'decimal', always: true },
+  { key: 'estimated', title: 'Estimated', kind: 'decimal' },
+  { key: 'estimatedTax', title: 'Estimated tax', kind: 'decimal' },
+  { key: 'difference', title: 'Difference', kind: 'decimal' },
+  { key: 'unrated', title: 'Unrated', kind: 'integer' },
 ];
 
-/** The billing report as a table; the last line is the total. */
-export function billingText({ lines, total }: BillingReport): string {
-  return table(columns, lines, { subAccount: 'Total', chargeCode: '', ...total });
+/** What stands where nobody set a value. */
+export const nobodySet = '(none)';
+
+/** The billing report; its totals are asked for after the last line. */
+export function billingSheet(
+  query: BillingQuery,
+  report: {
+    readonly lines: AsyncIterable<readonly BillingLine[]>;
+    readonly totals: () => readonly BillingTotal[];
+    readonly charts?: Sheet<SheetLine>['charts'];
+    /** The totals once more, known before. */
+    readonly expected: readonly BillingTotal[];
+  },
+  asOf: Date,
+): Sheet<SheetLine> {
+  const { by } = query;
+  const dimensions = by.map(
+    (dimension, place): SheetColumn<SheetLine> => ({
+      key: dimension,
+      title: titles[dimension],
+      kind: 'text',
+      value: ({ values }) => values[place] ?? null,
+    }),
+  );
+  const measures = figures.map(
+    ({ key, title, kind, always }): SheetColumn<SheetLine> => ({
+      key,
+      title,
+      kind,
+      value: (line) => line[key],
+      blank: !always && report.expected.every((total) => Number(total[key]) === 0),
+    }),
+  );
+  async function* named(): AsyncGenerator<readonly SheetLine[], void, undefined> {
+    for await (const lines of report.lines)
+      yield lines.map((line) => ({ ...line, values: line.values.map((value) => value ?? nobodySet) }));
+  }
+  return {
+    title: 'Billing',
+    subtitle: subtitleOf(query),
+    asOf,
+    columns: [
+      ...dimensions,
+      {
+        key: 'correctionOf',
+        title: 'Correction of',
+        kind: 'text',
+        value: ({ correctionOf }) => correctionOf,
+        blank: !report.expected.some(({ corrections }) => corrections),
+      },
+      ...measures,
+      {
+        key: 'currency',
+        title: 'Currency',
+        kind: 'text',
+        value: ({ currency }) => currency,
+        blank: report.expected.every(({ currency }) => currency === null),
+      },
+    ],
+    rows: named(),
+    totals: () =>
+      report.totals().map((total) => ({
+        ...total,
+        values: by.map((_, place) => (place === 0 ? 'Total' : null)),
+        correctionOf: null,
+      })),
+    ...(report.charts ? { charts: report.charts } : {}),
+  };
+}
+
+function subtitleOf({ by, from, until, timeZone, only }: BillingQuery): string[] {
+  const period = `sent ${from === null ? 'at any time' : `from ${from}`}${until === null ? '' : ` until before ${until}`}, ${timeZone}`;
+  const filters = Object.entries(only).map(
+    ([dimension, values]) => `${dimension}: ${values.map((value) => value ?? nobodySet).join(', ')}`,
+  );
+  return [period, `by ${by.join(', ') || 'nothing, all together'}`, ...filters];
 }

@@ -5,6 +5,7 @@ import type { Delivery, InboxReport, Reading } from '../../src/ledger/reports/re
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { replayReports } from '../../src/ledger/reports/replay.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
+import { billingOf } from '../support/billing.ts';
 import {
   aContact,
   anEnvelope,
@@ -87,7 +88,9 @@ const outcomes = (run: string) =>
 
 test('calls that come together are in the inbox in their order, each due at once', async () => {
   await receive(delivery('a', 1), delivery('b', 2), delivery('c', 3));
-  const rows = await query('SELECT body FROM inbox JOIN inbox_queue USING (report_id) ORDER BY report_id');
+  const rows = await query(
+    'SELECT body FROM inbox_queue, unnest(report_ids) report_id JOIN inbox USING (report_id) ORDER BY report_id',
+  );
   expect(rows.map(({ body }) => JSON.parse(body).messageId)).toEqual(['a', 'b', 'c']);
   expect(await apply()).toBe(3);
 });
@@ -245,7 +248,7 @@ describe('a replay', () => {
     await apply();
     expect(await states()).toEqual(['applied', 'conflicting']);
     const [first] = await query('SELECT min(report_id)::text AS report FROM inbox');
-    await query('INSERT INTO inbox_queue (report_id, due_at, bytes) VALUES ($1, $2, 1)', [
+    await query('INSERT INTO inbox_queue (report_ids, due_at, bytes) VALUES (ARRAY[$1::bigint], $2, 1)', [
       first.report,
       noon,
     ]);
@@ -254,6 +257,9 @@ describe('a replay', () => {
     while ((await apply(reading)) > 0);
     expect((await states())[1]).toBe('applied');
     expect(await outcomes(run)).toEqual([{ position: 1, outcome: 'undelivered', units: '2', price: null }]);
+    expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({
+      ...{ delivered: 0, undelivered: 1, smsParts: '2', price: '0.00' },
+    });
   });
 
   test('is of one account, and of what came since a time, where these are given', async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolution } from '../../src/domain.ts';
-import { reportBilling } from '../../src/ledger/billing/report.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { type Doubt, findRequests, listDoubts } from '../../src/ledger/requests/doubts.ts';
 import { acceptProven, resolveRequests } from '../../src/ledger/requests/resolve.ts';
 import { streamContactResults } from '../../src/ledger/runs/contact-results.ts';
 import { listFailures, listResolutions } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { billingOf } from '../support/billing.ts';
 import { collectBatches } from '../support/collect.ts';
 import { doubtfulRun } from '../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -236,7 +236,7 @@ test('the reason of a resolution is in the failures, the results and, counted, i
       recipients: 2,
     },
   ]);
-  expect((await reportBilling(opened.ledger.pool, [run])).total).toMatchObject({ accepted: 2, unknown: 2 });
+  expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({ accepted: 2, unknown: 2 });
   const results = await inSession(opened.ledger.pool, async (client) => {
     await client.query('BEGIN');
     const rows = await collectBatches(streamContactResults(client, run));

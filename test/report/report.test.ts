@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../src/domain.ts';
-import { billingText } from '../../src/report/billing.ts';
+import { billingSheet } from '../../src/report/billing.ts';
+import type { Sheet } from '../../src/report/formats/sheet.ts';
+import { sheetText } from '../../src/report/formats/write.ts';
 import { runDetailsText } from '../../src/report/run-details.ts';
 import { runSummaryText } from '../../src/report/run-summary.ts';
 
@@ -110,19 +112,35 @@ describe('the details of a run', () => {
 });
 
 describe('the billing report', () => {
-  const figures = {
-    ...{ requests: 1, recipients: 3, accepted: 2, delivered: 1, undelivered: 1 },
-    ...{ unknown: 1, units: '2', price: '0.10' },
+  const nothing = {
+    ...{ failed: 0, faxPages: '0', voiceSeconds: '0', emails: '0', expectedSmsParts: '0' },
+    ...{ estimated: '0', estimatedTax: '0', difference: '0.10', unrated: 0 },
+    ...{ currency: null, correctionOf: null, corrections: false },
   };
+  const figures = {
+    ...nothing,
+    ...{ requests: 1, recipients: 3, accepted: 2, delivered: 1, undelivered: 1 },
+    ...{ unknown: 1, smsParts: '2', price: '0.10' },
+  };
+  const total = { ...figures, requests: 2, recipients: 6, price: '0.20', difference: '0.20' };
+  const query = {
+    by: ['SubAccount', 'ChargeCode'],
+    from: '2026-11-01T00:00',
+    until: null,
+    timeZone: 'UTC',
+    only: { channel: ['sms'], Department: [null] },
+  } as const;
+  async function* lines() {
+    yield [
+      { ...figures, values: ['TAS', 'NET-1'] },
+      { ...figures, values: [null, null] },
+    ];
+  }
+  const sheet = () =>
+    billingSheet(query, { lines: lines(), totals: () => [total], expected: [total] }, new Date(0));
 
-  test('has a line for each SubAccount and ChargeCode, names what nobody set, and ends with the total', () => {
-    const text = billingText({
-      lines: [
-        { subAccount: 'TAS', chargeCode: 'NET-1', ...figures },
-        { subAccount: null, chargeCode: null, ...figures },
-      ],
-      total: { ...figures, requests: 2, recipients: 6, price: '0.20' },
-    });
+  test('has a line for each SubAccount and ChargeCode, names what nobody set, and ends with the total', async () => {
+    const text = await textOf(sheet(), 'table');
     const cells = text
       .split('\n')
       .filter((line) => line.startsWith('│'))
@@ -134,13 +152,31 @@ describe('the billing report', () => {
       );
     expect(cells).toEqual([
       [
-        ...['SubAccount', 'ChargeCode', 'Requests', 'Recipients', 'Accepted'],
-        ...['Delivered', 'Undelivered', 'Unknown', 'Units', 'Price'],
+        ...['SubAccount', 'ChargeCode', 'Requests', 'Recipients', 'Accepted', 'Unknown'],
+        ...['Delivered', 'Undelivered', 'SMS parts', 'Price', 'Difference'],
       ],
-      ['TAS', 'NET-1', '1', '3', '2', '1', '1', '1', '2', '0.10'],
-      ['(none)', '(none)', '1', '3', '2', '1', '1', '1', '2', '0.10'],
-      Array(10).fill(''),
-      ['Total', '', '2', '6', '2', '1', '1', '1', '2', '0.20'],
+      ['TAS', 'NET-1', '1', '3', '2', '1', '1', '1', '2', '0.10', '0.10'],
+      ['(none)', '(none)', '1', '3', '2', '1', '1', '1', '2', '0.10', '0.10'],
+      Array(11).fill(''),
+      ['Total', '', '2', '6', '2', '1', '1', '1', '2', '0.20', '0.20'],
     ]);
   });
+
+  test('says of what period and of whom it is', async () => {
+    expect(await textOf(sheet(), 'table')).toContain(
+      'sent from 2026-11-01T00:00, UTC\nby SubAccount, ChargeCode\nchannel: sms\nDepartment: (none)\n',
+    );
+  });
+
+  test('has every figure for programs, also those that are nothing in all lines', async () => {
+    const { rows, totals } = JSON.parse(await textOf(sheet(), 'json'));
+    expect(rows[0]).toMatchObject({ SubAccount: 'TAS', failed: 0, faxPages: '0', correctionOf: null });
+    expect(totals).toMatchObject([{ SubAccount: 'Total', price: '0.20' }]);
+  });
 });
+
+async function textOf<Row>(sheet: Sheet<Row>, format: 'table' | 'json'): Promise<string> {
+  let text = '';
+  for await (const piece of sheetText(sheet, format)) text += String(piece);
+  return text;
+}

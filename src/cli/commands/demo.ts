@@ -11,16 +11,16 @@ import { prepareCampaign } from '../../engine/prepare.ts';
 import { receiverAccounts } from '../../engine/receivers.ts';
 import { openReportStore } from '../../engine/report-store.ts';
 import type { Settings } from '../../engine/settings.ts';
-import { reportBilling } from '../../ledger/billing/report.ts';
 import { volleyHome } from '../../platform/database.ts';
 import { openLogger } from '../../platform/logger.ts';
-import { billingText } from '../../report/billing.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { startReceiver } from '../../server/receiver.ts';
 import { bar, startProgressLine } from '../progress.ts';
+import { sheetWriter } from '../report-options.ts';
 import { dispatchWithProgress, planWithProgress } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
+import { writeBilling } from './report-billing.ts';
 
 const mainCampaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yaml'];
 /** Small campaigns, one for every other interface, format and channel. */
@@ -79,9 +79,10 @@ async function runDemo(shell: Shell, context: EngineContext, everyInterface: boo
     const runs = await runCampaigns(shell, context, settings, files);
     const summaries = await waitForReports(shell, context, runs);
     for (const summary of summaries) shell.print(runSummaryText(summary));
-    shell.print(
-      `\nBilling by SubAccount and ChargeCode\n${billingText(await reportBilling(context.ledger.pool, runs))}`,
-    );
+    shell.print('');
+    const by = ['SubAccount', 'ChargeCode'] as const;
+    const query = { by, from: null, until: null, timeZone: 'UTC', only: { run: runs } };
+    await writeBilling(context, query, sheetWriter(shell, {}, 'table'), shell.now());
     shell.print(`\nEvery request the sandbox received is in ${journal}.`);
     shell.print('Look around: npx volley runs · npx volley report run <run> · npx volley --help');
     if (!summaries.every(isSettled)) shell.exitWith(3);

@@ -5,7 +5,6 @@ import type { EngineContext } from '../../engine/context.ts';
 import { reportFailures } from '../../engine/failure-report.ts';
 import { requireRun, requireSummary } from '../../engine/find-run.ts';
 import { tellRecipient } from '../../engine/recipient-story.ts';
-import { reportBilling } from '../../ledger/billing/report.ts';
 import {
   countConflicts,
   listCancellations,
@@ -14,7 +13,6 @@ import {
   listRejectedContacts,
   listResolutions,
 } from '../../ledger/runs/details.ts';
-import { billingText } from '../../report/billing.ts';
 import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
 import { recipientStoryText } from '../../report/recipient-story.ts';
@@ -22,6 +20,7 @@ import { type RunDetails, runDetailsText } from '../../report/run-details.ts';
 import { parseCount, parseCountry } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
+import { defineBilling } from './report-billing.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Reports of what was sent and what it cost.');
@@ -90,18 +89,7 @@ export function define(command: Command, shell: Shell): void {
         shell.note(`${which} of no message that is known: \`volley reports list --address ${address}\`.`);
       }
     });
-  command
-    .command('billing')
-    .description('Requests, recipients, units and prices by SubAccount and ChargeCode.')
-    .option('--run <run...>', 'only these runs')
-    .option('--json', 'print the report as JSON')
-    .action(async ({ json, run }: { json?: true; run?: string[] }) => {
-      const report = await withLedger(shell, async (context) => {
-        for (const runId of run ?? []) await requireRun(context, runId);
-        return reportBilling(context.ledger.pool, run);
-      });
-      shell.print(json ? JSON.stringify(report) : billingText(report));
-    });
+  defineBilling(command, shell);
 }
 
 type RecipientOptions = { readonly country?: string; readonly limit: number; readonly json?: true };

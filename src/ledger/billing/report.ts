@@ -1,95 +1,231 @@
 import type pg from 'pg';
+import type { Channel } from '../../domain.ts';
+import { streamRows } from '../cursor.ts';
+import { closedBefore } from './fold.ts';
+import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 
-/** Figures of a billing line. Units and price are exact decimals, as text. */
+/** What billing can be reported by. `day` and `month` are local dates: `2026-11-30`, `2026-11`. */
+export const billingDimensions = [
+  'SubAccount',
+  'Department',
+  'ChargeCode',
+  'account',
+  'campaign',
+  'channel',
+  'run',
+  'day',
+  'month',
+] as const;
+export type BillingDimension = (typeof billingDimensions)[number];
+
+export type BillingQuery = {
+  readonly by: readonly BillingDimension[];
+  /** Dates (`2026-11-01`) or times (`2026-11-01T12:00`) of the zone; what was sent from the first until before the second. */
+  readonly from: string | null;
+  readonly until: string | null;
+  /** A name of the IANA database. */
+  readonly timeZone: string;
+  /** Values of dimensions that are reported alone; null is for nobody set it. */
+  readonly only: BillingFilter;
+};
+
+export type BillingFilter = {
+  readonly [Dimension in Exclude<BillingDimension, 'day' | 'month'>]?: readonly (string | null)[];
+};
+
+/**
+ * Figures of a line. Money and units are exact decimals, as text. recipients = accepted + failed + unknown; those that
+ * were left out of their request are in no figure, nor is a request that was never tried, or cancelled.
+ */
 export type BillingFigures = {
   readonly requests: number;
-  /** As planned; those that were cancelled since are in no other figure. */
   readonly recipients: number;
-  /** Every recipient the service took, delivered or not. */
+  /** Recipients the service took, delivered or not. */
   readonly accepted: number;
+  /** Recipients of requests that the service rejected, or that never reached it. */
+  readonly failed: number;
+  /** Recipients of requests of which nobody knows whether the service took them: sending, in doubt or abandoned. */
+  readonly unknown: number;
   readonly delivered: number;
   readonly undelivered: number;
-  /** Recipients whose request is in doubt or abandoned: nobody knows whether the service took it. */
-  readonly unknown: number;
-  readonly units: string;
+  /** By the delivery reports; e-mails are the accepted ones. */
+  readonly smsParts: string;
+  readonly faxPages: string;
+  readonly voiceSeconds: string;
+  readonly emails: string;
+  /** As they were counted when the run was planned, of accepted recipients. */
+  readonly expectedSmsParts: string;
+  /** By the delivery reports. */
   readonly price: string;
+  /** By the rate card the run was planned with: of what was expected, or where nobody could, of what was reported. */
+  readonly estimated: string;
+  readonly estimatedTax: string;
+  /** price - estimated */
+  readonly difference: string;
+  /** Accepted recipients the rate card has no price for. */
+  readonly unrated: number;
 };
 
-/** Null where nobody set the value. */
-export type BillingLine = {
-  readonly subAccount: string | null;
-  readonly chargeCode: string | null;
-} & BillingFigures;
-
-/** Lines by SubAccount and ChargeCode, and their sum: added up by Postgres, never in floating point. */
-export type BillingReport = { readonly lines: readonly BillingLine[]; readonly total: BillingFigures };
-
-type DbBillingRow = BillingFigures & {
-  readonly sub_account: string | null;
-  readonly charge_code: string | null;
-  readonly is_total: boolean;
+export type BillingLine = BillingFigures & {
+  /** The values of the dimensions, in the order they were asked for; null: nobody set it. */
+  readonly values: readonly (string | null)[];
+  /** Of the rate card; amounts of several are never added up. */
+  readonly currency: string | null;
+  /** The month of sending, where that was closed when this came. */
+  readonly correctionOf: string | null;
 };
 
-/** @param runs only these; undefined for all */
-export async function reportBilling(
-  pool: pg.Pool,
-  runs: readonly string[] | undefined,
-): Promise<BillingReport> {
-  const { rows } = await pool.query<DbBillingRow>(
-    `
-    WITH by_request AS (
-      SELECT run_id, request,
-             count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
-             count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered,
-             count(*) FILTER (WHERE outcome = 'cancelled') AS cancelled,
-             sum(units) AS units, sum(price) AS price
-      FROM recipient_outcomes
-      WHERE $1::text[] IS NULL OR run_id = ANY ($1)
-      GROUP BY run_id, request
-    )
-    SELECT e.sub_account, e.charge_code, grouping(e.sub_account) = 1 AS is_total,
-           count(*)::integer AS requests,
-           coalesce(sum(q.recipients), 0)::integer AS recipients,
-           coalesce(sum(q.recipients - coalesce(b.cancelled, 0)) FILTER (WHERE q.state = 'accepted'), 0)::integer
-             AS accepted,
-           coalesce(sum(b.delivered), 0)::integer AS delivered,
-           coalesce(sum(b.undelivered), 0)::integer AS undelivered,
-           coalesce(sum(q.recipients - coalesce(b.cancelled, 0))
-             FILTER (WHERE q.state IN ('in_doubt', 'abandoned')), 0)::integer AS unknown,
-           coalesce(sum(b.units), 0)::text AS units,
-           coalesce(sum(b.price), 0)::text AS price
-    FROM requests q
-    JOIN envelopes e USING (run_id, envelope)
-    LEFT JOIN by_request b USING (run_id, request)
-    WHERE $1::text[] IS NULL OR q.run_id = ANY ($1)
-    GROUP BY GROUPING SETS ((e.sub_account, e.charge_code), ())
-    ORDER BY is_total DESC, e.sub_account NULLS LAST, e.charge_code NULLS LAST
-    `,
-    [runs ?? null],
-  );
-  const [total = noFigures, ...lines] = rows;
-  return {
-    lines: lines.map((row) => ({
-      subAccount: row.sub_account,
-      chargeCode: row.charge_code,
-      ...figuresOf(row),
-    })),
-    total: figuresOf(total),
-  };
+/** The sum of all lines of a currency. */
+export type BillingTotal = BillingFigures & {
+  readonly currency: string | null;
+  /** Whether some lines are corrections. */
+  readonly corrections: boolean;
+};
+
+export type BillingReport = {
+  readonly lines: readonly BillingLine[];
+  readonly totals: readonly BillingTotal[];
+};
+
+/** SQL of each dimension, of `line`, with the zone as $1. */
+const dimensionColumns: Readonly<Record<BillingDimension, string>> = {
+  SubAccount: 'line.sub_account',
+  Department: 'line.department',
+  ChargeCode: 'line.charge_code',
+  account: 'line.account',
+  campaign: 'line.campaign',
+  channel: 'line.channel',
+  run: 'line.run_id',
+  day: `to_char(line.booked AT TIME ZONE $1, 'YYYY-MM-DD')`,
+  month: `to_char(line.booked AT TIME ZONE $1, 'YYYY-MM')`,
+};
+
+const unitsOf = (column: string, ...channels: readonly Channel[]): string =>
+  `coalesce(sum(line.${column}) FILTER (WHERE line.channel IN (${channels.map((channel) => `'${channel}'`).join(', ')})), 0)::text`;
+const count = (column: string): string => `sum(line.${column})::float8`;
+const amount = (sum: string): string => `coalesce(${sum}, 0)::text`;
+
+const figureSql: Readonly<Record<keyof BillingFigures, string>> = {
+  requests: count('requests'),
+  recipients: count('recipients'),
+  accepted: count('accepted'),
+  failed: count('failed'),
+  unknown: count('unknown'),
+  delivered: count('delivered'),
+  undelivered: count('undelivered'),
+  smsParts: unitsOf('units', 'sms'),
+  faxPages: unitsOf('units', 'fax'),
+  voiceSeconds: unitsOf('units', 'voice', 'tts'),
+  emails: unitsOf('accepted', 'email'),
+  expectedSmsParts: unitsOf('expected_units', 'sms'),
+  price: amount('sum(line.price)'),
+  estimated: amount('sum(line.estimated)'),
+  estimatedTax: amount('sum(line.estimated_tax)'),
+  difference: amount('sum(line.price) - sum(line.estimated)'),
+  unrated: count('unrated'),
+};
+
+type DbLine = BillingFigures & {
+  readonly values: readonly (string | null)[];
+  readonly currency: string | null;
+  readonly correctionOf: string | null;
+  readonly isTotal: boolean;
+  readonly corrections: boolean;
+};
+
+/**
+ * The lines in the order of their values, in batches; returns the totals. All of it is from one snapshot, and includes
+ * whatever was committed before.
+ *
+ * @param client in a transaction
+ */
+export async function* streamBilling(
+  client: pg.PoolClient,
+  query: BillingQuery,
+): AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined> {
+  const totals: BillingTotal[] = [];
+  for await (const rows of streamRows<DbLine>(client, 'billing', statementOf(query), 1_000)) {
+    const lines: BillingLine[] = [];
+    for (const { isTotal, corrections, ...line } of rows) {
+      if (!isTotal) lines.push(line);
+      else {
+        const { values, correctionOf, ...total } = line;
+        totals.push({ ...total, corrections });
+      }
+    }
+    if (lines.length > 0) yield lines;
+  }
+  return totals;
 }
 
-const noFigures: BillingFigures = {
-  requests: 0,
-  recipients: 0,
-  accepted: 0,
-  delivered: 0,
-  undelivered: 0,
-  unknown: 0,
-  units: '0',
-  price: '0',
-};
+/**
+ * All lines at once, for reports that are known to be small.
+ *
+ * @param client in a transaction, in which no other report is being read
+ */
+export async function reportBilling(client: pg.PoolClient, query: BillingQuery): Promise<BillingReport> {
+  const lines: BillingLine[] = [];
+  const batches = streamBilling(client, query);
+  for (;;) {
+    const { done, value } = await batches.next();
+    if (done) return { lines, totals: value };
+    lines.push(...value);
+  }
+}
 
-function figuresOf(row: BillingFigures): BillingFigures {
-  const { requests, recipients, accepted, delivered, undelivered, unknown, units, price } = row;
-  return { requests, recipients, accepted, delivered, undelivered, unknown, units, price };
+function statementOf({ by, from, until, timeZone, only }: BillingQuery) {
+  const values: unknown[] = [timeZone, from, until];
+  const wanted = Object.entries(only).map(([dimension, allowed]) => {
+    const column = filterColumn(dimension);
+    values.push(
+      allowed.filter((value) => value !== null),
+      allowed.includes(null),
+    );
+    return `AND (${column} = ANY ($${values.length - 1}::text[]) OR ($${values.length} AND ${column} IS NULL))`;
+  });
+  const dimensions = by.map((dimension, place) => `${dimensionColumns[dimension]} AS d${place}`);
+  const names = by.map((_, place) => `d${place}`);
+  const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
+  const grouping = ['correction_of', 'currency', ...names].join(', ');
+  const columns = [...keyColumns, 'booked', ...figureColumns].join(', ');
+  const sql = `
+    WITH block AS MATERIALIZED (
+      SELECT b.run_id, b.block
+      FROM billing_blocks b
+      JOIN runs r USING (run_id)
+      WHERE b.open AND r.state NOT IN ('importing', 'planned')
+    ), change AS (
+      SELECT * FROM billing_changes
+    ), ${pendingClauses}, entry AS (
+      SELECT ${columns} FROM billing_entries
+      UNION ALL
+      SELECT ${columns} FROM (SELECT *, greatest(sent, ${closedBefore}) AS booked FROM pending) pending
+    ), of_run AS MATERIALIZED (
+      SELECT run_id, campaign, account, channel, rates ->> 'currency' AS currency FROM runs
+    ), line AS (
+      SELECT entry.*, campaign, account, channel, currency,
+             CASE WHEN booked > sent THEN to_char(sent AT TIME ZONE $1, 'YYYY-MM') END AS correction_of
+      FROM entry
+      JOIN of_run USING (run_id)
+      WHERE ($2::text IS NULL OR booked >= $2::timestamp AT TIME ZONE $1)
+        AND ($3::text IS NULL OR booked < $3::timestamp AT TIME ZONE $1)
+    )
+    SELECT ARRAY[${names.join(', ')}]::text[] AS values, currency, correction_of AS "correctionOf",
+           grouping(correction_of) = 1 AS "isTotal",
+           bool_or(line.booked > line.sent) AS corrections, ${figures.join(', ')}
+    FROM (
+      SELECT ${[...dimensions, 'line.*'].join(', ')}
+      FROM line
+      WHERE true ${wanted.join(' ')}
+    ) line
+    GROUP BY GROUPING SETS ((${grouping}), (currency))
+    HAVING ${figureColumns.map((column) => `sum(line.${column}) <> 0`).join(' OR ')}
+    ORDER BY "isTotal", ${[...names, 'correction_of', 'currency'].map((name) => `${name} NULLS LAST`).join(', ')}
+  `;
+  return { sql, values };
+}
+
+function filterColumn(dimension: string): string {
+  for (const known of billingDimensions) if (known === dimension) return dimensionColumns[known];
+  throw new Error(`no such dimension: ${dimension}`);
 }

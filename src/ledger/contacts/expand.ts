@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Channel } from '../../domain.ts';
+import { openBilling } from '../billing/blocks.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import { type FileSource, storeRunFiles } from '../runs/files.ts';
 import { planSlices } from '../slices/plan.ts';
@@ -61,6 +62,7 @@ export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
+  await openBilling(client, run.run);
   await planSlices(client, run.run, run.canary);
   await run.enqueue(client);
   await storeRunFiles(client, run.run, run.files);

@@ -17,39 +17,55 @@ type DbQueuedReport = {
   readonly tries: number;
 };
 
-/** Bodies that are in memory at once (bytes), unless one alone is larger. */
+/** Bodies that an entry of the queue has (bytes), and the last one of them. */
+export const entryBytes = 1024 * 1024;
+
+/** Reports that an entry of the queue has at most. */
+export const entryReports = 256;
+
+/** Bodies that are in memory at once (bytes), and the last entry. */
 const mostBytes = 16 * 1024 * 1024;
 
-/** Takes the reports out of the queue that have been due for longest; what another one is taking is passed by. */
-export async function takeReports(client: pg.ClientBase, limit: number, now: Date): Promise<QueuedReport[]> {
+/**
+ * Takes the reports out of the queue that have been due for longest; what another one is taking is passed by.
+ *
+ * @param enough not more entries are taken than are needed for so many reports
+ */
+export async function takeReports(client: pg.ClientBase, enough: number, now: Date): Promise<QueuedReport[]> {
   const { rows } = await client.query<DbQueuedReport>({
     name: 'take-reports',
     text: `
     WITH taken AS (
       DELETE FROM inbox_queue
-      WHERE report_id = ANY (ARRAY(
-        SELECT report_id
+      WHERE entry = ANY (ARRAY(
+        SELECT entry
         FROM (
-          SELECT report_id, sum(bytes) OVER (ORDER BY due_at, report_id) - bytes AS bytes_before
+          SELECT entry,
+                 sum(bytes) OVER earlier AS bytes_before,
+                 sum(cardinality(report_ids)) OVER earlier AS reports_before
           FROM (
-            SELECT report_id, due_at, bytes
+            SELECT entry, due_at, bytes, report_ids
             FROM inbox_queue
             WHERE due_at <= $2
-            ORDER BY due_at, report_id
+            ORDER BY due_at, entry
             LIMIT $1
             FOR UPDATE SKIP LOCKED
           ) due
+          WINDOW earlier AS (ORDER BY due_at, entry ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
         ) counted
-        WHERE bytes_before < $3
+        WHERE coalesce(bytes_before, 0) < $3 AND coalesce(reports_before, 0) < $1
       ))
-      RETURNING report_id, tries
+      RETURNING report_ids, tries
     )
     SELECT report_id, account, received_at, method, content_type, body, tries
-    FROM taken
+    FROM (
+      -- One that was replayed while it was waiting is in two entries.
+      SELECT report_id, min(tries) AS tries FROM taken, unnest(report_ids) report_id GROUP BY report_id
+    ) reports
     JOIN inbox USING (report_id)
     ORDER BY report_id
     `,
-    values: [limit, now, mostBytes],
+    values: [enough, now, mostBytes],
   });
   return rows.map(({ report_id, received_at, content_type, account, method, body, tries }) => ({
     ...{ report: report_id, receivedAt: received_at, contentType: content_type },
@@ -70,9 +86,14 @@ export async function lookAgain(
   if (again.length === 0) return;
   await client.query(
     `
-    INSERT INTO inbox_queue (report_id, due_at, bytes, tries)
-    SELECT report_id, $4::timestamptz + interval '1 minute' * power(2, tries), bytes, tries + 1
-    FROM unnest($1::bigint[], $2::integer[], $3::integer[]) AS unmatched (report_id, bytes, tries)
+    INSERT INTO inbox_queue (due_at, report_ids, bytes, tries)
+    SELECT $4::timestamptz + interval '1 minute' * power(2, tries), array_agg(report_id ORDER BY report_id),
+           sum(bytes), tries + 1
+    FROM (
+      SELECT *, sum(bytes) OVER (PARTITION BY tries ORDER BY report_id) AS bytes_so_far
+      FROM unnest($1::bigint[], $2::bigint[], $3::integer[]) AS unmatched (report_id, bytes, tries)
+    ) sized
+    GROUP BY tries, div(bytes_so_far, ${entryBytes})
     `,
     [
       again.map(({ report }) => report),

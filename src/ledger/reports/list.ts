@@ -97,7 +97,7 @@ export async function countReportsOfNoRun(pool: pg.Pool, address: string): Promi
   return rows[0]?.reports ?? 0;
 }
 
-/** As the index has it: the same with and without the plus sign, which services leave out. */
+/** The same with and without the plus sign, which services leave out. */
 function writingsOf(address: string): string[] {
   const number = address.replace(/^\+/, '');
   return [address, number, `+${number}`];

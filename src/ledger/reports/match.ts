@@ -47,6 +47,7 @@ async function findByMessageId(
       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS r (message_id, address, place)
       JOIN requests q ON q.message_id = r.message_id
       JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
+      OFFSET 0 -- so that the position is looked for once, not wherever it is used
     ) f
     LEFT JOIN LATERAL (
       SELECT report_id, outcome

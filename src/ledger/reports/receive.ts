@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ReportMethod } from '../../domain.ts';
+import { entryBytes, entryReports } from './inbox.ts';
 
 /** One call of the receiver, as it came. */
 export type ReceivedReport = {
@@ -40,8 +41,14 @@ export async function receiveReports(
       ORDER BY place
       RETURNING report_id, received_at, octet_length(body) AS bytes
     )
-    INSERT INTO inbox_queue (report_id, due_at, bytes)
-    SELECT report_id, received_at, bytes FROM stored
+    INSERT INTO inbox_queue (due_at, report_ids, bytes)
+    SELECT min(received_at), array_agg(report_id ORDER BY report_id), sum(bytes)
+    FROM (
+      SELECT *, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place
+      FROM stored
+      WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
+    ) sized
+    GROUP BY div(bytes_so_far, ${entryBytes}), div(place, ${entryReports})
     `,
     values: [
       batch,

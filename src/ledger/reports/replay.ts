@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { entryBytes, entryReports } from './inbox.ts';
 
 export type Replay = {
   /** Only of this account. */
@@ -10,7 +11,8 @@ export type Replay = {
 };
 
 /**
- * Puts calls of the inbox into the queue again. What they say is read anew; nothing counts twice.
+ * Puts calls of the inbox into the queue again. What they say is read anew, also where they are waiting there already; nothing counts
+ * twice.
  *
  * @returns how many
  */
@@ -19,19 +21,30 @@ export async function replayReports(
   { account, since, all }: Replay,
   now: Date,
 ): Promise<number> {
-  const { rowCount } = await pool.query(
+  const { rows } = await pool.query<{ readonly reports: number }>(
     `
-    INSERT INTO inbox_queue (report_id, due_at, bytes)
-    SELECT report_id, $3, octet_length(body)
-    FROM inbox i
-    WHERE ($1::text IS NULL OR i.account = $1)
-      AND ($2::timestamptz IS NULL OR i.received_at >= $2)
-      AND ($4 OR EXISTS (
-        SELECT FROM reports k WHERE k.report_id = i.report_id AND k.state IN ('unreadable', 'unmatched')
-      ))
-    ON CONFLICT (report_id) DO UPDATE SET due_at = excluded.due_at, tries = 0
+    WITH replayed AS (
+      SELECT report_id, octet_length(body) AS bytes
+      FROM inbox i
+      WHERE ($1::text IS NULL OR i.account = $1)
+        AND ($2::timestamptz IS NULL OR i.received_at >= $2)
+        AND ($4 OR EXISTS (
+          SELECT FROM reports k WHERE k.report_id = i.report_id AND k.state IN ('unreadable', 'unmatched')
+        ))
+    ), queued AS (
+      INSERT INTO inbox_queue (due_at, report_ids, bytes)
+      SELECT $3, array_agg(report_id ORDER BY report_id), sum(bytes)
+      FROM (
+        SELECT report_id, bytes, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place
+        FROM replayed
+        WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
+      ) sized
+      GROUP BY div(bytes_so_far, ${entryBytes}), div(place, ${entryReports})
+      ORDER BY min(report_id)
+    )
+    SELECT count(*)::integer AS reports FROM replayed
     `,
     [account ?? null, since ?? null, now, all],
   );
-  return rowCount ?? 0;
+  return rows[0]?.reports ?? 0;
 }

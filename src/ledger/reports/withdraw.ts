@@ -23,13 +23,14 @@ export async function withdrawOutcomes(
     ), withdrawn AS (
       DELETE FROM recipient_outcomes WHERE (run_id, request, position) IN (SELECT * FROM decided)
     )
-    INSERT INTO inbox_queue (report_id, due_at, bytes)
-    SELECT k.report_id, $2, octet_length(i.body)
+    -- An entry each: they are few, and their order decides.
+    INSERT INTO inbox_queue (due_at, report_ids, bytes)
+    SELECT $2, ARRAY[k.report_id], octet_length(i.body)
     FROM decided
     JOIN reports k USING (run_id, request, position)
     JOIN inbox i USING (report_id)
     WHERE k.outcome <> 'pending' AND k.report_id <> ALL ($1::bigint[])
-    ON CONFLICT DO NOTHING
+    ORDER BY k.report_id
     `,
     [reports, now],
   );

@@ -15,6 +15,8 @@ export type SheetColumn<Row> = {
   readonly title: string;
   readonly kind: CellKind;
   readonly value: (row: Row) => CellValue;
+  /** Nothing in all rows: formats for people go without it, programs can rely on its being there. */
+  readonly blank?: boolean;
 };
 
 /** A tabular report, for every format. */

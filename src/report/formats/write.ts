@@ -14,7 +14,7 @@ export async function* sheetText<Row>(
   // What draws pages and workbooks is loaded by who wants one.
   switch (format) {
     case 'table':
-      return yield* tableText(sheet);
+      return yield* tableText(forPeople(sheet));
     case 'csv':
       return yield* csvText(sheet);
     case 'json':
@@ -22,8 +22,12 @@ export async function* sheetText<Row>(
     case 'ndjson':
       return yield* ndjsonText(sheet);
     case 'xlsx':
-      return yield* (await import('./xlsx.ts')).xlsxBytes(sheet);
+      return yield* (await import('./xlsx.ts')).xlsxBytes(forPeople(sheet));
     case 'html':
-      return yield* (await import('../html/page.ts')).htmlText(sheet);
+      return yield* (await import('../html/page.ts')).htmlText(forPeople(sheet));
   }
+}
+
+function forPeople<Row>(sheet: Sheet<Row>): Sheet<Row> {
+  return { ...sheet, columns: sheet.columns.filter(({ blank }) => !blank) };
 }

@@ -1,0 +1,121 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InputError } from '../../domain.ts';
+import { reportBillingLines } from '../../engine/billing.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { requireRun } from '../../engine/find-run.ts';
+import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
+import { billingSheet, nobodySet } from '../../report/billing.ts';
+import { parseTimeZone } from '../options.ts';
+import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+type BillingOptions = ReportOptions & {
+  readonly from?: string;
+  readonly to?: string;
+  readonly timeZone: string;
+  readonly by: readonly BillingDimension[];
+} & { readonly [Option in FilterOption]?: readonly string[] };
+
+/** The options that filter, and their dimensions. */
+const filters = {
+  subAccount: 'SubAccount',
+  department: 'Department',
+  chargeCode: 'ChargeCode',
+  account: 'account',
+  campaign: 'campaign',
+  channel: 'channel',
+  run: 'run',
+} as const satisfies Readonly<Record<string, keyof BillingQuery['only']>>;
+type FilterOption = keyof typeof filters;
+
+const filterFlags: Readonly<Record<FilterOption, string>> = {
+  subAccount: '--sub-account <name...>',
+  department: '--department <name...>',
+  chargeCode: '--charge-code <code...>',
+  account: '--account <name...>',
+  campaign: '--campaign <name...>',
+  channel: '--channel <channel...>',
+  run: '--run <run...>',
+};
+
+export function defineBilling(command: Command, shell: Shell): void {
+  const billing = command
+    .command('billing')
+    .description(
+      'Requests, recipients, units and money by who pays, of what was sent in a period. The totals are the sum of the lines. A month that is closed (volley billing close) gives the same lines again.',
+    )
+    .option('--from <date>', 'what was sent from then on: 2026-11, 2026-11-01 or 2026-11-01T08:30', parseTime)
+    .option('--to <date>', 'and before then', parseTime)
+    .addOption(
+      new Option('--time-zone <zone>', 'of the dates, such as Pacific/Auckland')
+        .default('UTC')
+        .argParser(parseTimeZone),
+    )
+    .addOption(
+      new Option('--by <dimensions>', `separated by commas, of ${billingDimensions.join(', ')}`)
+        .default(['SubAccount', 'ChargeCode'], 'SubAccount,ChargeCode')
+        .argParser(parseDimensions),
+    );
+  for (const [option, dimension] of entriesOf(filters))
+    billing.option(filterFlags[option], `only of this ${dimension}, or ${nobodySet}`);
+  addReportOptions(billing, 'table').action(async (options: BillingOptions) => {
+    const write = sheetWriter(shell, options, 'table');
+    const query = queryOf(options);
+    await withLedger(shell, async (context) => {
+      for (const run of options.run ?? []) await requireRun(context, run);
+      await writeBilling(context, query, write, shell.now());
+    });
+  });
+}
+
+/** The billing report, as of that time. */
+export async function writeBilling(
+  context: EngineContext,
+  query: BillingQuery,
+  write: WriteSheet,
+  asOf: Date,
+): Promise<void> {
+  await reportBillingLines(context, query, async ({ lines, totals, regroup }) => {
+    const { totals: expected } = await regroup([]);
+    await write(billingSheet(query, { lines, totals, expected }, asOf));
+  });
+}
+
+function queryOf({ from, to, timeZone, by, ...options }: BillingOptions): BillingQuery {
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new InputError([{ where: '--to', what: `${to} is not after --from ${from}.` }]);
+  const only = entriesOf(filters).flatMap(([option, dimension]) => {
+    const values = options[option];
+    return values ? [[dimension, values.map((value) => (value === nobodySet ? null : value))] as const] : [];
+  });
+  return { by, from: from ?? null, until: to ?? null, timeZone, only: Object.fromEntries(only) };
+}
+
+function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {
+  const keys: Key[] = [];
+  for (const key in record) keys.push(key);
+  return keys.map((key) => [key, record[key]]);
+}
+
+/** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
+function parseTime(text: string): string {
+  const [, month, day, time] = /^(\d{4}-\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?$/.exec(text) ?? [];
+  const written = `${month}-${day ?? '01'}T${time ?? '00:00'}`;
+  const read = new Date(`${written}Z`);
+  if (month === undefined || Number.isNaN(read.getTime()) || !read.toISOString().startsWith(written))
+    throw new InvalidArgumentError(
+      'expected a date such as 2026-11-01, a month or a time (2026-11-01T08:30).',
+    );
+  return written;
+}
+
+function parseDimensions(text: string): BillingDimension[] {
+  const names = text.split(',').map((name) => name.trim());
+  return names.map((name, place) => {
+    const dimension = billingDimensions.find((known) => known.toLowerCase() === name.toLowerCase());
+    if (dimension === undefined)
+      throw new InvalidArgumentError(`"${name}" is none of ${billingDimensions.join(', ')}.`);
+    if (names.indexOf(name) < place) throw new InvalidArgumentError(`"${name}" stands there twice.`);
+    return dimension;
+  });
+}

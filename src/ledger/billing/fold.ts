@@ -1,0 +1,96 @@
+import type pg from 'pg';
+import { inTransaction } from '../connection.ts';
+import { requestsInBlock } from './blocks.ts';
+import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
+
+/** Any number: entries are booked, and periods closed, by one at a time. */
+const billingLock = 4_190_733_815;
+
+/** Blocks and changes that are booked in one transaction. */
+const mostBlocks = 32;
+const mostChanges = 50_000;
+
+/** SQL: what is booked before this would change a period that is closed. */
+export const closedBefore = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
+
+/** SQL: whether a request of the block may still be settled. */
+const isUnsettled = `EXISTS (
+  SELECT FROM requests q
+  WHERE q.run_id = b.run_id AND q.state IN ('planned', 'sending')
+    AND q.request BETWEEN b.block * ${requestsInBlock} AND b.block * ${requestsInBlock} + ${requestsInBlock - 1}
+)`;
+
+/**
+ * Books a part of what is not in the entries yet; nothing while another one does. Whoever stops in the middle of it has
+ * done nothing.
+ *
+ * @returns how many blocks and changes were booked; 0 when there is nothing to do now
+ */
+export async function bookPending(pool: pg.Pool): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ locked: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(${billingLock}) AS locked`,
+    );
+    if (!rows[0]?.locked) return 0;
+    return book(client, { unsettledToo: false, most: mostBlocks, changes: mostChanges });
+  });
+}
+
+/** As `bookPending`, all of it, also of requests that are not settled yet; waits for others who book. */
+export async function bookEverything(client: pg.ClientBase): Promise<void> {
+  await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
+  await book(client, { unsettledToo: true, most: null, changes: null });
+}
+
+type Booking = {
+  readonly unsettledToo: boolean;
+  /** Blocks and changes at most; null for all. */
+  readonly most: number | null;
+  readonly changes: number | null;
+};
+
+/**
+ * Whether a block is settled is looked at in the statement that books it, after it was taken: who changes a settled
+ * request waits for its block, and opens it again.
+ */
+async function book(client: pg.ClientBase, { unsettledToo, most, changes }: Booking): Promise<number> {
+  await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
+  const { rows: blocks } = await client.query<{ run_id: string; block: number }>(
+    `
+    SELECT b.run_id, b.block
+    FROM billing_blocks b
+    JOIN runs r USING (run_id)
+    WHERE b.open AND r.state NOT IN ('importing', 'planned') AND ($1 OR NOT ${isUnsettled})
+    ORDER BY b.run_id, b.block
+    LIMIT $2
+    FOR NO KEY UPDATE OF b ${unsettledToo ? '' : 'SKIP LOCKED'}
+    `,
+    [unsettledToo, most],
+  );
+  const { rows } = await client.query<{ changes: number }>(
+    `
+    WITH block AS MATERIALIZED (
+      SELECT * FROM unnest($1::text[], $2::integer[]) AS block (run_id, block)
+    ), change AS (
+      DELETE FROM billing_changes
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes LIMIT $3))
+      RETURNING *
+    ), ${pendingClauses}, booked AS (
+      INSERT INTO billing_entries AS n (${keyColumns.join(', ')}, booked, ${figureColumns.join(', ')})
+      SELECT ${keyColumns.join(', ')}, greatest(sent, ${closedBefore}), ${figureColumns.join(', ')}
+      FROM pending
+      ORDER BY ${keyColumns.join(', ')}
+      ON CONFLICT (${keyColumns.join(', ')}, booked) DO UPDATE
+      SET ${figureColumns.map((column) => `${column} = n.${column} + excluded.${column}`).join(', ')}
+    ), shut AS (
+      UPDATE billing_blocks b
+      SET open = ${isUnsettled}
+      FROM block
+      WHERE b.run_id = block.run_id AND b.block = block.block
+    )
+    SELECT count(*)::integer AS changes FROM change
+    `,
+    [blocks.map(({ run_id }) => run_id), blocks.map(({ block }) => block), changes],
+  );
+  return blocks.length + (rows[0]?.changes ?? 0);
+}

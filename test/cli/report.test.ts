@@ -1,0 +1,51 @@
+import { readdir } from 'node:fs/promises';
+import { readSheet } from 'read-excel-file/node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { doubtfulRun } from '../support/doubts.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volley } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let run: string;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace();
+  run = await doubtfulRun(opened.ledger, { requests: 3 });
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+function report(...words: string[]): Promise<Ended> {
+  return volley(['report', ...words], { cwd: workspace.folder, env: { DATABASE_URL: opened.url } });
+}
+
+describe('volley report failures', () => {
+  test('is a table by default', async () => {
+    const { code, stdout } = await report('failures', run);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Requests of run .* that were not accepted\n/);
+    expect(stdout).toMatch(/ 3 │ \w+ +│ in_doubt .* no answer within 30000 ms /);
+    expect(stdout).toMatch(/Total .* 3 requests /);
+  });
+
+  test('is a workbook in a file that is named like one', async () => {
+    expect(await report('failures', run, '--out', 'failures.xlsx')).toMatchObject({ code: 0, stdout: '' });
+    const [titles, ...rows] = await readSheet(`${workspace.folder}/failures.xlsx`);
+    expect(titles).toContain('MessageID');
+    expect(rows).toHaveLength(4);
+  });
+
+  test('takes --json for --format json, and both together for a mistake', async () => {
+    expect(JSON.parse((await report('failures', run, '--json')).stdout).rows).toHaveLength(3);
+    expect(await report('failures', run, '--json', '--format', 'csv')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('of a run that is not there leaves no file', async () => {
+    expect(await report('failures', 'none', '--out', 'none.csv')).toMatchObject({ code: 2 });
+    expect(await readdir(workspace.folder)).not.toContain('none.csv');
+  });
+});
