@@ -6,9 +6,11 @@ import {
   streamBilling,
 } from '../ledger/billing/report.ts';
 import { inSession } from '../ledger/connection.ts';
-import { type Conflicts, findConflicts } from '../ledger/reports/conflicting.ts';
+import { type ConflictingReport, listConflicting } from '../ledger/reports/conflicting.ts';
 import {
   type Cancellation,
+  type Conflicts,
+  countConflicts,
   type DeliveryResult,
   type Failure,
   listCancellations,
@@ -33,7 +35,8 @@ export type RunReport = RunHead & {
   readonly states: readonly RunStateChange[];
   readonly sending: Sending;
   readonly deliveryResults: readonly DeliveryResult[];
-  readonly conflicts: Conflicts;
+  /** All are counted, the first ones listed. */
+  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
   readonly cancellations: readonly Cancellation[];
   readonly failures: readonly Failure[];
   readonly resolutions: readonly ResolutionGroup[];
@@ -73,7 +76,10 @@ export async function reportRun<Result>(
       states: await listStates(client, run),
       sending: await describeSending(client, run, timeZone, listed.slowest),
       deliveryResults: await listDeliveryResults(client, run),
-      conflicts: await findConflicts(client, run, listed.conflicts),
+      conflicts: {
+        ...(await countConflicts(client, run)),
+        listed: await listConflicting(client, run, listed.conflicts),
+      },
       cancellations: await listCancellations(client, run),
       failures: await listFailures(client, run),
       resolutions: await listResolutions(client, run),

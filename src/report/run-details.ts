@@ -1,8 +1,9 @@
 import type { Channel, RejectedContact, RunSummary } from '../domain.ts';
 import type { BillingDimension, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
-import type { Conflicts } from '../ledger/reports/conflicting.ts';
+import type { ConflictingReport } from '../ledger/reports/conflicting.ts';
 import type {
   Cancellation,
+  Conflicts,
   DeliveryResult,
   Failure,
   RejectionGroup,
@@ -26,7 +27,8 @@ export type RunDetails = {
   readonly failures: readonly Failure[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
-  readonly conflicts: Conflicts;
+  /** All are counted, the first ones listed. */
+  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
   readonly cancellations: readonly Cancellation[];
   readonly rejections: readonly RejectionGroup[];
   /** The first of them, in the order of the file. */

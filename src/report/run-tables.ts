@@ -36,7 +36,7 @@ export function runTables(details: RunDetails): ReportTable[] {
 }
 
 function resultTables(details: RunDetails): ReportTable[] {
-  const { deliveryResults, conflicts, failures, resolutions, cancellations, timeZone } = details;
+  const { summary, deliveryResults, conflicts, failures, resolutions, cancellations, timeZone } = details;
   return [
     tableOf(
       'Delivery results',
@@ -46,7 +46,7 @@ function resultTables(details: RunDetails): ReportTable[] {
     ),
     tableOf(
       'Conflicting reports',
-      `Conflicting reports, kept and not counted (${conflicts.listed.length} of ${conflicts.reports} shown)`,
+      conflictTitle(summary.run, conflicts),
       [
         ...['MessageID', 'Address', 'Decided', 'In the words', `At (${timeZone})`],
         ...['Later said', 'In the words', `At (${timeZone})`],
@@ -86,6 +86,11 @@ function resultTables(details: RunDetails): ReportTable[] {
       cancellations.map(({ reason, recipients }) => [reason, recipients]),
     ),
   ];
+}
+
+function conflictTitle(run: string, { reports, recipients }: RunDetails['conflicts']): string {
+  const which = `${reports} conflicting report${reports === 1 ? '' : 's'} of ${recipients} recipient${recipients === 1 ? '' : 's'}`;
+  return `${which}, kept and not counted: another final outcome than the first one (all: \`volley reports list --run ${run} --state conflicting\`)`;
 }
 
 function leftOutTables({ rejections, rejectedContacts, summary }: RunDetails): ReportTable[] {

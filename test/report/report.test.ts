@@ -97,6 +97,17 @@ describe('the details of a run', () => {
         { outcome: 'delivered', result: 'SentOK', recipients: 90 },
         { outcome: 'undelivered', result: null, recipients: 1 },
       ],
+      conflicts: {
+        ...{ reports: 3, recipients: 2 },
+        listed: [
+          {
+            ...{ messageId: 'abc', address: '+64211', decided: 'delivered', decidedResult: 'SentOK' },
+            ...{ outcome: 'undelivered', result: 'Bad Number' },
+            decidedAt: new Date('2026-11-21T10:00:00Z'),
+            receivedAt: new Date('2026-11-21T11:00:00Z'),
+          },
+        ],
+      },
       rejectedContacts: [
         {
           file: 'contacts.csv',
@@ -109,6 +120,10 @@ describe('the details of a run', () => {
     });
     expect(text).toContain('  because     Bad token\\x1b[2J');
     expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
+    expect(text).toContain(
+      `3 conflicting reports of 2 recipients, kept and not counted: another final outcome than the first one (all: \`volley reports list --run ${summary.run} --state conflicting\`)`,
+    );
+    expect(text).toMatch(/abc .*delivered .*SentOK .*23:00:00 .*undelivered .*Bad Number .*00:00:00/);
     expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);
     expect(text).toMatch(
       /Requests in doubt that were resolved\n.*abandon .*too late .*ann@office .*2026-11-21 23:00:00 .*3/s,

@@ -6,7 +6,7 @@ import { tellRecipient } from '../../engine/recipient-story.ts';
 import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
 import { recipientStoryText } from '../../report/recipient-story.ts';
-import { parseCountry } from '../options.ts';
+import { parseCount, parseCountry } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { defineBilling } from './report-billing.ts';
@@ -49,21 +49,32 @@ export function define(command: Command, shell: Shell): void {
   command
     .command('recipient')
     .description(
-      'The whole story of a recipient, from the row of the contact file to the price; of all recipients of a request, by its MessageID.',
+      "The whole story of a recipient, from the row of the contact file to the price; of all recipients of a request, by its MessageID or the service's job number.",
     )
-    .argument('<recipient>', 'a phone number, an e-mail address or a MessageID')
+    .argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')
     .option('--country <country>', 'of a number that is written without a country code', parseCountry)
+    .option('--limit <number>', 'most recipients to tell of', parseCount, 100)
     .option('--json', 'print one JSON object a line')
-    .action(async (recipient: string, { country, json }: { country?: string; json?: true }) => {
-      const stories = await withLedger(shell, (context) => tellRecipient(context, recipient, country));
+    .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
+      const { stories, areMore, others } = await withLedger(shell, (context) =>
+        tellRecipient(context, recipient, country, limit),
+      );
       shell.print(
         json
           ? stories.map((story) => JSON.stringify(story)).join('\n')
           : stories.map(recipientStoryText).join('\n\n'),
       );
+      if (areMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
+      if (others) {
+        const { reports, address } = others;
+        const which = reports === 1 ? '1 more report is' : `${reports} more reports are`;
+        shell.note(`${which} of no message that is known: \`volley reports list --address ${address}\`.`);
+      }
     });
   defineBilling(command, shell);
 }
+
+type RecipientOptions = { readonly country?: string; readonly limit: number; readonly json?: true };
 
 type ContactsOptions = ReportOptions & {
   readonly rejected?: true;

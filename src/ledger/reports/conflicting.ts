@@ -15,28 +15,17 @@ export type ConflictingReport = {
   readonly decidedAt: Date | null;
 };
 
-/** Reports of a run that say another final outcome than the first one of their recipient did: all, and the first ones. */
-export type Conflicts = {
-  readonly reports: number;
-  readonly recipients: number;
-  readonly listed: readonly ConflictingReport[];
-};
-
-/** @param limit so many are listed */
-export async function findConflicts(
+/**
+ * Reports of a run that say another final outcome than the first one of their recipient did, in the order they came.
+ *
+ * @param limit most to list
+ */
+export async function listConflicting(
   client: pg.Pool | pg.ClientBase,
   run: string,
   limit: number,
-): Promise<Conflicts> {
-  const { rows: counts } = await client.query<Omit<Conflicts, 'listed'>>(
-    `
-    SELECT count(*)::integer AS reports, count(DISTINCT (request, position))::integer AS recipients
-    FROM reports
-    WHERE run_id = $1 AND state = 'conflicting'
-    `,
-    [run],
-  );
-  const { rows: listed } = await client.query<ConflictingReport>(
+): Promise<ConflictingReport[]> {
+  const { rows } = await client.query<ConflictingReport>(
     `
     SELECT k.message_id AS "messageId", k.address, k.received_at AS "receivedAt", k.outcome, k.result,
            o.outcome AS decided, o.result AS "decidedResult", o.reported_at AS "decidedAt"
@@ -49,6 +38,5 @@ export async function findConflicts(
     `,
     [run, limit],
   );
-  const { reports = 0, recipients = 0 } = counts[0] ?? {};
-  return { reports, recipients, listed };
+  return rows;
 }
