@@ -14,7 +14,7 @@ import type { EngineContext } from './context.ts';
 /** Runs of campaigns, and their sums, all as of one moment. */
 export type CampaignReport = {
   readonly runs: AsyncIterable<readonly CampaignRun[]>;
-  /** To be asked for after the last run. */
+  /** To be asked for before the first run, or after the last one. */
   readonly sums: () => Promise<readonly RunFigures[]>;
 };
 

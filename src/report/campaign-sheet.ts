@@ -40,15 +40,20 @@ const columns: readonly SheetColumn<CampaignLine>[] = [
   ofRun('requestsPerSecond', 'Requests/s', 'decimal'),
 ];
 
-/** The runs of campaigns side by side, newest first; its sums are asked for after the last run. */
+/** Columns that people can do without where nothing is in them. */
+const seldom: readonly string[] = ['failed', 'estimated', 'currency'] satisfies readonly (keyof RunFigures)[];
+
+/** The runs of campaigns side by side, newest first. */
 export function campaignSheet(
   { campaigns, from, until, timeZone }: CampaignQuery,
   report: {
     readonly runs: AsyncIterable<readonly CampaignRun[]>;
-    readonly sums: () => Promise<readonly RunFigures[]>;
+    readonly sums: readonly RunFigures[];
+    readonly charts?: Sheet<CampaignLine>['charts'];
   },
   asOf: Date,
 ): Sheet<CampaignLine> {
+  const sums = report.sums.map((sum): CampaignLine => ({ ...sum, of: null }));
   async function* lines(): AsyncGenerator<readonly CampaignLine[], void, undefined> {
     for await (const runs of report.runs) yield runs.map((run) => ({ ...run, of: run }));
   }
@@ -57,8 +62,13 @@ export function campaignSheet(
     title: 'Runs of campaigns',
     subtitle: [campaigns.length === 0 ? 'all campaigns' : campaigns.join(', '), period],
     asOf,
-    columns,
+    columns: columns.map((column) => ({
+      ...column,
+      // Null and amounts of nothing alike.
+      blank: seldom.includes(column.key) && sums.every((sum) => Number(column.value(sum)) === 0),
+    })),
     rows: lines(),
-    totals: async () => (await report.sums()).map((sum) => ({ ...sum, of: null })),
+    totals: () => sums,
+    ...(report.charts ? { charts: report.charts } : {}),
   };
 }

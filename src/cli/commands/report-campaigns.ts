@@ -35,7 +35,11 @@ export function defineCampaigns(command: Command, shell: Shell): void {
       requirePeriod(from, to);
       const query = { campaigns: names, from: from ?? null, until: to ?? null, timeZone };
       await withLedger(shell, (context) =>
-        reportCampaigns(context, query, (report) => write(campaignSheet(query, report, shell.now()))),
+        reportCampaigns(context, query, async (report) => {
+          const sums = await report.sums();
+          const charts = async () => (await import('../../report/campaign-charts.ts')).campaignCharts(sums);
+          await write(campaignSheet(query, { runs: report.runs, sums, charts }, shell.now()));
+        }),
       );
     },
   );
