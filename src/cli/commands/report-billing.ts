@@ -98,7 +98,7 @@ function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value
 }
 
 /** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
-function parseTime(text: string): string {
+export function parseTime(text: string): string {
   const [, month, day, time] = /^(\d{4}-\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?$/.exec(text) ?? [];
   const written = `${month}-${day ?? '01'}T${time ?? '00:00'}`;
   const read = new Date(`${written}Z`);

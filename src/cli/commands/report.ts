@@ -20,6 +20,7 @@ import { parseCountry } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { defineBilling } from './report-billing.ts';
+import { defineReconcile } from './report-reconcile.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Reports of what was sent and what it cost.');
@@ -80,6 +81,7 @@ export function define(command: Command, shell: Shell): void {
       );
     });
   defineBilling(command, shell);
+  defineReconcile(command, shell);
 }
 
 type ContactsOptions = ReportOptions & {
