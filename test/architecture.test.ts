@@ -48,7 +48,8 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': ['contacts'],
-  'big.js': ['campaign'],
+  'string-width': ['report/html'],
+  'big.js': ['campaign', 'report/html'],
 };
 
 /** Rooms without files, sockets and processes. */
