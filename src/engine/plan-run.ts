@@ -52,28 +52,32 @@ export async function planRun(
     });
     await stageSuppressions(client, suppressionLists.addresses);
     progress.onExpand();
-    await expandRun(client, {
-      run,
-      campaign: definition.campaign,
-      account: definition.account,
-      channel: definition.channel,
-      definition,
-      messageKey: context.randomBytes(32),
-      chunkSize: definition.dispatch.chunkSize,
-      recipientColumn: composition.recipientColumn,
-      frequencyCap: frequencyCapOf(definition, now),
-      contactFiles: contactFiles.map(({ name, format }, file) => {
-        const { encoding, delimiter } = format();
-        const { skipLines } = definition.contacts;
-        const sha256 = kept.digestOf(file);
-        return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
-      }),
-      sourceRun: null,
-      files: { kind: 'read', readFile: files.read },
-      ...(await firstSlices(context, run, account, definition)),
-      approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, account.rates)),
-      createdAt: now,
-    });
+    await expandRun(
+      client,
+      {
+        run,
+        campaign: definition.campaign,
+        account: definition.account,
+        channel: definition.channel,
+        definition,
+        messageKey: context.randomBytes(32),
+        chunkSize: definition.dispatch.chunkSize,
+        recipientColumn: composition.recipientColumn,
+        frequencyCap: frequencyCapOf(definition, now),
+        contactFiles: contactFiles.map(({ name, format }, file) => {
+          const { encoding, delimiter } = format();
+          const { skipLines } = definition.contacts;
+          const sha256 = kept.digestOf(file);
+          return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
+        }),
+        sourceRun: null,
+        files: { kind: 'read', readFile: files.read },
+        ...(await firstSlices(context, run, account, definition)),
+        approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, account.rates)),
+        createdAt: now,
+      },
+      context.ledger.hashKey,
+    );
   });
   return run;
 }

@@ -16,6 +16,12 @@ import type {
 } from '../domain.ts';
 import { inSession } from '../ledger/connection.ts';
 import { type LeftOutAddress, streamLeftOutAddresses } from '../ledger/contacts/suppress.ts';
+import {
+  type HashKey,
+  hashedDetail,
+  listHashedSuppressions,
+  requireHashKey,
+} from '../ledger/suppressions/hash.ts';
 import type { EngineContext } from './context.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
 import { countLinesBefore } from './lines-before.ts';
@@ -172,8 +178,9 @@ async function readLeftOut(
   lists: SuppressionLists,
   context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
 ): Promise<WhyLeftOut> {
-  const reasons = new Map<string, LeftOutAddress[]>();
-  const add = async (batches: AsyncIterable<readonly LeftOutAddress[]>): Promise<void> => {
+  type Reason = LeftOutAddress & { readonly recent?: boolean };
+  const reasons = new Map<string, Reason[]>();
+  const add = async (batches: AsyncIterable<readonly Reason[]>): Promise<void> => {
     for await (const batch of batches) {
       for (const entry of batch) {
         const known = reasons.get(entry.address);
@@ -183,17 +190,44 @@ async function readLeftOut(
     }
   };
   await add(lists.addresses);
+  let whyHashed: WhyLeftOut = () => undefined;
   if (context) {
+    const { hashKey, pool } = context.ledger;
     const cap = frequencyCapOf(definition, context.now());
-    await inSession(context.ledger.pool, async (client) => {
+    await inSession(pool, async (client) => {
       await client.query('BEGIN READ ONLY');
+      whyHashed = await readHashed(client, definition.channel, hashKey);
       await add(streamLeftOutAddresses(client, definition.channel, cap));
       await client.query('COMMIT');
     });
   }
-  if (reasons.size === 0) return () => undefined;
-  return (address, subAccount) =>
-    reasons.get(address)?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount)?.detail;
+  return (address, subAccount) => {
+    const known = reasons
+      .get(address)
+      ?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount);
+    return known && !known.recent ? known.detail : (whyHashed(address, subAccount) ?? known?.detail);
+  };
+}
+
+/** @throws InputError when suppressions are hashed and this is not their key */
+async function readHashed(
+  client: Parameters<typeof listHashedSuppressions>[0],
+  channel: Channel,
+  key: HashKey | null,
+): Promise<WhyLeftOut> {
+  const subAccounts = new Map<string, string[]>();
+  for (const { hash, subAccount } of await listHashedSuppressions(client, channel)) {
+    const known = hash.toString('hex');
+    subAccounts.set(known, [...(subAccounts.get(known) ?? []), subAccount]);
+  }
+  await requireHashKey(client, key);
+  if (key === null || subAccounts.size === 0) return () => undefined;
+  return (address, subAccount) => {
+    const found = subAccounts
+      .get(key.hash(channel, address).toString('hex'))
+      ?.find((each) => each === '' || each === subAccount);
+    return found === undefined ? undefined : hashedDetail(channel, found);
+  };
 }
 
 /** Recipients of an envelope, and what they are sent. */

@@ -63,30 +63,34 @@ export async function planRerun(
     const recipientColumn = 'Recipient';
     await inSession(ledger.pool, async (client) => {
       await restageRecipients(client, { run: sourceRun, states }, recipientColumn);
-      await expandRun(client, {
-        run,
-        campaign: source.campaign,
-        account: source.account,
-        channel: source.channel,
-        definition: source.definition,
-        messageKey: context.randomBytes(32),
-        chunkSize: dispatch.chunkSize,
-        recipientColumn,
-        frequencyCap: undefined,
-        contactFiles: await listContactFiles(client, sourceRun),
-        sourceRun,
-        files: { kind: 'run', run: sourceRun },
-        ...(await firstSlices(context, run, account, source.definition)),
-        approve: (totals) => {
-          if (totals.length > 0) {
-            checkBudget(frozen, estimateCost(totals, source.channel, account.rates));
-            return;
-          }
-          const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;
-          throw new InputError([{ where: `run ${sourceRun}`, what }]);
+      await expandRun(
+        client,
+        {
+          run,
+          campaign: source.campaign,
+          account: source.account,
+          channel: source.channel,
+          definition: source.definition,
+          messageKey: context.randomBytes(32),
+          chunkSize: dispatch.chunkSize,
+          recipientColumn,
+          frequencyCap: undefined,
+          contactFiles: await listContactFiles(client, sourceRun),
+          sourceRun,
+          files: { kind: 'run', run: sourceRun },
+          ...(await firstSlices(context, run, account, source.definition)),
+          approve: (totals) => {
+            if (totals.length > 0) {
+              checkBudget(frozen, estimateCost(totals, source.channel, account.rates));
+              return;
+            }
+            const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;
+            throw new InputError([{ where: `run ${sourceRun}`, what }]);
+          },
+          createdAt: now,
         },
-        createdAt: now,
-      });
+        ledger.hashKey,
+      );
     });
     return run;
   } finally {

@@ -63,7 +63,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const queue = await persist(() => ledger.queue());
   const bell = openBell();
   const accounts = openAccountDesks(context, options.accountNamed);
-  const claimer = openClaimer(ledger.hot, now);
+  const claimer = openClaimer(ledger, now);
   const recorder = openRecorder(ledger.hot, patience);
   const desk = openSliceDesk({ context, queue, patience, claimer, recorder, cutOff: options.cutOff });
   const inHand = new Set<InHand>();

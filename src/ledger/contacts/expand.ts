@@ -4,6 +4,7 @@ import { openBilling } from '../billing/blocks.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import { type FileSource, storeRunFiles } from '../runs/files.ts';
 import { planSlices } from '../slices/plan.ts';
+import type { HashKey } from '../suppressions/hash.ts';
 import { comparedAddress, type FrequencyCap, leaveOutSuppressed } from './suppress.ts';
 
 /** A run as it is to be planned from the staged contacts. */
@@ -45,8 +46,14 @@ export type BillingTotal = {
  * are marked, recipients grouped by envelope and numbered into requests, in the order of the file. Before the commit
  * there is no run; after it, the contact files are no longer needed. A failure leaves the transaction open: the session
  * is to be closed.
+ *
+ * @param hashKey of suppressions that are known by their hashes
  */
-export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
+export async function expandRun(
+  client: pg.PoolClient,
+  run: PlannedRun,
+  hashKey: HashKey | null = null,
+): Promise<void> {
   await client.query('BEGIN');
   // Sorting and hashing a million rows in Postgres's 4 MiB would go by way of the disk.
   await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
@@ -54,7 +61,7 @@ export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise
   await client.query(
     'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
   );
-  await leaveOutSuppressed(client, run.recipientColumn, run.channel, run.frequencyCap);
+  await leaveOutSuppressed(client, run.recipientColumn, run.channel, run.frequencyCap, hashKey);
   await findDuplicates(client, run);
   await sizeEnvelopes(client, run.chunkSize);
   run.approve(await totalBilling(client));
