@@ -7,7 +7,10 @@ import type { Knex } from 'knex';
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    ALTER TABLE runs ADD COLUMN purged_at timestamptz;
+    ALTER TABLE runs
+      ADD COLUMN purged_at timestamptz,
+      -- Its purge was begun, and has not ended.
+      ADD COLUMN purging boolean NOT NULL DEFAULT false;
 
     CREATE TABLE hashed_suppressions (
       channel     text NOT NULL CHECK (channel IN ('email', 'sms', 'fax', 'voice', 'tts')),
@@ -37,6 +40,6 @@ export async function down(knex: Knex): Promise<void> {
     END
     $$;
     DROP TABLE hash_key, hashed_suppressions;
-    ALTER TABLE runs DROP COLUMN purged_at;
+    ALTER TABLE runs DROP COLUMN purged_at, DROP COLUMN purging;
   `);
 }

@@ -1,5 +1,6 @@
 import { InputError } from '../domain.ts';
 import { type RecipientStory, tellRecipients } from '../ledger/recipients/story.ts';
+import { countPurgedRuns } from '../ledger/runs/find.ts';
 import type { EngineContext } from './context.ts';
 import { readAddresses, suppressedAddressReader } from './suppress.ts';
 
@@ -26,6 +27,11 @@ export async function tellRecipient(
   const [address = ''] = readAddresses([text], readAddress);
   const stories = await tellRecipients(ledger.pool, { kind: 'address', value: address }, most);
   if (stories.length > 0) return stories;
-  const what = `No run has this MessageID or this recipient (${address}). A number without its country code needs --country.`;
+  const { runs, last } = await countPurgedRuns(ledger.knex);
+  const purged =
+    last === null
+      ? ''
+      : ` Runs that were purged (${runs}, the last at ${last.toISOString()}) know no recipients any more.`;
+  const what = `No run has this MessageID or this recipient (${address}). A number without its country code needs --country.${purged}`;
   throw new InputError([{ where: text, what }]);
 }

@@ -9,7 +9,7 @@ import { restageRecipients } from '../ledger/contacts/restage.ts';
 import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import type { EngineContext } from './context.ts';
-import { requireRun } from './find-run.ts';
+import { requireUnpurgedRun } from './find-run.ts';
 import { firstSlices } from './plan-run.ts';
 import { newRunId } from './run-id.ts';
 
@@ -45,7 +45,7 @@ export async function planRerun(
   account: Account,
 ): Promise<string> {
   const { ledger } = context;
-  const source = await requireRun(context, sourceRun);
+  await requireUnpurgedRun(context, sourceRun);
   // Two reruns of it must not miss each other, and its states must not change on the way.
   const lock = await lockRunForRerun(ledger.pool, sourceRun);
   if (!lock) {
@@ -53,6 +53,7 @@ export async function planRerun(
     throw new InputError([{ where: `run ${sourceRun}`, what }]);
   }
   try {
+    const source = await requireUnpurgedRun(context, sourceRun);
     const now = context.now();
     const run = newRunId(now, context.randomBytes(5));
     const { dispatch, budget } = frozenDefinition.parse(source.definition);

@@ -52,7 +52,9 @@ function defineRemove(command: Command, shell: Shell): void {
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .action(async (texts: string[], options: AddressOptions) => {
       const keys = keysOf(texts, options);
-      const removed = await withLedger(shell, ({ ledger }) => removeSuppressions(ledger.pool, keys));
+      const removed = await withLedger(shell, ({ ledger }) =>
+        removeSuppressions(ledger.pool, keys, ledger.hashKey),
+      );
       const found = new Set(removed.map(keyText));
       const missing = keys.filter((key) => !found.has(keyText(key)));
       if (options.json) {
@@ -106,11 +108,13 @@ function defineList(command: Command, shell: Shell): void {
     .action(async (options: ListOptions) => {
       await withLedger(shell, async ({ ledger }) => {
         const limit = options.limit ?? (options.json ? undefined : shownByDefault);
-        const listed = await listSuppressions(ledger.pool, filterOf(options), limit, (page) => {
+        const showPage = (page: readonly Suppression[]): void => {
           // One write a page: one a line costs more than all the rest.
           const lines = options.json ? page.map((one) => JSON.stringify(one)) : [suppressionTable(page)];
           shell.print(lines.join('\n'));
-        });
+        };
+        const filter = filterOf(options);
+        const listed = await listSuppressions(ledger.pool, filter, limit, showPage, ledger.hashKey);
         if (options.json) return;
         if (listed === 0) shell.print('No suppressions.');
         if (options.limit === undefined && listed === shownByDefault)
