@@ -253,7 +253,10 @@ const budget = z
     "What one run may cost, in the currency of the account's `rates`. A plan that would cost more is refused, and so is one whose cost cannot be told.",
   );
 
-const chargeCodeFile = z.strictObject({ file: text, column: text.optional() });
+const chargeCodeFile = z.strictObject({
+  file: text.describe('The file.'),
+  column: text.optional().describe('Its column of ChargeCodes.'),
+});
 
 const chargeCodes = z
   .union([text, chargeCodeFile], { error: 'expected the name of a file, or { file: …, column: … }' })

@@ -8,7 +8,7 @@ import {
   type PurgeLimit,
 } from '../ledger/purge/candidates.ts';
 import { eraseRun } from '../ledger/purge/erase-run.ts';
-import { hashSuppressions } from '../ledger/purge/hash-suppressions.ts';
+import { forgetRemovedSuppressions, hashSuppressions } from '../ledger/purge/hash-suppressions.ts';
 import { eraseOldReports } from '../ledger/purge/old-reports.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { requireHashKey } from '../ledger/suppressions/hash.ts';
@@ -87,6 +87,7 @@ export async function purge(
   }
   reports += await eraseOldReports(pool, limit.before);
   const suppressions = await hashSuppressions(pool, hashKey, limit.before);
+  await forgetRemovedSuppressions(pool, limit.before);
   return { ...sumOf(purged), reports, suppressions, held };
 }
 

@@ -20,7 +20,7 @@ afterAll(() => opened.close());
 beforeEach(async () => {
   await opened.ledger.pool.query(`
     DELETE FROM runs; DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes;
-    DELETE FROM suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key;
+    DELETE FROM suppressions; DELETE FROM removed_suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key;
     DELETE FROM inbox; DELETE FROM inbox_queue; DELETE FROM reports;
   `);
 });
@@ -153,10 +153,11 @@ describe('of a run that was purged', () => {
     await sentLongAgo(opened);
     const [{ message_id: messageId }] = await query('SELECT message_id FROM requests WHERE request = 1');
     await purgeNow();
-    const [story] = await tellRecipient(opened.context, messageId, undefined);
+    const { stories } = await tellRecipient(opened.context, messageId, undefined, 10);
+    const [story] = stories;
     expect(story).toMatchObject({ address: '', state: 'delivered', price: '0.05', subAccount: 'North' });
     expect(story && recipientStoryText(story)).toMatch(/purged +20\d\d-.*; address, message and words/);
-    const [problem] = await problemsLater(() => tellRecipient(opened.context, '+61412345671', undefined));
+    const [problem] = await problemsLater(() => tellRecipient(opened.context, '+61412345671', undefined, 10));
     expect(problem).toMatch(/purged \(1, the last at 20/);
   });
 

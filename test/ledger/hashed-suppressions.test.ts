@@ -195,7 +195,7 @@ test('a hashed suppression is listed by its hash, found by its address, and take
   await listSuppressions(pool, { address: addressOf(2) }, undefined, see, hashKey);
   expect(listed).toEqual([addressOf(2)]);
   const key = { channel: 'sms', address: addressOf(2), subAccount: '' } as const;
-  expect(await removeSuppressions(pool, [key], hashKey)).toEqual([key]);
+  expect(await removeSuppressions(pool, [key], new Date(), hashKey)).toEqual([key]);
   expect(await leftOut(await importAll(hashKey))).toEqual([
     '1: suppressed for sms, known by its hash alone',
     '3: suppressed for sms: asked',

@@ -2,7 +2,7 @@ import { Big } from 'big.js';
 import type pg from 'pg';
 import type { Channel, RequestState } from '../../src/domain.ts';
 import type { BillingDimension } from '../../src/ledger/billing/report.ts';
-import type { ReportedDelivery } from './billing-world.ts';
+import type { Rates, ReportedDelivery } from './billing-world.ts';
 
 /** What one recipient comes to. */
 type Recipient = {
@@ -30,8 +30,6 @@ export type Figures = {
   estimatedTax: Big;
 };
 
-type Period = { price: string; tax: string | null; from: string | null; until: string | null };
-
 type DbRequest = {
   readonly run_id: string;
   readonly campaign: string;
@@ -44,7 +42,7 @@ type DbRequest = {
   readonly charge_code: string | null;
   readonly addresses: readonly string[];
   readonly parts: readonly (number | null)[];
-  readonly rates: { currency: string; tariffs: Period[][] } | null;
+  readonly rates: Rates | null;
   /** Of the last attempt. */
   readonly started_at: Date;
   /** Positions of those who were left out. */

@@ -26,9 +26,17 @@ const payer = fc
 const price = fc.option(fc.constantFrom('0.08', '0.1', '1.005', '0.00000001'), { nil: null });
 const units = fc.option(fc.constantFrom('1', '2', '3.5'), { nil: null });
 
+type Period = {
+  readonly price: string;
+  readonly tax: string | null;
+  readonly from: string | null;
+  readonly until: string | null;
+};
+export type Rates = { readonly currency: string; readonly tariffs: readonly (readonly Period[])[] };
+
 /** Prices change at local midnight in Auckland, on the day daylight saving begins. */
 const changeOfPrice = '2026-09-26T12:00:00Z';
-const rates = fc.constantFrom(
+const rates = fc.constantFrom<Rates | null>(
   null,
   { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0.15', from: null, until: null }]] },
   {
@@ -250,5 +258,14 @@ async function receive({ ledger, now }: World, drawn: readonly Drawn[]): Promise
 
 function read({ body }: InboxReport): Reading {
   const said: ReportedDelivery = JSON.parse(body.toString());
-  return { kind: 'delivery', ...said, status: said.outcome, result: null, sentAt: null, optedOut: false };
+  return {
+    kind: 'delivery',
+    ...said,
+    status: said.outcome,
+    result: null,
+    sentAt: null,
+    jobNumber: null,
+    unread: null,
+    optedOut: false,
+  };
 }

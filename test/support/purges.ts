@@ -9,6 +9,7 @@ import type { PurgeLimit } from '../../src/ledger/purge/candidates.ts';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { hashKeyOf } from '../../src/ledger/suppressions/hash.ts';
+import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
 import { claimRequests, settleRequests } from './claims.ts';
 import type { TestLedger } from './ledger.ts';
 import { unwatched } from './unwatched.ts';
@@ -30,7 +31,15 @@ export function withKey({ context }: TestLedger): EngineContext {
 /** What must not be found after a purge: of contacts, messages, files, and of what the service said of them. */
 export const planted = [
   ...['0412345671', '412345671', '412345672', '412345673', '412345674', '412345679', 'zebedee', 'xanthippe'],
-  ...['quagmire', 'plumbago', 'reply-of-a-person', 'ann@private.example', 'reference-77', 'not-a-number'],
+  ...[
+    'quagmire',
+    'plumbago',
+    'reply-of-a-person',
+    'ann@private.example',
+    'reference-77',
+    'not-a-number',
+    '412345678',
+  ],
 ];
 
 /**
@@ -65,6 +74,10 @@ dispatch: { chunkSize: 1 }
       reason: 'replied "reply-of-a-person"',
     },
   ]);
+  const removed = { channel: 'sms', address: '+61412345678', subAccount: '' } as const;
+  const others = { reason: '', source: 'operator', createdAt: long } as const;
+  await addSuppressions(pool, [{ ...removed, ...others }]);
+  await removeSuppressions(pool, [removed], long, hashKey);
   const settings = {
     workingFolder: workspace.folder,
     environment: {

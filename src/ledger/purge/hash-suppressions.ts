@@ -70,3 +70,17 @@ async function hashAfter(
   );
   return { hashed: rowCount ?? 0, last: rows.at(-1) };
 }
+
+/**
+ * Forgets which suppressions people took away before then. As long as a raw report from before that is kept, it may be
+ * read again, and must not bring the suppression back.
+ */
+export async function forgetRemovedSuppressions(pool: pg.Pool, before: Date): Promise<void> {
+  await pool.query(
+    `
+    DELETE FROM removed_suppressions
+    WHERE removed_at < least($1, (SELECT min(received_at) FROM inbox))
+    `,
+    [before],
+  );
+}

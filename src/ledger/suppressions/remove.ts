@@ -6,7 +6,8 @@ import { type HashKey, requireHashKey } from './hash.ts';
 export type SuppressionKey = Pick<Suppression, 'channel' | 'address' | 'subAccount'>;
 
 /**
- * Takes suppressions away, all or none, those that are known by their hashes too.
+ * Takes suppressions away, all or none, those that are known by their hashes too. Reports that came before do not bring
+ * them back.
  *
  * @param hashKey of these
  * @returns those that there were
@@ -15,6 +16,7 @@ export type SuppressionKey = Pick<Suppression, 'channel' | 'address' | 'subAccou
 export async function removeSuppressions(
   pool: pg.Pool,
   keys: readonly SuppressionKey[],
+  now: Date,
   hashKey: HashKey | null = null,
 ): Promise<SuppressionKey[]> {
   await requireHashKey(pool, hashKey);
@@ -22,7 +24,7 @@ export async function removeSuppressions(
     `
     WITH key AS MATERIALIZED (
       SELECT *
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) AS k (channel, address, sub_account, hash)
+      FROM unnest($1::text[], $2::text[], $3::text[], $5::bytea[]) AS k (channel, address, sub_account, hash)
     ), plain AS (
       DELETE FROM suppressions s
       USING key k
@@ -33,15 +35,25 @@ export async function removeSuppressions(
       USING key k
       WHERE s.channel = k.channel AND s.hash = k.hash AND s.sub_account = k.sub_account
       RETURNING s.channel, k.address, s.sub_account
+    ), removed AS (
+      SELECT channel, address, sub_account FROM plain
+      UNION
+      SELECT channel, address COLLATE "C", sub_account FROM hashed
+    ), noted AS (
+      INSERT INTO removed_suppressions (channel, address, sub_account, removed_at)
+      SELECT channel, address, sub_account, $4
+      FROM removed
+      ORDER BY channel, address, sub_account
+      ON CONFLICT (channel, address, sub_account) DO UPDATE SET removed_at = excluded.removed_at
     )
-    SELECT channel, address, sub_account AS "subAccount" FROM plain
-    UNION
-    SELECT channel, address, sub_account FROM hashed
+    SELECT channel, address, sub_account AS "subAccount"
+    FROM removed
     `,
     [
       keys.map(({ channel }) => channel),
       keys.map(({ address }) => address),
       keys.map(({ subAccount }) => subAccount),
+      now,
       keys.map(({ channel, address }) => hashKey?.hash(channel, address) ?? null),
     ],
   );
