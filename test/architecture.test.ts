@@ -49,6 +49,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': ['contacts'],
   'string-width': ['report/html'],
+  croner: ['campaign'],
   'big.js': ['campaign', 'report/html', 'report'],
 };
 

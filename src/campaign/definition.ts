@@ -5,6 +5,7 @@ import { keypadTones } from '../wire/fields.ts';
 import { dispatch } from './dispatch.ts';
 import { describeMessageKey } from './field-descriptions.ts';
 import { messageKeys } from './message-keys.ts';
+import { schedule } from './schedule.ts';
 
 /**
  * The one source of a campaign's shape: the TypeScript type, the check at load and the JSON Schema for editors
@@ -284,6 +285,7 @@ export const definitionSchema = z
     dispatch,
     budget,
     chargeCodes,
+    schedule,
   })
   .meta({ title: 'Volley campaign' });
 

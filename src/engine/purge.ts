@@ -10,6 +10,7 @@ import {
 import { eraseRun } from '../ledger/purge/erase-run.ts';
 import { forgetRemovedSuppressions, hashSuppressions } from '../ledger/purge/hash-suppressions.ts';
 import { eraseOldReports } from '../ledger/purge/old-reports.ts';
+import { eraseOldTicks } from '../ledger/purge/old-ticks.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { requireHashKey } from '../ledger/suppressions/hash.ts';
 import { bookBilling } from './billing.ts';
@@ -88,6 +89,7 @@ export async function purge(
   reports += await eraseOldReports(pool, limit.before);
   const suppressions = await hashSuppressions(pool, hashKey, limit.before);
   await forgetRemovedSuppressions(pool, limit.before);
+  await eraseOldTicks(pool, limit.before);
   return { ...sumOf(purged), reports, suppressions, held };
 }
 

@@ -21,7 +21,7 @@ beforeEach(async () => {
   await opened.ledger.pool.query(`
     DELETE FROM runs; DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes;
     DELETE FROM suppressions; DELETE FROM removed_suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key;
-    DELETE FROM inbox; DELETE FROM inbox_queue; DELETE FROM reports;
+    DELETE FROM ticks; DELETE FROM inbox; DELETE FROM inbox_queue; DELETE FROM reports;
   `);
 });
 

@@ -39,6 +39,7 @@ export const planted = [
     'reference-77',
     'not-a-number',
     '412345678',
+    'tick-of-zebedee',
   ],
 ];
 
@@ -78,6 +79,10 @@ dispatch: { chunkSize: 1 }
   const others = { reason: '', source: 'operator', createdAt: long } as const;
   await addSuppressions(pool, [{ ...removed, ...others }]);
   await removeSuppressions(pool, [removed], long, hashKey);
+  await pool.query(`
+    INSERT INTO schedules VALUES ('a.yaml', 'reminder', '{}', true, '2025-01-02') ON CONFLICT DO NOTHING;
+    INSERT INTO ticks VALUES ('a.yaml', '2025-01-02', 'failed', NULL, 'contacts.csv:4: tick-of-zebedee');
+  `);
   const settings = {
     workingFolder: workspace.folder,
     environment: {
