@@ -48,3 +48,16 @@ test('and with 2, and nothing printed, when a line cannot be read', async () => 
   expect(stderr).toContain('invoice.csv:2:3: "free" is no price');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });
+
+test('columns are named in any number, and those that are unknown are refused', async () => {
+  const named = ['--column', 'MessageID=MessageID', 'price=Price', '--column', 'Units=Units'];
+  expect(
+    await reconcile(
+      sent.map((one) => invoiceRow(one)),
+      ...named,
+    ),
+  ).toMatchObject({ code: 0 });
+  const { code, stderr } = await reconcile([], '--column', 'Cost=Price');
+  expect(stderr).toContain('expected one of MessageID, Destination, Price, Units, Date');
+  expect(code).toBe(2);
+});

@@ -23,7 +23,7 @@ const shortest = 86_400_000;
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Erases addresses, names, messages, files and raw reports of runs that ended long ago, for good. Counts, units, money, MessageIDs and who pays stay, and billing reports are as before; suppressions stay as keyed hashes. What is kept, and for whom the key is: docs/operations.md.',
+      'Erases addresses, names, messages, files and raw reports of runs that ended long ago, for good. Counts, units, money, MessageIDs and who pays stay, and billing reports are as before; suppressions stay as keyed hashes. What is kept, and the key of the hashes: docs/operations.md.',
     )
     .requiredOption(
       '--older-than <time>',

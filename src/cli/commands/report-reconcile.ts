@@ -15,7 +15,7 @@ import { parseTime } from './report-billing.ts';
 
 type ReconcileOptions = ReportOptions & {
   readonly invoice: string;
-  readonly column: Readonly<Partial<Record<InvoiceField, string>>>;
+  readonly column?: Readonly<Partial<Record<InvoiceField, string>>>;
   readonly decimal: 'point' | 'comma';
   readonly country?: string;
   readonly skipUnreadable?: true;
@@ -39,7 +39,6 @@ export function defineReconcile(command: Command, shell: Shell): void {
       '--column <field=name...>',
       `which column is ${invoiceFields.join(', ')}, such as MessageID="Message Ref" (default: by the usual names)`,
       parseColumn,
-      {},
     )
     .addOption(
       new Option('--decimal <sign>', 'what stands before the decimals')
@@ -71,7 +70,7 @@ export function defineReconcile(command: Command, shell: Shell): void {
     const scope = scopeOf(options);
     const path = resolve(shell.settings.workingFolder, options.invoice);
     const { bytes, shown } = await openFile(path, shell.settings, '--invoice', 'invoice');
-    const { column: columns, decimal, country, skipLines, skipUnreadable = false } = options;
+    const { column: columns = {}, decimal, country, skipLines, skipUnreadable = false } = options;
     const invoice = { name: shown, bytes, columns, decimal, country, skipLines, skipUnreadable };
     const agrees = await withLedger(shell, (context) =>
       reconcileInvoice(context, invoice, period, scope, async (found) => {
@@ -112,7 +111,7 @@ function filterTexts({ account, subAccount, channel }: ReconcileOptions): string
 /** `MessageID=Message Ref`, added to those before it. */
 function parseColumn(
   text: string,
-  earlier: Readonly<Partial<Record<InvoiceField, string>>>,
+  earlier: Readonly<Partial<Record<InvoiceField, string>>> = {},
 ): Readonly<Partial<Record<InvoiceField, string>>> {
   const [written, ...rest] = text.split('=');
   const field = invoiceFields.find((known) => known.toLowerCase() === written?.trim().toLowerCase());
