@@ -47,7 +47,8 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'sms-length': ['engine'],
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
-  'libphonenumber-js': ['contacts'],
+  'libphonenumber-js': ['contacts', 'platform/phone-countries.ts'],
+  'temporal-polyfill': ['campaign'],
   'big.js': ['campaign'],
 };
 

@@ -1,5 +1,6 @@
 import { checkBudget } from '../campaign/budget.ts';
 import { estimateCost } from '../campaign/cost.ts';
+import { openTariffs } from '../campaign/tariffs.ts';
 import type { Contact } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { inSession } from '../ledger/connection.ts';
@@ -42,16 +43,19 @@ export async function planRun(
   const run = newRunId(now, context.randomBytes(5));
   const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
   const linesBefore = countLinesBefore(contactFiles);
+  const tariffs = openTariffs(definition.channel, account);
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
       contacts: counted(contacts, progress.onRead),
       linesBefore,
       partsOf: ({ envelope, destination, address }) =>
         readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
+      tariffOf: tariffs.placeOf,
       takePieces: kept.take,
     });
     await stageSuppressions(client, suppressionLists.addresses);
     progress.onExpand();
+    const rates = tariffs.rates();
     await expandRun(client, {
       run,
       campaign: definition.campaign,
@@ -70,8 +74,9 @@ export async function planRun(
       }),
       sourceRun: null,
       files: { kind: 'read', readFile: files.read },
+      rates,
       ...(await firstSlices(context, run, account, definition)),
-      approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, account.rates)),
+      approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, rates, now)),
       createdAt: now,
     });
   });

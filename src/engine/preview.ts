@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import { checkBudget } from '../campaign/budget.ts';
-import { addTotals, type CostEstimate, type CostTotal, estimateCost } from '../campaign/cost.ts';
+import { type CostEstimate, estimateCost } from '../campaign/cost.ts';
 import type { Definition } from '../campaign/definition.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
+import { openTariffs } from '../campaign/tariffs.ts';
 import type { ContactFile } from '../contacts/read.ts';
 import type {
   Channel,
@@ -19,6 +19,7 @@ import { type LeftOutAddress, streamLeftOutAddresses } from '../ledger/contacts/
 import type { EngineContext } from './context.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
 import { countLinesBefore } from './lines-before.ts';
+import { countPlan } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openSmsReader } from './sms-text.ts';
 import type { SuppressionLists } from './suppression-lists.ts';
@@ -69,22 +70,25 @@ export type PreviewedMessage = Envelope & {
 const shownRejected = 20;
 const shownMessages = 3;
 
+export type PreviewContext = Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>;
+
 /**
  * Counts what a run would count. Memory grows with the number of addresses, suppressed ones too, not with the size of
  * what they are sent.
  *
- * @param context the ledger, whose suppressions are looked at; without one, only the campaign's own lists are
+ * @param context without a ledger, only the campaign's own suppression lists are looked at
  * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told
  */
 export async function previewCampaign(
   { campaign, account, composition, contactFiles, contacts, filtered, suppressionLists }: PreparedCampaign,
-  context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
+  context: PreviewContext,
 ): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const linesBefore = countLinesBefore(contactFiles);
   const severalFiles = contactFiles.length > 1;
   const lineOfAddress = new Map<string, number>();
-  const envelopes = countEnvelopes();
+  const tariffs = openTariffs(channel, account);
+  const planned = countPlan(tariffs);
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
@@ -126,7 +130,7 @@ export async function previewCampaign(
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);
-    envelopes.add(envelope, sms?.parts ?? null);
+    planned.add(envelope, address, sms?.parts ?? null);
     if (messages.length < shownMessages) {
       messages.push({ file: nameOf(file), line, destination, ...envelope, text: sms?.text ?? null });
     }
@@ -137,10 +141,9 @@ export async function previewCampaign(
     for (const contact of batch) take(contact);
   }
 
-  const counted = envelopes.counts();
-  const sum = (numberOf: (count: EnvelopeCount) => number): number =>
-    counted.reduce((total, count) => total + numberOf(count), 0);
-  const cost = estimateCost(addTotals(counted), channel, account.rates);
+  const totals = planned.totals();
+  const sizes = planned.envelopeSizes();
+  const cost = estimateCost(totals, channel, tariffs.rates(), context.now());
   checkBudget(campaign, cost);
   return {
     campaign: definition.campaign,
@@ -151,14 +154,14 @@ export async function previewCampaign(
     filtered: composition.filter ? filtered() : null,
     mapping: composition.mapping,
     recipients: lineOfAddress.size,
-    requests: sum(({ recipients }) => Math.ceil(recipients / dispatch.chunkSize)),
-    envelopes: counted.length,
+    requests: sizes.reduce((sum, size) => sum + Math.ceil(size / dispatch.chunkSize), 0),
+    envelopes: sizes.length,
     merge: composition.merge,
-    smsParts: readSms ? sum(({ parts }) => parts ?? 0) : null,
+    smsParts: readSms ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
     cost,
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),
-    ledger: context ? 'read' : 'not read',
+    ledger: context.ledger ? 'read' : 'not read',
     messages,
   };
 }
@@ -170,7 +173,7 @@ type WhyLeftOut = (address: string, subAccount: string) => string | undefined;
 async function readLeftOut(
   definition: Definition,
   lists: SuppressionLists,
-  context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
+  context: PreviewContext,
 ): Promise<WhyLeftOut> {
   const reasons = new Map<string, LeftOutAddress[]>();
   const add = async (batches: AsyncIterable<readonly LeftOutAddress[]>): Promise<void> => {
@@ -183,9 +186,10 @@ async function readLeftOut(
     }
   };
   await add(lists.addresses);
-  if (context) {
-    const cap = frequencyCapOf(definition, context.now());
-    await inSession(context.ledger.pool, async (client) => {
+  const { ledger, now } = context;
+  if (ledger) {
+    const cap = frequencyCapOf(definition, now());
+    await inSession(ledger.pool, async (client) => {
       await client.query('BEGIN READ ONLY');
       await add(streamLeftOutAddresses(client, definition.channel, cap));
       await client.query('COMMIT');
@@ -194,32 +198,4 @@ async function readLeftOut(
   if (reasons.size === 0) return () => undefined;
   return (address, subAccount) =>
     reasons.get(address)?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount)?.detail;
-}
-
-/** Recipients of an envelope, and what they are sent. */
-type EnvelopeCount = { -readonly [Key in keyof CostTotal]: CostTotal[Key] };
-
-/** Counts recipients by envelope. An envelope is known as an object; equal ones are told by their hash. */
-function countEnvelopes(): {
-  readonly add: (envelope: Envelope, parts: number | null) => void;
-  readonly counts: () => readonly EnvelopeCount[];
-} {
-  const byHash = new Map<string, EnvelopeCount>();
-  const known = new WeakMap<Envelope, EnvelopeCount>();
-  const look = (envelope: Envelope): EnvelopeCount => {
-    const key = hash('sha256', JSON.stringify(envelope), 'base64');
-    const { SubAccount: subAccount = null, ChargeCode: chargeCode = null } = envelope.fields;
-    const count = byHash.get(key) ?? { subAccount, chargeCode, recipients: 0, parts: null };
-    byHash.set(key, count);
-    known.set(envelope, count);
-    return count;
-  };
-  return {
-    add: (envelope, parts) => {
-      const count = known.get(envelope) ?? look(envelope);
-      count.recipients++;
-      if (parts !== null) count.parts = (count.parts ?? 0) + parts;
-    },
-    counts: () => [...byHash.values()],
-  };
 }

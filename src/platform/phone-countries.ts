@@ -1,0 +1,42 @@
+import {
+  type CountryCode,
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+  validatePhoneNumberLength,
+} from 'libphonenumber-js/max';
+
+/** Calling codes, and which countries' they are, by the phone number library. */
+
+/** Whether a text is the code of a country with phone numbers, in capital letters (ISO 3166): `NZ`. */
+export function isPhoneCountry(text: string): text is CountryCode {
+  return isSupportedCountry(text);
+}
+
+/** Whether some phone number could begin so: `+64`, `+6421`. */
+export function isNumberPrefix(text: string): boolean {
+  if (!/^\+[1-9]\d{0,14}$/.test(text)) return false;
+  // What is shorter than a calling code begins several.
+  if (text.length < 4)
+    return Array.from({ length: 10 }, (_, digit) => digit).some((digit) => isNumberPrefix(`${text}${digit}`));
+  const found = validatePhoneNumberLength(text);
+  return found !== 'INVALID_COUNTRY' && found !== 'TOO_LONG' && found !== 'NOT_A_NUMBER';
+}
+
+/** What all numbers of a country begin with, and whether those of others begin so too. */
+export type CallingCode = { readonly prefix: string; readonly shared: boolean };
+
+export function callingCodeOf(country: CountryCode): CallingCode {
+  const code = getCountryCallingCode(country);
+  const countries = getCountries().filter((other) => getCountryCallingCode(other) === code);
+  return { prefix: `+${code}`, shared: countries.length > 1 };
+}
+
+/**
+ * The country of a number in E.164; undefined where it cannot be told. The library looks into each number, which takes
+ * some microseconds.
+ */
+export function countryOfNumber(number: string): CountryCode | undefined {
+  return parsePhoneNumberFromString(number, { extract: false })?.country;
+}
