@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { channels, type Rate, unitOfChannel } from '../domain.ts';
 import { isNumberPrefix, isPhoneCountry } from '../platform/phone-countries.ts';
-import { decimal, timeZone } from '../platform/scalars.ts';
-
-/** A date of the calendar; 2026-02-30 is none. */
-const localDate = z.iso.date('expected a date such as 2026-11-01');
+import { decimal, localDate, timeZone } from '../platform/scalars.ts';
 
 const destination = z
   .string()

@@ -77,6 +77,14 @@ export const percentage = z
   .regex(/^(?:100|\d{1,2}(?:\.\d{1,3})?)%$/, 'expected a share from 0% to 100%, such as 5%')
   .transform((written) => Number(written.slice(0, -1)) / 100);
 
+const isoDate = z.iso.date();
+
+/** A date of the calendar, as ISO 8601 writes it; 2026-02-30 is none. */
+export const localDate = z
+  .string()
+  .refine((written) => isoDate.safeParse(written).success, { error: 'expected a date such as 2026-11-01' })
+  .meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+
 /** A time zone by its name in the IANA database, such as `Pacific/Auckland`. */
 export const timeZone = z.string().refine(isTimeZone, {
   error: 'expected a time zone such as Pacific/Auckland or UTC',
