@@ -237,6 +237,8 @@ test('divided until the poison is alone, nobody is lost, changed, moved or sent 
         pieces = await piecesOf(run);
         expect(divided?.last ?? before.length).toBe(pieces.length);
         expectDivided(before, pieces);
+        const occupied = pieces.filter(({ recipients }) => recipients > 0);
+        expect(occupied.filter((piece) => (piece.tariffs === null) !== (rates === null))).toEqual([]);
         await expectSums(run, contacts.length, contacts.filter(({ leftOut }) => leftOut).length);
       }
 
