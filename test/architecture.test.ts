@@ -48,8 +48,9 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': ['contacts', 'platform/phone-countries.ts'],
+  'string-width': ['report/html'],
   'temporal-polyfill': ['campaign'],
-  'big.js': ['campaign'],
+  'big.js': ['campaign', 'report/html'],
 };
 
 /** Rooms without files, sockets and processes. */

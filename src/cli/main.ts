@@ -34,6 +34,10 @@ const commands: Readonly<
     summary: 'delivery reports: list, what is missing, replay',
     load: () => import('./commands/reports.ts'),
   },
+  billing: {
+    summary: 'close a month of billing, list the closed ones',
+    load: () => import('./commands/billing.ts'),
+  },
   suppress: {
     summary: 'addresses not to be sent to: add, remove, import, list',
     load: () => import('./commands/suppress.ts'),

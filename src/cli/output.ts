@@ -46,10 +46,12 @@ async function refuseWhatIsThere(out: string): Promise<void> {
 
 /** A second name is refused where there is such a file; a new name would take its place without a word. */
 async function giveName(unfinished: string, out: string): Promise<void> {
-  const failure = await link(unfinished, out).catch((error: unknown) => error);
-  if (failure === undefined) return;
-  if (codeOf(failure) === 'EEXIST') throw unwritable(out, failure);
-  // Some file systems know no second names (memory sticks, network drives).
+  const named = await link(unfinished, out).then(
+    () => true,
+    () => false,
+  );
+  if (named) return;
+  // There is such a file; or the file system knows no second names (memory sticks, network drives).
   await (await create(out, out)).close();
   await rename(unfinished, out);
 }

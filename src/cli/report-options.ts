@@ -17,9 +17,10 @@ export type ReportOptions = {
 export function addReportOptions(command: Command, standard: ReportFormat): Command {
   return command
     .addOption(
-      new Option('--format <format>', `how (default: as --out ends, otherwise ${standard})`).choices(
-        reportFormats,
-      ),
+      new Option(
+        '--format <format>',
+        `the form of the report (default: as --out ends, otherwise ${standard})`,
+      ).choices(reportFormats),
     )
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .option('--out <file>', 'write to this file, which must not be there yet; standard output by default');

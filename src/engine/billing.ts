@@ -1,3 +1,5 @@
+import { InputError } from '../domain.ts';
+import { type Closing, closePeriod, closingOf } from '../ledger/billing/close.ts';
 import { bookPending } from '../ledger/billing/fold.ts';
 import {
   type BillingLine,
@@ -13,6 +15,8 @@ import type { EngineContext } from './context.ts';
 /** A billing report, all of it as of one moment. */
 export type StreamedBilling = {
   readonly lines: AsyncIterable<readonly BillingLine[]>;
+  /** Of the last period, where all that is reported is closed and the same lines come again. */
+  readonly closing: Closing | undefined;
   /** Known after the last line. */
   readonly totals: () => readonly BillingTotal[];
   /** The same figures by other dimensions. */
@@ -39,8 +43,47 @@ export async function reportBillingLines<Result>(
     }
     const regroup = (by: BillingQuery['by']): Promise<BillingReport> =>
       reportBilling(client, { ...query, by });
-    const result = await use({ lines: lines(), totals: () => totals, regroup });
+    const { until, timeZone } = query;
+    const closing = until === null ? undefined : await closingOf(client, until, timeZone);
+    const result = await use({ lines: lines(), closing, totals: () => totals, regroup });
     await client.query('COMMIT');
     return result;
   });
+}
+
+/**
+ * Freezes the billing of a month.
+ *
+ * @param month `YYYY-MM`, in the zone
+ * @param closedBy who says so
+ * @throws InputError when it is not over, was closed before, or is not the next one to be closed
+ */
+export async function closeMonth(
+  { ledger, now }: EngineContext,
+  {
+    month,
+    timeZone,
+    closedBy,
+  }: { readonly month: string; readonly timeZone: string; readonly closedBy: string },
+): Promise<Closing> {
+  const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now());
+  const refuse = (what: string): never => {
+    throw new InputError([{ where: `billing close ${month}`, what }]);
+  };
+  switch (end.kind) {
+    case 'closed':
+      return end.closing;
+    case 'closed before': {
+      const { closedAt, closedBy: by } = end.closing;
+      return refuse(`It was closed ${closedAt.toISOString()} by ${by}, and is the same ever since.`);
+    }
+    case 'not next': {
+      const { period, timeZone: zone } = end.last;
+      return refuse(
+        `The last period that is closed is ${period} (${zone}); the next one is the month after it, in the same zone (--time-zone ${zone}).`,
+      );
+    }
+    case 'not over':
+      return refuse(`It is over ${end.endsAt.toISOString()}; a month can be closed after that.`);
+  }
 }

@@ -1,3 +1,4 @@
+import type { Closing } from '../ledger/billing/close.ts';
 import type {
   BillingDimension,
   BillingFigures,
@@ -6,6 +7,7 @@ import type {
   BillingTotal,
 } from '../ledger/billing/report.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
+import { toSeconds } from './time.ts';
 
 /** A line of the report, or the sum of all lines of a currency. */
 type SheetLine = BillingFigures & {
@@ -65,6 +67,8 @@ export function billingSheet(
     readonly lines: AsyncIterable<readonly BillingLine[]>;
     readonly totals: () => readonly BillingTotal[];
     readonly charts?: Sheet<SheetLine>['charts'];
+    /** Where nothing of it changes any more. */
+    readonly closing?: Closing | undefined;
     /** The totals once more, known before. */
     readonly expected: readonly BillingTotal[];
   },
@@ -94,7 +98,7 @@ export function billingSheet(
   }
   return {
     title: 'Billing',
-    subtitle: subtitleOf(query),
+    subtitle: [...subtitleOf(query), ...closingLine(report.closing)],
     asOf,
     columns: [
       ...dimensions,
@@ -123,6 +127,10 @@ export function billingSheet(
       })),
     ...(report.charts ? { charts: report.charts } : {}),
   };
+}
+
+function closingLine(closing: Closing | undefined): string[] {
+  return closing ? [`closed ${toSeconds(closing.closedAt)} UTC by ${closing.closedBy}`] : [];
 }
 
 function subtitleOf({ by, from, until, timeZone, only }: BillingQuery): string[] {

@@ -8,8 +8,8 @@ type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
 };
 
 const columns: readonly SheetColumn<FailureLine>[] = [
-  { key: 'request', title: 'Request', kind: 'integer', value: ({ request }) => request },
   { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },
+  { key: 'request', title: 'Request', kind: 'integer', value: ({ request }) => request },
   { key: 'state', title: 'State', kind: 'text', value: ({ state }) => state },
   { key: 'reason', title: 'Words', kind: 'text', value: ({ reason }) => reason },
   { key: 'httpStatus', title: 'HTTP', kind: 'integer', value: ({ httpStatus }) => httpStatus },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bookBilling } from '../engine/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { applyInbox, type MappingOf } from '../engine/ingest.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -22,7 +23,7 @@ const usualLook = 10_000;
 /** Wait before the inbox is tried again when the database is away (milliseconds). */
 const waitAfterFailure = 1_000;
 
-/** Applies the inbox in the background, one pass at a time; what arrives during a pass gets another. */
+/** Applies the inbox in the background, and books it for billing: one pass at a time; what arrives during a pass gets another. */
 export function startApplier(
   context: EngineContext,
   mappingOf: MappingOf,
@@ -33,6 +34,7 @@ export function startApplier(
   let again = false;
   let arrived = false;
   let stopped = false;
+  let bookingDue = true;
   let timer: NodeJS.Timeout | undefined;
 
   /** As long as reports arrive, taking them goes before applying them: a caller waits for its answer. */
@@ -50,6 +52,10 @@ export function startApplier(
       try {
         const applied = await applyInbox(context, mappingOf, giveWay);
         if (applied > 0) logger.debug({ reports: applied }, 'reports applied');
+        if (bookingDue && !stopped) {
+          bookingDue = false;
+          await bookBilling(context);
+        }
       } catch (error) {
         logger.error(
           { error: error instanceof Error ? error.message : String(error) },
@@ -71,7 +77,11 @@ export function startApplier(
     look();
   }
 
-  const looking = setInterval(look, lookEvery);
+  // What has become of recipients is booked now and then, so that a billing report has little left to do.
+  const looking = setInterval(() => {
+    bookingDue = true;
+    look();
+  }, lookEvery);
 
   return {
     wake,

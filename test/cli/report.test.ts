@@ -28,8 +28,8 @@ describe('volley report failures', () => {
     const { code, stdout } = await report('failures', run);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Requests of run .* that were not accepted\n/);
-    expect(stdout).toMatch(/ 3 │ \w+ +│ in_doubt .* no answer within 30000 ms /);
-    expect(stdout).toMatch(/Total .* 3 requests /);
+    expect(stdout).toMatch(/│ \w+ +│ +3 │ in_doubt .* no answer within 30000 ms /);
+    expect(stdout).toMatch(/│ Total .* 3 requests /);
   });
 
   test('is a workbook in a file that is named like one', async () => {

@@ -68,16 +68,19 @@ export function defineBilling(command: Command, shell: Shell): void {
   });
 }
 
-/** The billing report, as of that time. */
+/** The billing report, as of that time; of what is closed, as of its closing. */
 export async function writeBilling(
   context: EngineContext,
   query: BillingQuery,
   write: WriteSheet,
   asOf: Date,
 ): Promise<void> {
-  await reportBillingLines(context, query, async ({ lines, totals, regroup }) => {
+  await reportBillingLines(context, query, async ({ lines, totals, closing, regroup }) => {
     const { totals: expected } = await regroup([]);
-    await write(billingSheet(query, { lines, totals, expected }, asOf));
+    const charts = async () =>
+      (await import('../../report/billing-charts.ts')).billingCharts(expected, regroup);
+    const report = { lines, totals, expected, closing, charts };
+    await write(billingSheet(query, report, closing?.closedAt ?? asOf));
   });
 }
 

@@ -31,7 +31,7 @@ export async function applyDeliveries(
     const recipient = recipients.get(place);
     return recipient ? [{ reading, recipient }] : [];
   });
-  const decided = await decide(client, decidingOf(matched));
+  const decided = await decideAll(client, matched);
   await proveAccepted(
     client,
     matched.map(({ recipient }) => recipient).filter(({ state }) => unproven.includes(state)),
@@ -51,16 +51,41 @@ function stateOf({ report, outcome }: ReadReport<'delivery'>, decided: Decided |
   return 'unchanged';
 }
 
-/** Of each recipient the first final report, unless the one that decided earlier is read again. */
-function decidingOf(matched: readonly Matched[]): Matched[] {
-  const deciding = new Map<string, Matched>();
-  for (const each of matched) {
-    const { reading, recipient } = each;
-    if (reading.outcome === 'pending') continue;
-    const key = recipientKey(recipient);
-    if (!deciding.has(key) || recipient.decidedBy === reading.report) deciding.set(key, each);
-  }
-  return [...deciding.values()];
+/** What becomes of each recipient; where it was known before, what equal reports add to it. */
+async function decideAll(
+  client: pg.ClientBase,
+  matched: readonly Matched[],
+): Promise<ReadonlyMap<string, Decided>> {
+  const final = Map.groupBy(
+    matched.filter(({ reading }) => reading.outcome !== 'pending'),
+    ({ recipient }) => recipientKey(recipient),
+  );
+  const first = new Map([...final].map(([key, reports]) => [key, completed(firstOf(reports), reports)]));
+  const decided = await decide(client, [...first.values()]);
+  // Where an earlier report had decided otherwise, one of these may still be its repetition.
+  const repeated = [...final].flatMap(([key, reports]) => {
+    const outcome = decided.get(key)?.outcome;
+    if (outcome === first.get(key)?.reading.outcome) return [];
+    const repetition = reports.find(({ reading }) => reading.outcome === outcome);
+    return repetition ? [completed(repetition, reports)] : [];
+  });
+  await decide(client, repeated);
+  return decided;
+}
+
+/** The first report, unless the one that decided earlier is read again. */
+function firstOf(reports: readonly Matched[]): Matched {
+  const [first] = reports;
+  if (first === undefined) throw new Error('a group has somebody');
+  return reports.find(({ reading, recipient }) => recipient.decidedBy === reading.report) ?? first;
+}
+
+/** With the units and the price that equal reports have, where it has none itself. */
+function completed({ reading, recipient }: Matched, reports: readonly Matched[]): Matched {
+  const equal = reports.map((each) => each.reading).filter(({ outcome }) => outcome === reading.outcome);
+  const units = reading.units ?? equal.find((each) => each.units !== null)?.units ?? null;
+  const price = reading.price ?? equal.find((each) => each.price !== null)?.price ?? null;
+  return { reading: { ...reading, units, price }, recipient };
 }
 
 type DbDecided = {
@@ -90,10 +115,12 @@ async function decide(
     ON CONFLICT (run_id, request, position) DO UPDATE
     SET outcome = CASE WHEN o.report_id = excluded.report_id THEN excluded.outcome ELSE o.outcome END,
         result = CASE WHEN o.report_id = excluded.report_id THEN excluded.result ELSE o.result END,
-        units = CASE WHEN o.report_id = excluded.report_id THEN excluded.units
+        units = CASE WHEN o.report_id = excluded.report_id AND o.outcome <> excluded.outcome THEN excluded.units
+                     WHEN o.report_id = excluded.report_id THEN coalesce(excluded.units, o.units)
                      WHEN o.outcome = excluded.outcome THEN coalesce(o.units, excluded.units)
                      ELSE o.units END,
-        price = CASE WHEN o.report_id = excluded.report_id THEN excluded.price
+        price = CASE WHEN o.report_id = excluded.report_id AND o.outcome <> excluded.outcome THEN excluded.price
+                     WHEN o.report_id = excluded.report_id THEN coalesce(excluded.price, o.price)
                      WHEN o.outcome = excluded.outcome THEN coalesce(o.price, excluded.price)
                      ELSE o.price END
     WHERE o.outcome <> 'cancelled'

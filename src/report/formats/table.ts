@@ -33,7 +33,7 @@ export async function* tableText<Row>(sheet: Sheet<Row>): AsyncGenerator<string,
     const drawn = columns.map(({ title: head, kind }, place) => {
       const right = kind === 'integer' || kind === 'decimal';
       const value = (line: readonly string[]): string => line[place] ?? '';
-      return { title: head, value, align: right ? ('right' as const) : ('left' as const) };
+      return { title: printable(head), value, align: right ? ('right' as const) : ('left' as const) };
     });
     yield `${table(drawn, lines)}\n`;
   }

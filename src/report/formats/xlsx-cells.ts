@@ -20,14 +20,14 @@ export function workbookCell(kind: CellKind, value: CellValue): WorkbookCell {
   const text = cellText(value);
   const isNumber = (kind === 'integer' || kind === 'decimal') && plainNumber.test(text);
   const digits = text.replace(/^[+-]?[0.]*/, '').replace('.', '').length;
-  if (!isNumber || digits > exactDigits) return { value: textOf(text), format: undefined };
+  if (!isNumber || digits > exactDigits) return { value: workbookText(text), format: undefined };
   const [, fraction = ''] = text.split('.');
   // As many places as the ledger has, thousands apart.
   return { value: Number(text), format: fraction === '' ? '#,##0' : `#,##0.${'0'.repeat(fraction.length)}` };
 }
 
 /** Inert, without what XML cannot hold, and no longer than a cell can be; a text that is cut says so. */
-function textOf(text: string): string {
+export function workbookText(text: string): string {
   const shown = inert(text)
     .toWellFormed()
     .replace(/[^\t\n\r]+/g, printable)
@@ -38,7 +38,7 @@ function textOf(text: string): string {
 }
 
 const widest = 60;
-const narrowest: Readonly<Record<CellKind, number>> = { text: 10, integer: 10, decimal: 12, time: 20 };
+const narrowest: Readonly<Record<CellKind, number>> = { text: 10, integer: 14, decimal: 18, time: 20 };
 /** Rows whose texts say how wide the columns are. */
 const measured = 100;
 

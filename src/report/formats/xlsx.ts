@@ -1,10 +1,21 @@
 import { PassThrough } from 'node:stream';
 import { WorkbookWriter, type WorksheetWriter } from '@cj-tech-master/excelts';
 import type { Sheet } from './sheet.ts';
-import { columnWidths, sheetNames, workbookCell } from './xlsx-cells.ts';
+import { columnWidths, sheetNames, workbookCell, workbookText } from './xlsx-cells.ts';
 
 /** Rows of a worksheet, its header among them: all that the file format has. */
 export const rowsInWorksheet = 1_048_576;
+
+/** Of the font that cells have by themselves; without its name it would be another one. */
+const bold = { name: 'Calibri', family: 2, scheme: 'minor', size: 11, bold: true } as const;
+/** A4, across, as wide as the columns are. */
+const onPaper = {
+  paperSize: 9,
+  orientation: 'landscape',
+  fitToPage: true,
+  fitToWidth: 1,
+  fitToHeight: 0,
+} as const;
 
 /** So many bytes wait to be read before the next row is made. */
 const ahead = 1_048_576;
@@ -60,13 +71,20 @@ async function writeWorkbook<Row>(sheet: Sheet<Row>, output: PassThrough, rowsIn
     if (worksheet) return worksheet;
     worksheets++;
     rows = 1;
-    worksheet = workbook.addWorksheet(nameOf(worksheets), { views: [{ state: 'frozen', ySplit: 1 }] });
+    worksheet = workbook.addWorksheet(nameOf(worksheets), {
+      views: [{ state: 'frozen', ySplit: 1 }],
+      pageSetup: onPaper,
+    });
     worksheet.columns = columns.map(({ title }, column) => ({
-      header: title,
+      header: workbookText(title),
       width: widths?.[column] ?? columnWidths(columns, [])[column] ?? 0,
     }));
     const header = worksheet.getRow(1);
-    header.font = { bold: true };
+    header.font = bold;
+    for (const [column, { kind }] of columns.entries()) {
+      // As the cells are by themselves.
+      header.getCell(column + 1).alignment = { horizontal: kind === 'text' ? 'left' : 'right' };
+    }
     header.commit();
     return worksheet;
   };
@@ -78,7 +96,7 @@ async function writeWorkbook<Row>(sheet: Sheet<Row>, output: PassThrough, rowsIn
       if (format !== undefined) line.getCell(column + 1).numFmt = format;
     }
     if (total) {
-      line.font = { bold: true };
+      line.font = bold;
       line.border = { top: { style: 'thin' } };
     }
     line.commit();

@@ -1,2 +1,77 @@
+import { createHash } from 'node:crypto';
 import type { Sheet } from '../formats/sheet.ts';
-export async function* htmlText<Row>(_sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {}
+import { toSeconds } from '../time.ts';
+import type { Chart } from './chart.ts';
+import { pageStyle } from './style.ts';
+import { tableHtml, textHtml } from './table.ts';
+
+/** A report for people: what it is of, its charts, its tables. */
+export type Page = {
+  readonly title: string;
+  readonly subtitle: readonly string[];
+  readonly asOf: Date;
+  readonly charts: readonly Chart[];
+  /** Tables one after another; their charts are not asked for. */
+  readonly tables: readonly TablePart[];
+};
+
+/** A table, and the line above it. Of each kind of row its own, so that the page need not know them. */
+export type TablePart = { readonly columns: number; readonly html: () => AsyncIterable<string> };
+
+export function tablePart<Row>(sheet: Sheet<Row>, caption: string): TablePart {
+  return { columns: sheet.columns.length, html: () => tableHtml(sheet, caption) };
+}
+
+/** A tabular report as a page of its own. */
+export async function* htmlText<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
+  const { title, subtitle, asOf, charts } = sheet;
+  const tables = [tablePart(sheet, 'Lines')];
+  yield* htmlPage({ title, subtitle, asOf, charts: charts ? await charts() : [], tables });
+}
+
+/**
+ * One file that needs no other, no script and no network, and allows none: whatever a text of a report says, a browser
+ * neither runs nor fetches it.
+ */
+export async function* htmlPage(page: Page): AsyncGenerator<string, void, undefined> {
+  const { title, subtitle, asOf, charts, tables } = page;
+  const columns = Math.max(0, ...tables.map((table) => table.columns));
+  const style = pageStyle(columns);
+  const digest = createHash('sha256').update(style).digest('base64');
+  const policy = `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'`;
+  yield `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="Volley">
+<title>${textHtml(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<header>
+<h1 dir="auto">${textHtml(title)}</h1>
+${subtitle.map((line) => `<p dir="auto">${textHtml(line)}</p>\n`).join('')}</header>
+<main>
+`;
+  if (charts.length > 0)
+    yield `<section class="charts" aria-label="Charts">\n${charts.map(figureHtml).join('')}</section>\n`;
+  for (const table of tables) yield* table.html();
+  yield `</main>
+<footer>As of ${toSeconds(asOf)} UTC. Times are UTC where nothing else is said.</footer>
+</body>
+</html>
+`;
+}
+
+function figureHtml({ title, description, svg }: Chart, index: number): string {
+  const id = `chart-${index + 1}`;
+  const label = `role="img" aria-labelledby="${id}-title ${id}-description"`;
+  const words = `<title id="${id}-title">${textHtml(title)}</title><desc id="${id}-description">${textHtml(description)}</desc>`;
+  const drawn = svg.replace(
+    /^<svg ([^>]*)>/,
+    (_, attributes: string) => `<svg ${label} ${attributes}>${words}`,
+  );
+  return `<figure>\n<figcaption dir="auto">${textHtml(title)}</figcaption>\n${drawn}\n</figure>\n`;
+}

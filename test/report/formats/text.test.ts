@@ -97,7 +97,12 @@ describe('table', () => {
   });
 
   test('shows control characters rather than obeying them', async () => {
-    expect(await text('table', [[aLine({ name: '\u001b[2Jgone' })]])).toContain('\\x1b[2Jgone');
+    const title = '\u001b[2Jtitle';
+    const columns = [{ key: 'n', title, kind: 'text', value: ({ name }: BillLine) => name } as const];
+    const sheet = aSheet([[aLine({ name: '\u001b[2Jgone' })]], { title, subtitle: [title], columns });
+    const shown = (await written(sheet, 'table')).toString();
+    expect(shown.match(/\\x1b\[2J(title|gone)/g)).toHaveLength(4);
+    expect(shown).not.toContain('\u001b');
   });
 });
 

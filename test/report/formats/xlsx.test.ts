@@ -57,11 +57,13 @@ describe('another library reads', () => {
       aLine({ price: '-1234567890123.45' }),
       aLine({ price: '0.000000123456789012345' }),
       aLine({ price: '1234567890123.4567' }),
+      aLine({ price: '0.1234567890123456' }),
     );
     expect(cells.map(([, , price]) => price)).toEqual([
       -1234567890123.45,
       1.23456789012345e-7,
       '1234567890123.4567',
+      '0.1234567890123456',
     ]);
   });
 
@@ -89,6 +91,7 @@ test('every row is there once when they go on in further worksheets, each with i
   const sheet = aSheet([lines.slice(0, 13), lines.slice(13)], { totals: () => [aLine({ name: 'Total' })] });
   const worksheets = await readWorkbook(await wholeOf(xlsxBytes(sheet, 11)));
   expect(worksheets.map((one) => one.sheet)).toEqual(['Bill', 'Bill 2', 'Bill 3', 'About']);
+  expect(worksheets.map(({ data }) => data.length)).toEqual([11, 11, 7, 5]);
   const names = worksheets.slice(0, 3).map(({ data }) => data.map(([name]) => name));
   expect(names.map(([title]) => title)).toEqual(['Name', 'Name', 'Name']);
   expect(names.flatMap((each) => each.slice(1))).toEqual([...lines.map(({ name }) => name), 'Total']);
@@ -102,6 +105,24 @@ test('the first row is frozen and can be filtered by, without the totals among w
   expect(xml).toMatch(/<pane [^>]*ySplit="1"[^>]*state="frozen"/);
   expect(xml).toContain('<autoFilter ref="A1:D3"/>');
   expect(xml).toContain('r="A4"');
+});
+
+test('a column is wide enough for a total that is a thousand times as much as its lines', async () => {
+  const sheet = aSheet([[aLine({ price: '12345.6789' })]], {
+    totals: () => [aLine({ price: '12345678.9000' })],
+  });
+  const xml = await worksheet(await written(sheet, 'xlsx'), 1);
+  const width = Number(/<col min="3" max="3" width="(\d+)"/.exec(xml)?.[1]);
+  expect(width).toBeGreaterThan('12,345,678.9000'.length + 2);
+});
+
+test('titles are texts like others: inert, and without what a workbook cannot hold', async () => {
+  const title = '=1+1\u0000';
+  const columns = [{ key: 'n', title, kind: 'text', value: ({ name }: BillLine) => name } as const];
+  const sheet = aSheet([[aLine()]], { columns, subtitle: [title] });
+  const [first, about] = await readWorkbook(await written(sheet, 'xlsx'));
+  expect(first?.data[0]).toEqual(["'=1+1\\x00"]);
+  expect(about?.data[1]).toEqual([null, "'=1+1\\x00"]);
 });
 
 test('no cell has a formula', async () => {

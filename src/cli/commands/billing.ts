@@ -1,0 +1,67 @@
+import { hostname, userInfo } from 'node:os';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { closeMonth } from '../../engine/billing.ts';
+import { type Closing, listClosings } from '../../ledger/billing/close.ts';
+import { table } from '../../report/table.ts';
+import { toSeconds } from '../../report/time.ts';
+import { parseTimeZone } from '../options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+export function define(command: Command, shell: Shell): void {
+  command.description('Closes months of billing. The reports themselves: volley report billing.');
+  command
+    .command('close')
+    .description(
+      'Freezes a month: its billing report stays the same from now on. What becomes known later of what was sent in it goes to the next month, as a correction that the report names. Months are closed one after the other; the first one closes all before it.',
+    )
+    .argument('<month>', 'such as 2026-11', parseMonth)
+    .addOption(
+      new Option('--time-zone <zone>', 'in which the month begins and ends, such as Pacific/Auckland')
+        .default('UTC')
+        .argParser(parseTimeZone),
+    )
+    .option('--by <name>', 'who says so (default: user@host)')
+    .option('--json', 'print the closing as JSON')
+    .action(async (month: string, { timeZone, by, json }: CloseOptions) => {
+      const closedBy = by ?? `${userInfo().username}@${hostname()}`;
+      const closing = await withLedger(shell, (context) =>
+        closeMonth(context, { month, timeZone, closedBy }),
+      );
+      shell.print(json ? JSON.stringify(closing) : closedText(closing));
+    });
+  command
+    .command('list')
+    .description('Lists the months that are closed, earliest first.')
+    .option('--json', 'print one JSON object a line')
+    .action(async ({ json }: { json?: true }) => {
+      const closings = await withLedger(shell, ({ ledger }) => listClosings(ledger.pool));
+      if (json) for (const closing of closings) shell.print(JSON.stringify(closing));
+      else shell.print(closings.length === 0 ? 'No month is closed yet.' : closingTable(closings));
+    });
+}
+
+type CloseOptions = { readonly timeZone: string; readonly by?: string; readonly json?: true };
+
+function parseMonth(text: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError('expected a month such as 2026-11.');
+}
+
+function closedText({ period, timeZone, beginsAt, endsAt }: Closing): string {
+  const [from, to] = [beginsAt, endsAt].map(toSeconds);
+  return `${period} is closed: what was sent from ${from} until before ${to} UTC (${timeZone}). Later news of it goes to the next month, as corrections.`;
+}
+
+function closingTable(closings: readonly Closing[]): string {
+  return table(
+    [
+      { title: 'Month', value: ({ period }) => period },
+      { title: 'Zone', value: ({ timeZone }) => timeZone },
+      { title: 'From (UTC)', value: ({ beginsAt }) => toSeconds(beginsAt) },
+      { title: 'Until before (UTC)', value: ({ endsAt }) => toSeconds(endsAt) },
+      { title: 'Closed (UTC)', value: ({ closedAt }) => toSeconds(closedAt) },
+      { title: 'By', value: ({ closedBy }) => closedBy },
+    ],
+    closings,
+  );
+}

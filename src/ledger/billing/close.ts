@@ -1,0 +1,98 @@
+import type pg from 'pg';
+import { inTransaction } from '../connection.ts';
+import { bookEverything } from './fold.ts';
+
+/** A month whose billing is frozen. */
+export type Closing = {
+  /** `2026-11` */
+  readonly period: string;
+  readonly timeZone: string;
+  readonly beginsAt: Date;
+  readonly endsAt: Date;
+  readonly closedAt: Date;
+  readonly closedBy: string;
+};
+
+export type CloseEnd =
+  | { readonly kind: 'closed'; readonly closing: Closing }
+  | { readonly kind: 'closed before'; readonly closing: Closing }
+  /** Periods are closed in their order, without gaps. */
+  | { readonly kind: 'not next'; readonly last: Closing }
+  | { readonly kind: 'not over'; readonly endsAt: Date };
+
+type Closed = Pick<Closing, 'period' | 'timeZone' | 'closedBy'>;
+
+const columns = `
+  period, time_zone AS "timeZone", begins_at AS "beginsAt", ends_at AS "endsAt", closed_at AS "closedAt",
+  closed_by AS "closedBy"
+`;
+
+/**
+ * Freezes a month: whatever is known of it now is booked in it, and what comes later in the next one, as a correction.
+ * The first month that is closed closes all that was sent before, too.
+ *
+ * @param closed the period as `YYYY-MM`, in a zone of the IANA database
+ */
+export async function closePeriod(
+  pool: pg.Pool,
+  { period, timeZone, closedBy }: Closed,
+  now: Date,
+): Promise<CloseEnd> {
+  return inTransaction(pool, async (client) => {
+    // Nothing is booked meanwhile, and no other period closed.
+    await bookEverything(client);
+    const closings = await closingsIn(client);
+    const before = closings.find((closing) => closing.period === period);
+    if (before) return { kind: 'closed before', closing: before };
+    const { rows } = await client.query<{ beginsAt: Date; endsAt: Date }>(
+      `
+      SELECT begins AT TIME ZONE $2 AS "beginsAt", (begins + interval '1 month') AT TIME ZONE $2 AS "endsAt"
+      FROM (SELECT CAST($1 || '-01' AS timestamp) AS begins) month
+      `,
+      [period, timeZone],
+    );
+    const [bounds] = rows;
+    if (bounds === undefined) throw new Error('a month has a beginning');
+    const last = closings.at(-1);
+    if (last && last.endsAt.getTime() !== bounds.beginsAt.getTime()) return { kind: 'not next', last };
+    if (bounds.endsAt > now) return { kind: 'not over', endsAt: bounds.endsAt };
+    const closing = { period, timeZone, closedBy, ...bounds, closedAt: now };
+    await client.query(
+      `
+      INSERT INTO billing_closings (period, time_zone, begins_at, ends_at, closed_at, closed_by)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      `,
+      [period, timeZone, bounds.beginsAt, bounds.endsAt, now, closedBy],
+    );
+    return { kind: 'closed', closing };
+  });
+}
+
+/** The periods that are closed, earliest first. */
+export async function listClosings(pool: pg.Pool): Promise<Closing[]> {
+  return closingsIn(pool);
+}
+
+async function closingsIn(client: pg.Pool | pg.ClientBase): Promise<Closing[]> {
+  const { rows } = await client.query<Closing>(`SELECT ${columns} FROM billing_closings ORDER BY ends_at`);
+  return rows;
+}
+
+/** The closing that froze all of a time before a local date or time; undefined where some of it is open. */
+export async function closingOf(
+  client: pg.ClientBase,
+  until: string,
+  timeZone: string,
+): Promise<Closing | undefined> {
+  const { rows } = await client.query<Closing>(
+    `
+    SELECT ${columns}
+    FROM billing_closings
+    WHERE ends_at >= CAST($1 AS timestamp) AT TIME ZONE $2
+    ORDER BY ends_at
+    LIMIT 1
+    `,
+    [until, timeZone],
+  );
+  return rows[0];
+}

@@ -1,0 +1,51 @@
+import { Big } from 'big.js';
+import type { BillingDimension, BillingReport, BillingTotal } from '../ledger/billing/report.ts';
+import { nobodySet } from './billing.ts';
+import type { Chart } from './html/chart.ts';
+import { barChart, funnelChart, timeChart } from './html/charts.ts';
+
+/**
+ * Pictures of a billing report: how many were delivered, when it was sent, and who pays how much. Where the delivery
+ * reports have no prices, the estimate is drawn.
+ *
+ * @param regroup the same figures by other dimensions
+ */
+export async function billingCharts(
+  totals: readonly BillingTotal[],
+  regroup: (by: readonly BillingDimension[]) => Promise<BillingReport>,
+): Promise<Chart[]> {
+  const sum = (count: (total: BillingTotal) => number): number =>
+    totals.reduce((all, total) => all + count(total), 0);
+  const charts = [
+    await funnelChart('From recipients to deliveries', [
+      { name: 'Recipients', count: sum(({ recipients }) => recipients) },
+      { name: 'Accepted', count: sum(({ accepted }) => accepted) },
+      { name: 'Delivered', count: sum(({ delivered }) => delivered) },
+    ]),
+    await timeChart('Recipients by day', 'day', await countsByDay(regroup)),
+  ];
+  for (const dimension of ['SubAccount', 'ChargeCode'] as const) {
+    const { lines } = await regroup([dimension]);
+    for (const { currency, price } of totals) {
+      const what = new Big(price).eq(0) ? 'estimated' : 'price';
+      const bars = lines
+        .filter((line) => line.currency === currency)
+        .map((line) => ({ name: line.values[0] ?? nobodySet, value: line[what] }));
+      const name = what === 'price' ? 'Price' : 'Estimated cost';
+      charts.push(await barChart(`${name} by ${dimension}${currency === null ? '' : `, ${currency}`}`, bars));
+    }
+  }
+  return charts;
+}
+
+/** A day that lines of several currencies or corrections are of has one count. */
+async function countsByDay(
+  regroup: (by: readonly BillingDimension[]) => Promise<BillingReport>,
+): Promise<{ at: string; count: number }[]> {
+  const days = new Map<string, number>();
+  for (const { values, recipients } of (await regroup(['day'])).lines) {
+    const [day] = values;
+    if (day) days.set(day, (days.get(day) ?? 0) + recipients);
+  }
+  return [...days].map(([at, count]) => ({ at, count }));
+}

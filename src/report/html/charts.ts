@@ -1,0 +1,87 @@
+import { Big } from 'big.js';
+import { printable } from '../printable.ts';
+import { drawBars } from './bars.ts';
+import type { Chart } from './chart.ts';
+import { grouped } from './figures.ts';
+import { drawTime } from './time-bars.ts';
+
+/**
+ * How many are left after each step, such as contacts, recipients, accepted, delivered.
+ *
+ * @param steps in their order; shares are of the first
+ */
+export async function funnelChart(
+  title: string,
+  steps: readonly { readonly name: string; readonly count: number }[],
+): Promise<Chart> {
+  const whole = steps[0]?.count ?? 0;
+  const share = (count: number): string => (whole === 0 ? '' : ` (${((count / whole) * 100).toFixed(1)} %)`);
+  const bars = steps.map(({ name, count }) => {
+    return { name: printable(name), label: `${grouped(count)}${share(count)}`, length: count };
+  });
+  const description = bars.map(({ name, label }) => `${name} ${label}`).join(', ');
+  return { title, description, svg: await drawBars(bars) };
+}
+
+/** Bars that are shown; the others are one bar together. */
+const shownBars = 15;
+
+/**
+ * Figures by name, such as cost by SubAccount: the largest fifteen, and all others together.
+ *
+ * @param bars exact decimals, in any order; names may come up twice
+ */
+export async function barChart(
+  title: string,
+  bars: readonly { readonly name: string; readonly value: string }[],
+): Promise<Chart> {
+  const sorted = bars
+    .map(({ name, value }) => ({ name: printable(name), value, exact: new Big(value) }))
+    .sort((one, other) => other.exact.cmp(one.exact) || (one.name < other.name ? -1 : 1));
+  const all = sorted.length <= shownBars + 1;
+  const shown = all ? sorted : sorted.slice(0, shownBars);
+  const others = sorted.slice(shown.length);
+  const rest = others.reduce((sum, { exact }) => sum.plus(exact), new Big(0));
+  // As many places as the others have, or the sum would look cruder than they do.
+  const places = Math.max(0, ...others.map(({ value }) => value.split('.')[1]?.length ?? 0));
+  const drawn = shown.map(({ name, value, exact }) => ({
+    name,
+    label: grouped(value),
+    length: exact.toNumber(),
+  }));
+  // It would be longer than all, and they could not be told apart.
+  const last = { name: `${others.length} others`, label: grouped(rest.toFixed(places)), length: null };
+  const drawnBars = all ? drawn : [...drawn, last];
+  const description = drawnBars.map(({ name, label }) => `${name} ${label}`).join(', ');
+  return { title, description, svg: await drawBars(drawnBars) };
+}
+
+/**
+ * Counts over time, a bar a day or an hour.
+ *
+ * @param unit what a bar is of
+ * @param points `at` is the local time at which it begins: `2026-11-03` or `2026-11-03T04`. An hour that comes twice in
+ *   the night in which the clocks go back is one bar.
+ */
+export async function timeChart(
+  title: string,
+  unit: 'day' | 'hour',
+  points: readonly { readonly at: string; readonly count: number }[],
+): Promise<Chart> {
+  const counts = new Map<string, number>();
+  for (const { at, count } of points) counts.set(at, (counts.get(at) ?? 0) + count);
+  const times = [...counts]
+    .map(([at, count]) => ({ at, count }))
+    .sort((one, other) => (one.at < other.at ? -1 : 1));
+  const most = times.reduce<(typeof times)[number] | undefined>(
+    (highest, time) => (highest && highest.count >= time.count ? highest : time),
+    undefined,
+  );
+  const sum = times.reduce((total, { count }) => total + count, 0);
+  const from = times[0]?.at;
+  const to = times.at(-1)?.at;
+  const description = most
+    ? `${grouped(sum)} from ${from} to ${to}, by ${unit}; most in ${most.at}: ${grouped(most.count)}.`
+    : 'Nothing to show.';
+  return { title, description, svg: await drawTime(unit, times) };
+}

@@ -1,0 +1,59 @@
+import { htmlEscape } from 'escape-goat';
+import { type CellKind, type CellValue, cellText, type Sheet } from '../formats/sheet.ts';
+import { printable } from '../printable.ts';
+import { toSeconds } from '../time.ts';
+import { grouped } from './figures.ts';
+
+/** Figures stand right, times are not broken, texts run in the direction of their script. */
+const attributesOf: Readonly<Record<CellKind, string>> = {
+  text: ' dir="auto"',
+  integer: ' class="n"',
+  decimal: ' class="n"',
+  time: ' class="t"',
+};
+
+/** A table, row by row. */
+export async function* tableHtml<Row>(
+  { columns, rows, totals }: Sheet<Row>,
+  caption: string,
+): AsyncGenerator<string, void, undefined> {
+  const line = (row: Row): string => {
+    const cells = columns.map(({ kind, value }, place) => {
+      const cell = `${attributesOf[kind]}>${cellHtml(kind, value(row))}`;
+      return place === 0 ? `<th scope="row"${cell}</th>` : `<td${cell}</td>`;
+    });
+    return `<tr>${cells.join('')}</tr>\n`;
+  };
+  const titles = columns.map(({ title, kind }) => {
+    return `<th scope="col"${attributesOf[kind]}>${textHtml(title)}</th>`;
+  });
+  // It can be scrolled sideways, so it has to be reached by the keyboard.
+  yield `<section class="lines" aria-label="${htmlEscape(caption)}" tabindex="0">
+<table>
+<caption>${textHtml(caption)}</caption>
+<thead><tr>${titles.join('')}</tr></thead>
+<tbody>
+`;
+  let count = 0;
+  for await (const batch of rows) {
+    if (batch.length > 0) yield batch.map(line).join('');
+    count += batch.length;
+  }
+  if (count === 0) yield `<tr><td colspan="${columns.length}">No lines.</td></tr>\n`;
+  yield '</tbody>\n';
+  const sums = totals ? await totals() : [];
+  if (sums.length > 0) yield `<tfoot>\n${sums.map(line).join('')}</tfoot>\n`;
+  yield '</table>\n</section>\n';
+}
+
+function cellHtml(kind: CellKind, value: CellValue): string {
+  // Where there is little room it may be two lines: a date and a time, each whole.
+  if (value instanceof Date) return toSeconds(value).replace(/\S+/g, '<span>$&</span>');
+  const text = cellText(value);
+  return textHtml(kind === 'text' ? text : grouped(text));
+}
+
+/** Text as text: escaped, and control characters shown. */
+export function textHtml(text: string): string {
+  return htmlEscape(printable(text.toWellFormed()));
+}

@@ -1,0 +1,64 @@
+import { readSheet } from 'read-excel-file/node';
+import { expect, test } from 'vitest';
+import { type ContactRow, contactSheet, reportedStates } from '../../src/report/contact-sheet.ts';
+import { inTurn, written } from '../support/sheets.ts';
+
+const accepted: ContactRow = {
+  file: 'one.csv',
+  line: 2,
+  values: ['0412 000 001', '=Ann', 'old'],
+  text: '',
+  result: {
+    line: 2,
+    state: 'accepted',
+    column: null,
+    reason: null,
+    address: '+61412000001',
+    messageId: 'M1',
+    units: '1',
+    price: '0.0800',
+  },
+};
+const filtered: ContactRow = {
+  file: 'one.csv',
+  line: 3,
+  values: ['', 'Bo', ''],
+  text: '',
+  result: undefined,
+};
+
+function sheet(states = new Set(reportedStates), files: readonly string[] = ['one.csv']) {
+  const columns = ['Mobile', 'name', 'Volley State'];
+  const report = { columns, files, rows: inTurn([[accepted, filtered]]) };
+  return contactSheet('r1', report, states, new Date('2026-11-21T10:00:00Z'));
+}
+
+test('a result file as a workbook has figures as figures, and texts inert', async () => {
+  const [titles, first] = await readSheet(await written(sheet(), 'xlsx'));
+  expect(titles).toEqual([
+    ...['Mobile', 'name', 'Volley Line', 'Volley State', 'Volley Column', 'Volley Reason'],
+    ...['Volley Address', 'Volley MessageID', 'Volley Units', 'Volley Price', 'Volley Row'],
+  ]);
+  expect(first).toEqual([
+    ...['0412 000 001', "'=Ann", 2, 'accepted', null, null, '+61412000001', 'M1', 1, 0.08, null],
+  ]);
+});
+
+test('a result file as JSON has the columns of the contact file by their names', async () => {
+  const { rows } = JSON.parse((await written(sheet(), 'json')).toString());
+  expect(rows).toMatchObject([
+    { Mobile: '0412 000 001', name: '=Ann', 'Volley Line': 2, 'Volley Price': '0.0800' },
+    { name: 'Bo', 'Volley State': 'filtered', 'Volley MessageID': null },
+  ]);
+});
+
+test('a result file of some states says which, and has no other rows', async () => {
+  const some = sheet(new Set(['accepted'] as const));
+  expect(some.subtitle).toEqual(['one.csv', 'only accepted']);
+  expect((await written(some, 'ndjson')).toString().trim().split('\n')).toHaveLength(1);
+});
+
+test('a result file of several files says which one a row is from', async () => {
+  const { columns } = sheet(undefined, ['one.csv', 'two.csv']);
+  expect(columns.map(({ title }) => title)).toContain('Volley File');
+});

@@ -1,0 +1,192 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { openBrowser } from '../../support/browser.ts';
+import { aBill, hardNames, pageOf } from '../../support/pages.ts';
+import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
+
+let browser: Browser;
+let workspace: Workspace;
+let page: Page;
+/** What the page asked for, said or did that it should not. */
+let disturbances: string[];
+beforeAll(async () => {
+  [browser, workspace] = await Promise.all([openBrowser(), makeWorkspace()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await workspace[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  disturbances = [];
+  page.on('request', (request) => {
+    if (request.url() !== address()) disturbances.push(`asks for ${request.url()}`);
+  });
+  page.on('console', (message) => disturbances.push(`says ${message.text()}`));
+  page.on('pageerror', (error) => disturbances.push(`fails: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    disturbances.push(`shows ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+});
+afterEach(async () => {
+  await page.close();
+  expect(disturbances).toEqual([]);
+});
+
+const address = (): string => `file://${workspace.folder}/bill.html`;
+
+/** Opens a bill with so many columns. */
+async function open(columns = 10): Promise<void> {
+  await workspace.write('bill.html', await pageOf(aBill(columns)));
+  await page.goto(address());
+}
+
+const boxSchema = z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() });
+type Box = z.infer<typeof boxSchema>;
+const chartSchema = z.object({ frame: boxSchema, labels: z.array(boxSchema.extend({ text: z.string() })) });
+
+/** Where each chart is, and its labels are. */
+async function chartsOf(shown: Page): Promise<z.infer<typeof chartSchema>[]> {
+  const program = `Array.from(document.querySelectorAll('svg'), (chart) => ({
+    frame: chart.getBoundingClientRect().toJSON(),
+    labels: Array.from(chart.querySelectorAll('text'), (label) => ({ ...label.getBoundingClientRect().toJSON(), text: label.textContent })),
+  }))`;
+  return z.array(chartSchema).parse(await shown.evaluate(program));
+}
+
+async function boxOf(what: Locator): Promise<Box> {
+  const box = await what.boundingBox();
+  if (!box) throw new Error('It is not to be seen.');
+  return box;
+}
+
+const boxesOf = async (what: Locator): Promise<Box[]> => Promise.all((await what.all()).map(boxOf));
+
+const overlap = (one: Box, other: Box): boolean =>
+  one.x < other.x + other.width - 0.5 &&
+  other.x < one.x + one.width - 0.5 &&
+  one.y < other.y + other.height - 0.5 &&
+  other.y < one.y + one.height - 0.5;
+
+/** But for a pixel, by which letters are drawn larger when they are small. */
+const within = (inner: Box, outer: Box): boolean =>
+  inner.x >= outer.x - 1 &&
+  inner.y >= outer.y - 1 &&
+  inner.x + inner.width <= outer.x + outer.width + 1 &&
+  inner.y + inner.height <= outer.y + outer.height + 1;
+
+/** How far the page goes beyond what is seen of it, in pixels. */
+async function beyond(): Promise<number> {
+  const width = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  return z.number().parse(width);
+}
+
+describe('the charts', () => {
+  test('are all to be seen, in the width of their column', async () => {
+    await open();
+    const [figures, drawings] = [await boxesOf(page.locator('figure')), await boxesOf(page.locator('svg'))];
+    expect(drawings).toHaveLength(6);
+    for (const [index, drawing] of drawings.entries()) {
+      expect(drawing.height).toBeGreaterThan(15);
+      expect(drawing.width).toBe(figures[index]?.width);
+    }
+  });
+
+  test.each([
+    ['screen', 1280],
+    ['screen', 700],
+    ['screen', 360],
+    ['print', 703],
+  ] as const)('have whole labels that do not overlap, on a %s of %d pixels', async (media, width) => {
+    await open();
+    await page.emulateMedia({ media });
+    await page.setViewportSize({ width, height: 900 });
+    for (const { frame, labels } of await chartsOf(page)) {
+      for (const [index, label] of labels.entries()) {
+        expect({ label, frame, within: within(label, frame) }).toMatchObject({ within: true });
+        const others = labels.filter((other, place) => place > index && overlap(label, other));
+        expect({ label, others }).toEqual({ label, others: [] });
+      }
+    }
+  });
+
+  test('are named and described for who does not see them', async () => {
+    await open();
+    const chart = page.getByRole('img', { name: 'Cost by ChargeCode (NZD) C-1 100.00, Credit -23.50' });
+    expect(await chart.count()).toBe(1);
+  });
+});
+
+test('names that are meant to do harm are shown as text', async () => {
+  await open();
+  const names = await page.locator('tbody th').allTextContents();
+  expect(names.slice(0, hardNames.length)).toEqual([...hardNames.slice(0, -1), 'a\\x00b\\x1b[2J']);
+  expect(await page.locator('script, img, b').count()).toBe(0);
+});
+
+test('a name from the right to the left runs so', async () => {
+  await open();
+  const direction = await page.evaluate(
+    `getComputedStyle(document.querySelectorAll('tbody th')[4]).direction`,
+  );
+  expect(direction).toBe('rtl');
+});
+
+test('on a screen, nothing goes beyond the page, and the whole table is seen', async () => {
+  await open();
+  expect(await beyond()).toBe(0);
+  const [table, section] = [await boxOf(page.locator('table')), await boxOf(page.locator('.lines'))];
+  expect(within(table, section)).toBe(true);
+});
+
+test('on a telephone, the table is what can be scrolled, not the page', async () => {
+  await open();
+  await page.setViewportSize({ width: 360, height: 800 });
+  expect(await beyond()).toBe(0);
+});
+
+/** Within margins of 12 mm, in pixels of 1/96 inch. */
+const upright = 703;
+const across = 1032;
+
+test.each([
+  [5, upright],
+  [8, upright],
+  [9, across],
+  [14, across],
+  [18, across],
+])('on A4 paper, %d columns fit', async (columns, width) => {
+  await open(columns);
+  await page.emulateMedia({ media: 'print' });
+  await page.setViewportSize({ width, height: 700 });
+  expect(await beyond()).toBe(0);
+  const table = await boxOf(page.locator('table'));
+  expect(table.width).toBeLessThanOrEqual(width);
+  const pdf = await page.pdf({ preferCSSPageSize: true });
+  // In points.
+  expect(/\/MediaBox \[0 0 (\d+)/.exec(pdf.toString('latin1'))?.[1]).toBe(width === upright ? '594' : '841');
+});
+
+test('on paper it is black on white, also where the screen is dark', async () => {
+  await open();
+  const colours = `(({ color, backgroundColor }) => color + ' on ' + backgroundColor)(getComputedStyle(document.body))`;
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await page.evaluate(colours)).toBe('rgb(230, 237, 243) on rgb(16, 20, 26)');
+  await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
+  expect(await page.evaluate(colours)).toBe('rgb(0, 0, 0) on rgb(255, 255, 255)');
+});
+
+test('its policy lets nothing in that a text could smuggle', async () => {
+  await open();
+  await page.evaluate(
+    `document.body.insertAdjacentHTML('beforeend', '<p style="color:red" id="smuggled">x</p>')`,
+  );
+  expect(await page.evaluate(`getComputedStyle(document.getElementById('smuggled')).color`)).toBe(
+    'rgb(27, 31, 36)',
+  );
+  expect(disturbances.splice(0)).toEqual([expect.stringContaining('Content Security Policy')]);
+});

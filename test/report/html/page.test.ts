@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Sheet } from '../../../src/report/formats/sheet.ts';
+import { grouped } from '../../../src/report/html/figures.ts';
+import { htmlPage, htmlText, tablePart } from '../../../src/report/html/page.ts';
+import { pageOf } from '../../support/pages.ts';
+import { aLine, aSheet, type BillLine, inTurn, wholeOf } from '../../support/sheets.ts';
+
+test('a page says what it is, has its titles, rows and totals, and when it is of', async () => {
+  const page = await pageOf(aSheet([[aLine()]], { totals: () => [aLine({ name: 'Total' })] }));
+  expect(page).toContain(
+    '<h1 dir="auto">Bill</h1>\n<p dir="auto">2026-11-01 to 2026-12-01 (Pacific/Auckland)</p>',
+  );
+  expect(page).toContain('<th scope="col" class="n">Price</th>');
+  expect(page).toContain(
+    '<tr><th scope="row" dir="auto">North</th><td class="n">2</td><td class="n">1.50</td><td class="t"><span>2026-11-03</span> <span>04:05:06</span></td></tr>',
+  );
+  expect(page).toMatch(/<tfoot>\n<tr><th scope="row" dir="auto">Total/);
+  expect(page).toContain('As of 2026-12-01 00:00:00 UTC.');
+});
+
+test('a page can have several tables, of rows of their own', async () => {
+  const other: Sheet<number> = {
+    ...{ title: 'Other', subtitle: [], asOf: new Date(0), rows: inTurn([[7]]) },
+    columns: [{ key: 'n', title: 'Number', kind: 'integer', value: (row) => row }],
+  };
+  const tables = [tablePart(aSheet([[aLine()]]), 'Bill'), tablePart(other, 'Other <things>')];
+  const page = htmlPage({ title: 'Both', subtitle: [], asOf: new Date(0), charts: [], tables });
+  const html = (await wholeOf(page)).toString();
+  expect(html.match(/<caption>.*?<\/caption>/g)).toEqual([
+    '<caption>Bill</caption>',
+    '<caption>Other &lt;things&gt;</caption>',
+  ]);
+  expect(html).toContain('<th scope="row" class="n">7</th>');
+});
+
+test('a page without lines says so', async () => {
+  expect(await pageOf(aSheet([]))).toContain('<td colspan="4">No lines.</td>');
+});
+
+test('a page is written while its rows are read', async () => {
+  const asked: number[] = [];
+  async function* rows(): AsyncGenerator<readonly BillLine[], void, undefined> {
+    for (let number = 1; number <= 2; number++) {
+      asked.push(number);
+      yield [aLine({ name: `Line ${number}` })];
+    }
+  }
+  for await (const piece of htmlText(aSheet([], { rows: rows() }))) if (piece.includes('Line 1')) break;
+  expect(asked).toEqual([1]);
+});
+
+test('no text of a report can end the element it stands in', async () => {
+  const text = fc.stringMatching(/^[<>&"'a-z/!= -]{1,30}$/);
+  await fc.assert(
+    fc.asyncProperty(text, async (name) => {
+      const page = await pageOf(aSheet([[aLine({ name })]], { title: name, subtitle: [name] }));
+      const plain = await pageOf(aSheet([[aLine({ name: 'x' })]], { title: 'x', subtitle: ['x'] }));
+      expect(page.match(/<[^>]*>/g)).toEqual(plain.match(/<[^>]*>/g));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test.each([
+  ['1234567.50', '1,234,567.50'],
+  ['-1000', '-1,000'],
+  ['999', '999'],
+  ['0.1234567', '0.1234567'],
+  ['12345678901234567890.12345', '12,345,678,901,234,567,890.12345'],
+  ['1e21', '1e21'],
+])('the figure %s is shown as %s', (figure, shown) => {
+  expect(grouped(figure)).toBe(shown);
+});

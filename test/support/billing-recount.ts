@@ -1,0 +1,202 @@
+import { Big } from 'big.js';
+import type pg from 'pg';
+import type { Channel, RequestState } from '../../src/domain.ts';
+import type { BillingDimension } from '../../src/ledger/billing/report.ts';
+import type { ReportedDelivery } from './billing-world.ts';
+
+/** What one recipient comes to. */
+type Recipient = {
+  readonly values: Readonly<Record<BillingDimension, string | null>>;
+  readonly currency: string | null;
+  readonly figures: Figures;
+};
+
+export type Figures = {
+  requests: number;
+  recipients: number;
+  accepted: number;
+  failed: number;
+  unknown: number;
+  delivered: number;
+  undelivered: number;
+  unrated: number;
+  smsParts: Big;
+  faxPages: Big;
+  voiceSeconds: Big;
+  emails: Big;
+  expectedSmsParts: Big;
+  price: Big;
+  estimated: Big;
+  estimatedTax: Big;
+};
+
+type Period = { price: string; tax: string | null; from: string | null; until: string | null };
+
+type DbRequest = {
+  readonly run_id: string;
+  readonly campaign: string;
+  readonly account: string;
+  readonly channel: Channel;
+  readonly state: RequestState;
+  readonly message_id: string;
+  readonly sub_account: string | null;
+  readonly department: string | null;
+  readonly charge_code: string | null;
+  readonly addresses: readonly string[];
+  readonly parts: readonly (number | null)[];
+  readonly rates: { currency: string; tariffs: Period[][] } | null;
+  /** Of the last attempt. */
+  readonly started_at: Date;
+  /** Positions of those who were left out. */
+  readonly left_out: readonly number[];
+};
+
+const unitsOf = {
+  sms: 'smsParts',
+  fax: 'faxPages',
+  voice: 'voiceSeconds',
+  tts: 'voiceSeconds',
+  email: null,
+} as const;
+
+function nothing(): Figures {
+  const counts = {
+    requests: 0,
+    recipients: 0,
+    accepted: 0,
+    failed: 0,
+    unknown: 0,
+    delivered: 0,
+    undelivered: 0,
+  };
+  const none = new Big(0);
+  return {
+    ...counts,
+    unrated: 0,
+    smsParts: none,
+    faxPages: none,
+    voiceSeconds: none,
+    emails: none,
+    expectedSmsParts: none,
+    price: none,
+    estimated: none,
+    estimatedTax: none,
+  };
+}
+
+/** Counts everything anew, one recipient after the other, from the attempts and from the raw bytes of the inbox. */
+export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipient[]> {
+  const { rows: requests } = await pool.query<DbRequest>(`
+    SELECT run_id, campaign, account, channel, q.state, message_id, sub_account, department, charge_code, addresses,
+           parts, rates,
+           (SELECT max(started_at) FROM attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS started_at,
+           ARRAY(SELECT position FROM recipient_outcomes o
+                 WHERE o.run_id = q.run_id AND o.request = q.request AND outcome = 'cancelled') AS left_out
+    FROM requests q
+    JOIN runs USING (run_id)
+    JOIN envelopes USING (run_id, envelope)
+    JOIN chunks USING (run_id, request)
+    WHERE q.state NOT IN ('planned', 'cancelled')
+  `);
+  const { rows: calls } = await pool.query<{ body: Buffer }>('SELECT body FROM inbox ORDER BY report_id');
+  const said = calls.map(({ body }): ReportedDelivery => JSON.parse(body.toString()));
+  return requests.flatMap((request) => recipientsOf(request, said, timeZone));
+}
+
+function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], timeZone: string): Recipient[] {
+  const { state, channel, started_at: sent, rates } = request;
+  const [day, month] = [10, 7].map((length) => localDate(sent, timeZone).slice(0, length));
+  const period = rates?.tariffs[0]?.find(
+    ({ from, until }) =>
+      (from === null || sent >= new Date(from)) && (until === null || sent < new Date(until)),
+  );
+  return request.addresses.flatMap((address, place): Recipient[] => {
+    const figures = nothing();
+    if (place === 0) figures.requests = 1;
+    if (!request.left_out.includes(place + 1)) {
+      figures.recipients = 1;
+      const isAccepted = state === 'accepted';
+      if (isAccepted) figures.accepted = 1;
+      else if (state === 'rejected' || state === 'failed') figures.failed = 1;
+      else figures.unknown = 1;
+      const outcome = outcomeOf(said, request.message_id, address);
+      if (outcome?.outcome === 'delivered') figures.delivered = 1;
+      if (outcome?.outcome === 'undelivered') figures.undelivered = 1;
+      figures.price = new Big(outcome?.price ?? 0);
+      const reported = new Big(outcome?.units ?? 0);
+      const unit = unitsOf[channel];
+      if (unit) figures[unit] = reported;
+      const expected = new Big(channel === 'email' ? 1 : (request.parts[place] ?? 0));
+      if (isAccepted && channel === 'email') figures.emails = new Big(1);
+      if (isAccepted && channel === 'sms') figures.expectedSmsParts = expected;
+      const counted = channel === 'sms' || channel === 'email' ? expected.times(figures.accepted) : reported;
+      figures.estimated = counted.times(period?.price ?? 0);
+      figures.estimatedTax = figures.estimated.times(period?.tax ?? 0);
+      if (isAccepted && !period) figures.unrated = 1;
+    }
+    const { sub_account, department, charge_code, campaign, account, run_id: run } = request;
+    const values = {
+      ...{ SubAccount: sub_account, Department: department, ChargeCode: charge_code },
+      ...{ campaign, account, channel, run, day: day ?? null, month: month ?? null },
+    };
+    return [{ values, currency: rates?.currency ?? null, figures }];
+  });
+}
+
+/** The first final one stays; an equal one adds what it did not say. */
+function outcomeOf(
+  said: readonly ReportedDelivery[],
+  messageId: string,
+  address: string,
+): ReportedDelivery | undefined {
+  const final = said.filter(
+    (report) => report.messageId === messageId && report.address === address && report.outcome !== 'pending',
+  );
+  const [first] = final;
+  const equal = final.filter(({ outcome }) => outcome === first?.outcome);
+  return (
+    first && {
+      ...first,
+      units: equal.find(({ units }) => units !== null)?.units ?? null,
+      price: equal.find(({ price }) => price !== null)?.price ?? null,
+    }
+  );
+}
+
+function localDate(time: Date, timeZone: string): string {
+  // Sweden writes dates as ISO 8601 does.
+  return new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(time);
+}
+
+/** Added up, a line for each combination of values and currency that comes to anything. */
+export function addUp(
+  recipients: readonly Recipient[],
+  by: readonly BillingDimension[],
+): Map<string, Figures> {
+  const lines = new Map<string, Figures>();
+  for (const { values, currency, figures } of recipients) {
+    const key = JSON.stringify([...by.map((dimension) => values[dimension]), currency]);
+    const line = lines.get(key) ?? nothing();
+    lines.set(key, add(line, figures));
+  }
+  return lines;
+}
+
+function add(one: Figures, other: Figures): Figures {
+  const sum = { ...one };
+  for (const key in one) {
+    if (isCount(key)) sum[key] += other[key];
+    else if (isAmount(key)) sum[key] = one[key].plus(other[key]);
+  }
+  return sum;
+}
+
+type Amount = { [Key in keyof Figures]: Figures[Key] extends Big ? Key : never }[keyof Figures];
+
+function isCount(key: string): key is Exclude<keyof Figures, Amount> {
+  return typeof Object.entries(nothing()).find(([name]) => name === key)?.[1] === 'number';
+}
+
+function isAmount(key: string): key is Amount {
+  return Object.hasOwn(nothing(), key) && !isCount(key);
+}

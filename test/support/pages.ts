@@ -1,0 +1,85 @@
+import type { Sheet, SheetColumn } from '../../src/report/formats/sheet.ts';
+import type { Chart } from '../../src/report/html/chart.ts';
+import { barChart, funnelChart, timeChart } from '../../src/report/html/charts.ts';
+import { htmlText } from '../../src/report/html/page.ts';
+import { inTurn, wholeOf } from './sheets.ts';
+
+/** Names that somebody chose to do harm with, or that are hard to show. */
+export const hardNames = [
+  '<script>alert(1)</script>',
+  '"><img src="https://example.org/x.png" onerror="alert(1)">',
+  "=cmd|' /C calc'!A0",
+  'W'.repeat(120),
+  'قسم المبيعات والتسويق في الشرق الأوسط',
+  '株式会社日本通信サービス東京本社営業部第一課第二係長殿御中宛',
+  'a\u0000b\u001b[2J',
+];
+
+type Line = { readonly name: string; readonly number: number };
+
+/** Names, then so many figures and times beside them as there are columns. */
+function columnsOf(count: number): SheetColumn<Line>[] {
+  const kinds = ['integer', 'decimal', 'time'] as const;
+  const name: SheetColumn<Line> = { key: 'n', title: 'SubAccount', kind: 'text', value: (line) => line.name };
+  const others = Array.from({ length: count - 1 }, (_, place): SheetColumn<Line> => {
+    const kind = kinds[place % 5 === 4 ? 2 : place % 2] ?? 'integer';
+    const value = ({ number }: Line) =>
+      kind === 'time'
+        ? new Date(Date.UTC(2026, 10, 3))
+        : kind === 'integer'
+          ? number * 123_456
+          : `${number * 1_234}.5000`;
+    return { key: `c${place}`, title: kind === 'time' ? 'Last (UTC)' : `Figure ${place}`, kind, value };
+  });
+  return [name, ...others];
+}
+
+/** A bill of hard names and many others, with every chart. */
+export function aBill(columns: number): Sheet<Line> {
+  const names = [...hardNames, ...Array.from({ length: 30 }, (_, index) => `SubAccount ${index}`)];
+  const lines = names.map((name, number) => ({ name, number }));
+  return {
+    title: 'Bill of <b>November</b>',
+    subtitle: ['2026-11-01 to 2026-12-01 (Pacific/Auckland)', hardNames.join(' ')],
+    asOf: new Date('2026-12-01T00:00:00Z'),
+    columns: columnsOf(columns),
+    rows: inTurn([lines]),
+    totals: () => [{ name: 'Total', number: 999 }],
+    charts: allCharts,
+  };
+}
+
+async function allCharts(): Promise<Chart[]> {
+  const days = Array.from({ length: 30 }, (_, day) => `2026-11-${String(day + 1).padStart(2, '0')}`);
+  const costs = (names: readonly string[]) =>
+    names.map((name, index) => ({ name, value: `${(names.length - index) * 1_234_567}.2500` }));
+  return [
+    await funnelChart('Delivery', [
+      { name: 'Recipients', count: 1_250_000 },
+      { name: 'Accepted', count: 1_190_000 },
+      { name: 'Delivered', count: 0 },
+    ]),
+    await timeChart(
+      'Recipients by day',
+      'day',
+      days.map((at, day) => ({ at, count: (day % 7) * 1_234_567 })),
+    ),
+    await timeChart(
+      'Recipients by hour',
+      'hour',
+      days
+        .slice(0, 2)
+        .flatMap((day) => ['08', '09', '23'].map((hour) => ({ at: `${day}T${hour}`, count: 3 }))),
+    ),
+    await barChart('Cost by SubAccount (NZD)', costs([...hardNames, ...days])),
+    await barChart('Cost by ChargeCode (NZD)', [
+      { name: 'C-1', value: '100.00' },
+      { name: 'Credit', value: '-23.50' },
+    ]),
+    await barChart('Cost of nothing', []),
+  ];
+}
+
+export async function pageOf<Row>(sheet: Sheet<Row>): Promise<string> {
+  return (await wholeOf(htmlText(sheet))).toString();
+}

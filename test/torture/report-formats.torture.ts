@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { ReportFormat, Sheet } from '../../src/report/formats/sheet.ts';
+import { sheetText } from '../../src/report/formats/write.ts';
+import { liveHeap } from '../support/live-heap.ts';
+import { aLine, aSheet, type BillLine } from '../support/sheets.ts';
+
+const lines = 5_000_000;
+const batchSize = 2_000;
+const mebibyte = 1024 * 1024;
+const bound = 32 * mebibyte;
+
+/** Lines that are made as they are asked for, none like another, as a cursor would give them. */
+async function* manyLines(onBatch: () => void): AsyncGenerator<readonly BillLine[], void, undefined> {
+  for (let first = 0; first < lines; first += batchSize) {
+    onBatch();
+    yield Array.from({ length: batchSize }, (_, index) => {
+      const number = first + index;
+      return aLine({ name: `=Line ${number}`, requests: number, price: `${number}.${number % 10}5` });
+    });
+  }
+}
+
+test.each<ReportFormat>(['csv', 'json', 'ndjson', 'html', 'xlsx', 'table'])(
+  '5,000,000 lines are written as %s in memory that does not grow with them',
+  async (format) => {
+    let batches = 0;
+    let early = 0;
+    let peak = 0;
+    const sheet: Sheet<BillLine> = aSheet([], {
+      rows: manyLines(() => {
+        batches++;
+        // Looking costs a collection; every hundredth batch is enough.
+        if (batches % 100 !== 0) return;
+        const held = liveHeap() + process.memoryUsage().arrayBuffers;
+        if (batches === 100) early = held;
+        peak = Math.max(peak, held);
+      }),
+      totals: () => [aLine({ name: 'Total', requests: lines })],
+    });
+    let bytes = 0;
+    for await (const piece of sheetText(sheet, format)) bytes += piece.length;
+    console.log(
+      `${format}: ${Math.round(bytes / mebibyte)} MiB, ${Math.round((peak - early) / 1024)} KiB more`,
+    );
+    expect(batches).toBe(lines / batchSize);
+    expect(peak - early).toBeLessThan(bound);
+  },
+);
