@@ -47,7 +47,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'sms-length': ['engine'],
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
-  'libphonenumber-js': ['contacts', 'platform/phone-countries.ts'],
+  'libphonenumber-js': ['contacts', 'platform/phone-countries.ts', 'platform/quick-numbers.ts'],
   'string-width': ['report/html'],
   'temporal-polyfill': ['campaign'],
   'big.js': ['campaign', 'report/html'],
