@@ -251,6 +251,16 @@ export const resultFileColumns = [
   'Volley Row',
 ] as const;
 
+/** The columns of a list of suppressions as Volley writes it. They tell such a list that is read again. */
+export const suppressionListColumns = [
+  'Channel',
+  'Address',
+  'SubAccount',
+  'Source',
+  'Since (UTC)',
+  'Reason',
+] as const;
+
 export type RequestCounts = { readonly total: number } & Readonly<Record<RequestState, number>>;
 export type RecipientCounts = { readonly total: number } & Readonly<Record<RecipientState, number>>;
 export type ContactCounts = { readonly read: number } & Readonly<Record<RejectionReason, number>>;

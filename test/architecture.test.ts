@@ -40,8 +40,8 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   '@nodable/entities': ['wire'],
   'csv-parse': ['contacts', 'wire/soap-tts.ts'],
   '@cj-tech-master/excelts': ['report/formats'],
-  vega: ['report/html'],
-  'escape-goat': ['campaign', 'report/html'],
+  vega: ['report/html', 'report'],
+  'escape-goat': ['campaign', 'report/html', 'report'],
   'csv-stringify': ['report', 'wire/soap-tts.ts'],
   'lru-cache': ['engine', 'server'],
   'sms-length': ['engine'],
@@ -49,8 +49,9 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': ['contacts', 'platform/phone-countries.ts', 'platform/quick-numbers.ts'],
   'string-width': ['report/html'],
+  croner: ['campaign'],
   'temporal-polyfill': ['campaign'],
-  'big.js': ['campaign', 'report/html'],
+  'big.js': ['campaign', 'report/html', 'report'],
 };
 
 /** Rooms without files, sockets and processes. */

@@ -5,6 +5,7 @@ import { keypadTones } from '../wire/fields.ts';
 import { dispatch } from './dispatch.ts';
 import { describeMessageKey } from './field-descriptions.ts';
 import { messageKeys } from './message-keys.ts';
+import { schedule } from './schedule.ts';
 
 /**
  * The one source of a campaign's shape: the TypeScript type, the check at load and the JSON Schema for editors
@@ -253,7 +254,10 @@ const budget = z
     "What one run may cost, in the currency of the account's `rates`. A plan that would cost more is refused, and so is one whose cost cannot be told.",
   );
 
-const chargeCodeFile = z.strictObject({ file: text, column: text.optional() });
+const chargeCodeFile = z.strictObject({
+  file: text.describe('The file.'),
+  column: text.optional().describe('Its column of ChargeCodes.'),
+});
 
 const chargeCodes = z
   .union([text, chargeCodeFile], { error: 'expected the name of a file, or { file: …, column: … }' })
@@ -281,6 +285,7 @@ export const definitionSchema = z
     dispatch,
     budget,
     chargeCodes,
+    schedule,
   })
   .meta({ title: 'Volley campaign' });
 

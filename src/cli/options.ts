@@ -15,6 +15,13 @@ export function parseWholeNumber(text: string): number {
   throw new InvalidArgumentError('expected a whole number.');
 }
 
+/** A whole number that is not 0. */
+export function parseCount(text: string): number {
+  const count = parseWholeNumber(text);
+  if (count > 0) return count;
+  throw new InvalidArgumentError('expected a whole number above 0.');
+}
+
 export function parseShare(text: string): number {
   const share = Number(text);
   if (/^\d*\.?\d+$/.test(text) && share <= 1) return share;

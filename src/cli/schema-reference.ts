@@ -6,6 +6,7 @@ const node = z.object({
   description: z.string().optional(),
   default: z.unknown().optional(),
   enum: z.array(z.string()).optional(),
+  const: z.string().optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   not: z.unknown().optional(),
@@ -18,6 +19,10 @@ const node = z.object({
   },
   get items() {
     return node.optional();
+  },
+  /** A value that can be written in several ways. */
+  get anyOf() {
+    return z.array(node).optional();
   },
 });
 type Node = z.output<typeof node>;
@@ -52,13 +57,20 @@ function rows(prefix: string, { properties = {}, required = [] }: Node): string[
   });
 }
 
-function childRows(key: string, { items, additionalProperties, ...child }: Node): string[] {
+function childRows(key: string, { items, additionalProperties, anyOf = [], ...child }: Node): string[] {
+  if (anyOf.length > 0) return anyOf.flatMap((way) => childRows(key, way));
   if (items) return rows(`${key}[].`, items);
   if (typeof additionalProperties === 'object') return rows(`${key}.<name>.`, additionalProperties);
   return rows(`${key}.`, child);
 }
 
-function valueText({ type, enum: values, minimum, maximum }: Node): string {
+function wayText(value: string): string {
+  return value === 'map' || value === 'list' ? `a ${value}` : value;
+}
+
+function valueText({ type, enum: values, const: only, anyOf, minimum, maximum }: Node): string {
+  if (anyOf) return [...new Set(anyOf.map(valueText))].map(wayText).join(', or ');
+  if (only !== undefined) return `\`${only}\``;
   if (values) return values.map((value) => `\`${value}\``).join(', ');
   if (minimum !== undefined && maximum !== undefined) {
     // An amount is exact as a text, and usually written as a number.

@@ -1,7 +1,8 @@
 import { guessColumns } from '../campaign/guess.ts';
-import { type Channel, InputError } from '../domain.ts';
+import { type Channel, InputError, suppressionListColumns } from '../domain.ts';
 import type { AddressReader } from './address.ts';
 import type { ContactFile, Row } from './read.ts';
+import { asBefore } from './result-file.ts';
 
 /** A row of a list of suppressed addresses. `subAccount` is empty where the address is suppressed for all. */
 export type SuppressedAddress =
@@ -24,7 +25,8 @@ export type SuppressionFileOptions = {
 /**
  * Reads a list of suppressed addresses, in the batches of the file. The addresses are in the column that is named, else
  * in the one that would be a contact file's recipient, else in the only one; a column SubAccount gives each row's own. A
- * list without a header is one column whose first line holds an address, or what was meant to be one.
+ * list without a header is one column whose first line holds an address, or what was meant to be one. Of a list that Volley
+ * wrote (`volley suppress list --csv`), rows of other channels are unreadable.
  *
  * @throws InputError when there is no telling which column holds the addresses
  */
@@ -35,13 +37,19 @@ export async function* readSuppressionFile(
   const { header } = file;
   const subAccountColumn = header.findIndex(isSubAccount);
   const column = addressColumn(file, options);
+  const isOurs = isOwnList(header);
+  const channelColumn = isOurs ? header.indexOf('Channel') : -1;
 
   const read = (row: Row): SuppressedAddress => {
     const { line } = row;
     if (row.kind === 'broken') return { kind: 'unreadable', line, detail: row.detail };
-    const address = options.readAddress(row.values[column] ?? '');
+    const values = isOurs ? row.values.map(asBefore) : row.values;
+    const channel = values[channelColumn];
+    if (channel !== undefined && !options.channels.some((one) => one === channel))
+      return { kind: 'unreadable', line, detail: `it is of channel "${channel}"` };
+    const address = options.readAddress(values[column] ?? '');
     if (address.kind === 'invalid') return { kind: 'unreadable', line, detail: address.detail };
-    const own = row.values[subAccountColumn]?.trim() || (options.subAccount ?? '');
+    const own = values[subAccountColumn]?.trim() || (options.subAccount ?? '');
     if (own.includes('\0'))
       return { kind: 'unreadable', line, detail: 'the SubAccount holds a NUL character' };
     return { kind: 'address', line, address: address.address, subAccount: own };
@@ -63,6 +71,7 @@ function addressColumn({ name, header }: ListFile, { channels, column }: Suppres
       { where: name, what: `There is no column "${column}". The columns are ${columns}.` },
     ]);
   }
+  if (isOwnList(header)) return header.indexOf('Address');
   for (const channel of channels) {
     const found = guessColumns('Recipient', channel, header);
     if (found.length > 1) throw cannotTell(name, found.map((title) => `"${title}"`).join(', '));
@@ -78,6 +87,10 @@ function addressColumn({ name, header }: ListFile, { channels, column }: Suppres
 function cannotTell(name: string, columns: string): InputError {
   const what = `Expected one column of addresses, and found ${columns}. Call it Recipient, or name it where the file is imported: \`volley suppress import --column\`.`;
   return new InputError([{ where: name, what }]);
+}
+
+function isOwnList(header: readonly string[]): boolean {
+  return suppressionListColumns.every((column) => header.includes(column));
 }
 
 function isSubAccount(title: string): boolean {

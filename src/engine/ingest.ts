@@ -65,10 +65,11 @@ function readReport({ method, contentType, body }: InboxReport, mapping: ReportM
       : decodeDeliveryReport({ method, contentType, body }, mapping);
   switch (decoded.kind) {
     case 'inbound': {
-      const { messageId = null, from, text, subAccount = '' } = decoded.message;
+      const { messageId = null, jobNumber = null, from, text, subAccount = '' } = decoded.message;
       return {
         kind: 'inbound',
         messageId,
+        jobNumber,
         address: from,
         text,
         subAccount,
@@ -87,7 +88,8 @@ function readDelivery(delivery: DeliveryReport): Reading {
   if (outcome === 'unrecognised') return { kind: 'unreadable', why: `unknown Status "${status}"` };
   return {
     kind: 'delivery',
-    messageId: delivery.messageId,
+    messageId: delivery.messageId ?? null,
+    jobNumber: delivery.jobNumber ?? null,
     address: delivery.destination,
     outcome,
     status,
@@ -95,6 +97,7 @@ function readDelivery(delivery: DeliveryReport): Reading {
     sentAt: delivery.sentTimeUtc ?? null,
     units: billedUnits(delivery),
     price: delivery.price ?? null,
+    unread: delivery.unread ?? null,
     optedOut,
   };
 }

@@ -201,8 +201,9 @@ function settlementOf(
   const settlement = { ...held, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
   switch (outcome.kind) {
     case 'accepted':
+      return { ...settlement, state: 'accepted', ...(outcome.job === undefined ? {} : { job: outcome.job }) };
     case 'in_doubt':
-      return { ...settlement, state: outcome.kind };
+      return { ...settlement, state: 'in_doubt' };
     case 'rejected':
       return { ...settlement, state: 'rejected', divide: bisect && claimed.destinations.length > 1 };
     case 'unauthorized':

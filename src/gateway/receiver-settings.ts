@@ -19,9 +19,18 @@ const basic = z
   .describe('HTTP Basic: the service is given https://user:password@… as the callback URL.');
 
 const credentials = z
-  .union([z.literal('required'), z.strictObject({ sender: text, apiKey: secret })], {
-    error: 'expected required, or keys "sender" and "apiKey", the latter as ${NAME}',
-  })
+  .union(
+    [
+      z.literal('required'),
+      z.strictObject({
+        sender: text.describe('The `Sender` that reports have.'),
+        apiKey: secret.describe('The `APIKey` that reports have, as ${NAME}.'),
+      }),
+    ],
+    {
+      error: 'expected required, or keys "sender" and "apiKey", the latter as ${NAME}',
+    },
+  )
   .meta({ writeOnly: true })
   .describe(
     "`required`: `Sender` and `APIKey` in the body of a report must be the account's own `sender` and `apiKey`; or a map of `sender` and `apiKey` (as ${NAME}), which they must be instead.",

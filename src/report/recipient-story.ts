@@ -45,10 +45,16 @@ function events({ attempts, resolutions, reports }: RecipientStory): StoryEvent[
 }
 
 function reportWords(report: ListedReport): string {
-  const { state, text, status, result, outcome } = report;
+  const { state, text, status, result, outcome, why } = report;
   if (state === 'inbound') return `reply: "${text ?? ''}"`;
   const said = [status, result].filter(Boolean).join(', ');
-  return [`report: ${said}`, ...(outcome ? [outcome] : []), ...whatItCost(report), state].join('; ');
+  return [
+    `report: ${said}`,
+    ...(outcome ? [outcome] : []),
+    ...whatItCost(report),
+    ...(why ? [why] : []),
+    state,
+  ].join('; ');
 }
 
 function whatItCost({ units, price }: Pick<RecipientStory, 'units' | 'price'>): string[] {

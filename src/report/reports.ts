@@ -1,5 +1,6 @@
 import type { ListedReport } from '../ledger/reports/list.ts';
 import type { MissingReport } from '../ledger/reports/missing.ts';
+import type { SheetColumn } from './formats/sheet.ts';
 import { table } from './table.ts';
 import { toSeconds } from './time.ts';
 
@@ -19,8 +20,27 @@ export function reportTable(reports: readonly ListedReport[]): string {
   );
 }
 
+/** Of `volley reports list --csv`. */
+export const reportColumns: readonly SheetColumn<ListedReport>[] = [
+  { key: 'report', title: 'Report', kind: 'integer', value: ({ report }) => report },
+  { key: 'receivedAt', title: 'Received (UTC)', kind: 'time', value: ({ receivedAt }) => receivedAt },
+  { key: 'account', title: 'Account', kind: 'text', value: ({ account }) => account },
+  { key: 'state', title: 'State', kind: 'text', value: ({ state }) => state },
+  { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run },
+  { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },
+  { key: 'jobNumber', title: 'JobNumber', kind: 'text', value: ({ jobNumber }) => jobNumber },
+  { key: 'address', title: 'Address', kind: 'text', value: ({ address }) => address },
+  { key: 'text', title: 'Reply', kind: 'text', value: ({ text }) => text },
+  { key: 'outcome', title: 'Outcome', kind: 'text', value: ({ outcome }) => outcome },
+  { key: 'status', title: 'Status', kind: 'text', value: ({ status }) => status },
+  { key: 'result', title: 'Result', kind: 'text', value: ({ result }) => result },
+  { key: 'units', title: 'Units', kind: 'decimal', value: ({ units }) => units },
+  { key: 'price', title: 'Price', kind: 'decimal', value: ({ price }) => price },
+  { key: 'why', title: 'Why', kind: 'text', value: ({ why }) => why },
+];
+
 function sayingOf({ why, text, status, result }: ListedReport): string {
-  return why ?? text ?? [status, result].filter(Boolean).join(', ');
+  return text ?? [status, result, why].filter(Boolean).join(', ');
 }
 
 /** Recipients without a final report, for `volley reports missing`. */
@@ -36,6 +56,15 @@ export function missingTable(missing: readonly MissingReport[]): string {
     missing,
   );
 }
+
+/** Of `volley reports missing --csv`. */
+export const missingColumns: readonly SheetColumn<MissingReport>[] = [
+  { key: 'acceptedAt', title: 'Accepted (UTC)', kind: 'time', value: ({ acceptedAt }) => acceptedAt },
+  { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run },
+  { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },
+  { key: 'address', title: 'Address', kind: 'text', value: ({ address }) => address },
+  { key: 'lastStatus', title: 'Last report', kind: 'text', value: ({ lastStatus }) => lastStatus },
+];
 
 /** What asking the service for missing reports came to. */
 export function pollText(counts: {

@@ -1,5 +1,11 @@
 import type { RejectedContact, RunSummary } from '../domain.ts';
-import type { Cancellation, DeliveryResult, Failure, ResolutionGroup } from '../ledger/runs/details.ts';
+import type {
+  Cancellation,
+  Conflicts,
+  DeliveryResult,
+  Failure,
+  ResolutionGroup,
+} from '../ledger/runs/details.ts';
 import { printable } from './printable.ts';
 import { runSummaryText } from './run-summary.ts';
 import { type Column, table } from './table.ts';
@@ -12,17 +18,27 @@ export type RunDetails = {
   readonly failures: readonly Failure[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
+  readonly conflicts: Conflicts;
   readonly cancellations: readonly Cancellation[];
   /** The first of them, in the order of the file. */
   readonly rejectedContacts: readonly RejectedContact[];
 };
 
 export function runDetailsText(details: RunDetails): string {
-  const { summary, stateReason, failures, resolutions, deliveryResults, cancellations, rejectedContacts } =
-    details;
+  const {
+    summary,
+    stateReason,
+    failures,
+    resolutions,
+    deliveryResults,
+    conflicts,
+    cancellations,
+    rejectedContacts,
+  } = details;
   const parts = [runSummaryText(summary)];
   if (stateReason) parts.push(`  because     ${printable(stateReason)}`);
   if (deliveryResults.length > 0) parts.push('', 'Delivery results', deliveryTable(deliveryResults));
+  if (conflicts.reports > 0) parts.push('', conflictText(summary.run, conflicts));
   if (failures.length > 0) parts.push('', 'Requests that were not accepted', failureTable(failures));
   if (resolutions.length > 0)
     parts.push('', 'Requests in doubt that were resolved', resolutionTable(resolutions));
@@ -89,6 +105,12 @@ function deliveryTable(results: readonly DeliveryResult[]): string {
     ],
     results,
   );
+}
+
+function conflictText(run: string, { reports, recipients }: Conflicts): string {
+  const which = `${reports} conflicting report${reports === 1 ? '' : 's'} of ${recipients} recipient${recipients === 1 ? '' : 's'}`;
+  return `${which}, kept and not counted: another final outcome than the first one.
+\`volley reports list --run ${run} --state conflicting\` lists them.`;
 }
 
 function cancellationTable(cancellations: readonly Cancellation[]): string {

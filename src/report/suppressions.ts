@@ -1,4 +1,5 @@
-import type { Suppression } from '../domain.ts';
+import { type Suppression, suppressionListColumns } from '../domain.ts';
+import type { CellValue, SheetColumn } from './formats/sheet.ts';
 import { table } from './table.ts';
 
 export function suppressionTable(suppressions: readonly Suppression[]): string {
@@ -14,3 +15,24 @@ export function suppressionTable(suppressions: readonly Suppression[]): string {
     suppressions,
   );
 }
+
+type ListColumn = (typeof suppressionListColumns)[number];
+
+const listValues: Readonly<Record<ListColumn, (suppression: Suppression) => CellValue>> = {
+  Channel: ({ channel }) => channel,
+  Address: ({ address }) => address,
+  SubAccount: ({ subAccount }) => subAccount,
+  Source: ({ source }) => source,
+  'Since (UTC)': ({ createdAt }) => createdAt,
+  Reason: ({ reason }) => reason,
+};
+
+/** Of `volley suppress list --csv`; an empty SubAccount is for all. `volley suppress import` reads it. */
+export const suppressionColumns: readonly SheetColumn<Suppression>[] = suppressionListColumns.map(
+  (title) => ({
+    key: title,
+    title,
+    kind: title === 'Since (UTC)' ? 'time' : 'text',
+    value: listValues[title],
+  }),
+);

@@ -1,9 +1,14 @@
 import type { Channel, Destination, InterfaceName, SendRequest } from '../domain.ts';
-import type { DeliveryReportToWrite } from '../wire/encode-delivery-report.ts';
+import type {
+  DeliveryReportToWrite,
+  ReportCredentials,
+  ReportFormat,
+} from '../wire/encode-delivery-report.ts';
 import { reportTypes, type Units } from '../wire/report-values.ts';
 import { chance } from './chance.ts';
 import { type Content, contentOf, unitsFor } from './content.ts';
 import { toE164 } from './e164.ts';
+import type { ReportId } from './options.ts';
 import type { Acceptance } from './receive.ts';
 
 /** A message the service has taken: what its recipients' reports and its status need, and nothing larger. */
@@ -19,6 +24,14 @@ export type AcceptedMessage = Acceptance & {
   readonly simulated: boolean;
   readonly acceptedAt: Date;
   readonly sentAt: Date;
+};
+
+/** Where a message's reports go, what they are written in, what they are called by, and who they say they are from. */
+export type Callback = {
+  readonly url: string;
+  readonly format: ReportFormat;
+  readonly id: ReportId;
+  readonly credentials?: ReportCredentials;
 };
 
 export type DeliveryChances = { readonly seed: number; readonly undeliveredRate: number };
@@ -150,16 +163,15 @@ const reportVersions: Readonly<Record<InterfaceName, string>> = {
   'soap-tts': 'v1.04',
 };
 
-/** @param url the webhook that is called */
 export function deliveryReport(
   message: AcceptedMessage,
   delivery: Delivery,
-  url: string,
+  { url, id, credentials }: Callback,
 ): DeliveryReportToWrite {
   const { messageId, jobNumber, subAccount, department, channel, sentAt } = message;
   return {
     version: reportVersions[message.interface],
-    messageId,
+    messageId: id === 'job' && message.interface === 'soap-tts' ? jobNumber : messageId,
     destination: delivery.destination,
     type: reportTypes[channel],
     status: delivery.status,
@@ -171,6 +183,7 @@ export function deliveryReport(
     price: priceText(delivery.price),
     units: delivery.units,
     url,
+    ...(credentials && { credentials }),
   };
 }
 

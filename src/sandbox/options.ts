@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InputError, type Problem } from '../domain.ts';
-import type { ReportFormat } from '../wire/encode-delivery-report.ts';
+import type { ReportCredentials, ReportFormat } from '../wire/encode-delivery-report.ts';
 
 /** How the sandbox is to behave. Times are milliseconds, rates are shares from 0 to 1. */
 export type SandboxOptions = {
@@ -13,7 +13,17 @@ export type SandboxOptions = {
   /** The only token that is taken; without it any token is. */
   readonly token?: string;
   /** The sender's default webhook (interface.md, 2.1), in JSON by default; without it no delivery is reported. */
-  readonly webhook?: { readonly url: string; readonly format?: ReportFormat };
+  readonly webhook?: {
+    readonly url: string;
+    readonly format?: ReportFormat;
+    /**
+     * What reports of SOAP give as their MessageID: ours, or the job number that its answer named in place of it.
+     * Default `message`.
+     */
+    readonly id?: ReportId;
+    /** The credential pair that reports carry, so that the receiver knows who calls; without it they have none. */
+    readonly credentials?: ReportCredentials;
+  };
   /** Wait before every answer. */
   readonly latency?: number;
   /** Share of acceptable requests that are answered 500 and not accepted. */
@@ -29,6 +39,9 @@ export type SandboxOptions = {
   readonly newMessageId?: () => string;
   readonly now?: () => Date;
 };
+
+export const reportIds = ['message', 'job'] as const;
+export type ReportId = (typeof reportIds)[number];
 
 export type SandboxSettings = Required<Omit<SandboxOptions, 'journal' | 'token' | 'webhook'>> &
   Pick<SandboxOptions, 'journal' | 'token' | 'webhook'>;

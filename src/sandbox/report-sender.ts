@@ -1,15 +1,14 @@
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
 import type { Destination } from '../domain.ts';
+import { type EncodedReport, encodeDeliveryReport } from '../wire/encode-delivery-report.ts';
 import {
-  type EncodedReport,
-  encodeDeliveryReport,
-  type ReportFormat,
-} from '../wire/encode-delivery-report.ts';
-import { type AcceptedMessage, type DeliveryChances, deliver, deliveryReport } from './delivery.ts';
-
-/** Where a message's reports go, and what they are written in. */
-export type Callback = { readonly url: string; readonly format: ReportFormat };
+  type AcceptedMessage,
+  type Callback,
+  type DeliveryChances,
+  deliver,
+  deliveryReport,
+} from './delivery.ts';
 
 /** What is to be reported. */
 export type Reportable = {
@@ -96,7 +95,7 @@ async function send(
   { of: { message, callback }, destination }: Outstanding,
   chances: DeliveryChances,
 ): Promise<boolean> {
-  const report = deliveryReport(message, deliver(message, destination, chances), callback.url);
+  const report = deliveryReport(message, deliver(message, destination, chances), callback);
   const encoded = encodeDeliveryReport(report, callback.format);
   try {
     const { address, authorization } = addressOf(callback.url, encoded);

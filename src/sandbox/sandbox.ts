@@ -5,13 +5,13 @@ import { decodeWsdlRequest, encodeWsdl } from '../wire/soap-wsdl.ts';
 import { decodeStatusRequest, encodeStatusAnswer } from '../wire/status.ts';
 import type { EncodedAnswer, ReceivedRequest } from '../wire/wire.ts';
 import { chance, jobNumber } from './chance.ts';
-import { acceptMessage } from './delivery.ts';
+import { acceptMessage, type Callback } from './delivery.ts';
 import { startHttpServer } from './http-server.ts';
 import { journalLine, openJournal } from './journal.ts';
 import { openKeptMessages } from './kept-messages.ts';
 import { type SandboxOptions, type SandboxSettings, sandboxSettings } from './options.ts';
 import { type Receipt, receive, type Service } from './receive.ts';
-import { type Callback, openReportSender } from './report-sender.ts';
+import { openReportSender } from './report-sender.ts';
 import { lookUp } from './status.ts';
 
 /** The service itself, as interface.md describes it, on this machine. */
@@ -114,5 +114,7 @@ function callbackOf(fields: MessageFields, webhook: SandboxSettings['webhook']):
   return {
     url: fields['WebhookCallbackURL']?.trim() || webhook.url,
     format: reportFormats.find((format) => format === asked) ?? webhook.format ?? 'json',
+    id: webhook.id ?? 'message',
+    ...(webhook.credentials && { credentials: webhook.credentials }),
   };
 }

@@ -9,7 +9,7 @@ import {
   type Words,
 } from './report-mapping.ts';
 import { type ReportText, reportText } from './report-text.ts';
-import { decimalText, detailPairs, type Units, unitsOf, utcTime } from './report-values.ts';
+import { detailPairs, priceIn, type Units, unitsOf, utcTime } from './report-values.ts';
 import { internationalNumber } from './values.ts';
 
 /**
@@ -31,8 +31,8 @@ type Origin = {
 };
 
 export type DeliveryReport = Origin & {
-  /** Ours, or the one the service generated. */
-  readonly messageId: string;
+  /** Ours, or the one the service generated; a report that has none has a `jobNumber`. */
+  readonly messageId?: string;
   /** The recipient's address; phone numbers come in E.164. */
   readonly destination: string;
   /** The service's word: `SMS`, `Email`, `Voice`, `Fax`. */
@@ -47,6 +47,8 @@ export type DeliveryReport = Origin & {
   /** Decimal text in the account's currency. */
   readonly price?: string;
   readonly units: Units;
+  /** What stands in it and could not be read, though the rest could; in words. */
+  readonly unread?: string;
 };
 
 /** A message that came in by the same way: a matched reply or an unmatched one. */
@@ -91,10 +93,12 @@ export function decodeDeliveryReport(
   if (inboundType) return { kind: 'inbound', message: toInbound(values, inboundType, address) };
 
   const messageId = values.key('MessageID');
-  if (messageId === undefined) return lacks(values, 'MessageID');
+  // A message of SOAP has a job number at the service, and may have no MessageID there.
+  const isOfJob = values.text('MessageID') === undefined && values.key('JobNumber') !== undefined;
+  if (messageId === undefined && !isOfJob) return lacks(values, 'MessageID');
   const status = values.key('Status');
   if (status === undefined) return lacks(values, 'Status');
-  const essentials = { type, destination: address, messageId, status };
+  const essentials = { type, destination: address, status, ...present('messageId', messageId) };
   return { kind: 'report', report: toReport(values, essentials, mapping) };
 }
 
@@ -139,7 +143,7 @@ function toReport(values: ReportText, essentials: Essentials, mapping: ReportMap
     result,
     optedOut: mapping.optOutResults.includes(toWord(result)),
     ...originOf(values),
-    ...present('price', decimalText(values.key('Price'))),
+    ...priceIn(values.text('Price')),
     units: readUnits(values),
   };
 }

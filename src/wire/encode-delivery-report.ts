@@ -8,7 +8,11 @@ export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome' | 'optedOut'>
   readonly version: string;
   /** The callback URL that is called. */
   readonly url: string;
+  /** Of the API user; absent where the service is not asked to show them. */
+  readonly credentials?: ReportCredentials;
 };
+
+export type ReportCredentials = { readonly sender: string; readonly apiKey: string };
 
 /** What a webhook can be called in (observed.md): two bodies, form fields, and a query string. */
 export const reportFormats = ['json', 'xml', 'post', 'get'] as const;
@@ -57,11 +61,12 @@ function toMembers(report: DeliveryReportToWrite): Readonly<Record<string, strin
   const detail = Object.entries(report.units).map(([name, count]) => `${name}:${count}`);
   return {
     Version: report.version,
+    ...(report.credentials && { Sender: report.credentials.sender, APIKey: report.credentials.apiKey }),
     Type: report.type,
     Destination: report.destination,
     ContactID: null,
     ReceivedID: null,
-    MessageID: report.messageId,
+    MessageID: report.messageId ?? null,
     SubAccount: report.subAccount ?? null,
     Department: report.department ?? null,
     JobNumber: report.jobNumber ?? null,

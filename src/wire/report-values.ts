@@ -29,9 +29,19 @@ export const reportTypes: Readonly<Record<Channel, string>> = {
 const largestCount = 2_147_483_647;
 
 /** Money: decimal text with at most 12 digits before the point and 8 after, or undefined. Never a binary number. */
-export function decimalText(text: string | undefined): string | undefined {
+function decimalText(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed !== undefined && /^-?\d{1,12}(\.\d{1,8})?$/.test(trimmed) ? trimmed : undefined;
+}
+
+/** A price that is there is money: where it is no decimal, that is said, in `unread`. */
+export function priceIn(text: string | undefined): { readonly price?: string; readonly unread?: string } {
+  const written = text?.trim() ?? '';
+  if (written === '') return {};
+  const price = decimalText(written);
+  return price === undefined
+    ? { unread: `its Price "${written.slice(0, 40)}" is no decimal number` }
+    : { price };
 }
 
 /** More than all pairs that were seen together; a longer `Detail` is none. */

@@ -1,5 +1,6 @@
 import { benchDispatch } from './dispatch.ts';
 import { benchImport } from './import.ts';
+import { benchReport } from './report.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWire } from './wire.ts';
 
@@ -12,6 +13,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   import: benchImport,
   dispatch: benchDispatch,
   webhooks: benchWebhooks,
+  report: benchReport,
 };
 
 const asked = process.argv.slice(2);

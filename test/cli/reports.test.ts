@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -141,6 +142,16 @@ describe('the reports of a run', () => {
     expect((await call('report', 'run', run, '--json')).stdout).toBe(before);
   });
 
+  test('that conflict are counted in the report of the run, which says how they are listed', async () => {
+    const { stdout } = await call('report', 'run', run);
+    expect(stdout).toContain('1 conflicting report of 1 recipient, kept and not counted');
+    const [, words = ''] = /`volley (reports list .*)`/.exec(stdout) ?? [];
+    const { lines } = await call(...words.split(' '), '--json');
+    expect(lines()).toMatchObject([{ state: 'conflicting', run, result: 'Bad Number' }]);
+    const details = (await call('report', 'run', run, '--json')).lines();
+    expect(details).toMatchObject([{ conflicts: { reports: 1, recipients: 1 } }]);
+  });
+
   test('are told in the story of their recipient, from the row of the file to the price', async () => {
     const { stdout } = await call('report', 'recipient', '021 123 0001', '--country', 'NZ');
     const inOrder = [
@@ -171,11 +182,68 @@ describe('the reports of a run', () => {
       { address: '+64211230003', state: 'accepted', attempts: [{ attempt: 1, httpStatus: 200 }] },
     ]);
   });
+
+  test('leave out of the story what is of no message of ours, and say where that is found', async () => {
+    const { stderr } = await call('report', 'recipient', '+64211230001');
+    const [, words = ''] = /1 more report is .*`volley (reports list .*)`/.exec(stderr) ?? [];
+    const { lines } = await call(...words.split(' '), '--json');
+    expect(lines().map(({ messageId, state }) => [messageId, state])).toContainEqual([
+      'nobody-knows',
+      'unmatched',
+    ]);
+    expect((await call('report', 'recipient', '+64211230002')).stderr).not.toContain('more report');
+  });
+
+  test('whose price cannot be read are applied, and listed by what is wrong with them', async () => {
+    await receive({ ...success, MessageID: messageId, Destination: '+64211230003', Price: '0,08' });
+    await call('reports', 'replay');
+    const { lines } = await call('reports', 'list', '--json');
+    const [flawed] = lines().filter(({ state }) => state === 'applied');
+    expect(flawed).toMatchObject({
+      address: '+64211230003',
+      price: null,
+      why: 'its Price "0,08" is no decimal number',
+    });
+    expect((await call('report', 'recipient', '+64211230003')).stdout).toContain(
+      'its Price "0,08" is no decimal',
+    );
+    expect((await call('reports', 'list', '--state', 'inbound')).stdout).not.toContain('0,08');
+  });
+
+  test('are listed as CSV that says the same, with no text that a spreadsheet would compute', async () => {
+    await receive({
+      Type: 'SMSReply',
+      MessageID: messageId,
+      Destination: '+64211230003',
+      Message: '=1+1,"x"\nNo',
+    });
+    await call('reports', 'replay');
+    const words = ['reports', 'list', '--state', 'inbound', 'applied', '--run', run];
+    const rows: Record<string, string>[] = parse((await call(...words, '--csv')).stdout, { columns: true });
+    const listed = (await call(...words, '--json')).lines();
+    expect(rows.map((row) => row['Received (UTC)'])).toEqual(listed.map(({ receivedAt }) => receivedAt));
+    expect(rows).toMatchObject([
+      { State: 'applied', Address: '+64211230001', Price: '0.08', Units: '1', MessageID: messageId },
+      { State: 'inbound', Address: '+64211230001', Reply: 'Thanks \u001b[31m', Price: '' },
+      { State: 'applied', Address: '+64211230003', Why: 'its Price "0,08" is no decimal number' },
+      { State: 'inbound', Address: '+64211230003', Reply: `'=1+1,"x"\nNo`, Run: run },
+    ]);
+    expect((await call(...words, '--csv', '--json')).code).toBe(2);
+  });
+
+  test('are told of so many recipients as are asked for, and that there are more is said', async () => {
+    const two = await call('report', 'recipient', messageId, '--limit', '2', '--json');
+    expect(two.lines()).toMatchObject([{ line: 2 }, { line: 3 }]);
+    expect(two.stderr).toContain('There are more than these 2');
+    expect((await call('report', 'recipient', messageId, '--limit', '3')).stderr).not.toContain('more');
+  });
 });
 
 test.each([
   [['report', 'recipient', '021 999 9999', '--country', 'NZ'], '+64219999999'],
   [['report', 'recipient', 'a b'], 'a b'],
+  [['report', 'recipient', '12AB34CD'], 'No run has this MessageID or job number'],
+  [['report', 'recipient', '+6421', '--limit', '0'], 'above 0'],
   [['reports', 'missing', '--run', 'nothing'], 'There is no such run'],
   [['reports', 'replay', '--since', 'yesterday'], 'expected a time in UTC'],
   [['reports', 'list', '--state', 'lost'], 'applied'],

@@ -171,6 +171,34 @@ describe('volley suppress import', () => {
   });
 });
 
+test('a list as CSV can be imported again, and has no text that a spreadsheet would compute', async () => {
+  await opened.ledger.pool.query(`
+    INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
+    VALUES ('email', '+1@example.org', '', '@now', 'operator', '2026-11-21T08:00:00Z'),
+           ('email', chr(39) || '+a@example.org', '-x', '', 'import', '2026-11-21T08:00:00Z'),
+           ('sms', '+64211234567', 'ACME, "North"', '=HYPERLINK("x")', 'reply', '2026-11-21T08:00:00Z')
+  `);
+  const keys = 'SELECT channel, address, sub_account FROM suppressions ORDER BY 1, 2, 3';
+  const before = (await opened.ledger.pool.query(keys)).rows;
+  const { stdout } = await suppress('list', '--csv');
+  expect(stdout).toBe(
+    [
+      'Channel,Address,SubAccount,Source,Since (UTC),Reason',
+      "email,''+a@example.org,'-x,import,2026-11-21T08:00:00.000Z,",
+      "email,'+1@example.org,,operator,2026-11-21T08:00:00.000Z,'@now",
+      `sms,+64211234567,"ACME, ""North""",reply,2026-11-21T08:00:00.000Z,"'=HYPERLINK(""x"")"`,
+      '',
+    ].join('\n'),
+  );
+  await workspace.write('list.csv', stdout);
+  await opened.ledger.pool.query('DELETE FROM suppressions');
+  const imported = await suppress('import', 'list.csv', '--channel', 'email');
+  expect(imported).toMatchObject({ code: 3, stdout: '2 suppressed.\n' });
+  expect(imported.stderr).toContain('list.csv:4: it is of channel "sms"');
+  await suppress('import', 'list.csv', '--channel', 'sms');
+  expect((await opened.ledger.pool.query(keys)).rows).toEqual(before);
+});
+
 describe('volley suppress list', () => {
   beforeEach(async () => {
     await suppress('add', '+64211234567', '--channel', 'sms', 'fax', '--reason', 'asked\u001b us');

@@ -356,7 +356,7 @@ test('two that divide one run at once give every request a number of its own', a
   expect(await piecesOf(run)).toHaveLength(60);
 });
 
-test('a request that was divided whole has nobody, and every report still counts and finds the rest', async () => {
+test('a request that was divided whole has nobody, every report still counts and finds the rest, and its own reports are those of its parts', async () => {
   const run = await rejectedRun(5, [4]);
   await divide(run, [1]);
   await reject(run, [3]);
@@ -376,6 +376,8 @@ test('a request that was divided whole has nobody, and every report still counts
     [pieces[0], 5],
     [pieces[0], 2],
     [pieces[1], 3],
+    // Through two divisions, to a part that was rejected.
+    [pieces[0], 6],
   ] as const;
   const receivedAt = new Date();
   await receiveReports(
@@ -388,11 +390,13 @@ test('a request that was divided whole has nobody, and every report still counts
     const [piece, line] = said[next++] ?? [];
     const address = `+6140000${String(line).padStart(4, '0')}`;
     const others = {
+      jobNumber: null,
       status: 'Success',
       result: null,
       sentAt: null,
       units: null,
       price: null,
+      unread: null,
       optedOut: false,
     };
     return { kind: 'delivery', messageId: piece?.message_id ?? '', address, outcome: 'delivered', ...others };
@@ -400,7 +404,8 @@ test('a request that was divided whole has nobody, and every report still counts
   await applyReports(opened.ledger.pool, 100, read, new Date());
   expect(await query('SELECT state FROM reports ORDER BY report_id')).toEqual([
     { state: 'unmatched' },
-    { state: 'unmatched' },
+    { state: 'applied' },
+    { state: 'applied' },
     { state: 'applied' },
   ]);
 
@@ -411,21 +416,41 @@ test('a request that was divided whole has nobody, and every report still counts
     return rows.map(({ line, state }) => [line, state]);
   });
   expect(results).toEqual([
-    [2, 'accepted'],
+    [2, 'delivered'],
     [3, 'delivered'],
     [4, 'accepted'],
     [5, 'cancelled'],
-    [6, 'rejected'],
+    [6, 'delivered'],
   ]);
   expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({
     recipients: 4,
     accepted: 3,
-    delivered: 1,
+    delivered: 3,
   });
 
   const restaged = await inSession(opened.ledger.pool, async (client) => {
     await restageRecipients(client, { run, states: ['rejected', 'cancelled'] }, 'phone', null);
     return (await client.query('SELECT line FROM staged_contacts ORDER BY line')).rows;
   });
-  expect(restaged).toEqual([{ line: 5 }, { line: 6 }]);
+  expect(restaged).toEqual([{ line: 5 }]);
+});
+
+test('a report of the whole request proves nothing of a part that is in doubt', async () => {
+  const run = await rejectedRun(4);
+  await divide(run, [1]);
+  await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 2`, [run]);
+  const [whole] = await piecesOf(run);
+  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
+  const receivedAt = new Date();
+  await receiveReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt, body: Buffer.from('') }]);
+  const read = (): Reading => ({
+    ...{ kind: 'delivery', messageId: whole?.message_id ?? '', jobNumber: null, address: '+61400000002' },
+    ...{ outcome: 'delivered', status: 'Success', result: null, sentAt: null, units: null, price: null },
+    ...{ unread: null, optedOut: false },
+  });
+  await applyReports(opened.ledger.pool, 100, read, receivedAt);
+  expect(await query('SELECT request, outcome FROM recipient_outcomes WHERE run_id = $1', [run])).toEqual([
+    { request: 2, outcome: 'delivered' },
+  ]);
+  expect((await piecesOf(run))[1]).toMatchObject({ state: 'in_doubt' });
 });

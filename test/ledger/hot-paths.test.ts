@@ -38,14 +38,19 @@ function claimFrom(slices: readonly HeldSlice[], limit: number, from = 1): Promi
   );
 }
 
-async function claimAndSettle(slice: HeldSlice, requests: number, limit: number): Promise<void> {
+async function claimAndSettle(
+  slice: HeldSlice,
+  requests: number,
+  limit: number,
+  answered: { readonly job?: string } = {},
+): Promise<void> {
   const { hot } = opened.ledger;
   for (let from = 1; from <= requests; from += limit) {
     const [claim] = await claimFrom([slice], limit, from);
     const { run, owner } = slice;
     const accepted = { finishedAt: new Date(), httpStatus: 200, detail: null, state: 'accepted' } as const;
     const settlements = (claim?.claimed ?? []).map(({ request, attempt }) => {
-      return { run, slice: slice.slice, owner, request, attempt, ...accepted };
+      return { run, slice: slice.slice, owner, request, attempt, ...accepted, ...answered };
     });
     expect((await settleRequests(hot, settlements)).size).toBe(limit);
   }
@@ -65,25 +70,28 @@ test('a claim and a settle are planned once for a connection', async () => {
 
 // A page has room for what is changed, unless some transaction of the server is so long that old rows stay: others here
 // may be. Then a row goes to another page, which is no fault of its own.
-test('a claim and a settle change nothing that an index of requests or attempts knows', async () => {
-  const slice = await holdRequests(200);
-  const { hot, pool } = opened.ledger;
-  const counts = async () => {
-    await hot.query('SELECT pg_stat_force_next_flush()');
-    const { rows } = await pool.query<{ changed: number; indexed: number }>(`
+test.each([{}, { job: '12AB34CD' }])(
+  'a claim and a settle (of an answer with %j) change nothing that an index of requests or attempts knows',
+  async (answered) => {
+    const slice = await holdRequests(200);
+    const { hot, pool } = opened.ledger;
+    const counts = async () => {
+      await hot.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await pool.query<{ changed: number; indexed: number }>(`
       SELECT sum(n_tup_upd)::integer AS changed,
              sum(n_tup_upd - n_tup_hot_upd - n_tup_newpage_upd)::integer AS indexed
       FROM pg_stat_user_tables
       WHERE relname IN ('requests', 'attempts')
     `);
-    return rows[0] ?? { changed: 0, indexed: 0 };
-  };
-  const before = await counts();
-  await claimAndSettle(slice, 200, 50);
-  const after = await counts();
-  expect(after.changed - before.changed).toBe(600);
-  expect(after.indexed - before.indexed).toBe(0);
-});
+      return rows[0] ?? { changed: 0, indexed: 0 };
+    };
+    const before = await counts();
+    await claimAndSettle(slice, 200, 50, answered);
+    const after = await counts();
+    expect(after.changed - before.changed).toBe(600);
+    expect(after.indexed - before.indexed).toBe(0);
+  },
+);
 
 test('requests of many slices are claimed at once, each with its own message', async () => {
   const slices = [

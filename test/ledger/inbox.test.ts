@@ -4,6 +4,8 @@ import { applyReports } from '../../src/ledger/reports/apply.ts';
 import type { Delivery, InboxReport, Reading } from '../../src/ledger/reports/reading.ts';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { replayReports } from '../../src/ledger/reports/replay.ts';
+import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
+import { billingOf } from '../support/billing.ts';
 import {
   aContact,
   anEnvelope,
@@ -18,7 +20,7 @@ beforeAll(async () => {
   opened = await openTestLedger();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('TRUNCATE inbox, inbox_queue, reports, suppressions');
+  await opened.ledger.pool.query('TRUNCATE inbox, inbox_queue, reports, suppressions, removed_suppressions');
 });
 afterAll(() => opened.close());
 
@@ -47,6 +49,7 @@ function delivery(messageId: string, line: number, changes: Partial<Delivery> = 
   return {
     kind: 'delivery',
     messageId,
+    jobNumber: null,
     address: addressOf(line),
     outcome: 'delivered',
     status: 'Success',
@@ -54,6 +57,7 @@ function delivery(messageId: string, line: number, changes: Partial<Delivery> = 
     sentAt: null,
     units: null,
     price: null,
+    unread: null,
     optedOut: false,
     ...changes,
   };
@@ -227,6 +231,37 @@ describe('a replay', () => {
     expect(await outcomes(run)).toMatchObject([{ outcome: 'undelivered', price: '0.08', units: '2' }]);
   });
 
+  const unread: Reading = { kind: 'unreadable', why: 'it has no Status' };
+  test.each<[string, (first: Reading) => Reading]>([
+    ['says Pending', (first) => (first.kind === 'delivery' ? { ...first, outcome: 'pending' } : first)],
+    ['cannot be read', () => unread],
+    [
+      'is of a MessageID that is not ours',
+      (first) => (first.kind === 'delivery' ? { ...first, messageId: 'nobody' } : first),
+    ],
+  ])('takes back what a report decided that %s by now, and the next one decides', async (_, now) => {
+    const { run, messageId } = await acceptedRun([2]);
+    await receive(
+      delivery(messageId, 2, { price: '0.08' }),
+      delivery(messageId, 2, { outcome: 'undelivered', units: '2' }),
+    );
+    await apply();
+    expect(await states()).toEqual(['applied', 'conflicting']);
+    const [first] = await query('SELECT min(report_id)::text AS report FROM inbox');
+    await query('INSERT INTO inbox_queue (report_ids, due_at, bytes) VALUES (ARRAY[$1::bigint], $2, 1)', [
+      first.report,
+      noon,
+    ]);
+    const reading = (report: InboxReport) =>
+      report.report === first.report ? now(read(report)) : read(report);
+    while ((await apply(reading)) > 0);
+    expect((await states())[1]).toBe('applied');
+    expect(await outcomes(run)).toEqual([{ position: 1, outcome: 'undelivered', units: '2', price: null }]);
+    expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({
+      ...{ delivered: 0, undelivered: 1, smsParts: '2', price: '0.00' },
+    });
+  });
+
   test('is of one account, and of what came since a time, where these are given', async () => {
     await receive(delivery('a', 1));
     await apply();
@@ -240,11 +275,17 @@ describe('a replay', () => {
 describe('who opts out', () => {
   const suppressions = () =>
     query('SELECT channel, address, sub_account, reason, source FROM suppressions ORDER BY address');
-  const reply = (messageId: string | null, line: number, optedOut = true): Reading => ({
+  const reply = (
+    messageId: string | null,
+    line: number,
+    optedOut = true,
+    address = addressOf(line),
+  ): Reading => ({
     ...{
       kind: 'inbound',
       messageId,
-      address: addressOf(line),
+      jobNumber: null,
+      address,
       text: ' Stop \n',
       subAccount: 'South',
       optedOut,
@@ -272,6 +313,27 @@ describe('who opts out', () => {
     expect(await suppressions()).toMatchObject([
       { channel: 'sms', sub_account: 'South', reason: 'replied "Stop"' },
     ]);
+  });
+
+  test('by a reply from a number without its plus sign is suppressed as recipients are written', async () => {
+    await receive(reply(null, 2, true, addressOf(2).slice(1)));
+    await apply();
+    expect(await suppressions()).toMatchObject([{ address: addressOf(2) }]);
+  });
+
+  test('and is let in again by a person stays so, whatever is read again, until he opts out once more', async () => {
+    const { messageId } = await acceptedRun([2]);
+    await receive(reply(messageId, 2));
+    await apply();
+    const key = { channel: 'sms', address: addressOf(2), subAccount: '' } as const;
+    expect(await removeSuppressions(opened.ledger.pool, [key], minutesLater(1))).toEqual([key]);
+    await replayReports(opened.ledger.pool, { all: true }, noon);
+    expect(await apply()).toBe(1);
+    expect(await suppressions()).toEqual([]);
+    await receive(reply(messageId, 2));
+    await query('UPDATE inbox SET received_at = $1', [minutesLater(2)]);
+    await apply();
+    expect(await suppressions()).toMatchObject([{ address: addressOf(2), source: 'reply' }]);
   });
 
   test('before, as the service reports, is suppressed in its words', async () => {
@@ -309,6 +371,7 @@ test('a reply is kept with the run and the recipient that it answers', async () 
   await receive({
     kind: 'inbound',
     messageId,
+    jobNumber: null,
     address: addressOf(3),
     text: 'Thanks',
     subAccount: '',
@@ -317,5 +380,16 @@ test('a reply is kept with the run and the recipient that it answers', async () 
   await apply();
   expect(await query('SELECT state, run_id, request, position, text FROM reports')).toEqual([
     { state: 'inbound', run_id: run, request: 1, position: 2, text: 'Thanks' },
+  ]);
+});
+
+test('a reply to a request in doubt proves that the service accepted it', async () => {
+  const { run, messageId } = await acceptedRun([2, 3]);
+  await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
+  const reply = { messageId, jobNumber: null, text: 'Thanks', subAccount: '', optedOut: false };
+  await receive({ kind: 'inbound', ...reply, address: addressOf(3) });
+  await apply();
+  expect(await query('SELECT state, reason FROM requests WHERE run_id = $1', [run])).toEqual([
+    { state: 'accepted', reason: 'proved by a delivery report or a reply' },
   ]);
 });

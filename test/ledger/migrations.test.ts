@@ -157,3 +157,24 @@ describe('the recipients of a request in one row', () => {
     await migrateLedger(knex);
   });
 });
+
+test('job numbers are those that were answered before, in capitals, and can be taken back', async () => {
+  const jobs = '20261121213000_job_numbers.ts';
+  await knex.migrate.down({ name: jobs });
+  await knex.raw(`
+    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at,
+                      contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+    VALUES ('called', 'c', 'soap', 'tts', 'running', '{}', '\\x00112233445566778899aabbccddeeff', now(), 3, 0, 0, 0);
+    INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, detail)
+    SELECT 'called', request, 1, gen_random_uuid(), now(), now(), verdict, detail
+    FROM (VALUES (1, 'accepted', 'job 12ab34cd'), (2, 'accepted', NULL), (3, 'rejected', 'job market closed'))
+      AS answered (request, verdict, detail);
+  `);
+  await migrateLedger(knex);
+  expect(await knex('jobs').select('job_number', 'account', 'run_id', 'request')).toEqual([
+    { job_number: '12AB34CD', account: 'soap', run_id: 'called', request: 1 },
+  ]);
+  await knex.migrate.down({ name: jobs });
+  expect(await knex.schema.hasTable('jobs')).toBe(false);
+  await migrateLedger(knex);
+});

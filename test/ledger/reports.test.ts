@@ -76,6 +76,7 @@ function delivered(messageId: string, changes: Partial<Delivery> = {}): Delivery
   const address = '+61400000002';
   return {
     messageId,
+    jobNumber: null,
     address,
     outcome: 'delivered',
     status: 'Success',
@@ -83,6 +84,7 @@ function delivered(messageId: string, changes: Partial<Delivery> = {}): Delivery
     sentAt: null,
     units: '1',
     price: '0.08',
+    unread: null,
     optedOut: false,
     ...changes,
   };
@@ -190,7 +192,7 @@ describe('a report that comes while its request is being sent', () => {
     ]);
     return rows[0];
   };
-  const proved = { state: 'accepted', reason: 'proved by a delivery report' };
+  const proved = { state: 'accepted', reason: 'proved by a delivery report or a reply' };
   const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: 'no answer' };
 
   test.each(['delivered', 'pending'] as const)(

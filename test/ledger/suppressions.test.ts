@@ -66,9 +66,9 @@ test('an address can be suppressed in several channels, for all and for SubAccou
   ];
   expect(await add(...all)).toBe(4);
   const { channel, address, subAccount } = suppression('+6421', { subAccount: 'A' });
-  expect(await removeSuppressions(opened.ledger.pool, [{ channel, address, subAccount }])).toEqual([
-    { channel, address, subAccount },
-  ]);
+  expect(
+    await removeSuppressions(opened.ledger.pool, [{ channel, address, subAccount }], new Date()),
+  ).toEqual([{ channel, address, subAccount }]);
   expect((await listed()).map(written)).toEqual(['fax +6421', 'sms +6421', 'sms +6421 B']);
 });
 
@@ -79,7 +79,9 @@ test('what is not there cannot be removed, and the rest is', async () => {
     { ...key, address: '+6421' },
     { ...key, address: '+6422' },
   ];
-  expect(await removeSuppressions(opened.ledger.pool, keys)).toEqual([{ ...key, address: '+6421' }]);
+  expect(await removeSuppressions(opened.ledger.pool, keys, new Date())).toEqual([
+    { ...key, address: '+6421' },
+  ]);
   expect(await listed()).toEqual([]);
 });
 

@@ -54,6 +54,7 @@ describe('the details of a run', () => {
     failures: [],
     resolutions: [],
     deliveryResults: [],
+    conflicts: { reports: 0, recipients: 0 },
     cancellations: [],
     rejectedContacts: [],
   };
@@ -81,6 +82,7 @@ describe('the details of a run', () => {
         { outcome: 'delivered', result: 'SentOK', recipients: 90 },
         { outcome: 'undelivered', result: null, recipients: 1 },
       ],
+      conflicts: { reports: 3, recipients: 2 },
       rejectedContacts: [
         {
           file: 'contacts.csv',
@@ -93,6 +95,9 @@ describe('the details of a run', () => {
     });
     expect(text).toContain('  because     Bad token\\x1b[2J');
     expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
+    expect(text).toContain(
+      `3 conflicting reports of 2 recipients, kept and not counted: another final outcome than the first one.\n\`volley reports list --run ${summary.run} --state conflicting\` lists them.`,
+    );
     expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);
     expect(text).toMatch(
       /Requests in doubt that were resolved\n.*abandon .*too late .*ann@office .*2026-11-21 10:00:00 .*3/s,

@@ -39,6 +39,11 @@ test('volley sandbox refuses a format it does not know, with exit code 2', async
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('json, xml, post, get') });
 });
 
+test('volley sandbox refuses one half of a credential pair, with exit code 2', async () => {
+  const { code, stderr } = await volley(['sandbox', '--port', '0', '--webhook-sender', 'ann']);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--webhook-api-key') });
+});
+
 test('volley sandbox --help names every interface', async () => {
   const { code, stdout } = await volley(['sandbox', '--help']);
   expect(code).toBe(0);

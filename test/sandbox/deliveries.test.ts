@@ -99,7 +99,7 @@ describe('an accepted request', () => {
     const fax = request({ channel: 'fax', messageId: 'V2', fields: { Message: 'x' }, files });
     await send(sandbox, email, fax);
     await allTaken(sandbox);
-    expect(hook.reports.toSorted((a, b) => a.messageId.localeCompare(b.messageId))).toMatchObject([
+    expect(hook.reports.toSorted((a, b) => a.type.localeCompare(b.type))).toMatchObject([
       { type: 'Email', units: { EmailSize: 10 }, price: '0.020' },
       { type: 'Fax', units: { FaxPages: 2 }, price: '0.180' },
     ]);

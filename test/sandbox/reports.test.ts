@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { InterfaceName, MessageFields, SendRequest } from '../../src/domain.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
-import { type DeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+import {
+  type DeliveryReport,
+  decodeDeliveryReport,
+  reportCredentials,
+} from '../../src/wire/delivery-report.ts';
 import { rest102Xml, rest104Json } from '../../src/wire/rest-1.ts';
 import { rest202Json, rest202Xml } from '../../src/wire/rest-2.02.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
@@ -91,6 +95,26 @@ describe('a report is written', () => {
     await reportsOf(hook, { webhook: { url: hook.url } }, [sent(rest202Json, 'sms')]);
     const basic = `Basic ${Buffer.from('volley:p@ss').toString('base64')}`;
     expect(hook.authorizations).toEqual([basic, undefined]);
+  });
+
+  test.each(['json', 'xml', 'post', 'get'] as const)(
+    'with the credentials that are asked for: %s',
+    async (format) => {
+      await using hook = await webhookReceiver();
+      const credentials = { sender: 'ann@example.com', apiKey: 'a&b c' };
+      await reportsOf(hook, { webhook: { url: hook.url, format, credentials } }, [sent(rest202Json, 'sms')]);
+      await reportsOf(hook, { webhook: { url: hook.url, format } }, [sent(rest202Json, 'sms')]);
+      expect(hook.calls.map((call) => reportCredentials(call))).toEqual([credentials, {}]);
+    },
+  );
+
+  test('under the job number where that is asked for and the answer names nothing else', async () => {
+    await using hook = await webhookReceiver();
+    const webhook = { url: hook.url, id: 'job' } as const;
+    const [called] = await reportsOf(hook, { webhook }, [sent(soapTts, 'tts')]);
+    expect(called?.messageId).toBe(called?.jobNumber);
+    const [, text] = await reportsOf(hook, { webhook }, [sent(rest202Json, 'sms')]);
+    expect(text?.messageId).toBe('M1');
   });
 
   test('to the address that the request asks for', async () => {

@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 import type pg from 'pg';
-import type { Channel, RequestState } from '../../src/domain.ts';
+import type { Channel, RequestState, RunRates } from '../../src/domain.ts';
 import type { BillingDimension } from '../../src/ledger/billing/report.ts';
 import type { ReportedDelivery } from './billing-world.ts';
 
@@ -30,8 +30,6 @@ export type Figures = {
   estimatedTax: Big;
 };
 
-type Period = { price: string; tax: string | null; from: string | null; until: string | null };
-
 type DbRequest = {
   readonly run_id: string;
   readonly campaign: string;
@@ -46,7 +44,7 @@ type DbRequest = {
   readonly parts: readonly (number | null)[];
   /** The place of each recipient's tariff; null: the first for all. */
   readonly tariffs: readonly number[] | null;
-  readonly rates: { currency: string; tariffs: Period[][] } | null;
+  readonly rates: RunRates | null;
   /** Of the last attempt. */
   readonly started_at: Date;
   /** Positions of those who were left out. */

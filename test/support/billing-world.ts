@@ -262,5 +262,14 @@ async function receive({ ledger, now }: World, drawn: readonly Drawn[]): Promise
 
 function read({ body }: InboxReport): Reading {
   const said: ReportedDelivery = JSON.parse(body.toString());
-  return { kind: 'delivery', ...said, status: said.outcome, result: null, sentAt: null, optedOut: false };
+  return {
+    kind: 'delivery',
+    ...said,
+    status: said.outcome,
+    result: null,
+    sentAt: null,
+    jobNumber: null,
+    unread: null,
+    optedOut: false,
+  };
 }

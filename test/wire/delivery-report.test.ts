@@ -127,7 +127,7 @@ describe('a delivery report', () => {
     ['hello', 'the body is neither JSON nor XML nor form fields'],
     [{ ...seen, Type: null }, 'it has no Type'],
     [{ ...seen, Destination: {} }, 'it has no Destination'],
-    [{ ...seen, MessageID: '' }, 'it has no MessageID'],
+    [{ ...seen, MessageID: '', JobNumber: null }, 'it has no MessageID'],
     [{ ...seen, Status: [] }, 'it has no Status'],
     [{ ...seen, MessageID: 'x'.repeat(501) }, 'its MessageID is too long'],
   ])('%j is unreadable: %s', (members, why) => {
@@ -163,6 +163,22 @@ describe('a delivery report', () => {
     });
   });
 
+  test.each(['0,08', '$0.08', '1e3', '0.123456789'])('says that its price %s cannot be read', (Price) => {
+    const read = report({ Price });
+    expect(read).toMatchObject({ outcome: 'delivered', unread: `its Price "${Price}" is no decimal number` });
+    expect(read).not.toHaveProperty('price');
+  });
+
+  test.each(['', ' ', null, '0.08'])('says nothing of the price %j', (Price) => {
+    expect(report({ Price })).not.toHaveProperty('unread');
+  });
+
+  test.each(['', null, undefined])('has a job number where its MessageID is %j', (MessageID) => {
+    const read = report({ MessageID });
+    expect(read).toMatchObject({ jobNumber: '10C7B9A0', outcome: 'delivered' });
+    expect(read).not.toHaveProperty('messageId');
+  });
+
   test('is found under the names of the mapping, in their order and in any case', () => {
     const fields = { ...observedMapping.fields, MessageID: ['reference', 'id'], Status: ['state'] };
     const mapping = { ...observedMapping, fields };
@@ -173,7 +189,7 @@ describe('a delivery report', () => {
     expect(decode({ ...rest, ID: 'V2', Reference: 'V3', State: 'failed' }, mapping)).toMatchObject({
       report: { messageId: 'V3' },
     });
-    expect(decode(seen, mapping)).toMatchObject({ why: 'it has no MessageID' });
+    expect(decode({ ...seen, JobNumber: null }, mapping)).toMatchObject({ why: 'it has no MessageID' });
   });
 
   test('has half of a surrogate pair as U+FFFD, which Postgres can keep', () => {

@@ -6,6 +6,7 @@ import { reportFailures } from '../../engine/failure-report.ts';
 import { requireRun, requireSummary } from '../../engine/find-run.ts';
 import { tellRecipient } from '../../engine/recipient-story.ts';
 import {
+  countConflicts,
   listCancellations,
   listDeliveryResults,
   listFailures,
@@ -16,7 +17,7 @@ import { contactSheet, type ReportedState, reportedStates } from '../../report/c
 import { failureSheet } from '../../report/failure-sheet.ts';
 import { recipientStoryText } from '../../report/recipient-story.ts';
 import { type RunDetails, runDetailsText } from '../../report/run-details.ts';
-import { parseCountry } from '../options.ts';
+import { parseCount, parseCountry } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { defineBilling } from './report-billing.ts';
@@ -66,21 +67,32 @@ export function define(command: Command, shell: Shell): void {
   command
     .command('recipient')
     .description(
-      'The whole story of a recipient, from the row of the contact file to the price; of all recipients of a request, by its MessageID.',
+      "The whole story of a recipient, from the row of the contact file to the price; of all recipients of a request, by its MessageID or the service's job number.",
     )
-    .argument('<recipient>', 'a phone number, an e-mail address or a MessageID')
+    .argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')
     .option('--country <country>', 'of a number that is written without a country code', parseCountry)
+    .option('--limit <number>', 'most recipients to tell of', parseCount, 100)
     .option('--json', 'print one JSON object a line')
-    .action(async (recipient: string, { country, json }: { country?: string; json?: true }) => {
-      const stories = await withLedger(shell, (context) => tellRecipient(context, recipient, country));
+    .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
+      const { stories, areMore, others } = await withLedger(shell, (context) =>
+        tellRecipient(context, recipient, country, limit),
+      );
       shell.print(
         json
           ? stories.map((story) => JSON.stringify(story)).join('\n')
           : stories.map(recipientStoryText).join('\n\n'),
       );
+      if (areMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
+      if (others) {
+        const { reports, address } = others;
+        const which = reports === 1 ? '1 more report is' : `${reports} more reports are`;
+        shell.note(`${which} of no message that is known: \`volley reports list --address ${address}\`.`);
+      }
     });
   defineBilling(command, shell);
 }
+
+type RecipientOptions = { readonly country?: string; readonly limit: number; readonly json?: true };
 
 type ContactsOptions = ReportOptions & {
   readonly rejected?: true;
@@ -96,6 +108,7 @@ async function collectDetails(context: EngineContext, runId: string): Promise<Ru
     summary: await requireSummary(context, runId),
     stateReason: (await requireRun(context, runId)).stateReason,
     deliveryResults: await listDeliveryResults(knex, runId),
+    conflicts: await countConflicts(pool, runId),
     cancellations: await listCancellations(knex, runId),
     failures: await listFailures(knex, runId),
     resolutions: await listResolutions(knex, runId),

@@ -6,8 +6,9 @@ import { reportMappings } from '../../engine/receivers.ts';
 import { listReports } from '../../ledger/reports/list.ts';
 import { listMissing } from '../../ledger/reports/missing.ts';
 import { replayReports } from '../../ledger/reports/replay.ts';
-import { missingTable, reportTable } from '../../report/reports.ts';
-import { parseDuration, parseWholeNumber } from '../options.ts';
+import { missingColumns, missingTable, reportColumns, reportTable } from '../../report/reports.ts';
+import { type ListOutput, listOptions, printList } from '../list-output.ts';
+import { parseDuration } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { definePoll } from './reports-poll.ts';
 
@@ -24,47 +25,48 @@ export function define(command: Command, shell: Shell): void {
 /** What somebody has to look at. */
 const looked: readonly ReportState[] = ['conflicting', 'unmatched', 'inbound', 'unreadable'];
 
-const shownByDefault = 100;
-
-type ListOptions = { state?: ReportState[]; run?: string; account?: string; limit?: number; json?: true };
+type ListOptions = ListOutput & {
+  state?: ReportState[];
+  run?: string;
+  account?: string;
+  address?: string;
+};
 
 function defineList(command: Command, shell: Shell): void {
-  listOptions(command.command('list'))
+  listOptions(ofRun(command.command('list')))
     .description(
-      'Lists reports in the order they came: those that conflict, match nobody or cannot be read, and replies.',
+      'Lists reports in the order they came: those that conflict, match nobody or cannot be read (or their price not), and replies.',
     )
     .addOption(new Option('--state <state...>', 'reports in these states instead').choices(reportStates))
     .option('--account <name>', 'only of this account')
-    .action(async ({ state = [...looked], run, account, limit, json }: ListOptions) => {
+    .option('--address <address>', 'only of this address, as the service writes it')
+    .action(async ({ state, run, account, address, ...output }: ListOptions) => {
       await withLedger(shell, async (context) => {
         if (run !== undefined) await requireRun(context, run);
-        const listed = await listReports(
-          context.ledger.pool,
-          { states: state, run, account },
-          limit ?? (json ? undefined : shownByDefault),
-          (page) => shell.print(json ? jsonLines(page) : reportTable(page)),
+        const states = state ?? looked;
+        const filter = { states, partlyRead: state === undefined, run, account, address };
+        const form = { table: reportTable, columns: reportColumns, none: 'No such reports.' };
+        await printList(shell, output, form, (limit, onPage) =>
+          listReports(context.ledger.pool, filter, limit, onPage),
         );
-        if (!json) noteEnd(shell, listed, limit, 'No such reports.');
       });
     });
 }
 
-type MissingOptions = { run?: string; olderThan: number; limit?: number; json?: true };
+type MissingOptions = ListOutput & { run?: string; olderThan: number };
 
 function defineMissing(command: Command, shell: Shell): void {
-  listOptions(command.command('missing'))
+  listOptions(ofRun(command.command('missing')))
     .description('Lists accepted recipients of whom no final report has come, oldest first.')
     .option('--older-than <duration>', 'accepted at least so long ago', parseDuration, 0)
-    .action(async ({ run, olderThan, limit, json }: MissingOptions) => {
+    .action(async ({ run, olderThan, ...output }: MissingOptions) => {
       await withLedger(shell, async (context) => {
         if (run !== undefined) await requireRun(context, run);
-        const listed = await listMissing(
-          context.ledger.pool,
-          { run, until: new Date(context.now().getTime() - olderThan) },
-          limit ?? (json ? undefined : shownByDefault),
-          (page) => shell.print(json ? jsonLines(page) : missingTable(page)),
+        const filter = { run, until: new Date(context.now().getTime() - olderThan) };
+        const form = { table: missingTable, columns: missingColumns, none: 'No report is missing.' };
+        await printList(shell, output, form, (limit, onPage) =>
+          listMissing(context.ledger.pool, filter, limit, onPage),
         );
-        if (!json) noteEnd(shell, listed, limit, 'No report is missing.');
       });
     });
 }
@@ -96,21 +98,8 @@ function defineReplay(command: Command, shell: Shell): void {
     });
 }
 
-function listOptions(command: Command): Command {
-  return command
-    .option('--run <run>', 'only of this run')
-    .option('--limit <number>', 'most to list (default: 100, or all with --json)', parseWholeNumber)
-    .option('--json', 'print one JSON object a line');
-}
-
-function jsonLines(rows: readonly unknown[]): string {
-  return rows.map((row) => JSON.stringify(row)).join('\n');
-}
-
-function noteEnd(shell: Shell, listed: number, limit: number | undefined, none: string): void {
-  if (listed === 0) shell.print(none);
-  if (limit === undefined && listed === shownByDefault)
-    shell.note(`The first ${listed}; --limit <number> lists more, --json all.`);
+function ofRun(command: Command): Command {
+  return command.option('--run <run>', 'only of this run');
 }
 
 /** A day begins at midnight UTC. */

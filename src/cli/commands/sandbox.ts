@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
+import { InputError } from '../../domain.ts';
+import { type ReportId, reportIds, type SandboxOptions } from '../../sandbox/options.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { type ReportFormat, reportFormats } from '../../wire/encode-delivery-report.ts';
 import { parseDuration, parsePort, parseShare, parseWholeNumber } from '../options.ts';
@@ -12,6 +14,9 @@ type SandboxFlags = {
   readonly token?: string;
   readonly webhookUrl?: string;
   readonly webhookFormat: ReportFormat;
+  readonly webhookId: ReportId;
+  readonly webhookSender?: string;
+  readonly webhookApiKey?: string;
   readonly latency: number;
   readonly failRate: number;
   readonly undeliveredRate: number;
@@ -50,6 +55,16 @@ export function define(command: Command, shell: Shell): void {
         .choices(reportFormats)
         .default('json'),
     )
+    .addOption(
+      new Option(
+        '--webhook-id <id>',
+        'what delivery reports of SOAP give as their MessageID: that of the message, or the job number of its answer',
+      )
+        .choices(reportIds)
+        .default('message'),
+    )
+    .option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key')
+    .option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender')
     .addOption(durationOption('--latency <duration>', 'wait before every answer', 0, '0s'))
     .option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', parseShare, 0)
     .option('--undelivered-rate <share>', 'share of recipients reported undelivered', parseShare, 0)
@@ -66,16 +81,28 @@ export function define(command: Command, shell: Shell): void {
     )
     .option('--seed <number>', 'the same seed gives the same deliveries', parseWholeNumber, 1)
     .addHelpText('after', interfaces)
-    .action(async ({ webhookUrl, webhookFormat, ...flags }: SandboxFlags) => {
+    .action(async (flags: SandboxFlags) => {
       const sandbox = await startSandbox({
         ...flags,
-        ...(webhookUrl ? { webhook: { url: webhookUrl, format: webhookFormat } } : {}),
+        ...webhookOf(flags),
       });
       shell.note(`Sandbox listens on ${sandbox.url}`);
       shell.drainable();
       if (!shell.stop.aborted) await once(shell.stop, 'abort');
       await sandbox.close();
     });
+}
+
+function webhookOf(flags: SandboxFlags): Pick<SandboxOptions, 'webhook'> {
+  const { webhookUrl: url, webhookFormat: format, webhookId: id } = flags;
+  const { webhookSender: sender, webhookApiKey: apiKey } = flags;
+  if ((sender === undefined) !== (apiKey === undefined)) {
+    const what = 'Expected both --webhook-sender and --webhook-api-key, or neither.';
+    throw new InputError([{ where: sender === undefined ? '--webhook-sender' : '--webhook-api-key', what }]);
+  }
+  if (!url) return {};
+  const credentials = sender !== undefined && apiKey !== undefined ? { credentials: { sender, apiKey } } : {};
+  return { webhook: { url, format, id, ...credentials } };
 }
 
 /** @param shown the default as a person writes it */

@@ -11,8 +11,9 @@ import { addSuppressions } from '../../ledger/suppressions/add.ts';
 import { listSuppressions } from '../../ledger/suppressions/list.ts';
 import { removeSuppressions, type SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';
-import { suppressionTable } from '../../report/suppressions.ts';
-import { parseCountry, parseWholeNumber } from '../options.ts';
+import { suppressionColumns, suppressionTable } from '../../report/suppressions.ts';
+import { type ListOutput, listOptions, printList } from '../list-output.ts';
+import { parseCountry } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -52,7 +53,9 @@ function defineRemove(command: Command, shell: Shell): void {
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .action(async (texts: string[], options: AddressOptions) => {
       const keys = keysOf(texts, options);
-      const removed = await withLedger(shell, ({ ledger }) => removeSuppressions(ledger.pool, keys));
+      const removed = await withLedger(shell, ({ ledger, now }) =>
+        removeSuppressions(ledger.pool, keys, now()),
+      );
       const found = new Set(removed.map(keyText));
       const missing = keys.filter((key) => !found.has(keyText(key)));
       if (options.json) {
@@ -94,41 +97,30 @@ function defineImport(command: Command, shell: Shell): void {
 }
 
 function defineList(command: Command, shell: Shell): void {
-  command
-    .command('list')
-    .description('Lists suppressions by channel, address and SubAccount.')
-    .addOption(new Option('--channel <channel>', 'only of this channel').choices(channels))
-    .option('--sub-account <name>', 'only of this SubAccount')
-    .option('--address <address>', 'only this phone number or e-mail address')
-    .option('--country <country>', 'of a number that is written without a country code', parseCountry)
-    .option('--limit <number>', 'most to list (default: 100, or all with --json)', parseWholeNumber)
-    .option('--json', 'print one JSON object a line')
-    .action(async (options: ListOptions) => {
-      await withLedger(shell, async ({ ledger }) => {
-        const limit = options.limit ?? (options.json ? undefined : shownByDefault);
-        const listed = await listSuppressions(ledger.pool, filterOf(options), limit, (page) => {
-          // One write a page: one a line costs more than all the rest.
-          const lines = options.json ? page.map((one) => JSON.stringify(one)) : [suppressionTable(page)];
-          shell.print(lines.join('\n'));
-        });
-        if (options.json) return;
-        if (listed === 0) shell.print('No suppressions.');
-        if (options.limit === undefined && listed === shownByDefault)
-          shell.note(`The first ${listed}; --limit <number> lists more, --json all.`);
-      });
-    });
+  listOptions(
+    command
+      .command('list')
+      .description('Lists suppressions by channel, address and SubAccount.')
+      .addOption(new Option('--channel <channel>', 'only of this channel').choices(channels))
+      .option('--sub-account <name>', 'only for this SubAccount')
+      .option('--address <address>', 'only this phone number or e-mail address')
+      .option('--country <country>', 'of a number that is written without a country code', parseCountry),
+  ).action(async (options: ListOptions) => {
+    const form = { table: suppressionTable, columns: suppressionColumns, none: 'No suppressions.' };
+    await withLedger(shell, ({ ledger }) =>
+      printList(shell, options, form, (limit, onPage) =>
+        listSuppressions(ledger.pool, filterOf(options), limit, onPage),
+      ),
+    );
+  });
 }
 
-type ListOptions = {
+type ListOptions = ListOutput & {
   channel?: Channel;
   subAccount?: string;
   address?: string;
   country?: string;
-  limit?: number;
-  json?: true;
 };
-
-const shownByDefault = 100;
 
 /** An address is looked for as it was written down; without a channel, its look says what it is. */
 function filterOf({ channel, subAccount, address, country }: ListOptions) {

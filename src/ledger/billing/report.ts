@@ -185,6 +185,7 @@ function statementOf({ by, from, until, timeZone, only }: BillingQuery) {
   });
   const dimensions = by.map((dimension, place) => `${dimensionColumns[dimension]} AS d${place}`);
   const names = by.map((_, place) => `d${place}`);
+  const sums = figureColumns.map((column) => `sum(line.${column}) AS ${column}`);
   const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
   const grouping = ['correction_of', 'currency', ...names].join(', ');
   const columns = [...keyColumns, 'booked', ...figureColumns].join(', ');
@@ -202,22 +203,24 @@ function statementOf({ by, from, until, timeZone, only }: BillingQuery) {
       SELECT ${columns} FROM (SELECT *, greatest(sent, ${closedBefore}) AS booked FROM pending) pending
     ), of_run AS MATERIALIZED (
       SELECT run_id, campaign, account, channel, rates ->> 'currency' AS currency FROM runs
-    ), line AS (
+    ), booked_line AS (
       SELECT entry.*, campaign, account, channel, currency,
              CASE WHEN booked > sent THEN to_char(sent AT TIME ZONE $1, 'YYYY-MM') END AS correction_of
       FROM entry
       JOIN of_run USING (run_id)
       WHERE ($2::text IS NULL OR booked >= $2::timestamp AT TIME ZONE $1)
         AND ($3::text IS NULL OR booked < $3::timestamp AT TIME ZONE $1)
+    ), line AS (
+      -- Few of many, before anything is sorted.
+      SELECT ${[...dimensions, 'channel', 'currency', 'correction_of', ...sums].join(', ')}
+      FROM booked_line line
+      WHERE true ${wanted.join(' ')}
+      GROUP BY ${[...names, 'channel', 'currency', 'correction_of'].map((_, place) => place + 1).join(', ')}
     )
     SELECT ARRAY[${names.join(', ')}]::text[] AS values, currency, correction_of AS "correctionOf",
-           grouping(correction_of) = 1 AS "isTotal",
-           bool_or(line.booked > line.sent) AS corrections, ${figures.join(', ')}
-    FROM (
-      SELECT ${[...dimensions, 'line.*'].join(', ')}
-      FROM line
-      WHERE true ${wanted.join(' ')}
-    ) line
+           grouping(correction_of) = 1 AS "isTotal", bool_or(correction_of IS NOT NULL) AS corrections,
+           ${figures.join(', ')}
+    FROM line
     GROUP BY GROUPING SETS ((${grouping}), (currency))
     HAVING ${figureColumns.map((column) => `sum(line.${column}) <> 0`).join(' OR ')}
     ORDER BY "isTotal", ${[...names, 'correction_of', 'currency'].map((name) => `${name} NULLS LAST`).join(', ')}

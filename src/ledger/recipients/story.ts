@@ -54,15 +54,21 @@ type DbRecipient = Omit<RecipientStory, 'state' | 'attempts' | 'resolutions' | '
 
 type OfRequest = { readonly run: string; readonly request: number };
 
+/** Whose stories are told. An address is normalised. */
+export type WantedRecipients = {
+  readonly kind: 'messageId' | 'jobNumber' | 'address';
+  readonly value: string;
+};
+
 /**
- * The stories of the recipients of a request, by its MessageID; or else of an address, newest run first.
+ * The stories of the recipients of a request, by its MessageID; of those whom the service has under a job number, as its
+ * answer or their reports say; or else of an address; newest run first.
  *
- * @param wanted a MessageID or a normalised address
  * @param limit most recipients
  */
 export async function tellRecipients(
   pool: pg.Pool,
-  wanted: { readonly kind: 'messageId' | 'address'; readonly value: string },
+  wanted: WantedRecipients,
   limit: number,
 ): Promise<RecipientStory[]> {
   const recipients = await findRecipients(pool, wanted, limit);
@@ -115,9 +121,11 @@ export async function tellRecipients(
 /** Addresses have no index: this is asked by people, and one would make every import dearer. */
 async function findRecipients(
   pool: pg.Pool,
-  { kind, value }: { readonly kind: 'messageId' | 'address'; readonly value: string },
+  { kind, value }: WantedRecipients,
   limit: number,
 ): Promise<DbRecipient[]> {
+  const job = kind === 'jobNumber' ? await findJob(pool, value) : undefined;
+  if (job?.length === 0) return [];
   const asMessageId = kind === 'messageId' ? value : null;
   const asAddress = kind === 'address' ? value : null;
   const { rows } = await pool.query<DbRecipient>(
@@ -149,10 +157,39 @@ async function findRecipients(
         (c.addresses @> ARRAY[$2] OR (run.channel = 'email' AND lower(c.addresses::text)::text[] @> ARRAY[lower($2)]))
         AND lower(r.address) = lower($2)
       ))
+      AND ($4::jsonb IS NULL OR (q.run_id, q.request) IN (
+        SELECT run, request
+        FROM jsonb_to_recordset($4) AS job (run text, request integer, positions integer[])
+        WHERE positions IS NULL OR r.position = ANY (positions)
+      ))
     ORDER BY run.created_at DESC, run.run_id, q.request, r.position
     LIMIT $3
     `,
-    [asMessageId, asAddress, limit],
+    [asMessageId, asAddress, limit, job ? JSON.stringify(job) : null],
+  );
+  return rows;
+}
+
+type JobRecipients = OfRequest & {
+  /** Null: all of the request. */
+  readonly positions: readonly number[] | null;
+};
+
+/** Reports have no index by job number: as with addresses, only people ask for it. */
+async function findJob(pool: pg.Pool, jobNumber: string): Promise<JobRecipients[]> {
+  const { rows } = await pool.query<JobRecipients>(
+    `
+    SELECT run_id AS run, request, CASE WHEN bool_and(position IS NOT NULL) THEN array_agg(position) END AS positions
+    FROM (
+      SELECT run_id, request, CAST(NULL AS integer) AS position FROM jobs WHERE job_number = upper($1)
+      UNION
+      SELECT run_id, request, position
+      FROM reports
+      WHERE upper(job_number) = upper($1) AND position IS NOT NULL
+    ) known
+    GROUP BY run_id, request
+    `,
+    [jobNumber],
   );
   return rows;
 }

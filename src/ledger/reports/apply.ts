@@ -6,6 +6,7 @@ import { lookAgain, takeReports } from './inbox.ts';
 import { type OptOut, suppressOptOuts } from './opt-outs.ts';
 import { keepInbound, keepUnreadable } from './others.ts';
 import type { InboxReport, Reading, ReadReport } from './reading.ts';
+import { withdrawOutcomes } from './withdraw.ts';
 
 /** A real report has a thousandth of a mebibyte. Bytes. */
 const largeBody = 16 * 1024;
@@ -31,7 +32,13 @@ export async function applyReports(
       // Others in the process are not to wait for many of them.
       if (report.body.byteLength > largeBody) await setImmediate();
     }
-    const unmatched = await applyDeliveries(client, readings.filter(isOf('delivery')));
+    const others = readings.filter(({ kind }) => kind !== 'delivery');
+    await withdrawOutcomes(
+      client,
+      others.map(({ report }) => report),
+      now,
+    );
+    const unmatched = await applyDeliveries(client, readings.filter(isOf('delivery')), now);
     await keepInbound(client, readings.filter(isOf('inbound')));
     await keepUnreadable(client, readings.filter(isOf('unreadable')));
     await suppressOptOuts(

@@ -1,22 +1,21 @@
 import type pg from 'pg';
-import type { DeliveryOutcome, ReportState, RequestState } from '../../domain.ts';
+import type { DeliveryOutcome, ReportState } from '../../domain.ts';
 import { keepDeliveries } from './keep.ts';
-import { findRecipients, type MatchedRecipient, recipientKey } from './match.ts';
+import { findRecipients } from './match.ts';
+import { type MatchedRecipient, recipientKey } from './matched.ts';
 import { proveAccepted } from './prove.ts';
 import type { ReadReport } from './reading.ts';
+import { withdrawOutcomes } from './withdraw.ts';
 
 type Matched = { readonly reading: ReadReport<'delivery'>; readonly recipient: MatchedRecipient };
 
 /** What became of a recipient, and the report that decided. */
 type Decided = { readonly outcome: DeliveryOutcome; readonly report: string | null };
 
-/** States in which a report may still prove something. */
-const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
-
 /**
  * The first final outcome of a recipient stays: a second one that is equal may add a price or units that the first did
- * not have, and a different one is kept as `conflicting`. A report that is read again corrects what it said itself. A
- * report for a recipient that was left out of its request is about a message that was never sent: it matches nothing and
+ * not have, and a different one is kept as `conflicting`. A report that is read again corrects what it said itself, and takes
+ * it back where it is not final now. A report for a recipient that was left out of its request is about a message that was never sent: it matches nothing and
  * proves nothing.
  *
  * @returns the reports whose recipient is not known
@@ -24,6 +23,7 @@ const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
 export async function applyDeliveries(
   client: pg.ClientBase,
   deliveries: readonly ReadReport<'delivery'>[],
+  now: Date,
 ): Promise<ReadonlySet<string>> {
   if (deliveries.length === 0) return new Set();
   const recipients = await findRecipients(client, deliveries);
@@ -31,10 +31,18 @@ export async function applyDeliveries(
     const recipient = recipients.get(place);
     return recipient ? [{ reading, recipient }] : [];
   });
+  const undecided = deliveries.filter(
+    ({ outcome }, place) => outcome === 'pending' || !recipients.has(place),
+  );
+  await withdrawOutcomes(
+    client,
+    undecided.map(({ report }) => report),
+    now,
+  );
   const decided = await decideAll(client, matched);
   await proveAccepted(
     client,
-    matched.map(({ recipient }) => recipient).filter(({ state }) => unproven.includes(state)),
+    matched.map(({ recipient }) => recipient),
   );
   const kept = deliveries.map((reading, place) => {
     const recipient = recipients.get(place);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ReportState } from '../../domain.ts';
-import type { MatchedRecipient } from './match.ts';
+import type { MatchedRecipient } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
 export type KeptDelivery = {
@@ -15,16 +15,16 @@ export async function keepDeliveries(client: pg.ClientBase, kept: readonly KeptD
     name: 'keep-deliveries',
     text: `
     INSERT INTO reports (report_id, account, received_at, state, message_id, address, status, result, outcome, sent_at,
-                         units, price, run_id, request, position)
+                         units, price, run_id, request, position, job_number, detail)
     SELECT *
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
                 $8::text[], $9::text[], $10::timestamptz[], $11::numeric[], $12::numeric[], $13::text[],
-                $14::integer[], $15::integer[])
+                $14::integer[], $15::integer[], $16::text[], $17::text[])
     ON CONFLICT (report_id) DO UPDATE
-    SET state = excluded.state, detail = NULL, message_id = excluded.message_id, address = excluded.address,
+    SET state = excluded.state, detail = excluded.detail, message_id = excluded.message_id, address = excluded.address,
         status = excluded.status, result = excluded.result, outcome = excluded.outcome, sent_at = excluded.sent_at,
         units = excluded.units, price = excluded.price, text = NULL, run_id = excluded.run_id,
-        request = excluded.request, position = excluded.position
+        request = excluded.request, position = excluded.position, job_number = excluded.job_number
     `,
     values: [
       kept.map(({ reading }) => reading.report),
@@ -42,6 +42,8 @@ export async function keepDeliveries(client: pg.ClientBase, kept: readonly KeptD
       kept.map(({ recipient }) => recipient?.run ?? null),
       kept.map(({ recipient }) => recipient?.request ?? null),
       kept.map(({ recipient }) => recipient?.position ?? null),
+      kept.map(({ reading }) => reading.jobNumber),
+      kept.map(({ reading }) => reading.unread),
     ],
   });
 }

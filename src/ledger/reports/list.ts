@@ -10,9 +10,11 @@ export type ListedReport = {
   readonly account: string;
   readonly receivedAt: Date;
   readonly state: ReportState;
-  /** Of one that cannot be read: why. */
+  /** Of one that cannot be read, or not all of it: why. */
   readonly why: string | null;
   readonly messageId: string | null;
+  /** The service's own number for the message. */
+  readonly jobNumber: string | null;
   readonly address: string | null;
   /** The service's words. */
   readonly status: string | null;
@@ -29,14 +31,18 @@ export type ListedReport = {
 
 export type ReportFilter = {
   readonly states: readonly ReportState[];
+  /** Whether those too, in whatever state, of which something could not be read. */
+  readonly partlyRead?: boolean;
   readonly run?: string | undefined;
   readonly account?: string | undefined;
+  /** With or without its plus sign. */
+  readonly address?: string | undefined;
 };
 
 /** SQL for the columns of a `ListedReport`, of `reports k`. */
 export const reportColumns = `
   k.report_id::text AS report, k.account, k.received_at AS "receivedAt", k.state, k.detail AS why,
-  k.message_id AS "messageId", k.address, k.status, k.result, k.outcome, k.text, k.units::text AS units,
+  k.message_id AS "messageId", k.job_number AS "jobNumber", k.address, k.status, k.result, k.outcome, k.text, k.units::text AS units,
   k.price::text AS price, k.run_id AS run
 `;
 
@@ -48,18 +54,28 @@ export const reportColumns = `
  */
 export async function listReports(
   pool: pg.Pool,
-  { states, run, account }: ReportFilter,
+  { states, partlyRead = false, run, account, address }: ReportFilter,
   limit: number | undefined,
   onPage: (page: readonly ListedReport[]) => void,
 ): Promise<number> {
   const sql = `
     SELECT ${reportColumns}
     FROM reports k
-    WHERE k.state = ANY ($1::text[]) AND ($2::text IS NULL OR k.run_id = $2) AND ($3::text IS NULL OR k.account = $3)
+    WHERE (k.state = ANY ($1::text[]) OR ($6 AND k.detail IS NOT NULL))
+      AND ($2::text IS NULL OR k.run_id = $2)
+      AND ($3::text IS NULL OR k.account = $3)
+      AND ($4::text[] IS NULL OR k.address = ANY ($4))
     ORDER BY k.report_id
-    LIMIT $4
+    LIMIT $5
   `;
-  const values = [states, run ?? null, account ?? null, limit ?? null];
+  const values = [
+    states,
+    run ?? null,
+    account ?? null,
+    address === undefined ? null : writingsOf(address),
+    limit ?? null,
+    partlyRead,
+  ];
   return inSession(pool, async (client) => {
     await client.query('BEGIN READ ONLY');
     let listed = 0;
@@ -70,4 +86,19 @@ export async function listReports(
     await client.query('COMMIT');
     return listed;
   });
+}
+
+/** Reports and replies of an address that are of no message that is known. */
+export async function countReportsOfNoRun(pool: pg.Pool, address: string): Promise<number> {
+  const { rows } = await pool.query<{ reports: number }>(
+    'SELECT count(*)::integer AS reports FROM reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
+    [writingsOf(address)],
+  );
+  return rows[0]?.reports ?? 0;
+}
+
+/** The same with and without the plus sign, which services leave out. */
+function writingsOf(address: string): string[] {
+  const number = address.replace(/^\+/, '');
+  return [address, number, `+${number}`];
 }

@@ -1,38 +1,38 @@
 import type pg from 'pg';
-import type { RequestState } from '../../domain.ts';
-import type { Delivery } from './reading.ts';
-
-/** Whom a report is about. */
-export type MatchedRecipient = {
-  readonly run: string;
-  readonly request: number;
-  readonly position: number;
-  /** Of the request. */
-  readonly state: RequestState;
-  /** The report that decided what became of the recipient; null where none has, or nobody knows which. */
-  readonly decidedBy: string | null;
-};
-
-export function recipientKey({
-  run,
-  request,
-  position,
-}: Pick<MatchedRecipient, 'run' | 'request' | 'position'>): string {
-  return `${run} ${request} ${position}`;
-}
+import { findElsewhere } from './match-elsewhere.ts';
+import type { MatchedRecipient, ReportName } from './matched.ts';
 
 /**
  * Finds the recipients of reports by MessageID and address; nobody who was left out of the request. Addresses are the same
- * characters nearly always, else capitals and a plus sign may differ.
+ * characters nearly always, else capitals and a plus sign may differ. Who is not found so is looked for by job number, and in
+ * what the request was divided into.
  *
  * @returns by the place of the report in the list
  */
 export async function findRecipients(
   client: pg.ClientBase,
-  reports: readonly Pick<Delivery, 'messageId' | 'address'>[],
+  reports: readonly ReportName[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
+  const found = await findByMessageId(client, reports);
+  const others = reports.flatMap((report, place) => (found.has(place) ? [] : [{ report, place }]));
+  if (others.length === 0) return found;
+  const elsewhere = await findElsewhere(
+    client,
+    others.map(({ report }) => report),
+  );
+  for (const [index, recipient] of elsewhere) {
+    const place = others[index]?.place;
+    if (place !== undefined) found.set(place, recipient);
+  }
+  return found;
+}
+
+async function findByMessageId(
+  client: pg.ClientBase,
+  reports: readonly ReportName[],
+): Promise<Map<number, MatchedRecipient>> {
   // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
-  const { rows } = await client.query<MatchedRecipient & { readonly place: number }>(
+  const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly place: number }>(
     `
     SELECT CAST(f.place - 1 AS integer) AS place, f.run_id AS run, f.request, f.position, f.state,
            o.report_id AS "decidedBy"
@@ -59,5 +59,5 @@ export async function findRecipients(
     `,
     [reports.map(({ messageId }) => messageId), reports.map(({ address }) => address)],
   );
-  return new Map(rows.map(({ place, ...recipient }) => [place, recipient]));
+  return new Map(rows.map(({ place, ...recipient }) => [place, { ...recipient, isProof: true }]));
 }

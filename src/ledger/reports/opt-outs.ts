@@ -12,7 +12,8 @@ export type OptOut = {
 
 /**
  * Suppresses whoever has opted out, in the channel and for the SubAccount of the message that is answered; of a reply to
- * nothing that is known, in SMS and for the SubAccount that the service names, or for all. One that is suppressed already stays as it is.
+ * nothing that is known, in SMS and for the SubAccount that the service names, or for all. One that is suppressed already stays as it is, and one that a person has
+ * taken away since the report came stays away.
  */
 export async function suppressOptOuts(
   client: pg.ClientBase,
@@ -22,19 +23,30 @@ export async function suppressOptOuts(
   if (optOuts.length === 0) return;
   await client.query(
     `
+    WITH opted_out AS (
+      SELECT o.report_id, k.received_at, coalesce(r.channel, 'sms') AS channel,
+             -- As recipients' addresses are, however the service writes a number.
+             lower(coalesce(c.addresses[k.position], regexp_replace(k.address, '^[1-9][0-9]{6,14}$', '+\\&')))
+               COLLATE "C" AS address,
+             CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
+             o.reason || coalesce(' (run ' || k.run_id || ')', '') AS reason, o.source
+      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS o (report_id, source, reason, sub_account)
+      JOIN reports k USING (report_id)
+      LEFT JOIN runs r USING (run_id)
+      LEFT JOIN requests q ON q.run_id = k.run_id AND q.request = k.request
+      LEFT JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
+      LEFT JOIN chunks c ON c.run_id = k.run_id AND c.request = k.request
+    )
     INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
-    SELECT DISTINCT ON (1, 2, 3)
-           coalesce(r.channel, 'sms') AS channel,
-           lower(coalesce(c.addresses[k.position], k.address)) COLLATE "C" AS address,
-           CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
-           o.reason || coalesce(' (run ' || k.run_id || ')', ''), o.source, $5::timestamptz
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS o (report_id, source, reason, sub_account)
-    JOIN reports k USING (report_id)
-    LEFT JOIN runs r USING (run_id)
-    LEFT JOIN requests q ON q.run_id = k.run_id AND q.request = k.request
-    LEFT JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
-    LEFT JOIN chunks c ON c.run_id = k.run_id AND c.request = k.request
-    ORDER BY 1, 2, 3, o.report_id
+    SELECT DISTINCT ON (channel, address, sub_account)
+           channel, address, sub_account, reason, source, $5::timestamptz
+    FROM opted_out o
+    WHERE NOT EXISTS (
+      SELECT FROM removed_suppressions s
+      WHERE s.channel = o.channel AND s.address = o.address AND s.sub_account = o.sub_account
+        AND s.removed_at >= o.received_at
+    )
+    ORDER BY channel, address, sub_account, report_id
     ON CONFLICT DO NOTHING
     `,
     [

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { findRecipients } from './match.ts';
+import { proveAccepted } from './prove.ts';
 import type { ReadReport } from './reading.ts';
 
 /** Keeps messages that came in, with the recipient they answer where that is known. */
@@ -7,23 +9,31 @@ export async function keepInbound(
   messages: readonly ReadReport<'inbound'>[],
 ): Promise<void> {
   if (messages.length === 0) return;
+  // Of one who is not found, such as another phone that answers, the request alone may be known.
+  const recipients = await findRecipients(client, messages);
+  const found = messages.map((_, place) => recipients.get(place));
+  await proveAccepted(client, [...recipients.values()]);
   await client.query({
     name: 'keep-inbound',
     text: `
-    INSERT INTO reports AS k (report_id, account, received_at, state, message_id, address, text, run_id, request,
-                              position)
-    SELECT m.report_id, m.account, m.received_at, 'inbound', m.message_id, m.address, m.text, q.run_id, q.request,
-           (SELECT CAST(r.position AS integer)
-            FROM unnest(c.addresses) WITH ORDINALITY AS r (address, position)
-            WHERE ltrim(lower(r.address), '+') = ltrim(lower(m.address), '+')
-            LIMIT 1)
-    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[])
-      AS m (report_id, account, received_at, message_id, address, text)
-    LEFT JOIN requests q USING (message_id)
+    INSERT INTO reports AS k (report_id, account, received_at, state, message_id, job_number, address, text, run_id,
+                              request, position)
+    SELECT m.report_id, m.account, m.received_at, 'inbound', m.message_id, m.job_number, m.address, m.text,
+           coalesce(m.run_id, q.run_id), coalesce(m.request, q.request),
+           coalesce(m.position, (
+             SELECT CAST(r.position AS integer)
+             FROM unnest(c.addresses) WITH ORDINALITY AS r (address, position)
+             WHERE ltrim(lower(r.address), '+') = ltrim(lower(m.address), '+')
+             LIMIT 1
+           ))
+    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
+                $8::text[], $9::integer[], $10::integer[])
+      AS m (report_id, account, received_at, message_id, job_number, address, text, run_id, request, position)
+    LEFT JOIN requests q ON q.message_id = m.message_id AND m.run_id IS NULL
     LEFT JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
     ON CONFLICT (report_id) DO UPDATE
     SET state = 'inbound', detail = NULL, message_id = excluded.message_id, address = excluded.address,
-        text = excluded.text, run_id = excluded.run_id, request = excluded.request, position = excluded.position,
+        job_number = excluded.job_number, text = excluded.text, run_id = excluded.run_id, request = excluded.request, position = excluded.position,
         status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL
     `,
     values: [
@@ -31,8 +41,12 @@ export async function keepInbound(
       messages.map(({ account }) => account),
       messages.map(({ receivedAt }) => receivedAt),
       messages.map(({ messageId }) => messageId),
+      messages.map(({ jobNumber }) => jobNumber),
       messages.map(({ address }) => address),
       messages.map(({ text }) => text),
+      found.map((recipient) => recipient?.run ?? null),
+      found.map((recipient) => recipient?.request ?? null),
+      found.map((recipient) => recipient?.position ?? null),
     ],
   });
 }
@@ -51,7 +65,9 @@ export async function keepUnreadable(
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[])
       AS u (report_id, account, received_at, why)
     ON CONFLICT (report_id) DO UPDATE
-    SET state = 'unreadable', detail = excluded.detail
+    SET state = 'unreadable', detail = excluded.detail, message_id = NULL, job_number = NULL, address = NULL,
+        status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL, text = NULL,
+        run_id = NULL, request = NULL, position = NULL
     `,
     values: [
       unreadable.map(({ report }) => report),

@@ -1,15 +1,20 @@
 import type pg from 'pg';
+import type { RequestState } from '../../domain.ts';
 import { reportProof } from '../requests/proof.ts';
-import type { MatchedRecipient } from './match.ts';
+import type { MatchedRecipient } from './matched.ts';
+
+/** States in which a report may still prove something. */
+const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
 
 /**
- * A report proves that the service accepted the request: one that is in doubt, or waits to be sent again after a doubt, is
+ * A report or a reply proves that the service accepted the request: one that is in doubt, or waits to be sent again after a doubt, is
  * accepted, and of one that is being sent it is kept for the case that its answer is lost.
  */
 export async function proveAccepted(
   client: pg.ClientBase,
-  requests: readonly Pick<MatchedRecipient, 'run' | 'request'>[],
+  recipients: readonly MatchedRecipient[],
 ): Promise<void> {
+  const requests = recipients.filter(({ isProof, state }) => isProof && unproven.includes(state));
   if (requests.length === 0) return;
   await client.query(
     `

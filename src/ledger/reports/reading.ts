@@ -12,7 +12,10 @@ export type InboxReport = {
 };
 
 export type Delivery = {
-  readonly messageId: string;
+  /** Null where the report only has the service's own number. */
+  readonly messageId: string | null;
+  /** The service's own number for the message. */
+  readonly jobNumber: string | null;
   readonly address: string;
   readonly outcome: DeliveryOutcome | 'pending';
   /** The service's words. */
@@ -24,6 +27,8 @@ export type Delivery = {
   readonly units: string | null;
   /** Decimal text, in the account's currency. */
   readonly price: string | null;
+  /** What stands in it and could not be read, in words. */
+  readonly unread: string | null;
   /** Whether it says that the recipient has opted out. */
   readonly optedOut: boolean;
 };
@@ -31,6 +36,8 @@ export type Delivery = {
 export type Inbound = {
   /** Of the message that is answered. */
   readonly messageId: string | null;
+  /** Of the same message: the service's own number. */
+  readonly jobNumber: string | null;
   /** Whom it is from. */
   readonly address: string;
   readonly text: string;

@@ -1,2 +1,2 @@
 /** Why a request is accepted whose answer nobody has recorded. */
-export const reportProof = 'proved by a delivery report';
+export const reportProof = 'proved by a delivery report or a reply';

@@ -42,21 +42,46 @@ async function settle(
   client: pg.Pool | pg.ClientBase,
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<number>> {
+  const jobs = settlements.map((settlement) => (settlement.state === 'accepted' && settlement.job) || null);
+  const hasJobs = jobs.some((job) => job !== null);
   const { rows } = await client.query<{ place: string }>({
-    name: 'settle-requests',
-    text: `
+    name: hasJobs ? 'settle-requests-with-jobs' : 'settle-requests',
+    text: settleStatement(hasJobs),
+    values: [...valuesOf(settlements), ...(hasJobs ? [jobs] : [])],
+  });
+  const settled = rows.map(({ place }) => Number(place));
+  if (settled.length === settlements.length) return new Set(settled);
+  return new Set([...settled, ...(await settleDoubted(client, settlements))]);
+}
+
+/**
+ * Job numbers are another statement's, so that interfaces that answer none pay nothing for them. Such a number is kept with
+ * what the attempt was answered, whether or not the request is still to be settled: its reports come under it in any case.
+ */
+function settleStatement(hasJobs: boolean): string {
+  const jobs = `
+      RETURNING a.run_id, a.request, o.job, o.finished_at
+    ), numbered AS (
+      INSERT INTO jobs (job_number, account, run_id, request, answered_at)
+      SELECT upper(f.job), r.account, f.run_id, f.request, f.finished_at
+      FROM finished f
+      JOIN runs r ON r.run_id = f.run_id
+      WHERE f.job IS NOT NULL
+      ON CONFLICT DO NOTHING`;
+  return `
     WITH outcome AS MATERIALIZED (
       SELECT *
       FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::timestamptz[],
-                  $7::integer[], $8::text[], $9::text[], $10::text[], $11::boolean[]) WITH ORDINALITY
+                  $7::integer[], $8::text[], $9::text[], $10::text[], $11::boolean[]${hasJobs ? ', $12::text[]' : ''}) WITH ORDINALITY
         AS outcome (run_id, slice, owner, request, attempt, finished_at, http_status, detail, state, verdict, divided,
-                    place)
+                    ${hasJobs ? 'job, ' : ''}place)
     ), finished AS (
       UPDATE attempts a
       SET finished_at = o.finished_at, verdict = o.verdict, http_status = o.http_status, detail = o.detail
       FROM outcome o
       WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt AND a.owner = o.owner
         AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
+      ${hasJobs ? jobs : ''}
     ), settled AS (
       UPDATE requests q
       SET state = CASE
@@ -90,24 +115,21 @@ async function settle(
       WHERE s.run_id = c.run_id AND s.slice = c.slice
     )
     SELECT place - 1 AS place FROM settled
-    `,
-    values: [
-      settlements.map(({ run }) => run),
-      settlements.map(({ slice }) => slice),
-      settlements.map(({ owner }) => owner),
-      settlements.map(({ request }) => request),
-      settlements.map(({ attempt }) => attempt),
-      settlements.map(({ finishedAt }) => finishedAt),
-      settlements.map(({ httpStatus }) => httpStatus),
-      settlements.map(({ detail }) => detail),
-      settlements.map(({ state }) => state),
-      settlements.map((settlement) =>
-        settlement.state === 'planned' ? settlement.verdict : settlement.state,
-      ),
-      settlements.map((settlement) => settlement.state === 'rejected' && settlement.divide),
-    ],
-  });
-  const settled = rows.map(({ place }) => Number(place));
-  if (settled.length === settlements.length) return new Set(settled);
-  return new Set([...settled, ...(await settleDoubted(client, settlements))]);
+  `;
+}
+
+function valuesOf(settlements: readonly Settlement[]): unknown[] {
+  return [
+    settlements.map(({ run }) => run),
+    settlements.map(({ slice }) => slice),
+    settlements.map(({ owner }) => owner),
+    settlements.map(({ request }) => request),
+    settlements.map(({ attempt }) => attempt),
+    settlements.map(({ finishedAt }) => finishedAt),
+    settlements.map(({ httpStatus }) => httpStatus),
+    settlements.map(({ detail }) => detail),
+    settlements.map(({ state }) => state),
+    settlements.map((settlement) => (settlement.state === 'planned' ? settlement.verdict : settlement.state)),
+    settlements.map((settlement) => settlement.state === 'rejected' && settlement.divide),
+  ];
 }

@@ -11,7 +11,12 @@ export type Settlement = {
   /** The service's words, or what went wrong; null when there is nothing to say. */
   readonly detail: string | null;
 } & (
-  | { readonly state: 'accepted' | 'failed' | 'in_doubt' }
+  | {
+      readonly state: 'accepted';
+      /** The service's own number for it, where its answer says one. */
+      readonly job?: string;
+    }
+  | { readonly state: 'failed' | 'in_doubt' }
   | {
       readonly state: 'rejected';
       /** Whether its recipients go into two new requests, each with a half of them. */

@@ -105,6 +105,21 @@ export async function listDeliveryResults(knex: Knex, run: string): Promise<Deli
   return rows;
 }
 
+/** Reports of a run that say another final outcome than the first one of their recipient did. */
+export type Conflicts = { readonly reports: number; readonly recipients: number };
+
+export async function countConflicts(pool: pg.Pool, run: string): Promise<Conflicts> {
+  const { rows } = await pool.query<Conflicts>(
+    `
+    SELECT count(*)::integer AS reports, count(DISTINCT (request, position))::integer AS recipients
+    FROM reports
+    WHERE run_id = $1 AND state = 'conflicting'
+    `,
+    [run],
+  );
+  return rows[0] ?? { reports: 0, recipients: 0 };
+}
+
 /** Recipients that were cancelled after the run was planned, by the reason. */
 export type Cancellation = { readonly reason: string; readonly recipients: number };
 

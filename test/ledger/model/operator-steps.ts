@@ -120,11 +120,13 @@ export function deliver(
         { ...call, receivedAt: new Date(), body: Buffer.from('') },
       ]);
       const others = {
+        jobNumber: null,
         status: outcome,
         result: null,
         sentAt: null,
         units: null,
         price: null,
+        unread: null,
         optedOut: false,
       };
       const read = (): Reading => ({ kind: 'delivery', messageId, address, outcome, ...others });

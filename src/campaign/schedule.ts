@@ -1,0 +1,117 @@
+import { Cron } from 'croner';
+import { z } from 'zod';
+import { duration, text } from '../platform/scalars.ts';
+
+/** Whether a campaign's next run waits where the last one is not over yet, or does not take place. */
+export const overlaps = ['skip', 'queue'] as const;
+
+const cron = z
+  .string()
+  .superRefine((written, context) => {
+    const problem = whyNoCron(written);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  })
+  .describe(
+    'When it runs: minute, hour, day of the month, month, day of the week, such as "30 2 * * MON-FRI". A local time that comes twice, when the clocks are put back, counts once; one that does not come, when they are put forward, counts at the moment they are. An hour that is given as * or */2 counts by the clock on the wall of a watch: each time it comes.',
+  );
+
+const at = z
+  .array(
+    z
+      .string()
+      .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'expected a local time such as 2026-12-01T09:00')
+      .refine(isTime, 'there is no such day or time'),
+  )
+  .min(1, 'expected at least one time')
+  .max(1_000, 'at most 1000 times')
+  .describe(
+    'Single times at which it runs, instead of cron: [2026-12-01T09:00, 2026-12-24T09:00], in the time zone.',
+  );
+
+/** `schedule` of a campaign. */
+export const schedule = z
+  .strictObject({
+    cron: cron.optional(),
+    at: at.optional(),
+    timeZone: text
+      .refine(isTimeZone, 'expected a time zone such as Pacific/Auckland or UTC')
+      .describe('The zone of these times, such as Pacific/Auckland.'),
+    catchUp: duration
+      .prefault('0s')
+      .describe(
+        'How late a run may begin that was missed because no worker was there, such as 2h; one that is older is listed as missed. 0s: not at all, but for a minute.',
+      ),
+    overlap: z
+      .enum(overlaps)
+      .default('skip')
+      .describe(
+        'What becomes of a run whose time comes while the last one is not over: skip it, or queue it.',
+      ),
+  })
+  .refine((written) => (written.cron === undefined) !== (written.at === undefined), {
+    error: 'expected either cron or at',
+  })
+  .optional()
+  .describe('When `volley serve` and `volley worker` run the campaign by themselves.');
+
+/** When a campaign runs by itself. */
+export type Schedule = NonNullable<z.output<typeof schedule>>;
+
+type Times = Pick<Schedule, 'cron' | 'at' | 'timeZone'>;
+
+/** The first time of a schedule after another; undefined when there is none. */
+export function nextTick({ cron: pattern, at: times, timeZone }: Times, after: Date): Date | undefined {
+  if (pattern !== undefined) return cronOf(pattern, timeZone).nextRun(after) ?? undefined;
+  return (times ?? [])
+    .map((time) => cronOf(`${time}:00`, timeZone).nextRun(new Date(0)))
+    .filter((time) => time !== null)
+    .filter((time) => time > after)
+    .sort((one, other) => one.getTime() - other.getTime())[0];
+}
+
+/**
+ * The times of a schedule after one and up to another, earliest first.
+ *
+ * @param most more than so many are not told: the latest are
+ */
+export function ticksBetween(times: Times, after: Date, until: Date, most: number): Date[] {
+  const ticks: Date[] = [];
+  for (let tick = nextTick(times, after); tick && tick <= until; tick = nextTick(times, tick)) {
+    ticks.push(tick);
+    if (ticks.length > most) ticks.shift();
+  }
+  return ticks;
+}
+
+/** Five fields: seconds would start more runs than anybody could mean. */
+function cronOf(pattern: string, timeZone: string): Cron {
+  return new Cron(pattern, {
+    timezone: timeZone,
+    mode: pattern.includes('T') ? 'auto' : '5-part',
+    paused: true,
+  });
+}
+
+function whyNoCron(written: string): string | undefined {
+  if (written.trim().split(/\s+/).length !== 5) return 'expected five fields, such as "30 2 * * *"';
+  try {
+    if (cronOf(written, 'UTC').nextRun(new Date(0)) === null) return 'this time never comes';
+    return undefined;
+  } catch (error) {
+    return `expected five fields, such as "30 2 * * *" (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+function isTime(written: string): boolean {
+  const time = new Date(`${written}Z`);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(written);
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

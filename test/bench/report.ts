@@ -1,0 +1,238 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Big } from 'big.js';
+import Table from 'cli-table3';
+import pg from 'pg';
+import { bookBilling } from '../../src/engine/billing.ts';
+import type { EngineContext } from '../../src/engine/context.ts';
+import { type BillingQuery, reportBilling } from '../../src/ledger/billing/report.ts';
+import { inTransaction, openLedger } from '../../src/ledger/connection.ts';
+import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { deleteHome, makeHome } from '../support/embedded-home.ts';
+import { contextOf } from '../support/ledger.ts';
+import { median } from './rounds.ts';
+
+/** A month: a run a night. */
+const nights = 30;
+const subAccounts = 200;
+const chargeCodes = 2_000;
+const chunkSize = 100;
+
+/**
+ * The billing report of a month of 10,000,000 recipients by SubAccount, Department and ChargeCode, against the
+ * straightforward GROUP BY over the ledger: with everything booked; and while a run is being sent and reports come in, of
+ * which nothing is booked yet. `BENCH_RECIPIENTS` sets another number, `BENCH_ROUNDS` another than five rounds.
+ */
+export async function benchReport(): Promise<void> {
+  const recipients = Number(process.env['BENCH_RECIPIENTS'] ?? '10000000');
+  const rounds = Number(process.env['BENCH_ROUNDS'] ?? '5');
+  const home = makeHome('volley-bench-');
+  const lease = await leaseEmbeddedServer(home);
+  const { address } = lease;
+  const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
+  try {
+    await execute(`${server}/postgres`, 'CREATE DATABASE bench');
+    const ledger = await openLedger({ connectionString: `${server}/bench` }, 'bench');
+    try {
+      await benchLedger(contextOf(ledger), recipients, rounds);
+    } finally {
+      await ledger.close();
+    }
+  } finally {
+    await lease.release();
+    deleteHome(home);
+  }
+}
+
+async function benchLedger(context: EngineContext, recipients: number, rounds: number): Promise<void> {
+  const { pool } = context.ledger;
+  const perCode = Math.ceil(recipients / nights / chargeCodes);
+  const filling = await timed(async () => {
+    for (let night = 1; night <= nights; night++) {
+      await sendRun(pool, night, perCode);
+      await reportRun(pool, night);
+    }
+  });
+  const booking = await timed(() => bookBilling(context));
+  await pool.query('VACUUM ANALYZE');
+
+  const table = new Table({ head: ['', 'ms', 'ratio', 'aim'], style: { head: [], border: [] } });
+  const straight: number[] = [];
+  const booked: number[] = [];
+  const unbooked: number[] = [];
+  await sendRun(pool, nights + 1, Math.min(perCode, chunkSize));
+  for (let round = 0; round <= rounds; round++) {
+    // The month, in which nothing is open; then until now, with a run of which nothing is booked yet.
+    const first = await timed(() => straightforward(pool));
+    const second = await timed(() => billing(context, untilEnd));
+    await reportSome(pool, round);
+    const third = await timed(() => billing(context, everything));
+    if (round === 0) {
+      await expectEqual(context);
+      continue;
+    }
+    straight.push(first);
+    booked.push(second);
+    unbooked.push(third);
+  }
+  const row = (name: string, times: readonly number[], aim: string): void => {
+    const ratio = median(straight.map((time, round) => time / (times[round] ?? Number.NaN)));
+    table.push([name, median(times).toFixed(0), ratio.toFixed(1), aim]);
+  };
+  row('GROUP BY over the ledger', straight, '');
+  row('volley report billing', booked, '20');
+  row(`  with ${(rounds + 1) * 1_000} reports and a run that are not booked yet`, unbooked, '');
+  const lines = (await billing(context, untilEnd)).lines.length;
+  console.log(
+    `report: ${(perCode * chargeCodes * nights).toLocaleString('en')} recipients, ${lines.toLocaleString('en')} lines, median of ${rounds}`,
+  );
+  console.log(table.toString());
+  console.log(`  filled in ${(filling / 1000).toFixed(0)} s, booked in ${(booking / 1000).toFixed(1)} s`);
+}
+
+const by = ['SubAccount', 'Department', 'ChargeCode'] as const;
+const everything: BillingQuery = { by, from: '2026-11-01T00:00', until: null, timeZone: 'UTC', only: {} };
+const untilEnd: BillingQuery = { ...everything, until: '2026-12-01T00:00' };
+
+const billing = ({ ledger }: EngineContext, query: BillingQuery) =>
+  inTransaction(ledger.pool, async (client) => reportBilling(client, query));
+
+/** A run in the ledger as dispatch leaves it, its requests sent over two hours of its night. */
+async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<void> {
+  const run = `night-${night}`;
+  const begin = `timestamptz '2026-11-01T01:00Z' + interval '1 day' * ${night - 1}`;
+  const chunks = Math.ceil(perCode / chunkSize);
+  const requests = chunks * chargeCodes;
+  await pool.query(`
+    BEGIN;
+    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, contacts_read, contacts_invalid,
+                      contacts_duplicate, contacts_suppressed, created_at, rates)
+    VALUES ('${run}', 'nightly', 'bench', 'sms', 'running', '{}', decode(md5('${run}'), 'hex'), 0, 0, 0, 0, ${begin},
+            '{"currency":"NZD","tariffs":[[{"price":"0.08","tax":"0.15","from":null,"until":null}]]}');
+    INSERT INTO envelopes (run_id, envelope, fields, sub_account, department, charge_code)
+    SELECT '${run}', code, '{}', 'Sub ' || code % ${subAccounts}, NULL, 'C-' || code
+    FROM generate_series(1, ${chargeCodes}) code;
+    INSERT INTO requests (run_id, request, message_id, envelope, recipients, state, attempts, updated_at)
+    SELECT '${run}', request, md5('${run}' || request), (request - 1) / ${chunks} + 1,
+           least(${chunkSize}, ${perCode} - (request - 1) % ${chunks} * ${chunkSize}), 'accepted', 1,
+           ${begin} + interval '2 hours' * request / ${requests}
+    FROM generate_series(1, ${requests}) request;
+    INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
+    SELECT run_id, request, 1, gen_random_uuid(), updated_at, updated_at, 'accepted' FROM requests
+    WHERE run_id = '${run}';
+    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
+    SELECT run_id, request, ARRAY(SELECT generate_series(1, recipients)),
+           ARRAY(SELECT '+6421' || (1000000 + p) FROM generate_series(1, recipients) p), array_fill(NULL::text, ARRAY[recipients]),
+           array_fill(1::smallint, ARRAY[recipients]), '[]'
+    FROM requests
+    WHERE run_id = '${run}';
+    INSERT INTO billing_blocks (run_id, block, open)
+    SELECT '${run}', block, true FROM generate_series(0, ${requests} / 4096) block;
+    COMMIT;
+  `);
+}
+
+async function reportRun(pool: pg.Pool, night: number): Promise<void> {
+  await pool.query(`
+    INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, units, price, reported_at)
+    SELECT run_id, request, position, CASE WHEN position % 25 = 0 THEN 'undelivered' ELSE 'delivered' END, 'said', 1,
+           0.08, updated_at
+    FROM requests, generate_series(1, recipients) position
+    WHERE run_id = 'night-${night}'
+  `);
+}
+
+/** A thousand reports of the last run that nobody has booked. */
+async function reportSome(pool: pg.Pool, round: number): Promise<void> {
+  await pool.query(
+    `
+    INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, units, price, reported_at)
+    SELECT run_id, request, 1, 'delivered', 'said', 1, 0.08, now()
+    FROM requests
+    WHERE run_id = $1 AND request BETWEEN $2::integer * 1000 + 1 AND $2::integer * 1000 + 1000
+    ON CONFLICT DO NOTHING
+    `,
+    [`night-${nights + 1}`, round],
+  );
+}
+
+type Plain = {
+  readonly sub_account: string | null;
+  readonly department: string | null;
+  readonly charge_code: string | null;
+  readonly requests: number;
+  readonly accepted: number;
+  readonly delivered: number;
+  readonly undelivered: number;
+  readonly units: string;
+  readonly price: string;
+};
+
+/** What anybody would write first. */
+async function straightforward(pool: pg.Pool): Promise<Plain[]> {
+  const { rows } = await pool.query<Plain>(`
+    SELECT e.sub_account, e.department, e.charge_code, count(DISTINCT (q.run_id, q.request))::float8 AS requests,
+           count(*) FILTER (WHERE q.state = 'accepted')::float8 AS accepted,
+           count(*) FILTER (WHERE o.outcome = 'delivered')::float8 AS delivered,
+           count(*) FILTER (WHERE o.outcome = 'undelivered')::float8 AS undelivered,
+           coalesce(sum(o.units), 0) AS units, coalesce(sum(o.price), 0) AS price
+    FROM requests q
+    JOIN envelopes e USING (run_id, envelope)
+    JOIN attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
+    JOIN recipient_outcomes o ON o.run_id = q.run_id AND o.request = q.request
+    WHERE a.started_at >= '2026-11-01T00:00Z' AND a.started_at < '2026-12-01T00:00Z'
+    GROUP BY e.sub_account, e.department, e.charge_code
+  `);
+  return rows;
+}
+
+/** Both say the same, and what was committed a moment ago is in the report. */
+async function expectEqual(context: EngineContext): Promise<void> {
+  const plain = new Map(
+    (await straightforward(context.ledger.pool)).map((row) => [
+      JSON.stringify([row.sub_account, row.department, row.charge_code]),
+      [
+        row.requests,
+        row.accepted,
+        row.delivered,
+        row.undelivered,
+        new Big(row.units).toFixed(2),
+        new Big(row.price).toFixed(2),
+      ],
+    ]),
+  );
+  const { lines } = await billing(context, untilEnd);
+  const ours = new Map(
+    lines.map((line) => [
+      JSON.stringify(line.values),
+      [
+        line.requests,
+        line.accepted,
+        line.delivered,
+        line.undelivered,
+        new Big(line.smsParts).toFixed(2),
+        new Big(line.price).toFixed(2),
+      ],
+    ]),
+  );
+  if (!isDeepStrictEqual(plain, ours)) throw new Error('the report and the GROUP BY do not say the same');
+  const december = { ...everything, by: [], from: '2026-12-01T00:00' };
+  const [total] = (await billing(context, december)).totals;
+  if (total?.delivered !== 1_000)
+    throw new Error(`${total?.delivered} of 1,000 reports that just came are in it`);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+async function execute(connectionString: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

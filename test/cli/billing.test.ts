@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { emptyWorld, take } from '../support/billing-world.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volley } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace();
+  const world = await emptyWorld(opened.ledger, '2026-09-26T12:30:00Z');
+  const payers = [{ SubAccount: 'North', ChargeCode: '=A1' }, { ChargeCode: 'B-2' }];
+  const rates = { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0.15', from: null, until: null }]] };
+  await take(world, { kind: 'plan', channel: 'sms', payers, contacts: 3, chunkSize: 2, rates });
+  await take(world, { kind: 'send', run: 0, requests: 4, ends: ['accepted', 'in_doubt'] });
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+function run(...words: string[]): Promise<Ended> {
+  return volley(words, { cwd: workspace.folder, env: { DATABASE_URL: opened.url } });
+}
+
+const billing = (...words: string[]): Promise<Ended> => run('report', 'billing', ...words);
+
+describe('volley report billing', () => {
+  test('is by SubAccount and ChargeCode, with the unknown in a column of their own', async () => {
+    const { rows, totals } = JSON.parse((await billing('--json')).stdout);
+    expect(rows).toMatchObject([
+      { SubAccount: 'North', ChargeCode: '=A1', accepted: 2, unknown: 0, estimated: '0.32', currency: 'NZD' },
+      {
+        SubAccount: '(none)',
+        ChargeCode: 'B-2',
+        accepted: 0,
+        unknown: 1,
+        estimated: '0',
+        currency: 'NZD',
+      },
+    ]);
+    expect(totals).toMatchObject([{ SubAccount: 'Total', accepted: 2, unknown: 1, difference: '-0.32' }]);
+  });
+
+  test('has the dates of the zone', async () => {
+    const auckland = ['--time-zone', 'Pacific/Auckland', '--by', 'day', '--format', 'ndjson'];
+    expect(JSON.parse((await billing(...auckland)).stdout)).toMatchObject({ day: '2026-09-27', requests: 2 });
+    expect((await billing(...auckland, '--to', '2026-09-27')).stdout).toBe('');
+    const of = ['--from', '2026-09-27T00:30', '--to', '2026-09-27T00:31'];
+    expect(JSON.parse((await billing(...auckland, ...of)).stdout)).toMatchObject({ requests: 2 });
+  });
+
+  test('is of some alone, also of those who have no value', async () => {
+    const { stdout } = await billing('--sub-account', '(none)', '--by', 'ChargeCode', '--format', 'csv');
+    expect(stdout.split('\n').map((line) => line.split(',')[0])).toEqual(['ChargeCode', 'B-2', '']);
+  });
+
+  test('makes a ChargeCode inert that a spreadsheet would compute', async () => {
+    const { stdout } = await billing('--format', 'csv');
+    expect(stdout).toContain(`North,'=A1,`);
+  });
+
+  test.each([
+    [['--by', 'Colour'], /"Colour" is none of SubAccount, Department/],
+    [['--by', 'day,day'], /"day" stands there twice/],
+    [['--from', '2026-02-30'], /expected a date such as 2026-11-01/],
+    [['--from', '2026-11', '--to', '2026-11'], /2026-11-01T00:00 is not after --from/],
+    [['--time-zone', 'Mars/Phobos'], /expected a time zone such as Pacific\/Auckland/],
+    [['--run', 'none'], /run none: /],
+  ])('refuses %j and says why', async (words, why) => {
+    const { code, stdout, stderr } = await billing(...words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(why);
+  });
+});
+
+describe('volley billing close', () => {
+  test('freezes a month byte for byte; what comes later is a correction in the next', async () => {
+    const zone = ['--time-zone', 'Pacific/Auckland'];
+    const closed = await run('billing', 'close', '2026-09', ...zone, '--by', 'ann');
+    expect(closed).toMatchObject({ code: 0, stderr: '' });
+    expect(closed.stdout).toContain('2026-09 is closed: what was sent from 2026-08-31 12:00:00');
+    const month = ['--from', '2026-09', '--to', '2026-10', ...zone];
+    const formats = ['csv', 'json', 'html', 'xlsx'];
+    const read = () =>
+      Promise.all(formats.map(async (format) => (await billing(...month, '--format', format)).stdout));
+    const before = await read();
+    expect(before[1]).toMatch(/closed .* UTC by ann/);
+
+    await opened.ledger.pool.query(`UPDATE requests SET state = 'accepted' WHERE state = 'in_doubt'`);
+    expect(await read()).toEqual(before);
+    const later = await billing('--from', '2026-10', ...zone, '--by', 'month', '--format', 'ndjson');
+    expect(JSON.parse(later.stdout)).toMatchObject({
+      ...{
+        month: '2026-10',
+        correctionOf: '2026-09',
+        requests: 0,
+        accepted: 1,
+        unknown: -1,
+        estimated: '0.16',
+      },
+    });
+  });
+
+  test.each([
+    [['2026-09', '--time-zone', 'Pacific/Auckland'], /It was closed .* by ann/],
+    [
+      ['2026-12', '--time-zone', 'Pacific/Auckland'],
+      /The last period that is closed is 2026-09 \(Pacific\/Auckland\)/,
+    ],
+    [['2026-10'], /the next one is the month after it, in the same zone/],
+    [['2026-13'], /expected a month such as 2026-11/],
+  ])('refuses %j and says why', async (words, why) => {
+    const { code, stderr } = await run('billing', 'close', ...words);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(why);
+  });
+
+  test('is listed', async () => {
+    expect(JSON.parse((await run('billing', 'list', '--json')).stdout)).toMatchObject({
+      ...{
+        period: '2026-09',
+        timeZone: 'Pacific/Auckland',
+        closedBy: 'ann',
+        endsAt: '2026-09-30T11:00:00.000Z',
+      },
+    });
+  });
+});

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { definitionJsonSchema } from '../../src/campaign/definition.ts';
+import { schemaReference } from '../../src/cli/schema-reference.ts';
+import { accountsJsonSchema } from '../../src/gateway/accounts.ts';
+
+const schemas = [
+  ['campaign', definitionJsonSchema()],
+  ['accounts', accountsJsonSchema()],
+] as const;
+
+const rowsOf = (markdown: string): string[][] =>
+  markdown
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split(/(?<!\\) \| /));
+
+test.each(schemas)('every key of the %s reference says what its value is and what it is for', (_, schema) => {
+  const incomplete = rowsOf(schemaReference('', schema)).filter(
+    ([, , value = '', , words = '']) => value.trim() === '' || words.replace('|', '').trim() === '',
+  );
+  expect(incomplete).toEqual([]);
+});
+
+test('a value that can be written in several ways has them all, and the keys of each', () => {
+  const union = {
+    anyOf: [
+      { type: 'string', const: 'required' },
+      {
+        type: 'object',
+        properties: { sender: { type: 'string', description: 'Who.' } },
+        required: ['sender'],
+      },
+    ],
+    description: 'Either.',
+  };
+  const reference = schemaReference('', { type: 'object', properties: { credentials: union } });
+  expect(rowsOf(reference).map(([key, , value]) => [key, value])).toEqual([
+    ['| `credentials`', '`required`, or a map'],
+    ['| `credentials.sender`', 'text'],
+  ]);
+});
+
+test.each(schemas)('docs/%s.md is what the schema says', (name, schema) => {
+  const file = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
+  const title = file.split('\n')[0]?.replace('# ', '') ?? '';
+  expect(schemaReference(title, schema)).toBe(file);
+});

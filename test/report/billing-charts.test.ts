@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type {
+  BillingDimension,
+  BillingFigures,
+  BillingLine,
+  BillingReport,
+  BillingTotal,
+} from '../../src/ledger/billing/report.ts';
+import { billingCharts } from '../../src/report/billing-charts.ts';
+
+const nothing: BillingFigures = {
+  ...{ requests: 0, recipients: 0, accepted: 0, failed: 0, unknown: 0, delivered: 0, undelivered: 0 },
+  ...{ smsParts: '0', faxPages: '0', voiceSeconds: '0', emails: '0', expectedSmsParts: '0' },
+  ...{ price: '0', estimated: '0', estimatedTax: '0', difference: '0', unrated: 0 },
+};
+
+const total = (changes: Partial<BillingTotal>): BillingTotal => ({
+  ...nothing,
+  ...{ currency: null, corrections: false },
+  ...changes,
+});
+
+const line = (value: string | null, changes: Partial<BillingLine>): BillingLine => ({
+  ...nothing,
+  ...{ values: [value], currency: null, correctionOf: null },
+  ...changes,
+});
+
+/** The same two lines, whatever they are grouped by but days. */
+async function regroup([dimension]: readonly BillingDimension[]): Promise<BillingReport> {
+  const lines =
+    dimension === 'day'
+      ? [
+          line('2026-11-01', { recipients: 3, currency: 'NZD' }),
+          line('2026-11-01', { recipients: 4, currency: 'AUD' }),
+          line('2026-11-02', { recipients: 1, currency: 'AUD' }),
+        ]
+      : [
+          line('North', { price: '1.50', estimated: '1.00', currency: 'NZD' }),
+          line(null, { price: '0.10', estimated: '2.00', currency: 'NZD' }),
+          line('North', { price: '0', estimated: '7.00', currency: 'AUD' }),
+        ];
+  return { lines, totals: [] };
+}
+
+test('the charts are of all currencies together where they count, and of each alone where it is money', async () => {
+  const totals = [
+    total({ currency: 'NZD', recipients: 3, accepted: 3, delivered: 2, price: '1.60' }),
+    total({ currency: 'AUD', recipients: 5, accepted: 1, delivered: 0, estimated: '7.00' }),
+  ];
+  const charts = await billingCharts(totals, regroup);
+  expect(charts.map(({ title, description }) => [title, description])).toEqual([
+    ['From recipients to deliveries', 'Recipients 8 (100.0 %), Accepted 4 (50.0 %), Delivered 2 (25.0 %)'],
+    ['Recipients by day', '8 from 2026-11-01 to 2026-11-02, by day; most in 2026-11-01: 7.'],
+    ['Price by SubAccount, NZD', 'North 1.50, (none) 0.10'],
+    ['Estimated cost by SubAccount, AUD', 'North 7.00'],
+    ['Price by ChargeCode, NZD', 'North 1.50, (none) 0.10'],
+    ['Estimated cost by ChargeCode, AUD', 'North 7.00'],
+  ]);
+});
+
+test('the charts of nothing are drawn too', async () => {
+  const charts = await billingCharts([], async () => ({ lines: [], totals: [] }));
+  expect(charts.map(({ title }) => title)).toEqual(['From recipients to deliveries', 'Recipients by day']);
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { MessageFields } from '../../src/domain.ts';
+import { requireSummary } from '../../src/engine/find-run.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startReceiver } from '../../src/server/receiver.ts';
+import { anAccount, execute } from '../support/execute.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../support/ledger.ts';
+import { credentialsFor } from '../support/messages.ts';
+import { environment, inboxOf, receiverOptions, token } from '../support/receiver.ts';
+
+/** From the request to the receiver's ledger and back, with the service itself. */
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+type Scene = {
+  readonly name: 'soap-tts' | 'rest-1.04';
+  readonly channel: 'tts' | 'sms';
+  readonly fields: MessageFields;
+  /** Of the account's receiver, in YAML. */
+  readonly receiver?: string;
+  readonly webhook?: Partial<SandboxOptions['webhook']>;
+};
+
+/** Sends to three recipients, and waits until the service has no report left; gives what the run counts then. */
+async function reportedRun({ name, channel, fields, receiver = '', webhook = {} }: Scene) {
+  const hook = await startReceiver(opened.context, receiverOptions(opened, { sandbox: receiver }));
+  const url = `${hook.url}/webhook/sandbox/${token}`;
+  const sandbox = await startSandbox({ webhook: { url, ...webhook }, webhookRetry: 3_600_000 });
+  const contacts = [2, 3, 4].map((line) => aContact(line, { envelope: anEnvelope(fields) }));
+  const run = await planContacts(opened.ledger, aRun({ channel, chunkSize: 3 }), contacts);
+  const account = anAccount(sandbox.url, {
+    interface: name,
+    format: 'xml',
+    credentials: credentialsFor(name),
+  });
+  const before = (await inboxOf(opened)).length;
+  await execute(opened.context, run, account);
+  return {
+    run,
+    reports: async () => (await inboxOf(opened)).slice(before).map(({ body }) => JSON.parse(String(body))),
+    outstanding: sandbox.outstandingReports,
+    recipients: async () => (await requireSummary(opened.context, run)).recipients,
+    async [Symbol.asyncDispose]() {
+      await sandbox.close();
+      await hook.close();
+    },
+  };
+}
+
+const call = { name: 'soap-tts', channel: 'tts', fields: { MessageToPeople: 'Hello' } } as const;
+const text = { name: 'rest-1.04', channel: 'sms', fields: { Message: 'Hello' } } as const;
+
+test('a service that answers with a job number and reports under it has its reports applied', async () => {
+  await using scene = await reportedRun({ ...call, webhook: { id: 'job' } });
+  await expect.poll(scene.outstanding, { timeout: 5_000 }).toBe(0);
+  const { rows } = await opened.ledger.pool.query('SELECT job_number, account FROM jobs WHERE run_id = $1', [
+    scene.run,
+  ]);
+  expect(rows).toEqual([{ job_number: expect.stringMatching(/^[0-9A-F]{8}$/), account: 'sandbox' }]);
+  expect(await scene.reports()).toMatchObject(Array(3).fill({ MessageID: rows[0].job_number }));
+  await expect
+    .poll(scene.recipients, { timeout: 5_000 })
+    .toMatchObject({ total: 3, accepted: 0, delivered: 3 });
+});
+
+test('a receiver that requires the credentials of the account takes the reports of a service that shows them', async () => {
+  const credentials = { sender: 'volley@example.com', apiKey: environment.KEY };
+  await using scene = await reportedRun({
+    ...text,
+    receiver: '{ credentials: required }',
+    webhook: { credentials },
+  });
+  await expect.poll(scene.recipients, { timeout: 5_000 }).toMatchObject({ delivered: 3 });
+});
+
+test.each([
+  ['shows none', {}],
+  ['shows others', { credentials: { sender: 'volley@example.com', apiKey: 'another key' } }],
+] as const)('and none of the reports of a service that %s', async (_, webhook) => {
+  await using scene = await reportedRun({ ...text, receiver: '{ credentials: required }', webhook });
+  await expect.poll(scene.outstanding, { timeout: 5_000 }).toBe(3);
+  expect(await scene.reports()).toEqual([]);
+  expect(await scene.recipients()).toMatchObject({ accepted: 3, delivered: 0 });
+});
