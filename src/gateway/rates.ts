@@ -54,6 +54,7 @@ const rate = z
   .meta({
     oneOf: channels.map((channel) => ({
       properties: { channel: { const: channel }, unit: { const: unitOfChannel[channel] } },
+      ...(channel === 'email' ? { not: { required: ['destination'] } } : {}),
     })),
   });
 
@@ -74,7 +75,7 @@ export const rates = z
     }
     for (const { index, other } of overlaps(list)) {
       const given = (['from', 'destination'] as const).find((key) => list[index]?.[key] !== undefined);
-      const message = `expected a time, or a destination, other than that of rate ${other}, which is for ${wordsOf(list[other])}`;
+      const message = `expected a time, or a destination, other than that of rates.${other}, which is for ${wordsOf(list[other])}`;
       add(index, given ?? 'channel', message);
     }
   })

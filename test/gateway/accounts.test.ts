@@ -293,7 +293,7 @@ describe('the rate card', () => {
     ],
   ])('has one rate at a time for a channel and a destination: not %j', (rates, place, words) => {
     expect(problems(withRates(...rates))).toEqual([
-      `accounts.yaml:8:${place}: expected a time, or a destination, other than that of rate 0, which is for ${words}.`,
+      `accounts.yaml:8:${place}: expected a time, or a destination, other than that of rates.0, which is for ${words}.`,
     ]);
   });
 

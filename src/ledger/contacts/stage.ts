@@ -57,7 +57,6 @@ export async function createStagingTables(client: pg.PoolClient): Promise<void> 
       line             integer NOT NULL,
       envelope         integer NOT NULL,
       parts            smallint,
-      -- NULL where nobody has another tariff than the first.
       tariff           smallint,
       address          text COLLATE "C" NOT NULL,
       original_address text,
@@ -94,7 +93,7 @@ class Segment {
   envelopeLines = '';
   rejectionLines = '';
   finished = false;
-  /** The columns of a line; a run that needs no tariffs does not write any. */
+  /** With the columns of a line. */
   readonly contactsTable: string;
   readonly #source: ContactSource;
   readonly #envelopes: EnvelopeNumbers;
