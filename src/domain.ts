@@ -296,3 +296,7 @@ export class InputError extends Error {
     this.problems = problems;
   }
 }
+
+/** What became of a time at which a campaign was to run by itself. */
+export const tickStates = ['due', 'started', 'skipped', 'missed', 'failed'] as const;
+export type TickState = (typeof tickStates)[number];

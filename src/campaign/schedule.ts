@@ -28,8 +28,7 @@ const at = z
     'Single times at which it runs, instead of cron: [2026-12-01T09:00, 2026-12-24T09:00], in the time zone.',
   );
 
-/** `schedule` of a campaign. */
-export const schedule = z
+const required = z
   .strictObject({
     cron: cron.optional(),
     at: at.optional(),
@@ -50,12 +49,24 @@ export const schedule = z
   })
   .refine((written) => (written.cron === undefined) !== (written.at === undefined), {
     error: 'expected either cron or at',
-  })
+  });
+
+/** `schedule` of a campaign. */
+export const schedule = required
   .optional()
   .describe('When `volley serve` and `volley worker` run the campaign by themselves.');
 
 /** When a campaign runs by itself. */
-export type Schedule = NonNullable<z.output<typeof schedule>>;
+export type Schedule = z.output<typeof required>;
+
+/** A schedule as it was written down after it was read: its durations are milliseconds. */
+export const writtenSchedule: z.ZodType<Schedule> = z.object({
+  cron: z.string().optional(),
+  at: z.array(z.string()).optional(),
+  timeZone: z.string(),
+  catchUp: z.number(),
+  overlap: z.enum(overlaps),
+});
 
 type Times = Pick<Schedule, 'cron' | 'at' | 'timeZone'>;
 

@@ -20,6 +20,10 @@ const commands: Readonly<
   pause: { summary: 'stop sending a run; resume goes on', load: () => import('./commands/pause.ts') },
   cancel: { summary: 'end a run for good', load: () => import('./commands/cancel.ts') },
   worker: { summary: 'help to send whatever runs there are', load: () => import('./commands/worker.ts') },
+  schedule: {
+    summary: 'campaigns that run by themselves: sync, list, next',
+    load: () => import('./commands/schedule.ts'),
+  },
   runs: { summary: 'list the runs, newest first', load: () => import('./commands/runs.ts') },
   status: { summary: 'show a run in numbers', load: () => import('./commands/status.ts') },
   resolve: {

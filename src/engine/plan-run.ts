@@ -24,11 +24,15 @@ export type PlanProgress = {
   readonly onExpand: () => void;
 };
 
+/** Something that is committed together with a run. */
+export type Alongside = (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
+
 /**
  * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
  * leaves nothing behind.
  *
  * @param kept what the campaign was prepared with
+ * @param alongside what is committed together with the run; where it fails, there is no run
  * @returns the run's id
  * @throws InputError when the run would cost more than its budget; there is none then
  */
@@ -37,6 +41,7 @@ export async function planRun(
   { campaign, account, composition, files, contacts, contactFiles, suppressionLists }: PreparedCampaign,
   kept: KeptFiles,
   progress: PlanProgress,
+  alongside: Alongside = async () => undefined,
 ): Promise<string> {
   const definition = campaign.value;
   const now = context.now();
@@ -44,6 +49,7 @@ export async function planRun(
   const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
   const linesBefore = countLinesBefore(contactFiles);
   const tariffs = openTariffs(definition.channel, account);
+  const first = await firstSlices(context, run, account, definition);
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
       contacts: counted(contacts, progress.onRead),
@@ -75,7 +81,11 @@ export async function planRun(
       sourceRun: null,
       files: { kind: 'read', readFile: files.read },
       rates,
-      ...(await firstSlices(context, run, account, definition)),
+      ...first,
+      enqueue: async (session) => {
+        await alongside(session, run);
+        await first.enqueue(session);
+      },
       approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, rates, now)),
       createdAt: now,
     });

@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { nextTick, type Schedule, writtenSchedule } from '../../campaign/schedule.ts';
+import { InputError } from '../../domain.ts';
+import { noteSchedules } from '../../engine/note-ticks.ts';
+import { readScheduleFolder } from '../../engine/schedule-folder.ts';
+import { type ListedSchedule, listSchedules, listTicks } from '../../ledger/schedules/list.ts';
+import { scheduleTable, tickTable, upcomingTable } from '../../report/schedules.ts';
+import { parseWholeNumber } from '../options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+export function define(command: Command, shell: Shell): void {
+  command.description(
+    'Campaigns with a `schedule` run by themselves, as long as a `volley worker` is there: each of their times makes one run, however many workers there are.',
+  );
+  command
+    .command('sync')
+    .description(
+      'Reads the schedules of a folder of campaigns into the ledger, as workers do every few seconds, and says what is wrong with them.',
+    )
+    .argument('[folder]', 'where the campaigns are', 'campaigns')
+    .action(async (folder: string) => {
+      const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
+      await withLedger(shell, (context) => noteSchedules(context, read));
+      shell.note(`${read.schedules.length} schedules are in the ledger.`);
+      if (read.unreadable.length === 0) return;
+      throw new InputError(read.unreadable.map(({ schedule: where, what }) => ({ where, what })));
+    });
+  command
+    .command('list')
+    .description('Lists the schedules, and what became of their latest times.')
+    .option('--limit <number>', 'most times to list', parseWholeNumber, 20)
+    .option('--json', 'print one JSON object a line: the schedules, then the times')
+    .action(async ({ limit, json }: { limit: number; json?: true }) => {
+      const { schedules, ticks } = await withLedger(shell, async ({ ledger: { pool } }) => ({
+        schedules: (await listSchedules(pool)).map(withNext(shell.now())),
+        ticks: await listTicks(pool, limit),
+      }));
+      if (json) for (const each of [...schedules, ...ticks]) shell.print(JSON.stringify(each));
+      else if (schedules.length === 0) shell.print('No schedules yet. A campaign has one under `schedule`.');
+      else
+        shell.print([scheduleTable(schedules), ...(ticks.length > 0 ? [tickTable(ticks)] : [])].join('\n\n'));
+    });
+  command
+    .command('next')
+    .description('Lists when campaigns will run next.')
+    .option('--limit <number>', 'most times to list', parseWholeNumber, 10)
+    .option('--json', 'print one JSON object a line')
+    .action(async ({ limit, json }: { limit: number; json?: true }) => {
+      const schedules = await withLedger(shell, ({ ledger }) => listSchedules(ledger.pool));
+      const upcoming = schedules
+        .filter(({ active }) => active)
+        .map((each) => ({ ...each, times: writtenSchedule.parse(each.times) }))
+        .flatMap(({ schedule, campaign, times }) =>
+          following(times, shell.now(), limit).map((dueAt) => ({
+            schedule,
+            campaign,
+            dueAt,
+            timeZone: times.timeZone,
+          })),
+        )
+        .sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime())
+        .slice(0, limit);
+      if (json) for (const each of upcoming) shell.print(JSON.stringify(each));
+      else shell.print(upcoming.length === 0 ? 'Nothing is to run by itself.' : upcomingTable(upcoming));
+    });
+}
+
+function withNext(now: Date) {
+  return ({ times, ...schedule }: ListedSchedule) => {
+    const written = writtenSchedule.parse(times);
+    const next = schedule.active ? (nextTick(written, now) ?? null) : null;
+    return { ...schedule, times: written, next };
+  };
+}
+
+function following(times: Schedule, now: Date, count: number): Date[] {
+  const ticks: Date[] = [];
+  for (let tick = nextTick(times, now); tick && ticks.length < count; tick = nextTick(times, tick))
+    ticks.push(tick);
+  return ticks;
+}

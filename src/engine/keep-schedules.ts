@@ -1,0 +1,48 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../platform/logger.ts';
+import type { EngineContext } from './context.ts';
+import { noteSchedules } from './note-ticks.ts';
+import { readScheduleFolder } from './schedule-folder.ts';
+import { beginScheduledRuns, type SchedulePlace, startDueTicks } from './start-ticks.ts';
+
+/** Between two looks (milliseconds): a run begins so late at most. */
+export const usualLook = 5_000;
+
+/**
+ * Runs campaigns when their time comes, until it is stopped. What goes wrong is told and tried again; any number of
+ * processes may do it.
+ *
+ * @param every milliseconds between two looks
+ */
+export async function keepSchedules(
+  context: EngineContext,
+  place: SchedulePlace,
+  every: number,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  const folder = resolve(place.settings.workingFolder, place.folder);
+  /** Told once, not every few seconds. */
+  let told = '';
+  while (!stop.aborted) {
+    try {
+      const read = await readScheduleFolder(folder);
+      await noteSchedules(context, read);
+      const problems = JSON.stringify(read.unreadable);
+      if (problems !== told)
+        for (const problem of read.unreadable) logger.error(problem, 'a schedule cannot be read');
+      told = problems;
+      await startDueTicks(context, place, ({ kind, ...end }) => {
+        if (kind === 'started') logger.info(end, 'a scheduled run is planned');
+        else logger[kind === 'failed' ? 'error' : 'warn'](end, `a scheduled run is ${kind}`);
+      });
+      for (const run of await beginScheduledRuns(context, place))
+        logger.info({ run }, 'a scheduled run begins');
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      logger.error({ reason }, 'schedules were not looked at; trying again');
+    }
+    await sleep(every, undefined, { signal: stop }).catch(() => undefined);
+  }
+}

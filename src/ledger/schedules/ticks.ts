@@ -1,0 +1,132 @@
+import type pg from 'pg';
+import type { TickState } from '../../domain.ts';
+
+/** A schedule of which not all ticks are noted. */
+export type UnnotedSchedule = {
+  readonly schedule: string;
+  readonly times: unknown;
+  readonly notedUntil: Date;
+};
+
+/** Takes the active schedules until the end of the transaction; those that another one has taken are passed by. */
+export async function takeSchedules(client: pg.ClientBase, now: Date): Promise<UnnotedSchedule[]> {
+  const { rows } = await client.query<UnnotedSchedule>(
+    `
+    SELECT schedule, times, noted_until AS "notedUntil"
+    FROM schedules
+    WHERE active AND noted_until < $1
+    ORDER BY schedule
+    FOR NO KEY UPDATE SKIP LOCKED
+    `,
+    [now],
+  );
+  return rows;
+}
+
+/** A tick that has come. */
+export type NotedTick = {
+  readonly schedule: string;
+  readonly dueAt: Date;
+  readonly state: 'due' | 'missed';
+  readonly reason: string | null;
+};
+
+/** Notes ticks, each once however often, of schedules that were taken. */
+export async function noteTicks(
+  client: pg.ClientBase,
+  schedules: readonly string[],
+  ticks: readonly NotedTick[],
+  now: Date,
+): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO ticks (schedule, due_at, state, reason)
+    SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[])
+    ON CONFLICT DO NOTHING
+    `,
+    [
+      ticks.map(({ schedule }) => schedule),
+      ticks.map(({ dueAt }) => dueAt),
+      ticks.map(({ state }) => state),
+      ticks.map(({ reason }) => reason),
+    ],
+  );
+  await client.query('UPDATE schedules SET noted_until = $2 WHERE schedule = ANY ($1)', [schedules, now]);
+}
+
+/** A tick that waits for its run. */
+export type DueTick = {
+  readonly schedule: string;
+  readonly dueAt: Date;
+  readonly times: unknown;
+  /** The run of an earlier tick that is not over. */
+  readonly lastRun: string | null;
+};
+
+/** The earliest tick of each schedule that waits for its run. */
+export async function listDueTicks(pool: pg.Pool): Promise<DueTick[]> {
+  const { rows } = await pool.query<DueTick>(`
+    SELECT DISTINCT ON (t.schedule) t.schedule, t.due_at AS "dueAt", s.times,
+           (SELECT r.run_id
+            FROM ticks earlier
+            JOIN runs r ON r.run_id = earlier.run_id
+            WHERE earlier.schedule = t.schedule AND r.state IN ('importing', 'planned', 'running', 'paused')
+            ORDER BY earlier.due_at
+            LIMIT 1) AS "lastRun"
+    FROM ticks t
+    JOIN schedules s ON s.schedule = t.schedule
+    WHERE t.state = 'due'
+    ORDER BY t.schedule, t.due_at
+  `);
+  return rows;
+}
+
+/** The key of a tick. */
+export type TickKey = Pick<DueTick, 'schedule' | 'dueAt'>;
+
+/**
+ * `due → started`, in the transaction that makes the run: so a tick has one run, and a run that is not there has no tick.
+ *
+ * @returns whether it was still due
+ */
+export async function startTick(
+  client: pg.ClientBase,
+  { schedule, dueAt }: TickKey,
+  run: string,
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `UPDATE ticks SET state = 'started', run_id = $3 WHERE schedule = $1 AND due_at = $2 AND state = 'due'`,
+    [schedule, dueAt, run],
+  );
+  return rowCount === 1;
+}
+
+/** `due → skipped | missed | failed` */
+export async function endTick(
+  pool: pg.Pool,
+  { schedule, dueAt }: TickKey,
+  state: Exclude<TickState, 'due' | 'started'>,
+  reason: string,
+): Promise<void> {
+  await pool.query(
+    `UPDATE ticks SET state = $3, reason = $4 WHERE schedule = $1 AND due_at = $2 AND state = 'due'`,
+    [schedule, dueAt, state, reason],
+  );
+}
+
+/** Runs of ticks that nobody has begun to send. */
+export async function listUnbegunRuns(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ run_id: string }>(
+    `SELECT run_id FROM ticks JOIN runs USING (run_id) WHERE runs.state = 'planned' ORDER BY due_at`,
+  );
+  return rows.map(({ run_id }) => run_id);
+}
+
+/** A lock that goes with the session: who has it is the only one to start ticks of the schedule. */
+export async function tryScheduleLock(client: pg.ClientBase, schedule: string): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(
+    `SELECT pg_try_advisory_lock(hashtextextended('volley schedule ' || $1, 0)) AS locked`,
+    [schedule],
+  );
+  return rows[0]?.locked === true;
+}

@@ -1,0 +1,81 @@
+import type { TickState } from '../domain.ts';
+import { table } from './table.ts';
+import { toSeconds } from './time.ts';
+
+/** When a campaign runs by itself, in the words of its file. */
+type Times = {
+  readonly cron?: string | undefined;
+  readonly at?: readonly string[] | undefined;
+  readonly timeZone: string;
+};
+
+/** Schedules for people. */
+export function scheduleTable(
+  schedules: readonly {
+    readonly schedule: string;
+    readonly campaign: string;
+    readonly times: Times;
+    readonly active: boolean;
+    readonly next: Date | null;
+  }[],
+): string {
+  return table(
+    [
+      { title: 'Schedule', value: ({ schedule }) => schedule },
+      { title: 'Campaign', value: ({ campaign }) => campaign },
+      { title: 'Times', value: ({ times: { cron, at } }) => cron ?? (at ?? []).join(', ') },
+      { title: 'Zone', value: ({ times }) => times.timeZone },
+      {
+        title: 'Next (UTC)',
+        value: ({ active, next }) => (active ? (next ? toSeconds(next) : 'never') : 'its file is gone'),
+      },
+    ],
+    schedules,
+  );
+}
+
+/** Times that have come, for people. */
+export function tickTable(
+  ticks: readonly {
+    readonly schedule: string;
+    readonly dueAt: Date;
+    readonly state: TickState;
+    readonly run: string | null;
+    readonly reason: string | null;
+  }[],
+): string {
+  return table(
+    [
+      { title: 'Time (UTC)', value: ({ dueAt }) => toSeconds(dueAt) },
+      { title: 'Schedule', value: ({ schedule }) => schedule },
+      { title: 'State', value: ({ state }) => state },
+      { title: 'Run', value: ({ run }) => run ?? '' },
+      { title: 'Reason', value: ({ reason }) => reason ?? '' },
+    ],
+    ticks,
+  );
+}
+
+/** Times that will come, for people. */
+export function upcomingTable(
+  upcoming: readonly {
+    readonly schedule: string;
+    readonly campaign: string;
+    readonly dueAt: Date;
+    readonly timeZone: string;
+  }[],
+): string {
+  return table(
+    [
+      { title: 'Time (UTC)', value: ({ dueAt }) => toSeconds(dueAt) },
+      {
+        title: 'Local time',
+        value: ({ dueAt, timeZone }) =>
+          `${new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(dueAt)} ${timeZone}`,
+      },
+      { title: 'Schedule', value: ({ schedule }) => schedule },
+      { title: 'Campaign', value: ({ campaign }) => campaign },
+    ],
+    upcoming,
+  );
+}
