@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import { checkBudget } from '../campaign/budget.ts';
-import { addTotals, type CostEstimate, type CostTotal, estimateCost } from '../campaign/cost.ts';
+import { type CostEstimate, estimateCost } from '../campaign/cost.ts';
 import type { Definition } from '../campaign/definition.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
+import { openTariffs } from '../campaign/tariffs.ts';
 import type { ContactFile } from '../contacts/read.ts';
 import type {
   Channel,
@@ -25,6 +25,7 @@ import {
 import type { EngineContext } from './context.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
 import { countLinesBefore } from './lines-before.ts';
+import { countPlan } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openSmsReader } from './sms-text.ts';
 import type { SuppressionLists } from './suppression-lists.ts';
@@ -75,22 +76,25 @@ export type PreviewedMessage = Envelope & {
 const shownRejected = 20;
 const shownMessages = 3;
 
+export type PreviewContext = Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>;
+
 /**
  * Counts what a run would count. Memory grows with the number of addresses, suppressed ones too, not with the size of
  * what they are sent.
  *
- * @param context the ledger, whose suppressions are looked at; without one, only the campaign's own lists are
+ * @param context without a ledger, only the campaign's own suppression lists are looked at
  * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told
  */
 export async function previewCampaign(
   { campaign, account, composition, contactFiles, contacts, filtered, suppressionLists }: PreparedCampaign,
-  context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
+  context: PreviewContext,
 ): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const linesBefore = countLinesBefore(contactFiles);
   const severalFiles = contactFiles.length > 1;
   const lineOfAddress = new Map<string, number>();
-  const envelopes = countEnvelopes();
+  const tariffs = openTariffs(channel, account);
+  const planned = countPlan(tariffs);
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
@@ -132,7 +136,7 @@ export async function previewCampaign(
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);
-    envelopes.add(envelope, sms?.parts ?? null);
+    planned.add(envelope, address, sms?.parts ?? null);
     if (messages.length < shownMessages) {
       messages.push({ file: nameOf(file), line, destination, ...envelope, text: sms?.text ?? null });
     }
@@ -143,10 +147,9 @@ export async function previewCampaign(
     for (const contact of batch) take(contact);
   }
 
-  const counted = envelopes.counts();
-  const sum = (numberOf: (count: EnvelopeCount) => number): number =>
-    counted.reduce((total, count) => total + numberOf(count), 0);
-  const cost = estimateCost(addTotals(counted), channel, account.rates);
+  const totals = planned.totals();
+  const sizes = planned.envelopeSizes();
+  const cost = estimateCost(totals, channel, tariffs.rates(), context.now());
   checkBudget(campaign, cost);
   return {
     campaign: definition.campaign,
@@ -157,14 +160,14 @@ export async function previewCampaign(
     filtered: composition.filter ? filtered() : null,
     mapping: composition.mapping,
     recipients: lineOfAddress.size,
-    requests: sum(({ recipients }) => Math.ceil(recipients / dispatch.chunkSize)),
-    envelopes: counted.length,
+    requests: sizes.reduce((sum, size) => sum + Math.ceil(size / dispatch.chunkSize), 0),
+    envelopes: sizes.length,
     merge: composition.merge,
-    smsParts: readSms ? sum(({ parts }) => parts ?? 0) : null,
+    smsParts: readSms ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
     cost,
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),
-    ledger: context ? 'read' : 'not read',
+    ledger: context.ledger ? 'read' : 'not read',
     messages,
   };
 }
@@ -176,7 +179,7 @@ type WhyLeftOut = (address: string, subAccount: string) => string | undefined;
 async function readLeftOut(
   definition: Definition,
   lists: SuppressionLists,
-  context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
+  context: PreviewContext,
 ): Promise<WhyLeftOut> {
   type Reason = LeftOutAddress & { readonly recent?: boolean };
   const reasons = new Map<string, Reason[]>();
@@ -191,9 +194,10 @@ async function readLeftOut(
   };
   await add(lists.addresses);
   let whyHashed: WhyLeftOut = () => undefined;
-  if (context) {
-    const { hashKey, pool } = context.ledger;
-    const cap = frequencyCapOf(definition, context.now());
+  const { ledger, now } = context;
+  if (ledger) {
+    const { hashKey, pool } = ledger;
+    const cap = frequencyCapOf(definition, now());
     await inSession(pool, async (client) => {
       await client.query('BEGIN READ ONLY');
       whyHashed = await readHashed(client, definition.channel, hashKey);
@@ -227,33 +231,5 @@ async function readHashed(
       .get(key.hash(channel, address).toString('hex'))
       ?.find((each) => each === '' || each === subAccount);
     return found === undefined ? undefined : hashedDetail(channel, found);
-  };
-}
-
-/** Recipients of an envelope, and what they are sent. */
-type EnvelopeCount = { -readonly [Key in keyof CostTotal]: CostTotal[Key] };
-
-/** Counts recipients by envelope. An envelope is known as an object; equal ones are told by their hash. */
-function countEnvelopes(): {
-  readonly add: (envelope: Envelope, parts: number | null) => void;
-  readonly counts: () => readonly EnvelopeCount[];
-} {
-  const byHash = new Map<string, EnvelopeCount>();
-  const known = new WeakMap<Envelope, EnvelopeCount>();
-  const look = (envelope: Envelope): EnvelopeCount => {
-    const key = hash('sha256', JSON.stringify(envelope), 'base64');
-    const { SubAccount: subAccount = null, ChargeCode: chargeCode = null } = envelope.fields;
-    const count = byHash.get(key) ?? { subAccount, chargeCode, recipients: 0, parts: null };
-    byHash.set(key, count);
-    known.set(envelope, count);
-    return count;
-  };
-  return {
-    add: (envelope, parts) => {
-      const count = known.get(envelope) ?? look(envelope);
-      count.recipients++;
-      if (parts !== null) count.parts = (count.parts ?? 0) + parts;
-    },
-    counts: () => [...byHash.values()],
   };
 }

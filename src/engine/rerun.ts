@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkBudget } from '../campaign/budget.ts';
 import { estimateCost } from '../campaign/cost.ts';
+import { openTariffs } from '../campaign/tariffs.ts';
 import { InputError, type RecipientState } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { inSession } from '../ledger/connection.ts';
@@ -34,7 +35,7 @@ const frozenDefinition = z.object({
  * Makes a planned run of those recipients of an earlier run whose state is one of these, with the same messages and new
  * MessageIDs. Suppressions since then hold; who is in an earlier run of the same kind is left out.
  *
- * @param account that of the run; its rates are what the budget is held against
+ * @param account that of the run; the new one is planned with its rates of today, and the budget held against them
  * @throws InputError when there is no such run, it is being dispatched, nobody in it has such a state, or the new run
  *   would cost more than its budget
  */
@@ -63,7 +64,9 @@ export async function planRerun(
     };
     const recipientColumn = 'Recipient';
     await inSession(ledger.pool, async (client) => {
-      await restageRecipients(client, { run: sourceRun, states }, recipientColumn);
+      const tariffs = openTariffs(source.channel, account);
+      await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.placeOf);
+      const rates = tariffs.rates();
       await expandRun(
         client,
         {
@@ -79,10 +82,11 @@ export async function planRerun(
           contactFiles: await listContactFiles(client, sourceRun),
           sourceRun,
           files: { kind: 'run', run: sourceRun },
+          rates,
           ...(await firstSlices(context, run, account, source.definition)),
           approve: (totals) => {
             if (totals.length > 0) {
-              checkBudget(frozen, estimateCost(totals, source.channel, account.rates));
+              checkBudget(frozen, estimateCost(totals, source.channel, rates, now));
               return;
             }
             const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;

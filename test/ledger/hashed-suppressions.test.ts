@@ -87,6 +87,7 @@ async function importAll(key: typeof hashKey | null, subAccount?: string): Promi
       contacts: inTurn([contacts(subAccount)]),
       linesBefore: () => 0,
       partsOf: () => null,
+      tariffOf: null,
       takePieces: async () => [],
     });
     await expandRun(client, run, key);
