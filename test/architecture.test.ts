@@ -47,9 +47,10 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'sms-length': ['engine'],
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
-  'libphonenumber-js': ['contacts'],
+  'libphonenumber-js': ['contacts', 'platform/phone-countries.ts', 'platform/quick-numbers.ts'],
   'string-width': ['report/html'],
   croner: ['campaign'],
+  'temporal-polyfill': ['campaign'],
   'big.js': ['campaign', 'report'],
 };
 

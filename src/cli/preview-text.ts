@@ -53,7 +53,7 @@ function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {
 }
 function totalText(cost: CostEstimate): string {
   return cost.kind === 'known'
-    ? `${cost.total} ${cost.currency}, estimated by the rates of the account`
+    ? `${cost.total} ${cost.currency}, estimated by the rates of the account${cost.tax === null ? '' : `; tax apart: ${cost.tax}`}`
     : `not known: ${cost.why}`;
 }
 

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { InputError } from '../domain.ts';
 import { type DatabaseConnection, isConnectionFailure } from '../platform/database.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
+import type { HashKey } from './suppressions/hash.ts';
 
 /** The ledger's doors: `pool` for COPY and what is asked in pg's own words, `knex` for migrations and all the rest. */
 export type Ledger = {
@@ -11,6 +12,8 @@ export type Ledger = {
   /** For claim and settle, thousands of times a run: planned once a connection, and by the keys alone. */
   readonly hot: pg.Pool;
   readonly knex: Knex;
+  /** Of suppressions that are known by their hashes; null where there is none, which is as well as long as none is hashed. */
+  readonly hashKey: HashKey | null;
   /** What waits to be sent; opened when it is first asked for. */
   readonly queue: () => Promise<SliceQueue>;
   /**
@@ -111,6 +114,7 @@ export async function openLedger(
   connection: DatabaseConnection,
   description: string,
   revive: Ledger['revive'] = async () => undefined,
+  hashKey: HashKey | null = null,
 ): Promise<Ledger> {
   const knex = connectLedger(connection);
   const pool = new pg.Pool({ ...connection, ...noticeSilence, max: 10 });
@@ -151,7 +155,7 @@ export async function openLedger(
     await close();
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
-  return { pool, hot, knex, queue, revive, dropConnections, close };
+  return { pool, hot, knex, hashKey, queue, revive, dropConnections, close };
 }
 
 /** A server that is gone without a word is noticed within some 20 s, by connections that wait for it. */

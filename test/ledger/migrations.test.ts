@@ -207,3 +207,15 @@ test('job numbers are those that were answered before, in capitals, and can be t
   expect(await knex.schema.hasTable('jobs')).toBe(false);
   await migrateLedger(knex);
 });
+
+test('a ledger in which suppressions are hashed is not taken back to where nobody would heed them', async () => {
+  const purge = '20261122000000_purge.ts';
+  await knex.raw(`
+    INSERT INTO hashed_suppressions (channel, hash, source, created_at) VALUES ('sms', '\\x00', 'reply', now())
+  `);
+  await expect(knex.migrate.down({ name: purge })).rejects.toThrow('earlier versions would not heed');
+  await knex.raw('DELETE FROM hashed_suppressions');
+  await knex.migrate.down({ name: purge });
+  expect(await knex.schema.hasColumn('runs', 'purged_at')).toBe(false);
+  await migrateLedger(knex);
+});

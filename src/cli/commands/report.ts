@@ -11,6 +11,7 @@ import { addReportOptions, type ReportOptions, sheetWriter } from '../report-opt
 import { type Shell, withLedger } from '../shell.ts';
 import { defineBilling } from './report-billing.ts';
 import { defineCampaigns } from './report-campaigns.ts';
+import { defineReconcile } from './report-reconcile.ts';
 import { defineRun } from './report-run.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -72,6 +73,7 @@ export function define(command: Command, shell: Shell): void {
       }
     });
   defineBilling(command, shell);
+  defineReconcile(command, shell);
 }
 
 type RecipientOptions = { readonly country?: string; readonly limit: number; readonly json?: true };

@@ -3,8 +3,9 @@ import type { DeliveryOutcome } from '../../domain.ts';
 
 /** A report that says something else than the one that decided. */
 export type ConflictingReport = {
-  readonly messageId: string;
-  readonly address: string;
+  readonly messageId: string | null;
+  /** Null where it was erased. */
+  readonly address: string | null;
   readonly receivedAt: Date;
   /** What it says, in our words and in the service's. */
   readonly outcome: DeliveryOutcome;

@@ -1,0 +1,41 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { keepSchedules } from '../../src/engine/keep-schedules.ts';
+import { openPatience } from '../../src/engine/patience.ts';
+import { loadAccount } from '../../src/engine/prepare.ts';
+import { runWorker } from '../../src/engine/worker.ts';
+import { openLedger } from '../../src/ledger/connection.ts';
+import { openLogger } from '../../src/platform/logger.ts';
+
+/**
+ * A worker in a process of its own that is to be killed. What it does is as ever; only the clock by which campaigns run
+ * by themselves goes faster: an hour takes so many milliseconds.
+ */
+const [url = '', hour = '500', begin = '', startedAt = ''] = process.argv.slice(2);
+const ledger = await openLedger({ connectionString: url }, 'test database');
+const context = {
+  ledger,
+  now: () => new Date(),
+  monotonic: () => performance.now(),
+  randomBytes,
+  random: Math.random,
+  randomUuid: randomUUID,
+};
+const fast = (): Date =>
+  new Date(new Date(begin).getTime() + ((Date.now() - Number(startedAt)) / Number(hour)) * 3_600_000);
+const stop = new AbortController();
+process.once('SIGTERM', () => stop.abort());
+const settings = { environment: process.env, workingFolder: process.cwd() };
+const accountNamed = (name: string) => loadAccount(name, settings);
+const never = new AbortController().signal;
+const outage = { onLost: () => undefined, onBack: () => undefined };
+const place = { folder: 'campaigns', settings, accountNamed };
+await Promise.all([
+  keepSchedules({ ...context, now: fast }, place, 50, openLogger('error', 'warn'), stop.signal),
+  runWorker(context, {
+    accountNamed,
+    stop: stop.signal,
+    cutOff: never,
+    patience: openPatience(outage, ledger, never),
+  }),
+]);
+await ledger.close();
