@@ -7,9 +7,13 @@ const columns = [...keyColumns, 'booked', ...figureColumns].join(', ');
 export const entryClauses = `
   block AS MATERIALIZED (
     SELECT b.run_id, b.block
-    FROM billing_blocks b
+    FROM (
+      SELECT run_id, block FROM billing_blocks WHERE open
+      UNION
+      SELECT run_id, block FROM billing_openings
+    ) b
     JOIN runs r USING (run_id)
-    WHERE b.open AND r.state NOT IN ('importing', 'planned')
+    WHERE r.state NOT IN ('importing', 'planned')
   ), change AS (
     SELECT * FROM billing_changes
   ), ${pendingClauses}, entry AS (

@@ -50,11 +50,22 @@ type Booking = {
 };
 
 /**
- * Whether a block is settled is looked at in the statement that books it, after it was taken: who changes a settled
- * request waits for its block, and opens it again.
+ * Nobody waits for who books, nor the other way round. Whether a block is settled is looked at in the statement that books
+ * it. Who changes a settled request notes it in the same transaction: what that statement does not see is noted for the
+ * next booking.
  */
 async function book(client: pg.ClientBase, { unsettledToo, most, changes }: Booking): Promise<number> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
+  await client.query(`
+    WITH noted AS (
+      DELETE FROM billing_openings RETURNING run_id, block
+    )
+    INSERT INTO billing_blocks (run_id, block, open)
+    SELECT DISTINCT run_id, block, true
+    FROM noted
+    JOIN runs USING (run_id)
+    ON CONFLICT (run_id, block) DO UPDATE SET open = true
+  `);
   const { rows: blocks } = await client.query<{ run_id: string; block: number }>(
     `
     SELECT b.run_id, b.block
@@ -63,7 +74,6 @@ async function book(client: pg.ClientBase, { unsettledToo, most, changes }: Book
     WHERE b.open AND r.state NOT IN ('importing', 'planned') AND ($1 OR NOT ${isUnsettled})
     ORDER BY b.run_id, b.block
     LIMIT $2
-    FOR NO KEY UPDATE OF b ${unsettledToo ? '' : 'SKIP LOCKED'}
     `,
     [unsettledToo, most],
   );
