@@ -7,6 +7,7 @@ import type { InboxReport, Reading } from '../../src/ledger/reports/reading.ts';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { replayReports } from '../../src/ledger/reports/replay.ts';
 import { resolveRequests } from '../../src/ledger/requests/resolve.ts';
+import { startNextAttempt } from '../../src/ledger/requests/retry.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { claimRequests, doubtOrphanedRequests, settleRequests } from './claims.ts';
 import { aContact, anEnvelope, aRun, planContacts } from './ledger.ts';
@@ -105,7 +106,7 @@ const step = fc.oneof(
     resolution: fc.constantFrom<Resolution>('accepted', 'abandon', 'resend'),
   }),
   fc.record({ kind: fc.constant('suppress' as const), line: fc.integer({ min: 2, max: 8 }) }),
-  fc.record({ kind: fc.constant('doubt' as const), run: fc.nat(5) }),
+  fc.record({ kind: fc.constantFrom('doubt' as const, 'retry' as const), run: fc.nat(5) }),
   fc.record({ kind: fc.constantFrom('replay' as const, 'book' as const, 'close' as const) }),
 );
 export type BillingStep = typeof step extends fc.Arbitrary<infer Step> ? Step : never;
@@ -127,7 +128,7 @@ export type World = {
 
 export async function emptyWorld(ledger: Ledger, begin: string): Promise<World> {
   await ledger.pool.query(
-    'TRUNCATE runs, inbox, inbox_queue, reports, recipient_outcomes, suppressions, billing_changes, billing_closings CASCADE',
+    'TRUNCATE runs, inbox, inbox_queue, reports, recipient_outcomes, suppressions, billing_changes, billing_openings, billing_closings CASCADE',
   );
   return { ledger, runs: [], now: new Date(begin) };
 }
@@ -192,6 +193,17 @@ export async function take(world: World, step: BillingStep): Promise<void> {
     case 'doubt': {
       const run = runOf(step.run);
       if (run !== undefined) await doubtOrphanedRequests(pool, run, now);
+      return;
+    }
+    case 'retry': {
+      const run = runOf(step.run);
+      if (run === undefined) return;
+      const { rows } = await pool.query<{ request: number; attempt: number }>(
+        `SELECT request, attempts AS attempt FROM requests WHERE run_id = $1 AND state = 'sending' ORDER BY request`,
+        [run],
+      );
+      const told = { run, owner, httpStatus: 503, detail: 'busy', finishedAt: now, now };
+      for (const sending of rows) await startNextAttempt(pool, { ...told, ...sending });
       return;
     }
     case 'suppress':

@@ -91,14 +91,14 @@ export const pendingClauses = `
     GROUP BY ${keys}, channel, tariff
   ), change_of_request AS MATERIALIZED (
     -- Whose it is matters only where the recipients of a run have different tariffs.
-    SELECT d.run_id, d.request, CASE WHEN r.several_tariffs THEN d.position END AS position,
+    SELECT d.run_id, d.request, d.attempt, CASE WHEN r.several_tariffs THEN d.position END AS position,
            sum(d.delivered) AS delivered, sum(d.undelivered) AS undelivered,
            coalesce(sum(d.units), 0) AS units, coalesce(sum(d.price), 0) AS price
     FROM change d
     JOIN (
       SELECT run_id, coalesce(jsonb_array_length(rates -> 'tariffs'), 0) > 1 AS several_tariffs FROM runs
     ) r ON r.run_id = d.run_id
-    GROUP BY 1, 2, 3
+    GROUP BY 1, 2, 3, 4
   ), changed AS (
     SELECT d.run_id, d.request / ${requestsInBlock} AS block,
            ${quarterOf('coalesce(a.started_at, q.updated_at, r.created_at)')} AS sent,
@@ -111,7 +111,7 @@ export const pendingClauses = `
     JOIN requests q ON q.run_id = d.run_id AND q.request = d.request
     JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
     LEFT JOIN chunks c ON d.position IS NOT NULL AND c.run_id = q.run_id AND c.request = q.request
-    LEFT JOIN attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
+    LEFT JOIN attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = coalesce(d.attempt, q.attempts)
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
   ), part AS (
     SELECT ${keys}, ${figures({
