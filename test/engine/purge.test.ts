@@ -4,13 +4,15 @@ import { previewPurge, purge } from '../../src/engine/purge.ts';
 import { tellRecipient } from '../../src/engine/recipient-story.ts';
 import { planRerun } from '../../src/engine/rerun.ts';
 import { resolveDoubts } from '../../src/engine/resolve.ts';
+import { inTransaction } from '../../src/ledger/connection.ts';
+import { withdrawOutcomes } from '../../src/ledger/reports/withdraw.ts';
 import { listFailures } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { recipientStoryText } from '../../src/report/recipient-story.ts';
 import { anAccount } from '../support/account.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';
-import { dumpOf, finish, foundIn, limit, planted, sentLongAgo, withKey } from '../support/purges.ts';
+import { dumpOf, finish, foundIn, limit, long, planted, sentLongAgo, withKey } from '../support/purges.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -142,6 +144,18 @@ describe('a run is kept', () => {
 });
 
 describe('of a run that was purged', () => {
+  test('nothing is taken back by who had its raw reports in hand when they were erased', async () => {
+    const { pool } = opened.ledger;
+    await sentLongAgo(opened);
+    const charged = () => query('SELECT outcome, units, price FROM recipient_outcomes ORDER BY 1, 2, 3');
+    const before = await charged();
+    expect(before.length).toBeGreaterThan(0);
+    const [all] = await query('SELECT array_agg(report_id::text) AS reports FROM reports');
+    await purgeNow();
+    await inTransaction(pool, (client) => withdrawOutcomes(client, all?.reports, long));
+    expect(await charged()).toEqual(before);
+  });
+
   test('the contacts are told to be gone, and since when', async () => {
     const run = await sentLongAgo(opened);
     await purgeNow();

@@ -2,6 +2,7 @@ import type pg from 'pg';
 
 /**
  * Takes back what these reports decided when they were read before: they say nothing final now, of nobody that is known.
+ * Of a run that was purged nobody is known any more, so what was decided stays.
  * The recipients' other final reports are put into the queue again, so that one of them decides.
  */
 export async function withdrawOutcomes(
@@ -15,6 +16,7 @@ export async function withdrawOutcomes(
     WITH decided AS MATERIALIZED (
       SELECT o.run_id, o.request, o.position
       FROM reports k
+      JOIN runs r ON r.run_id = k.run_id AND r.purged_at IS NULL
       JOIN recipient_outcomes o
         ON o.run_id = k.run_id AND o.request = k.request AND o.position = k.position AND o.report_id = k.report_id
       WHERE k.report_id = ANY ($1::bigint[]) AND k.state = 'applied'
