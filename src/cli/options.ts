@@ -72,6 +72,15 @@ export function parseLocalTime(text: string): string {
   return written;
 }
 
+/** As `parseLocalTime`, where billing can tell what was before it: it keeps quarters of hours. */
+export function parseBillingTime(text: string): string {
+  const time = parseLocalTime(text);
+  if (/:(00|15|30|45)$/.test(time)) return time;
+  throw new InvalidArgumentError(
+    'billing keeps quarters of hours, so a time ends with :00, :15, :30 or :45.',
+  );
+}
+
 /** @throws InputError when it ends before it begins */
 export function requirePeriod(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)

@@ -47,7 +47,7 @@ describe('volley report billing', () => {
     const auckland = ['--time-zone', 'Pacific/Auckland', '--by', 'day', '--format', 'ndjson'];
     expect(JSON.parse((await billing(...auckland)).stdout)).toMatchObject({ day: '2026-09-27', requests: 2 });
     expect((await billing(...auckland, '--to', '2026-09-27')).stdout).toBe('');
-    const of = ['--from', '2026-09-27T00:30', '--to', '2026-09-27T00:31'];
+    const of = ['--from', '2026-09-27T00:30', '--to', '2026-09-27T00:45'];
     expect(JSON.parse((await billing(...auckland, ...of)).stdout)).toMatchObject({ requests: 2 });
   });
 
@@ -64,6 +64,10 @@ describe('volley report billing', () => {
   test.each([
     [['--by', 'Colour'], /"Colour" is none of SubAccount, Department/],
     [['--by', 'day,day'], /"day" stands there twice/],
+    [['--by', 'day,Day'], /"Day" stands there twice/],
+    [['--from', '2026-11-01T08:37'], /billing keeps quarters of hours/],
+    [['--to', '2026-11-01T00:31'], /billing keeps quarters of hours/],
+    [['--channel', 'smss'], /Allowed choices are email, sms/],
     [['--from', '2026-02-30'], /expected a date such as 2026-11-01/],
     [['--from', '2026-11', '--to', '2026-11'], /2026-11-01T00:00 is not after --from/],
     [['--time-zone', 'Mars/Phobos'], /expected a time zone such as Pacific\/Auckland/],

@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { channels } from '../../domain.ts';
 import { reportBillingLines } from '../../engine/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { billingSheet, nobodySet } from '../../report/billing.ts';
-import { parseLocalTime, parseTimeZone, requirePeriod } from '../options.ts';
+import { parseBillingTime, parseTimeZone, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
@@ -46,9 +47,9 @@ export function defineBilling(command: Command, shell: Shell): void {
     .option(
       '--from <date>',
       'what was sent from then on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
-      parseLocalTime,
+      parseBillingTime,
     )
-    .option('--to <date>', 'and before then', parseLocalTime)
+    .option('--to <date>', 'and before then', parseBillingTime)
     .addOption(
       new Option('--time-zone <zone>', 'of the dates, such as Pacific/Auckland')
         .default('UTC')
@@ -59,8 +60,13 @@ export function defineBilling(command: Command, shell: Shell): void {
         .default(['SubAccount', 'ChargeCode'], 'SubAccount,ChargeCode')
         .argParser(parseDimensions),
     );
-  for (const [option, dimension] of entriesOf(filters))
-    billing.option(filterFlags[option], `only of this ${dimension}, or ${nobodySet}`);
+  for (const [option, dimension] of entriesOf(filters)) {
+    const filter = new Option(
+      filterFlags[option],
+      `only of this ${dimension}${hasNone(option) ? `, or ${nobodySet}` : ''}`,
+    );
+    billing.addOption(option === 'channel' ? filter.choices(channels) : filter);
+  }
   addReportOptions(billing, 'table').action(async (options: BillingOptions) => {
     const write = sheetWriter(shell, options, 'table');
     const query = queryOf(options);
@@ -108,7 +114,13 @@ function parseDimensions(text: string): BillingDimension[] {
     const dimension = billingDimensions.find((known) => known.toLowerCase() === name.toLowerCase());
     if (dimension === undefined)
       throw new InvalidArgumentError(`"${name}" is none of ${billingDimensions.join(', ')}.`);
-    if (names.indexOf(name) < place) throw new InvalidArgumentError(`"${name}" stands there twice.`);
+    if (names.findIndex((other) => other.toLowerCase() === name.toLowerCase()) < place)
+      throw new InvalidArgumentError(`"${name}" stands there twice.`);
     return dimension;
   });
+}
+
+/** Every run has an account, a campaign and a channel. */
+function hasNone(option: FilterOption): boolean {
+  return option === 'subAccount' || option === 'department' || option === 'chargeCode';
 }
