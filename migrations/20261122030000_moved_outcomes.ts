@@ -9,6 +9,8 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- The attempt at whose time the change is booked; null: the last one there is then.
     ALTER TABLE billing_changes ADD COLUMN attempt integer;
+    -- A service that is busy for all requests, and reports on them, would have all changes read for each.
+    CREATE INDEX billing_changes_request ON billing_changes (run_id, request);
 
     CREATE FUNCTION move_billed_outcomes() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -41,6 +43,7 @@ export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     DROP TRIGGER request_is_tried_again ON requests;
     DROP FUNCTION move_billed_outcomes;
+    DROP INDEX billing_changes_request;
     ALTER TABLE billing_changes DROP COLUMN attempt;
   `);
 }

@@ -42,6 +42,10 @@ const keys = keyColumns.join(', ');
 /** The quarter of an hour of an attempt; every zone's days begin with one. */
 const quarterOf = (attempt: string): string => `date_bin('15 minutes', ${attempt}, 'epoch')`;
 
+/** SQL: whether a row is of a request of the `block`. */
+const inBlock = (row: string): string =>
+  `${row}.request BETWEEN block.block * ${requestsInBlock} AND block.block * ${requestsInBlock} + ${requestsInBlock - 1}`;
+
 /** SQL: the price of a unit and the tax on it, by a tariff of the run's rates at the time of sending. */
 const priceOf = (run: string, tariff: string, sent: string): string => `
   LEFT JOIN LATERAL (
@@ -61,24 +65,37 @@ const priceOf = (run: string, tariff: string, sent: string): string => `
  */
 export const pendingClauses = `
   sent_request AS MATERIALIZED (
-    SELECT q.run_id, q.request, block.block, q.state, r.channel, ${quarterOf('coalesce(a.started_at, q.updated_at, r.created_at)')} AS sent,
-           e.sub_account, e.department, e.charge_code, c.lines, c.parts, c.tariffs,
-           q.recipients - coalesce(cardinality(left_out.positions), 0) AS recipients,
-           coalesce(left_out.positions, '{}') AS left_out
+    -- Block by block, each by its range of keys: joined all at once, each request of a run is held against all its blocks.
+    -- With 98 blocks of 400,000 requests, of which half were sent, that took 4 to 13 s, this 2 to 4 s; and it grows with
+    -- the square of them.
+    SELECT q.*, block.run_id, block.block
     FROM block
     JOIN runs r ON r.run_id = block.run_id
-    JOIN requests q ON q.run_id = block.run_id
-      AND q.request BETWEEN block.block * ${requestsInBlock} AND block.block * ${requestsInBlock} + ${requestsInBlock - 1}
-      AND q.state NOT IN ('planned', 'cancelled')
-    JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
-    JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
-    LEFT JOIN attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
-    LEFT JOIN (
-      SELECT run_id, request, array_agg(position) AS positions
-      FROM recipient_outcomes
-      WHERE outcome = 'cancelled' AND run_id IN (SELECT run_id FROM block)
-      GROUP BY run_id, request
-    ) left_out ON left_out.run_id = q.run_id AND left_out.request = q.request
+    CROSS JOIN LATERAL (
+      SELECT q.request, q.state, r.channel, e.sub_account, e.department, e.charge_code, c.lines, c.parts, c.tariffs,
+             ${quarterOf('coalesce(a.started_at, q.updated_at, r.created_at)')} AS sent,
+             q.recipients - coalesce(cardinality(left_out.positions), 0) AS recipients,
+             coalesce(left_out.positions, '{}') AS left_out
+      FROM requests q
+      CROSS JOIN LATERAL (
+        -- By its key, whatever is thought of how many there are.
+        SELECT sub_account, department, charge_code
+        FROM envelopes
+        WHERE run_id = block.run_id AND envelope = q.envelope
+        OFFSET 0
+      ) e
+      JOIN chunks c ON c.run_id = block.run_id AND c.request = q.request AND ${inBlock('c')}
+      LEFT JOIN attempts a
+        ON a.run_id = block.run_id AND a.request = q.request AND a.attempt = q.attempts AND ${inBlock('a')}
+      LEFT JOIN (
+        SELECT request, array_agg(position) AS positions
+        FROM recipient_outcomes o
+        WHERE outcome = 'cancelled' AND run_id = block.run_id AND ${inBlock('o')}
+        GROUP BY request
+      ) left_out ON left_out.request = q.request
+      WHERE q.run_id = block.run_id AND ${inBlock('q')} AND q.state NOT IN ('planned', 'cancelled')
+      OFFSET 0
+    ) q
   ), of_tariff AS (
     SELECT ${keys}, channel, tariff, count(*) AS recipients,
            CASE channel WHEN 'sms' THEN sum(parts) WHEN 'email' THEN count(*) END AS units
