@@ -33,10 +33,15 @@ export async function keepSchedules(
       if (problems !== told)
         for (const problem of read.unreadable) logger.error(problem, 'a schedule cannot be read');
       told = problems;
-      await startDueTicks(context, place, ({ kind, ...end }) => {
-        if (kind === 'started') logger.info(end, 'a scheduled run is planned');
-        else logger[kind === 'failed' ? 'error' : 'warn'](end, `a scheduled run is ${kind}`);
-      });
+      await startDueTicks(
+        context,
+        place,
+        ({ kind, ...end }) => {
+          if (kind === 'started') logger.info(end, 'a scheduled run is planned');
+          else logger[kind === 'failed' ? 'error' : 'warn'](end, `a scheduled run is ${kind}`);
+        },
+        (stuck) => logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
+      );
       for (const run of await beginScheduledRuns(context, place))
         logger.info({ run }, 'a scheduled run begins');
     } catch (error) {
