@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { Shell } from '../../src/cli/shell.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 
@@ -63,4 +65,45 @@ export function startVolley(
 
 export function volley(words: readonly string[], surroundings?: Surroundings): Promise<Ended> {
   return startVolley(words, surroundings).ended;
+}
+
+/**
+ * The command line in this process, for commands that only look into a ledger, or change little in it: quicker, and all the
+ * same but for the process itself. Nothing may be piped in, and nobody stops it.
+ */
+export async function volleyHere(
+  words: readonly string[],
+  { cwd = process.cwd(), env = {} }: Pick<Surroundings, 'cwd' | 'env'> = {},
+): Promise<Ended> {
+  const { runCommand } = await import('../../src/cli/main.ts');
+  const pieces: Buffer[] = [];
+  let stderr = '';
+  let code: number | null = 0;
+  const result = new Writable({
+    write: (piece: Buffer, _, done) => {
+      pieces.push(piece);
+      done();
+    },
+  });
+  const shell: Shell = {
+    settings: { environment: env, workingFolder: cwd },
+    now: () => new Date(),
+    result,
+    print: (text) => void result.write(`${text}\n`),
+    note: (text) => {
+      stderr += `${text}\n`;
+    },
+    terminal: false,
+    resultTerminal: false,
+    stop: new AbortController().signal,
+    drainable: () => undefined,
+    exitWith: (ended) => {
+      code = ended;
+    },
+    leave: (ended) => {
+      throw new Error(`leaves with ${ended}`);
+    },
+  };
+  await runCommand(words, shell);
+  return { code, stdout: Buffer.concat(pieces).toString(), stderr };
 }
