@@ -56,8 +56,14 @@ async function pollAccount(
     try {
       const end = await pollReports(context, work, stop, () => undefined);
       if (end.reports > 0) onReports();
-      if (end.kind === 'refused') logger.warn({ ...about, ...end }, 'the service refused the credential');
-      else if (end.asked > 0) logger.info({ ...about, ...end }, 'asked for missing reports');
+      if (end.kind === 'refused') {
+        const { words, ...counts } = end;
+        logger.warn({ ...about, ...counts }, 'the service refused the credential');
+        // Whatever a stranger's page quotes.
+        logger.debug({ ...about, words }, 'in what words');
+      }
+      if (end.kind !== 'refused' && end.asked > 0)
+        logger.info({ ...about, ...end }, 'asked for missing reports');
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       logger.error({ ...about, reason }, 'missing reports not asked for; trying again');

@@ -28,6 +28,7 @@ export function startApplier(
   context: EngineContext,
   mappingOf: MappingOf,
   logger: Logger,
+  onApplied: (reports: number) => void,
   lookEvery = usualLook,
 ): Applier {
   let pass: Promise<void> | undefined;
@@ -51,6 +52,7 @@ export function startApplier(
       again = false;
       try {
         const applied = await applyInbox(context, mappingOf, giveWay);
+        onApplied(applied);
         if (applied > 0) logger.debug({ reports: applied }, 'reports applied');
         if (bookingDue && !stopped) {
           bookingDue = false;
