@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { EngineContext } from './context.ts';
 import { noteSchedules } from './note-ticks.ts';
@@ -39,7 +40,7 @@ export async function keepSchedules(
         logger.info({ run }, 'a scheduled run begins');
       failing = '';
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       if (reason !== failing) logger.error({ reason }, 'schedules were not looked at; trying again');
       failing = reason;
     }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { applyInbox, type MappingOf } from '../engine/ingest.ts';
+import { reasonOf } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 
 export type Applier = {
@@ -59,10 +60,7 @@ export function startApplier(
           await bookBilling(context);
         }
       } catch (error) {
-        logger.error(
-          { error: error instanceof Error ? error.message : String(error) },
-          'reports not applied; trying again',
-        );
+        logger.error({ error: reasonOf(error) }, 'reports not applied; trying again');
         timer = setTimeout(look, waitAfterFailure);
       }
     } while (again && !stopped);

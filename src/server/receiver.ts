@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
 import { mappingsOf, type ReceiverAccount } from '../engine/receivers.ts';
+import { reasonOf } from '../platform/database.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
@@ -105,10 +106,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
         await within(limits.storeTime, options.store(call));
       } catch (error) {
         observer.notStored(account.name);
-        logger.error(
-          { account: account.name, error: error instanceof Error ? error.message : String(error) },
-          'report not stored',
-        );
+        logger.error({ account: account.name, error: reasonOf(error) }, 'report not stored');
         return reply
           .code(503)
           .header('retry-after', retryAfter)
