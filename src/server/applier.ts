@@ -38,6 +38,8 @@ export function startApplier(
   let stopped = false;
   let bookingDue = true;
   let timer: NodeJS.Timeout | undefined;
+  /** Told once, not every second. */
+  let failing = '';
 
   /** As long as reports arrive, taking them goes before applying them: a caller waits for its answer. */
   async function giveWay(took: number): Promise<boolean> {
@@ -54,13 +56,16 @@ export function startApplier(
       try {
         const applied = await applyInbox(context, mappingOf, giveWay);
         onApplied(applied);
+        failing = '';
         if (applied > 0) logger.debug({ reports: applied }, 'reports applied');
         if (bookingDue && !stopped) {
           bookingDue = false;
           await bookBilling(context);
         }
       } catch (error) {
-        logger.error({ error: reasonOf(error) }, 'reports not applied; trying again');
+        const reason = reasonOf(error);
+        if (reason !== failing) logger.error({ error: reason }, 'reports not applied; trying again');
+        failing = reason;
         timer = setTimeout(look, waitAfterFailure);
       }
     } while (again && !stopped);
