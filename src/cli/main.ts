@@ -50,7 +50,10 @@ const commands: Readonly<
     summary: 'accounts: show or change how fast they may be used',
     load: () => import('./commands/account.ts'),
   },
-  serve: { summary: 'receive delivery reports', load: () => import('./commands/serve.ts') },
+  serve: {
+    summary: 'all in one process: receive reports, begin scheduled campaigns, send',
+    load: () => import('./commands/serve.ts'),
+  },
   sandbox: {
     summary: 'the messaging service itself, to try things on',
     load: () => import('./commands/sandbox.ts'),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openLogger } from '../../src/platform/logger.ts';
+import { uncleanLine } from '../support/clean-log.ts';
 
 function logged(level: 'debug' | 'info', values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   let line = '';
@@ -28,4 +29,14 @@ test.each([
   { reports: 12, held: true, dueAt: new Date(0) },
 ])('nothing else is masked: %j', (values) => {
   expect(logged('info', values)).toMatchObject(JSON.parse(JSON.stringify(values)));
+});
+
+test.each([
+  ['{"level":20,"reason":"planted-token-of-the-test"}', true],
+  ['{"level":40,"reason":"to +64211234567"}', true],
+  ['{"level":20,"reason":"to +64211234567"}', false],
+  ['Not of the log: +64211234567', false],
+])('what the tests look for in every log: in %s it is there: %s', (line, found) => {
+  const environment = { SEND_TOKEN: 'planted-token-of-the-test', NAME: 'reason' };
+  expect(uncleanLine(`all is well\n${line}\n`, environment) !== undefined).toBe(found);
 });
