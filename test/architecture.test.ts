@@ -48,10 +48,11 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'sms-length': ['engine'],
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
-  'libphonenumber-js': ['contacts'],
+  'libphonenumber-js': ['contacts', 'platform/phone-countries.ts', 'platform/quick-numbers.ts'],
   'string-width': ['report/html'],
   croner: ['campaign'],
-  'big.js': ['campaign', 'report/html', 'report'],
+  'temporal-polyfill': ['campaign'],
+  'big.js': ['campaign', 'report'],
 };
 
 /** Rooms without files, sockets and processes. */

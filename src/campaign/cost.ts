@@ -1,13 +1,18 @@
 import { Big } from 'big.js';
-import { type Channel, type Rate, type Unit, unitOfChannel } from '../domain.ts';
+import { type Channel, type RunRates, type Unit, unitOfChannel } from '../domain.ts';
+import { periodAt } from './tariffs.ts';
 
-/** What a plan has for one SubAccount and ChargeCode; null is for recipients without. */
+/** What a plan has of one tariff for one SubAccount and ChargeCode; null is for recipients without. */
 export type CostTotal = {
   readonly subAccount: string | null;
   readonly chargeCode: string | null;
+  /** The place of the tariff in the run's rates. */
+  readonly tariff: number;
   readonly recipients: number;
   /** SMS parts; null in other channels. */
   readonly parts: number | null;
+  /** The address of one of the recipients; null where all of the run have the same tariff. */
+  readonly example: string | null;
 };
 
 /** What one SubAccount and ChargeCode would cost. `cost` is an exact decimal. */
@@ -23,10 +28,12 @@ export type KnownCost = {
   readonly kind: 'known';
   readonly currency: string;
   readonly unit: Unit;
-  /** In the order of the totals they come from. All amounts have equally many decimals. */
+  /** In the order in which each SubAccount and ChargeCode first comes. All amounts have equally many decimals. */
   readonly lines: readonly CostLine[];
-  /** The exact sum of all lines. */
+  /** The exact sum of all lines, without tax. */
   readonly total: string;
+  /** The exact tax on the total; null where no rate has one. */
+  readonly tax: string | null;
 };
 
 /** `why` is half a sentence for people: "the account has no rate for sms". */
@@ -41,32 +48,67 @@ export function isCountedBeforehand(channel: Channel): boolean {
   return unit === 'part' || unit === 'email';
 }
 
-/** What a plan would cost by the account's rate card, as far as that can be told before it is sent. */
+/**
+ * What a plan would cost, as far as that can be told before it is sent.
+ *
+ * @param rates those of the run; null where the account has none for the channel
+ * @param at when it would be sent: the rates that are valid then count
+ */
 export function estimateCost(
   totals: readonly CostTotal[],
   channel: Channel,
-  rates: readonly Rate[],
+  rates: RunRates | null,
+  at: Date,
 ): CostEstimate {
   const unit = unitOfChannel[channel];
   if (!isCountedBeforehand(channel)) {
     const why = `${channel} is paid by the ${unit}, and how many there are is known only after sending`;
     return { kind: 'unknown', why };
   }
-  const rate = rates.find((candidate) => candidate.channel === channel);
-  if (rate === undefined) return { kind: 'unknown', why: `the account has no rate for ${channel}` };
+  if (rates === null) return { kind: 'unknown', why: `the account has no rate for ${channel}` };
+  const valid = rates.tariffs.map((tariff) => {
+    const period = periodAt(tariff, at);
+    return period && { price: new Big(period.price), tax: period.tax === null ? null : new Big(period.tax) };
+  });
+  const unrated = totals.filter(({ tariff }) => valid[tariff] === undefined);
+  if (unrated.length > 0) return { kind: 'unknown', why: unratedText(unrated, channel) };
 
-  const price = new Big(rate.price);
-  const decimals = Math.max(usualDecimals, decimalsOf(price));
-  let total = new Big(0);
-  const lines: CostLine[] = [];
-  for (const { subAccount, chargeCode, recipients, parts } of totals) {
+  const zero = new Big(0);
+  const decimals = Math.max(usualDecimals, ...valid.map((rate) => decimalsOf(rate?.price ?? zero)));
+  const taxed = valid.some((rate) => rate && rate.tax !== null);
+  const lines = new Map<string, SummedLine>();
+  let [total, tax] = [zero, zero];
+  for (const { subAccount, chargeCode, tariff, recipients, parts } of totals) {
     const units = unit === 'part' ? parts : recipients;
     if (units === null) return { kind: 'unknown', why: `the parts of the ${channel} were not counted` };
-    const cost = price.times(units);
+    const cost = (valid[tariff]?.price ?? zero).times(units);
     total = total.plus(cost);
-    lines.push({ subAccount, chargeCode, recipients, units, cost: cost.toFixed(decimals) });
+    tax = tax.plus(cost.times(valid[tariff]?.tax ?? zero));
+    const key = JSON.stringify([subAccount, chargeCode]);
+    const line = lines.get(key) ?? { subAccount, chargeCode, recipients: 0, units: 0, cost: zero };
+    line.recipients += recipients;
+    line.units += units;
+    line.cost = line.cost.plus(cost);
+    lines.set(key, line);
   }
-  return { kind: 'known', currency: rate.currency, unit, lines, total: total.toFixed(decimals) };
+  return {
+    kind: 'known',
+    currency: rates.currency,
+    unit,
+    lines: [...lines.values()].map((line) => ({ ...line, cost: line.cost.toFixed(decimals) })),
+    total: total.toFixed(decimals),
+    tax: taxed ? tax.toFixed(Math.max(usualDecimals, decimalsOf(tax))) : null,
+  };
+}
+
+type SummedLine = { -readonly [Key in keyof CostLine]: Key extends 'cost' ? Big : CostLine[Key] };
+
+function unratedText(totals: readonly CostTotal[], channel: Channel): string {
+  const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
+  // Of several the first in the order of texts, so that it does not depend on how they were counted.
+  const [example] = totals.flatMap(({ example }) => example ?? []).sort();
+  const who = recipients === 1 ? '1 recipient has' : `${recipients} recipients have`;
+  return `${who} no rate for ${channel} that is valid now${example === undefined ? '' : `, such as ${example}`}`;
 }
 
 function decimalsOf(amount: Big): number {
@@ -82,20 +124,4 @@ export function dearestLines({ lines }: KnownCost, most: number): CostLine[] {
 function compareAmounts(one: string, other: string): number {
   if (one.length !== other.length) return one.length - other.length;
   return one < other ? -1 : Number(one > other);
-}
-
-/** Adds totals up, so that each SubAccount and ChargeCode has one, in the order in which they first come. */
-export function addTotals(totals: readonly CostTotal[]): CostTotal[] {
-  const sums = new Map<string, CostTotal>();
-  for (const { subAccount, chargeCode, recipients, parts } of totals) {
-    const key = JSON.stringify([subAccount, chargeCode]);
-    const sum = sums.get(key);
-    sums.set(key, {
-      subAccount,
-      chargeCode,
-      recipients: recipients + (sum?.recipients ?? 0),
-      parts: parts === null ? null : parts + (sum?.parts ?? 0),
-    });
-  }
-  return [...sums.values()];
 }

@@ -50,6 +50,10 @@ const commands: Readonly<
     summary: 'accounts: show or change how fast they may be used',
     load: () => import('./commands/account.ts'),
   },
+  purge: {
+    summary: 'erase addresses, names and messages of old runs',
+    load: () => import('./commands/purge.ts'),
+  },
   serve: {
     summary: 'all in one process: receive reports, begin scheduled campaigns, send',
     load: () => import('./commands/serve.ts'),
@@ -79,6 +83,7 @@ Environment:
   DATABASE_URL     Postgres; without it an embedded server is started in VOLLEY_HOME
   VOLLEY_HOME      state of the embedded server (default .volley)
   VOLLEY_ACCOUNTS  the accounts file (default campaigns/accounts.yaml)
+  VOLLEY_HASH_KEY  key of the suppressions that volley purge has hashed (default: VOLLEY_HOME/hash-key)
   LOG_LEVEL        debug, info, warn, error, silent`;
 
 /** Runs the command line; sets the process's exit code. */

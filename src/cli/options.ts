@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countryOf } from '../contacts/country.ts';
+import { InputError } from '../domain.ts';
 import { duration, positiveNumber } from '../platform/scalars.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
@@ -61,6 +62,24 @@ export function parseTimeZone(text: string): string {
   } catch {
     throw new InvalidArgumentError('expected a time zone such as Pacific/Auckland or UTC.');
   }
+}
+
+/** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
+export function parseLocalTime(text: string): string {
+  const [, month, day, time] = /^(\d{4}-\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?$/.exec(text) ?? [];
+  const written = `${month}-${day ?? '01'}T${time ?? '00:00'}`;
+  const read = new Date(`${written}Z`);
+  if (month === undefined || Number.isNaN(read.getTime()) || !read.toISOString().startsWith(written))
+    throw new InvalidArgumentError(
+      'expected a date such as 2026-11-01, a month or a time (2026-11-01T08:30).',
+    );
+  return written;
+}
+
+/** @throws InputError when it ends before it begins */
+export function requirePeriod(from: string | undefined, to: string | undefined): void {
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new InputError([{ where: '--to', what: `${to} is not after --from ${from}.` }]);
 }
 
 /** Of the commands that read contacts; may be given several times. */

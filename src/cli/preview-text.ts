@@ -4,7 +4,7 @@ import type { MergePlan } from '../campaign/merge.ts';
 import type { Unit } from '../domain.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/preview.ts';
 import { printable } from '../report/printable.ts';
-import { rejectedTable } from '../report/run-details.ts';
+import { rejectedTable } from '../report/rejected-table.ts';
 import { type Column, table } from '../report/table.ts';
 
 /** What `volley plan` prints. */
@@ -53,7 +53,7 @@ function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {
 }
 function totalText(cost: CostEstimate): string {
   return cost.kind === 'known'
-    ? `${cost.total} ${cost.currency}, estimated by the rates of the account`
+    ? `${cost.total} ${cost.currency}, estimated by the rates of the account${cost.tax === null ? '' : `; tax apart: ${cost.tax}`}`
     : `not known: ${cost.why}`;
 }
 

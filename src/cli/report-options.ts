@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../domain.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
 import { sheetText } from '../report/formats/write.ts';
@@ -15,15 +15,64 @@ export type ReportOptions = {
 
 /** Of the commands that print a tabular report. */
 export function addReportOptions(command: Command, standard: ReportFormat): Command {
+  return addFormatOptions(command, standard, (format) => format.choices(reportFormats));
+}
+
+/** What there is instead of a format that a report has not; in words. */
+type Instead = string;
+
+/** Of a command whose report has several tables, and so not every format. */
+export function addSomeReportOptions(
+  command: Command,
+  standard: ReportFormat,
+  formats: readonly ReportFormat[],
+  instead: Instead,
+): Command {
+  const parse = (text: string): string => {
+    if (formats.some((format) => format === text)) return text;
+    throw new InvalidArgumentError(`Allowed choices are ${formats.join(', ')}. ${instead}`);
+  };
+  return addFormatOptions(command, standard, (format) => {
+    format.description += ` (choices: ${formats.map((each) => `"${each}"`).join(', ')})`;
+    return format.argParser(parse);
+  });
+}
+
+function addFormatOptions(
+  command: Command,
+  standard: ReportFormat,
+  limit: (option: Option) => Option,
+): Command {
+  const option = new Option(
+    '--format <format>',
+    `the form of the report (default: as --out ends, otherwise ${standard})`,
+  );
   return command
-    .addOption(
-      new Option(
-        '--format <format>',
-        `the form of the report (default: as --out ends, otherwise ${standard})`,
-      ).choices(reportFormats),
-    )
+    .addOption(limit(option))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .option('--out <file>', 'write to this file, which must not be there yet; standard output by default');
+}
+
+/**
+ * The format that is meant, of those that the report has.
+ *
+ * @throws InputError when it is another one by the ending of its file, or a workbook would be written to a terminal
+ */
+export function chosenFormat<Format extends ReportFormat>(
+  { resultTerminal }: Pick<Shell, 'resultTerminal'>,
+  { format, json, out }: ReportOptions,
+  standard: ReportFormat,
+  formats: readonly Format[],
+  instead: Instead,
+): Format {
+  const named = json ? 'json' : (format ?? formatOf(out) ?? standard);
+  const chosen = formats.find((each) => each === named);
+  if (chosen === undefined) throw new InputError([{ where: `--out ${out}`, what: instead }]);
+  if (chosen === 'xlsx' && out === undefined && resultTerminal) {
+    const what = 'A workbook is not for a terminal; say where it goes with --out <file>.';
+    throw new InputError([{ where: '--format xlsx', what }]);
+  }
+  return chosen;
 }
 
 /** Writes a report in the format, and to the place, that its options name. */
@@ -35,16 +84,12 @@ export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
  * @throws InputError when a workbook would be written to a terminal
  */
 export function sheetWriter(
-  { resultTerminal }: Pick<Shell, 'resultTerminal'>,
-  { format, json, out }: ReportOptions,
+  shell: Pick<Shell, 'resultTerminal'>,
+  options: ReportOptions,
   standard: ReportFormat,
 ): WriteSheet {
-  const chosen = json ? 'json' : (format ?? formatOf(out) ?? standard);
-  if (chosen === 'xlsx' && out === undefined && resultTerminal) {
-    const what = 'A workbook is not for a terminal; say where it goes with --out <file>.';
-    throw new InputError([{ where: '--format xlsx', what }]);
-  }
-  return (sheet) => writeResult(sheetText(sheet, chosen), out);
+  const chosen = chosenFormat(shell, options, standard, reportFormats, '');
+  return (sheet) => writeResult(sheetText(sheet, chosen), options.out);
 }
 
 /** Whoever asks for `bill.xlsx` means a workbook. */

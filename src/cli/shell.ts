@@ -4,8 +4,10 @@ import { InputError } from '../domain.ts';
 import type { EngineContext } from '../engine/context.ts';
 import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';
+import { hashKeyOf } from '../ledger/suppressions/hash.ts';
 import { leaseDatabase, volleyHome } from '../platform/database.ts';
 import { embeddedServerStatus } from '../platform/embedded-postgres.ts';
+import { readHashKey } from '../platform/hash-key.ts';
 import { listenForStop } from '../platform/signals.ts';
 
 /** What a command has of the process it runs in. */
@@ -97,7 +99,9 @@ async function openContext({
 }: Shell): Promise<{ readonly context: EngineContext; readonly close: () => Promise<void> }> {
   const lease = await leaseDatabase(settings.environment, settings.workingFolder);
   try {
-    const ledger = await openLedger(lease.connection, lease.description, lease.revive);
+    const secret = readHashKey(settings.environment, settings.workingFolder);
+    const hashKey = secret ? hashKeyOf(secret) : null;
+    const ledger = await openLedger(lease.connection, lease.description, lease.revive, hashKey);
     const close = async (): Promise<void> => {
       await ledger.close();
       await lease.release();

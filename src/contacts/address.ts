@@ -7,7 +7,7 @@ import {
 } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import type { Channel } from '../domain.ts';
-import { type QuickNumberReader, quickNumberReader } from './quick-numbers.ts';
+import { type QuickNumberReader, quickNumberReader } from '../platform/quick-numbers.ts';
 
 /** An address in the one form that is compared and sent, or why it cannot be. */
 export type Address =

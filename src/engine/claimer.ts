@@ -8,8 +8,8 @@ export type Claimer = {
 };
 
 /** Claims for all slices of a process at once: they are many, and their shares of an account small. */
-export function openClaimer(pool: Ledger['hot'], now: () => Date): Claimer {
+export function openClaimer({ hot, hashKey }: Pick<Ledger, 'hot' | 'hashKey'>, now: () => Date): Claimer {
   const commit = (claims: readonly SliceClaim[]): Promise<readonly Claim[]> =>
-    claimRequests(pool, claims, now());
+    claimRequests(hot, claims, now(), hashKey);
   return { claim: gather(commit, { most: 16, busy: 2 }) };
 }

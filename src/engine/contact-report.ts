@@ -9,7 +9,7 @@ import {
 } from '../ledger/runs/contact-files.ts';
 import { type ContactResult, streamContactResults } from '../ledger/runs/contact-results.ts';
 import type { EngineContext } from './context.ts';
-import { requireRun } from './find-run.ts';
+import { requireUnpurgedRun } from './find-run.ts';
 import { keptBytes } from './kept-files.ts';
 
 /** The rows of a run's contact files as they were read, each with what became of it. */
@@ -37,14 +37,14 @@ const readingOptions = z.object({ encoding: z.enum(encodings), delimiter: z.enum
 /**
  * Reads a run's contact files once more, as they were kept with it, beside the ledger's records: in constant memory.
  *
- * @throws InputError when there is no such run, or it has no contact files
+ * @throws InputError when there is no such run, it was purged, or it has no contact files
  */
 export async function reportContacts<Result>(
   context: EngineContext,
   run: string,
   use: (report: ContactReport) => Promise<Result>,
 ): Promise<Result> {
-  await requireRun(context, run);
+  await requireUnpurgedRun(context, run);
   return inSession(context.ledger.pool, async (client) => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const kept = await listContactFiles(client, run);
@@ -53,6 +53,8 @@ export async function reportContacts<Result>(
         'The contact files of this run were not kept: it was planned by an earlier version of Volley. `volley report run` lists the contacts that were left out.';
       throw new InputError([{ where: `run ${run}`, what }]);
     }
+    // Those of a run that was made of it are in the first one.
+    for (const { keptBy } of kept) await requireUnpurgedRun(context, keptBy);
     const opened: OpenedFile[] = [];
     for (const file of kept) {
       const options = { ...readingOptions.parse(file), skipLines: file.skipLines };

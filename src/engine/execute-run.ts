@@ -4,6 +4,7 @@ import { beginRun } from '../ledger/runs/begin.ts';
 import { pauseRun } from '../ledger/runs/stop.ts';
 import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
+import { requireHashKey } from '../ledger/suppressions/hash.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { drainDeadlines } from './drain.ts';
@@ -36,7 +37,8 @@ export type RunProgress = Outage & {
  *
  * @param accountNamed throws InputError for an account that this process does not have
  * @param stop pauses the run, and drains: no new request, and what is on its way is recorded
- * @throws InputError when there is no such run, it is over, or its account is not here
+ * @throws InputError when there is no such run, it is over, its account is not here, or suppressions are hashed and their key
+ *   is not
  */
 export async function executeRun(
   context: EngineContext,
@@ -52,6 +54,7 @@ export async function executeRun(
   const { persist } = patience;
   try {
     const run = await persist(() => requireRun(context, runId));
+    await persist(() => requireHashKey(pool, ledger.hashKey));
     const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
     const queue = await persist(() => ledger.queue());
     await persist(() => reapDeadWorkers(queue, pool, null, now));

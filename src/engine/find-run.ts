@@ -13,6 +13,18 @@ export async function requireRun({ ledger }: EngineContext, run: string): Promis
   return (await findRun(ledger.knex, run)) ?? noSuchRun(run);
 }
 
+/**
+ * For what needs a run's contacts or messages.
+ *
+ * @throws InputError when there is no such run, or it was purged
+ */
+export async function requireUnpurgedRun(context: EngineContext, run: string): Promise<Run> {
+  const found = await requireRun(context, run);
+  if (found.purgedAt === null) return found;
+  const what = `It was purged at ${found.purgedAt.toISOString()}: its contacts and messages are erased (volley purge). \`volley report run ${run}\` has its counts, and billing its money.`;
+  throw new InputError([{ where: `run ${run}`, what }]);
+}
+
 export function noSuchRun(run: string): never {
   throw new InputError([{ where: `run ${run}`, what: 'There is no such run; `volley runs` lists them.' }]);
 }

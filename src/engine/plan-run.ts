@@ -1,5 +1,6 @@
 import { checkBudget } from '../campaign/budget.ts';
 import { estimateCost } from '../campaign/cost.ts';
+import { openTariffs } from '../campaign/tariffs.ts';
 import type { Contact } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { inSession } from '../ledger/connection.ts';
@@ -47,6 +48,7 @@ export async function planRun(
   const run = newRunId(now, context.randomBytes(5));
   const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
   const linesBefore = countLinesBefore(contactFiles);
+  const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
@@ -54,36 +56,43 @@ export async function planRun(
       linesBefore,
       partsOf: ({ envelope, destination, address }) =>
         readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
+      tariffOf: tariffs.placeOf,
       takePieces: kept.take,
     });
     await stageSuppressions(client, suppressionLists.addresses);
     progress.onExpand();
-    await expandRun(client, {
-      run,
-      campaign: definition.campaign,
-      account: definition.account,
-      channel: definition.channel,
-      definition,
-      messageKey: context.randomBytes(32),
-      chunkSize: definition.dispatch.chunkSize,
-      recipientColumn: composition.recipientColumn,
-      frequencyCap: frequencyCapOf(definition, now),
-      contactFiles: contactFiles.map(({ name, format }, file) => {
-        const { encoding, delimiter } = format();
-        const { skipLines } = definition.contacts;
-        const sha256 = kept.digestOf(file);
-        return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
-      }),
-      sourceRun: null,
-      files: { kind: 'read', readFile: files.read },
-      ...first,
-      enqueue: async (session) => {
-        await alongside(session, run);
-        await first.enqueue(session);
+    const rates = tariffs.rates();
+    await expandRun(
+      client,
+      {
+        run,
+        campaign: definition.campaign,
+        account: definition.account,
+        channel: definition.channel,
+        definition,
+        messageKey: context.randomBytes(32),
+        chunkSize: definition.dispatch.chunkSize,
+        recipientColumn: composition.recipientColumn,
+        frequencyCap: frequencyCapOf(definition, now),
+        contactFiles: contactFiles.map(({ name, format }, file) => {
+          const { encoding, delimiter } = format();
+          const { skipLines } = definition.contacts;
+          const sha256 = kept.digestOf(file);
+          return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
+        }),
+        sourceRun: null,
+        files: { kind: 'read', readFile: files.read },
+        rates,
+        ...first,
+        enqueue: async (session) => {
+          await alongside(session, run);
+          await first.enqueue(session);
+        },
+        approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, rates, now)),
+        createdAt: now,
       },
-      approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, account.rates)),
-      createdAt: now,
-    });
+      context.ledger.hashKey,
+    );
   });
   return run;
 }

@@ -6,6 +6,7 @@ import { type Composition, compose } from '../campaign/composition.ts';
 import { estimateCost } from '../campaign/cost.ts';
 import { staticFiles } from '../campaign/files.ts';
 import type { CampaignTarget } from '../campaign/target.ts';
+import { openTariffs } from '../campaign/tariffs.ts';
 import { type AddressReader, addressReader } from '../contacts/address.ts';
 import { readContacts } from '../contacts/contacts.ts';
 import type { ContactFile } from '../contacts/read.ts';
@@ -85,7 +86,8 @@ export async function prepareCampaign(
   }
 
   // A cost that cannot be told is told before any contact is read.
-  checkBudget(campaign, estimateCost([], definition.channel, account.rates));
+  const { rates } = openTariffs(definition.channel, account);
+  checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
   const contactFiles = await openContactFiles(campaign, path, settings, kept);
   try {
     const composition = compose(campaign, target, contactFiles[0]?.header ?? []);

@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import { checkBudget } from '../campaign/budget.ts';
-import { addTotals, type CostEstimate, type CostTotal, estimateCost } from '../campaign/cost.ts';
+import { type CostEstimate, estimateCost } from '../campaign/cost.ts';
 import type { Definition } from '../campaign/definition.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
+import { openTariffs } from '../campaign/tariffs.ts';
 import type { ContactFile } from '../contacts/read.ts';
 import type {
   Channel,
@@ -16,9 +16,16 @@ import type {
 } from '../domain.ts';
 import { inSession } from '../ledger/connection.ts';
 import { type LeftOutAddress, streamLeftOutAddresses } from '../ledger/contacts/suppress.ts';
+import {
+  type HashKey,
+  hashedDetail,
+  listHashedSuppressions,
+  requireHashKey,
+} from '../ledger/suppressions/hash.ts';
 import type { EngineContext } from './context.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
 import { countLinesBefore } from './lines-before.ts';
+import { countPlan } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openSmsReader } from './sms-text.ts';
 import type { SuppressionLists } from './suppression-lists.ts';
@@ -69,22 +76,25 @@ export type PreviewedMessage = Envelope & {
 const shownRejected = 20;
 const shownMessages = 3;
 
+export type PreviewContext = Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>;
+
 /**
  * Counts what a run would count. Memory grows with the number of addresses, suppressed ones too, not with the size of
  * what they are sent.
  *
- * @param context the ledger, whose suppressions are looked at; without one, only the campaign's own lists are
+ * @param context without a ledger, only the campaign's own suppression lists are looked at
  * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told
  */
 export async function previewCampaign(
   { campaign, account, composition, contactFiles, contacts, filtered, suppressionLists }: PreparedCampaign,
-  context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
+  context: PreviewContext,
 ): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const linesBefore = countLinesBefore(contactFiles);
   const severalFiles = contactFiles.length > 1;
   const lineOfAddress = new Map<string, number>();
-  const envelopes = countEnvelopes();
+  const tariffs = openTariffs(channel, account);
+  const planned = countPlan(tariffs);
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
@@ -126,7 +136,7 @@ export async function previewCampaign(
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);
-    envelopes.add(envelope, sms?.parts ?? null);
+    planned.add(envelope, address, sms?.parts ?? null);
     if (messages.length < shownMessages) {
       messages.push({ file: nameOf(file), line, destination, ...envelope, text: sms?.text ?? null });
     }
@@ -137,10 +147,9 @@ export async function previewCampaign(
     for (const contact of batch) take(contact);
   }
 
-  const counted = envelopes.counts();
-  const sum = (numberOf: (count: EnvelopeCount) => number): number =>
-    counted.reduce((total, count) => total + numberOf(count), 0);
-  const cost = estimateCost(addTotals(counted), channel, account.rates);
+  const totals = planned.totals();
+  const sizes = planned.envelopeSizes();
+  const cost = estimateCost(totals, channel, tariffs.rates(), context.now());
   checkBudget(campaign, cost);
   return {
     campaign: definition.campaign,
@@ -151,14 +160,14 @@ export async function previewCampaign(
     filtered: composition.filter ? filtered() : null,
     mapping: composition.mapping,
     recipients: lineOfAddress.size,
-    requests: sum(({ recipients }) => Math.ceil(recipients / dispatch.chunkSize)),
-    envelopes: counted.length,
+    requests: sizes.reduce((sum, size) => sum + Math.ceil(size / dispatch.chunkSize), 0),
+    envelopes: sizes.length,
     merge: composition.merge,
-    smsParts: readSms ? sum(({ parts }) => parts ?? 0) : null,
+    smsParts: readSms ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
     cost,
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),
-    ledger: context ? 'read' : 'not read',
+    ledger: context.ledger ? 'read' : 'not read',
     messages,
   };
 }
@@ -170,10 +179,11 @@ type WhyLeftOut = (address: string, subAccount: string) => string | undefined;
 async function readLeftOut(
   definition: Definition,
   lists: SuppressionLists,
-  context: Pick<EngineContext, 'ledger' | 'now'> | undefined,
+  context: PreviewContext,
 ): Promise<WhyLeftOut> {
-  const reasons = new Map<string, LeftOutAddress[]>();
-  const add = async (batches: AsyncIterable<readonly LeftOutAddress[]>): Promise<void> => {
+  type Reason = LeftOutAddress & { readonly recent?: boolean };
+  const reasons = new Map<string, Reason[]>();
+  const add = async (batches: AsyncIterable<readonly Reason[]>): Promise<void> => {
     for await (const batch of batches) {
       for (const entry of batch) {
         const known = reasons.get(entry.address);
@@ -183,43 +193,43 @@ async function readLeftOut(
     }
   };
   await add(lists.addresses);
-  if (context) {
-    const cap = frequencyCapOf(definition, context.now());
-    await inSession(context.ledger.pool, async (client) => {
+  let whyHashed: WhyLeftOut = () => undefined;
+  const { ledger, now } = context;
+  if (ledger) {
+    const { hashKey, pool } = ledger;
+    const cap = frequencyCapOf(definition, now());
+    await inSession(pool, async (client) => {
       await client.query('BEGIN READ ONLY');
+      whyHashed = await readHashed(client, definition.channel, hashKey);
       await add(streamLeftOutAddresses(client, definition.channel, cap));
       await client.query('COMMIT');
     });
   }
-  if (reasons.size === 0) return () => undefined;
-  return (address, subAccount) =>
-    reasons.get(address)?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount)?.detail;
+  return (address, subAccount) => {
+    const known = reasons
+      .get(address)
+      ?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount);
+    return known && !known.recent ? known.detail : (whyHashed(address, subAccount) ?? known?.detail);
+  };
 }
 
-/** Recipients of an envelope, and what they are sent. */
-type EnvelopeCount = { -readonly [Key in keyof CostTotal]: CostTotal[Key] };
-
-/** Counts recipients by envelope. An envelope is known as an object; equal ones are told by their hash. */
-function countEnvelopes(): {
-  readonly add: (envelope: Envelope, parts: number | null) => void;
-  readonly counts: () => readonly EnvelopeCount[];
-} {
-  const byHash = new Map<string, EnvelopeCount>();
-  const known = new WeakMap<Envelope, EnvelopeCount>();
-  const look = (envelope: Envelope): EnvelopeCount => {
-    const key = hash('sha256', JSON.stringify(envelope), 'base64');
-    const { SubAccount: subAccount = null, ChargeCode: chargeCode = null } = envelope.fields;
-    const count = byHash.get(key) ?? { subAccount, chargeCode, recipients: 0, parts: null };
-    byHash.set(key, count);
-    known.set(envelope, count);
-    return count;
-  };
-  return {
-    add: (envelope, parts) => {
-      const count = known.get(envelope) ?? look(envelope);
-      count.recipients++;
-      if (parts !== null) count.parts = (count.parts ?? 0) + parts;
-    },
-    counts: () => [...byHash.values()],
+/** @throws InputError when suppressions are hashed and this is not their key */
+async function readHashed(
+  client: Parameters<typeof listHashedSuppressions>[0],
+  channel: Channel,
+  key: HashKey | null,
+): Promise<WhyLeftOut> {
+  const subAccounts = new Map<string, string[]>();
+  for (const { hash, subAccount } of await listHashedSuppressions(client, channel)) {
+    const known = hash.toString('hex');
+    subAccounts.set(known, [...(subAccounts.get(known) ?? []), subAccount]);
+  }
+  await requireHashKey(client, key);
+  if (key === null || subAccounts.size === 0) return () => undefined;
+  return (address, subAccount) => {
+    const found = subAccounts
+      .get(key.hash(channel, address).toString('hex'))
+      ?.find((each) => each === '' || each === subAccount);
+    return found === undefined ? undefined : hashedDetail(channel, found);
   };
 }

@@ -1,6 +1,7 @@
 import { InputError } from '../domain.ts';
 import { type RecipientStory, tellRecipients, type WantedRecipients } from '../ledger/recipients/story.ts';
 import { countReportsOfNoRun } from '../ledger/reports/list.ts';
+import { countPurgedRuns } from '../ledger/runs/find.ts';
 import type { EngineContext } from './context.ts';
 import { readAddresses, suppressedAddressReader } from './suppress.ts';
 
@@ -48,6 +49,11 @@ export async function tellRecipient(
   const hint = others
     ? `${reports} reports of it are of no message that is known: \`volley reports list --address ${address}\`.`
     : 'A number without its country code needs --country.';
-  const what = `No run has this MessageID, job number or recipient (${address}). ${hint}`;
+  const { runs, last } = await countPurgedRuns(ledger.knex);
+  const purged =
+    last === null
+      ? ''
+      : ` Runs that were purged (${runs}, the last at ${last.toISOString()}) know no recipients any more.`;
+  const what = `No run has this MessageID, job number or recipient (${address}). ${hint}${purged}`;
   throw new InputError([{ where: text, what }]);
 }

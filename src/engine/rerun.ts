@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkBudget } from '../campaign/budget.ts';
 import { estimateCost } from '../campaign/cost.ts';
+import { openTariffs } from '../campaign/tariffs.ts';
 import { InputError, type RecipientState } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { inSession } from '../ledger/connection.ts';
@@ -9,7 +10,7 @@ import { restageRecipients } from '../ledger/contacts/restage.ts';
 import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import type { EngineContext } from './context.ts';
-import { requireRun } from './find-run.ts';
+import { requireUnpurgedRun } from './find-run.ts';
 import { firstSlices } from './plan-run.ts';
 import { newRunId } from './run-id.ts';
 
@@ -34,7 +35,7 @@ const frozenDefinition = z.object({
  * Makes a planned run of those recipients of an earlier run whose state is one of these, with the same messages and new
  * MessageIDs. Suppressions since then hold; who is in an earlier run of the same kind is left out.
  *
- * @param account that of the run; its rates are what the budget is held against
+ * @param account that of the run; the new one is planned with its rates of today, and the budget held against them
  * @throws InputError when there is no such run, it is being dispatched, nobody in it has such a state, or the new run
  *   would cost more than its budget
  */
@@ -45,7 +46,7 @@ export async function planRerun(
   account: Account,
 ): Promise<string> {
   const { ledger } = context;
-  const source = await requireRun(context, sourceRun);
+  await requireUnpurgedRun(context, sourceRun);
   // Two reruns of it must not miss each other, and its states must not change on the way.
   const lock = await lockRunForRerun(ledger.pool, sourceRun);
   if (!lock) {
@@ -53,6 +54,7 @@ export async function planRerun(
     throw new InputError([{ where: `run ${sourceRun}`, what }]);
   }
   try {
+    const source = await requireUnpurgedRun(context, sourceRun);
     const now = context.now();
     const run = newRunId(now, context.randomBytes(5));
     const { dispatch, budget } = frozenDefinition.parse(source.definition);
@@ -62,31 +64,38 @@ export async function planRerun(
     };
     const recipientColumn = 'Recipient';
     await inSession(ledger.pool, async (client) => {
-      await restageRecipients(client, { run: sourceRun, states }, recipientColumn);
-      await expandRun(client, {
-        run,
-        campaign: source.campaign,
-        account: source.account,
-        channel: source.channel,
-        definition: source.definition,
-        messageKey: context.randomBytes(32),
-        chunkSize: dispatch.chunkSize,
-        recipientColumn,
-        frequencyCap: undefined,
-        contactFiles: await listContactFiles(client, sourceRun),
-        sourceRun,
-        files: { kind: 'run', run: sourceRun },
-        ...(await firstSlices(context, run, account, source.definition)),
-        approve: (totals) => {
-          if (totals.length > 0) {
-            checkBudget(frozen, estimateCost(totals, source.channel, account.rates));
-            return;
-          }
-          const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;
-          throw new InputError([{ where: `run ${sourceRun}`, what }]);
+      const tariffs = openTariffs(source.channel, account);
+      await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.placeOf);
+      const rates = tariffs.rates();
+      await expandRun(
+        client,
+        {
+          run,
+          campaign: source.campaign,
+          account: source.account,
+          channel: source.channel,
+          definition: source.definition,
+          messageKey: context.randomBytes(32),
+          chunkSize: dispatch.chunkSize,
+          recipientColumn,
+          frequencyCap: undefined,
+          contactFiles: await listContactFiles(client, sourceRun),
+          sourceRun,
+          files: { kind: 'run', run: sourceRun },
+          rates,
+          ...(await firstSlices(context, run, account, source.definition)),
+          approve: (totals) => {
+            if (totals.length > 0) {
+              checkBudget(frozen, estimateCost(totals, source.channel, rates, now));
+              return;
+            }
+            const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;
+            throw new InputError([{ where: `run ${sourceRun}`, what }]);
+          },
+          createdAt: now,
         },
-        createdAt: now,
-      });
+        ledger.hashKey,
+      );
     });
     return run;
   } finally {

@@ -3,7 +3,7 @@ import { inTransaction } from '../ledger/connection.ts';
 import { type Doubt, findRequests, listDoubts } from '../ledger/requests/doubts.ts';
 import { type Resolved, resolveRequests } from '../ledger/requests/resolve.ts';
 import type { EngineContext } from './context.ts';
-import { requireRun } from './find-run.ts';
+import { requireRun, requireUnpurgedRun } from './find-run.ts';
 
 /** Which requests of a run: by number or MessageID; undefined: all that are in doubt. */
 export type NamedRequests = { readonly run: string; readonly named: readonly string[] | undefined };
@@ -54,7 +54,7 @@ export async function resolveDoubts(
 }
 
 async function requireNotOver(context: EngineContext, runId: string): Promise<void> {
-  const { state } = await requireRun(context, runId);
+  const { state } = await requireUnpurgedRun(context, runId);
   if (state !== 'cancelled' && state !== 'failed') return;
   const what = `The run is ${state}, so nothing of it is sent again. \`volley run --only unknown --of ${runId}\` makes a new run of its unknown recipients.`;
   throw new InputError([{ where: `run ${runId}`, what }]);

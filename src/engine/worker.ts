@@ -7,6 +7,7 @@ import { finishSlice } from '../ledger/slices/finish.ts';
 import { reapDeadWorkers, takeSilentSlices } from '../ledger/slices/reap.ts';
 import { returnSlice, returnUnheard } from '../ledger/slices/return.ts';
 import { type RunWatch, watchRuns } from '../ledger/slices/watch.ts';
+import { requireHashKey } from '../ledger/suppressions/hash.ts';
 import { openAccountDesks } from './account-desk.ts';
 import { openBell } from './bell.ts';
 import { openClaimer } from './claimer.ts';
@@ -51,6 +52,7 @@ type InHand = { readonly holding: Holding; readonly halt: AbortController; reado
  * Takes slices from the queue and works them, until it is stopped. Everything it needs to know of other workers is in the
  * ledger; while that is away, it waits.
  *
+ * @throws InputError when suppressions are hashed, and their key is not here
  * @throws Error when the ledger fails otherwise than by being away, or is still away when the process has to end
  */
 export async function runWorker(context: EngineContext, options: WorkerOptions): Promise<void> {
@@ -62,10 +64,11 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const stop = AbortSignal.any([options.stop, failed.signal]);
   const { patience, observer = noObserver } = options;
   const { persist } = patience;
+  await persist(() => requireHashKey(pool, ledger.hashKey));
   const queue = await persist(() => ledger.queue());
   const bell = openBell();
   const accounts = openAccountDesks(context, options.accountNamed, observer);
-  const claimer = openClaimer(ledger.hot, now);
+  const claimer = openClaimer(ledger, now);
   const recorder = openRecorder(ledger.hot, patience);
   const tools = { context, queue, patience, claimer, recorder };
   const desk = openSliceDesk({ ...tools, observer, cutOff: options.cutOff });

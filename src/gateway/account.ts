@@ -22,6 +22,8 @@ export type Account = {
   readonly recipientsPerSecond: number | null;
   /** Whether the service can be asked what became of a MessageID. */
   readonly statusLookUp: boolean;
-  /** What it is thought to cost; a channel at most once. */
+  /** What it is thought to cost: at any time, one at most for each channel and destination. */
   readonly rates: readonly Rate[];
+  /** Whose dates those of the rates are; a name of the IANA database. */
+  readonly ratesTimeZone: string;
 };

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { channels, formats, InputError, interfaceNames, type Problem, unitOfChannel } from '../domain.ts';
+import { formats, InputError, interfaceNames, type Problem } from '../domain.ts';
 import { nearest } from '../platform/nearest.ts';
-import { decimal, duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
+import { duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { readYaml } from '../platform/yaml.ts';
 import type { Account, Credentials } from './account.ts';
+import { rates, ratesTimeZone } from './rates.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
 import { type Environment, resolveNames, secret } from './secrets.ts';
 
@@ -35,46 +36,6 @@ const limits = z
   .prefault({})
   .describe('How much the account may be asked for; campaigns may ask for less.');
 
-const rate = z
-  .strictObject({
-    channel: z.enum(channels).describe('What is sent. Each channel at most once.'),
-    unit: z
-      .enum(Object.values(unitOfChannel))
-      .describe('What is paid for: part (sms), email, page (fax) or second (voice, tts).'),
-    price: decimal(1_000_000).describe('Of one unit, with at most 8 decimals.'),
-    currency: z
-      .string()
-      .regex(/^[A-Z]{3}$/, 'expected three capital letters, such as NZD')
-      .describe('Three capital letters, such as NZD; the same in all rates of the account.'),
-  })
-  .superRefine(({ channel, unit }, context) => {
-    const message = `expected ${unitOfChannel[channel]}, the unit of ${channel}`;
-    if (unit !== unitOfChannel[channel]) context.addIssue({ code: 'custom', path: ['unit'], message });
-  })
-  .meta({
-    oneOf: channels.map((channel) => ({
-      properties: { channel: { const: channel }, unit: { const: unitOfChannel[channel] } },
-    })),
-  });
-
-const rates = z
-  .array(rate)
-  .superRefine((list, context) => {
-    for (const [index, { channel, currency }] of list.entries()) {
-      if (list.findIndex((other) => other.channel === channel) < index) {
-        context.addIssue({ code: 'custom', path: [index, 'channel'], message: 'expected each channel once' });
-      }
-      if (currency !== list[0]?.currency) {
-        const message = `expected ${list[0]?.currency}, the currency of the other rates`;
-        context.addIssue({ code: 'custom', path: [index, 'currency'], message });
-      }
-    }
-  })
-  .default([])
-  .describe(
-    'The rate card: what the service is paid. `plan` estimates the cost of a run from it, and budgets need it.',
-  );
-
 const account = z.strictObject({
   interface: z
     .enum(interfaceNames)
@@ -102,6 +63,7 @@ const account = z.strictObject({
       'rest-2.02: whether the service can be asked what became of a MessageID (its status look-up, not in every version). It settles requests in doubt.',
     ),
   rates,
+  ratesTimeZone,
 });
 
 /** The accounts file. */
@@ -198,6 +160,7 @@ export function readAccount(
     recipientsPerSecond: written.limits.recipientsPerSecond ?? null,
     statusLookUp: written.statusLookUp === 'on',
     rates: written.rates,
+    ratesTimeZone: written.ratesTimeZone,
   };
 }
 

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { InputError } from '../domain.ts';
 import { type DatabaseConnection, isConnectionFailure } from '../platform/database.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
+import type { HashKey } from './suppressions/hash.ts';
 
 /** The ledger's doors: `pool` for COPY and what is asked in pg's own words, `knex` for migrations and all the rest. */
 export type Ledger = {
@@ -13,6 +14,8 @@ export type Ledger = {
   readonly knex: Knex;
   /** For who asks how things are: connections of its own, and no answer that takes more than a moment. */
   readonly watch: pg.Pool;
+  /** Of suppressions that are known by their hashes; null where there is none, which is as well as long as none is hashed. */
+  readonly hashKey: HashKey | null;
   /** What waits to be sent; opened when it is first asked for. */
   readonly queue: () => Promise<SliceQueue>;
   /**
@@ -115,6 +118,7 @@ export async function openLedger(
   connection: DatabaseConnection,
   description: string,
   revive: Ledger['revive'] = async () => undefined,
+  hashKey: HashKey | null = null,
 ): Promise<Ledger> {
   const knex = connectLedger(connection);
   const pool = new pg.Pool({ ...connection, ...noticeSilence, max: 10 });
@@ -156,7 +160,7 @@ export async function openLedger(
     await close();
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
-  return { pool, hot, watch, knex, queue, revive, dropConnections, close };
+  return { pool, hot, watch, knex, hashKey, queue, revive, dropConnections, close };
 }
 
 /** A server that is gone without a word is noticed within some 20 s, by connections that wait for it. */

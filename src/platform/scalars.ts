@@ -43,11 +43,11 @@ export const text = z
   .meta({ type: ['string', 'number', 'boolean'] });
 
 /** An exact decimal from 0 to a maximum, with at most 8 decimals. It stays text: money is never a floating number. */
-export function decimal(maximum: number) {
+export function decimal(maximum: number, kind = 'an amount', example = '12.50') {
   return z
     .string()
     .refine((written) => isDecimal(written, maximum), {
-      error: `expected an amount from 0 to ${maximum}, such as 12.50, with at most 8 decimals`,
+      error: `expected ${kind} from 0 to ${maximum}, such as ${example}, with at most 8 decimals`,
     })
     .meta({ type: ['string', 'number'], minimum: 0, maximum, pattern: decimalPattern.source });
 }
@@ -76,3 +76,26 @@ export const percentage = z
   .string()
   .regex(/^(?:100|\d{1,2}(?:\.\d{1,3})?)%$/, 'expected a share from 0% to 100%, such as 5%')
   .transform((written) => Number(written.slice(0, -1)) / 100);
+
+const isoDate = z.iso.date();
+
+/** A date of the calendar, as ISO 8601 writes it; 2026-02-30 is none. */
+export const localDate = z
+  .string()
+  .refine((written) => isoDate.safeParse(written).success, { error: 'expected a date such as 2026-11-01' })
+  .meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+
+/** A time zone by its name in the IANA database, such as `Pacific/Auckland`. */
+export const timeZone = z.string().refine(isTimeZone, {
+  error: 'expected a time zone such as Pacific/Auckland or UTC',
+});
+
+function isTimeZone(name: string): boolean {
+  // To the runtime an offset such as +12:00 is a zone too, but it knows no daylight saving.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}

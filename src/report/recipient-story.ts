@@ -12,9 +12,14 @@ export function recipientStoryText(story: RecipientStory): string {
     ['Department', story.department],
     ['ChargeCode', story.chargeCode],
   ].flatMap(([name, value]) => (value ? [`${name} ${value}`] : []));
+  const purged =
+    story.purgedAt === null
+      ? []
+      : [`  purged     ${toSeconds(story.purgedAt)}; address, message and words are erased`];
   const lines = [
-    `${address}  run ${run} (${campaign}, ${channel})`,
+    `${address || '(purged)'}  run ${run} (${campaign}, ${channel})`,
     `  from       ${file ? `${file} ` : ''}line ${line}${written}`,
+    ...purged,
     ...(billing.length > 0 ? [`  billed to  ${billing.join(', ')}`] : []),
     `  MessageID  ${messageId}`,
     ...events(story).map(({ at, words }) => `  ${toSeconds(at)}  ${words}`),

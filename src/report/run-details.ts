@@ -1,124 +1,77 @@
-import type { RejectedContact, RunSummary } from '../domain.ts';
+import type { Channel, RejectedContact, RunSummary } from '../domain.ts';
+import type { BillingDimension, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
+import type { ConflictingReport } from '../ledger/reports/conflicting.ts';
 import type {
   Cancellation,
   Conflicts,
   DeliveryResult,
   Failure,
+  RejectionGroup,
   ResolutionGroup,
 } from '../ledger/runs/details.ts';
-import { printable } from './printable.ts';
-import { runSummaryText } from './run-summary.ts';
-import { type Column, table } from './table.ts';
-import { toSeconds } from './time.ts';
+import type { Sending } from '../ledger/runs/sending.ts';
+import type { RunStateChange } from '../ledger/runs/states.ts';
+import { type Largest, largest } from './run-money.ts';
+import { runTimeline, type TimelineEvent } from './run-timeline.ts';
 
-/** The whole story of a run, for `volley report run`. */
+/** The whole story of a run, for `volley report run`; as JSON it is printed as it is. */
 export type RunDetails = {
   readonly summary: RunSummary;
   readonly stateReason: string | null;
+  readonly account: string;
+  readonly channel: Channel;
+  /** A name of the IANA database: of the times in `sending.sends`, and of all where people read them. */
+  readonly timeZone: string;
+  readonly timeline: readonly TimelineEvent[];
+  readonly sending: Sending;
   readonly failures: readonly Failure[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
-  readonly conflicts: Conflicts;
+  /** All are counted, the first ones listed. */
+  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
   readonly cancellations: readonly Cancellation[];
+  readonly rejections: readonly RejectionGroup[];
   /** The first of them, in the order of the file. */
   readonly rejectedContacts: readonly RejectedContact[];
+  /** Null where nothing was sent. */
+  readonly money: RunMoney | null;
 };
 
-export function runDetailsText(details: RunDetails): string {
-  const {
-    summary,
-    stateReason,
-    failures,
-    resolutions,
-    deliveryResults,
-    conflicts,
-    cancellations,
-    rejectedContacts,
-  } = details;
-  const parts = [runSummaryText(summary)];
-  if (stateReason) parts.push(`  because     ${printable(stateReason)}`);
-  if (deliveryResults.length > 0) parts.push('', 'Delivery results', deliveryTable(deliveryResults));
-  if (conflicts.reports > 0) parts.push('', conflictText(summary.run, conflicts));
-  if (failures.length > 0) parts.push('', 'Requests that were not accepted', failureTable(failures));
-  if (resolutions.length > 0)
-    parts.push('', 'Requests in doubt that were resolved', resolutionTable(resolutions));
-  if (cancellations.length > 0)
-    parts.push('', 'Recipients cancelled since the run was planned', cancellationTable(cancellations));
-  if (rejectedContacts.length > 0) {
-    const all = summary.contacts.invalid + summary.contacts.duplicate + summary.contacts.suppressed;
-    parts.push(
-      '',
-      `Contacts left out (${rejectedContacts.length} of ${all} shown)`,
-      rejectedTable(rejectedContacts),
-    );
+/** What the run came to, as the billing report has it, and who pays most. */
+export type RunMoney = Pick<
+  BillingTotal,
+  'currency' | 'recipients' | 'accepted' | 'price' | 'estimated' | 'estimatedTax' | 'difference' | 'unrated'
+> & { readonly bySubAccount: Largest; readonly byChargeCode: Largest };
+
+/** As the ledger has it. */
+type Recorded = Omit<RunDetails, 'timeZone' | 'timeline' | 'money'> & {
+  readonly states: readonly RunStateChange[];
+  readonly billingBy: (
+    dimension: BillingDimension,
+  ) => AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined>;
+};
+
+export async function runDetails(
+  { states, billingBy, ...recorded }: Recorded,
+  timeZone: string,
+): Promise<RunDetails> {
+  const { summary, stateReason, account, channel, ...others } = recorded;
+  const timeline = runTimeline(states, others.sending);
+  const money = await moneyOf(billingBy);
+  return { summary, stateReason, account, channel, timeZone, timeline, ...others, money };
+}
+
+async function moneyOf(billingBy: Recorded['billingBy']): Promise<RunMoney | null> {
+  let totals: readonly BillingTotal[] = [];
+  async function* linesBeforeTotals(): AsyncGenerator<readonly BillingLine[], void, undefined> {
+    totals = yield* billingBy('SubAccount');
   }
-  return parts.join('\n');
-}
-
-/** The file is only named where there are several. */
-export function rejectedTable(contacts: readonly RejectedContact[]): string {
-  const severalFiles = new Set(contacts.map(({ file }) => file)).size > 1;
-  const fileColumn: Column<RejectedContact> = { title: 'File', value: ({ file }) => file };
-  return table(
-    [
-      ...(severalFiles ? [fileColumn] : []),
-      { title: 'Line', value: ({ line }) => line, align: 'right' },
-      { title: 'Column', value: ({ column }) => column },
-      { title: 'Reason', value: ({ reason }) => reason },
-      { title: 'Detail', value: ({ detail }) => detail },
-    ],
-    contacts,
-  );
-}
-
-function failureTable(failures: readonly Failure[]): string {
-  return table(
-    [
-      { title: 'State', value: ({ state }) => state },
-      { title: 'Words', value: ({ reason }) => reason ?? '' },
-      { title: 'Requests', value: ({ requests }) => requests, align: 'right' },
-      { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
-    ],
-    failures,
-  );
-}
-
-function resolutionTable(resolutions: readonly ResolutionGroup[]): string {
-  return table(
-    [
-      { title: 'Resolution', value: ({ resolution }) => resolution },
-      { title: 'Reason', value: ({ reason }) => reason },
-      { title: 'By', value: ({ by }) => by },
-      { title: 'Last (UTC)', value: ({ at }) => toSeconds(at) },
-      { title: 'Requests', value: ({ requests }) => requests, align: 'right' },
-    ],
-    resolutions,
-  );
-}
-
-function deliveryTable(results: readonly DeliveryResult[]): string {
-  return table(
-    [
-      { title: 'Outcome', value: ({ outcome }) => outcome },
-      { title: 'Result', value: ({ result }) => result ?? '' },
-      { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
-    ],
-    results,
-  );
-}
-
-function conflictText(run: string, { reports, recipients }: Conflicts): string {
-  const which = `${reports} conflicting report${reports === 1 ? '' : 's'} of ${recipients} recipient${recipients === 1 ? '' : 's'}`;
-  return `${which}, kept and not counted: another final outcome than the first one.
-\`volley reports list --run ${run} --state conflicting\` lists them.`;
-}
-
-function cancellationTable(cancellations: readonly Cancellation[]): string {
-  return table(
-    [
-      { title: 'Reason', value: ({ reason }) => reason },
-      { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
-    ],
-    cancellations,
-  );
+  const bySubAccount = await largest(linesBeforeTotals());
+  // A run has one rate card, and so one currency.
+  const [total] = totals;
+  if (!total) return null;
+  const { currency, recipients, accepted, price, estimated, estimatedTax, difference, unrated } = total;
+  const amounts = { price, estimated, estimatedTax, difference, unrated };
+  const byChargeCode = await largest(billingBy('ChargeCode'));
+  return { currency, recipients, accepted, ...amounts, bySubAccount, byChargeCode };
 }

@@ -19,7 +19,7 @@ const kept = keepContactFiles();
 const settings = { environment: process.env, workingFolder: process.cwd() };
 const prepared = await prepareCampaign(campaign, settings, kind === 'preview' ? {} : { kept });
 let run: string | undefined;
-if (kind === 'preview') await previewCampaign(prepared, undefined);
+if (kind === 'preview') await previewCampaign(prepared, { now: () => new Date() });
 else {
   const ledger = await openLedger({ connectionString: url }, 'bench');
   run = await planRun(

@@ -3,10 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { checkBudget, overBudget } from '../../src/campaign/budget.ts';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type CostTotal, estimateCost, type KnownCost } from '../../src/campaign/cost.ts';
+import { openTariffs } from '../../src/campaign/tariffs.ts';
 import type { Channel, Rate } from '../../src/domain.ts';
 import { problemsOf } from '../support/problems.ts';
 
 const rates: readonly Rate[] = [{ channel: 'email', unit: 'email', price: '0.10', currency: 'NZD' }];
+const ratesOf = (channel: Channel) => openTariffs(channel, { rates, ratesTimeZone: 'UTC' }).rates();
+const now = new Date();
 
 /** SubAccount, ChargeCode and recipients, each of whom costs 0.10. */
 type Charged = readonly [subAccount: string | null, chargeCode: string | null, recipients: number];
@@ -18,9 +21,11 @@ function estimateOf(charged: readonly Charged[]): KnownCost {
       chargeCode,
       recipients,
       parts: null,
+      tariff: 0,
+      example: null,
     }),
   );
-  const estimate = estimateCost(totals, 'email', rates);
+  const estimate = estimateCost(totals, 'email', ratesOf('email'), now);
   return estimate.kind === 'known' ? estimate : expect.fail(estimate.why);
 }
 
@@ -114,7 +119,9 @@ describe('a budget', () => {
 
 describe('a budget where the cost cannot be told is refused, with what to do', () => {
   const refusal = (channel: Channel, budget = 'budget: { campaign: 500 }'): string[] =>
-    problemsOf(() => checkBudget(campaign(budget, channel), estimateCost([], channel, rates)));
+    problemsOf(() =>
+      checkBudget(campaign(budget, channel), estimateCost([], channel, ratesOf(channel), now)),
+    );
 
   test('because a rate is missing', () => {
     expect(refusal('sms')).toEqual([
@@ -129,7 +136,9 @@ describe('a budget where the cost cannot be told is refused, with what to do', (
   });
 
   test('but not where there is no budget', () => {
-    expect(() => checkBudget(campaign('', 'fax'), estimateCost([], 'fax', rates))).not.toThrow();
+    expect(() =>
+      checkBudget(campaign('', 'fax'), estimateCost([], 'fax', ratesOf('fax'), now)),
+    ).not.toThrow();
   });
 });
 

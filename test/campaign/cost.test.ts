@@ -1,25 +1,41 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  addTotals,
+  type CostEstimate,
   type CostTotal,
   dearestLines,
   estimateCost,
   type KnownCost,
 } from '../../src/campaign/cost.ts';
-import { type Channel, channels, type Rate, unitOfChannel } from '../../src/domain.ts';
+import { openTariffs } from '../../src/campaign/tariffs.ts';
+import { type Channel, channels, type Rate, type RunRates, unitOfChannel } from '../../src/domain.ts';
 
 function rate(channel: Channel, price: string): Rate {
   return { channel, unit: unitOfChannel[channel], price, currency: 'NZD' };
 }
 
 function total(changes: Partial<CostTotal> = {}): CostTotal {
-  return { subAccount: 'ACME', chargeCode: 'C1', recipients: 1, parts: null, ...changes };
+  return {
+    subAccount: 'ACME',
+    chargeCode: 'C1',
+    tariff: 0,
+    recipients: 1,
+    parts: null,
+    example: null,
+    ...changes,
+  };
+}
+
+const now = new Date();
+
+/** What a plan costs by rates for everywhere. */
+function estimate(totals: readonly CostTotal[], channel: Channel, rates: readonly Rate[]): CostEstimate {
+  return estimateCost(totals, channel, openTariffs(channel, { rates, ratesTimeZone: 'UTC' }).rates(), now);
 }
 
 function known(totals: readonly CostTotal[], channel: Channel, price: string): KnownCost {
-  const estimate = estimateCost(totals, channel, [rate(channel, price)]);
-  return estimate.kind === 'known' ? estimate : expect.fail(estimate.why);
+  const estimated = estimate(totals, channel, [rate(channel, price)]);
+  return estimated.kind === 'known' ? estimated : expect.fail(estimated.why);
 }
 
 describe('a plan costs', () => {
@@ -28,7 +44,7 @@ describe('a plan costs', () => {
       total({ recipients: 10, parts: 12 }),
       total({ subAccount: null, chargeCode: null, recipients: 3, parts: 3 }),
     ];
-    expect(estimateCost(totals, 'sms', [rate('email', '1'), rate('sms', '0.08')])).toEqual({
+    expect(estimate(totals, 'sms', [rate('email', '1'), rate('sms', '0.08')])).toEqual({
       kind: 'known',
       currency: 'NZD',
       unit: 'part',
@@ -37,6 +53,7 @@ describe('a plan costs', () => {
         { subAccount: null, chargeCode: null, recipients: 3, units: 3, cost: '0.24' },
       ],
       total: '1.20',
+      tax: null,
     });
   });
 
@@ -52,7 +69,7 @@ describe('a plan costs', () => {
   });
 
   test('what is exact: no cent appears or is lost, and all amounts have equally many decimals', () => {
-    const totals = [total({ recipients: 3 }), total({ recipients: 200_000_000 })];
+    const totals = [total({ recipients: 3 }), total({ subAccount: null, recipients: 200_000_000 })];
     const { lines, total: sum } = known(totals, 'email', '0.00000001');
     expect([...lines.map(({ cost }) => cost), sum]).toEqual(['0.00000003', '2.00000000', '2.00000003']);
   });
@@ -62,7 +79,7 @@ describe('what a plan costs is not known', () => {
   test.each(['sms', 'email'] as const)('without a rate for %s', (channel) => {
     const others = channels.filter((other) => other !== channel).map((other) => rate(other, '1'));
     const why = `the account has no rate for ${channel}`;
-    expect(estimateCost([total()], channel, others)).toEqual({ kind: 'unknown', why });
+    expect(estimate([total()], channel, others)).toEqual({ kind: 'unknown', why });
   });
 
   test.each([
@@ -71,13 +88,13 @@ describe('what a plan costs is not known', () => {
     ['tts', 'second'],
   ] as const)('for a %s, with a rate or without: its %ss are counted by the service', (channel, unit) => {
     const why = `${channel} is paid by the ${unit}, and how many there are is known only after sending`;
-    expect(estimateCost([total()], channel, [rate(channel, '1')])).toEqual({ kind: 'unknown', why });
-    expect(estimateCost([total()], channel, [])).toEqual({ kind: 'unknown', why });
+    expect(estimate([total()], channel, [rate(channel, '1')])).toEqual({ kind: 'unknown', why });
+    expect(estimate([total()], channel, [])).toEqual({ kind: 'unknown', why });
   });
 
   test('for SMS whose parts nobody counted', () => {
-    const estimate = estimateCost([total({ parts: null })], 'sms', [rate('sms', '1')]);
-    expect(estimate).toEqual({ kind: 'unknown', why: 'the parts of the sms were not counted' });
+    const estimated = estimate([total({ parts: null })], 'sms', [rate('sms', '1')]);
+    expect(estimated).toEqual({ kind: 'unknown', why: 'the parts of the sms were not counted' });
   });
 });
 
@@ -99,7 +116,7 @@ describe('in whole units of 10^-8', () => {
   test('every line is price × units, and the total their sum', () => {
     fc.assert(
       fc.property(price, fc.array(units, { maxLength: 30 }), (written, counts) => {
-        const totals = counts.map((parts) => total({ parts }));
+        const totals = counts.map((parts, index) => total({ parts, chargeCode: String(index) }));
         const { lines, total: sum } = known(totals, 'sms', written);
         const costs = counts.map((parts) => scaled(written) * BigInt(parts));
         expect(lines.map(({ cost }) => scaled(cost))).toEqual(costs);
@@ -112,7 +129,7 @@ describe('in whole units of 10^-8', () => {
     fc.assert(
       fc.property(price, fc.array(units, { maxLength: 30 }), fc.nat(12), (written, counts, most) => {
         const estimate = known(
-          counts.map((parts) => total({ parts })),
+          counts.map((parts, index) => total({ parts, chargeCode: String(index) })),
           'sms',
           written,
         );
@@ -127,39 +144,52 @@ describe('in whole units of 10^-8', () => {
   });
 });
 
-describe('totals are added up', () => {
-  const total = (
-    subAccount: string | null,
-    chargeCode: string | null,
-    recipients: number,
-    parts: number | null,
-  ) => ({
-    subAccount,
-    chargeCode,
-    recipients,
-    parts,
+describe('by tariffs', () => {
+  const period = { tax: null, from: null, until: null };
+  const rates: RunRates = {
+    currency: 'NZD',
+    tariffs: [
+      [
+        { ...period, price: '0.1', tax: '0.15', until: '2026-10-31T11:00:00Z' },
+        { ...period, price: '0.2', tax: '0.125', from: '2026-10-31T11:00:00Z' },
+      ],
+      [{ ...period, price: '0.005' }],
+      [],
+    ],
+  };
+  const at = (instant: string, totals: readonly CostTotal[]): CostEstimate =>
+    estimateCost(totals, 'sms', rates, new Date(instant));
+  const parts = (parts: number, tariff: number, changes: Partial<CostTotal> = {}): CostTotal =>
+    total({ parts, recipients: parts, tariff, ...changes });
+
+  test('the price is that of the moment, to the millisecond', () => {
+    expect(at('2026-10-31T10:59:59.999Z', [parts(10, 0)])).toMatchObject({ total: '1.000', tax: '0.15' });
+    expect(at('2026-10-31T11:00:00Z', [parts(10, 0)])).toMatchObject({ total: '2.000', tax: '0.25' });
   });
 
-  test('by SubAccount and ChargeCode, in the order in which each pair first comes', () => {
-    expect(
-      addTotals([
-        total('B', 'C1', 1, 2),
-        total(null, 'C1', 1, 1),
-        total('B', 'C1', 4, 3),
-        total('A', null, 1, 1),
-        total('B', 'C0', 1, 1),
-      ]),
-    ).toEqual([
-      total('B', 'C1', 5, 5),
-      total(null, 'C1', 1, 1),
-      total('A', null, 1, 1),
-      total('B', 'C0', 1, 1),
-    ]);
+  test('a SubAccount and ChargeCode have one line, whatever their tariffs; the tax is exact', () => {
+    const totals = [parts(3, 1), parts(1, 0, { subAccount: 'B' }), parts(10, 0)];
+    expect(at('2026-12-01T00:00:00Z', totals)).toMatchObject({
+      lines: [
+        { subAccount: 'ACME', recipients: 13, units: 13, cost: '2.015' },
+        { subAccount: 'B', recipients: 1, units: 1, cost: '0.200' },
+      ],
+      total: '2.215',
+      tax: '0.275',
+    });
   });
 
-  test('without parts in channels that have none', () => {
-    expect(addTotals([total(null, null, 1, null), total(null, null, 1, null)])).toEqual([
-      total(null, null, 2, null),
-    ]);
+  test('who has no rate makes it unknown: how many, and one of them', () => {
+    const nobody = (recipients: number, example: string | null) =>
+      total({ recipients, parts: recipients, tariff: 2, example });
+    const why = (...totals: CostTotal[]) => at('2026-12-01T00:00:00Z', [parts(1, 0), ...totals]);
+    expect(why(nobody(1, '+61412000002'), nobody(2, '+61412000001'))).toEqual({
+      kind: 'unknown',
+      why: '3 recipients have no rate for sms that is valid now, such as +61412000001',
+    });
+    expect(why(nobody(1, null))).toEqual({
+      kind: 'unknown',
+      why: '1 recipient has no rate for sms that is valid now',
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sheetWriter } from '../../src/cli/report-options.ts';
+import { chosenFormat, sheetWriter } from '../../src/cli/report-options.ts';
 import { problemsOf } from '../support/problems.ts';
 
 const terminal = { resultTerminal: true };
@@ -15,4 +15,11 @@ test.each([
   ['into a file', terminal, { out: 'bill.xlsx' }],
 ])('a workbook is written %s', (_, shell, options) => {
   expect(() => sheetWriter(shell, { format: 'xlsx', ...options }, 'csv')).not.toThrow();
+});
+
+test('a file whose ending is a format that the report has not is refused, with what there is instead', () => {
+  const choose = (out: string) =>
+    chosenFormat(terminal, { out }, 'table', ['table', 'html'], 'Take the page.');
+  expect(problemsOf(() => choose('run.csv'))).toEqual(['--out run.csv: Take the page.']);
+  expect([choose('run.HTML'), choose('run.txt')]).toEqual(['html', 'table']);
 });

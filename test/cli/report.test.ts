@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { readSheet } from 'read-excel-file/node';
+import readWorkbook, { readSheet } from 'read-excel-file/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doubtfulRun } from '../support/doubts.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -47,5 +47,34 @@ describe('volley report failures', () => {
   test('of a run that is not there leaves no file', async () => {
     expect(await report('failures', 'none', '--out', 'none.csv')).toMatchObject({ code: 2 });
     expect(await readdir(workspace.folder)).not.toContain('none.csv');
+  });
+});
+
+describe('volley report run', () => {
+  test('has its tables in a workbook, and its times in the zone that is asked for', async () => {
+    expect(await report('run', run, '--out', 'run.xlsx', '--time-zone', 'Pacific/Auckland')).toMatchObject({
+      code: 0,
+      stdout: '',
+    });
+    const sheets = await readWorkbook(`${workspace.folder}/run.xlsx`);
+    expect(sheets.map(({ sheet }) => sheet)).toContain('Not accepted');
+    expect(sheets.find(({ sheet }) => sheet === 'Timeline')?.data[0]).toContain('At (Pacific/Auckland)');
+  });
+
+  test('refuses CSV, and says what there is instead', async () => {
+    const { code, stderr } = await report('run', run, '--format', 'csv');
+    expect(code).toBe(2);
+    expect(stderr).toContain('`volley report contacts` and `volley report failures`');
+  });
+});
+
+describe('volley report campaigns', () => {
+  test('has a line a run, with its totals', async () => {
+    const { code, stdout } = await report('campaigns', 'test', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      rows: [{ run, campaign: 'test', state: 'completed', requests: 3, unknown: 6, price: '0' }],
+      totals: [{ run: 'Total', requests: 3, unknown: 6, campaign: null }],
+    });
   });
 });

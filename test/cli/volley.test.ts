@@ -38,6 +38,7 @@ test('every command that prints a result has --json', async () => {
     ['status'],
     ['report', 'run'],
     ['report', 'billing'],
+    ['report', 'campaigns'],
   ];
   const helps = await Promise.all(withResults.map((words) => volley([...words, '--help'])));
   for (const { stdout } of helps) expect(stdout).toContain('--json');

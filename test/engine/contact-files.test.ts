@@ -230,7 +230,9 @@ describe('several files', () => {
   test('are told apart in the preview: each line with its file', async () => {
     await write('night/one.csv', first);
     await write('night/two.csv', 'phone,name,firm\n0458 665 290,Ann,A\n0412345678,Cy,C\n');
-    const preview = await previewCampaign(await prepare({ file: '[one.csv, two.csv]' }), undefined);
+    const preview = await previewCampaign(await prepare({ file: '[one.csv, two.csv]' }), {
+      now: () => new Date(),
+    });
     expect(preview.rejected).toMatchObject([
       { file: 'night/one.csv', line: 3, reason: 'invalid' },
       { file: 'night/two.csv', line: 2, reason: 'duplicate', detail: 'same address as night/one.csv:2' },
@@ -240,7 +242,7 @@ describe('several files', () => {
     expect(text).toContain('night/two.csv:3 → +61412345678');
 
     await write('night/contacts.csv', first);
-    const alone = previewText(await previewCampaign(await prepare(), undefined));
+    const alone = previewText(await previewCampaign(await prepare(), { now: () => new Date() }));
     expect(alone).toContain('Line 2 → +61458665290');
     expect(alone).not.toContain('contacts.csv:');
   });

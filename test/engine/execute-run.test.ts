@@ -4,6 +4,7 @@ import type { RunSummary } from '../../src/domain.ts';
 import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
 import { requireRun, requireSummary } from '../../src/engine/find-run.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/expand.ts';
+import { hashSuppressions } from '../../src/ledger/purge/hash-suppressions.ts';
 import { watchRuns } from '../../src/ledger/slices/watch.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -11,6 +12,8 @@ import { freePort, httpPeer, type Peer, succeed } from '../gateway/peer.ts';
 import { anAccount } from '../support/account.ts';
 import { readJournal } from '../support/journal.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { problemsLater } from '../support/problems.ts';
+import { hashKey, long, withKey } from '../support/purges.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
@@ -19,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 afterEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM suppressions');
+  await opened.ledger.pool.query('DELETE FROM suppressions; DELETE FROM hashed_suppressions');
 });
 
 const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
@@ -351,3 +354,20 @@ async function recording(service: Peer, bodies: string[]): Promise<Peer> {
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });
 }
+
+test('no run is begun without the key of suppressions that are hashed; with it, nobody of them is sent to', async () => {
+  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  await using service = await peer;
+  const run = await planRun(2);
+  const common = { subAccount: '', reason: '', source: 'reply', createdAt: long } as const;
+  await addSuppressions(opened.ledger.pool, [{ channel: 'sms', address: '+61400000003', ...common }]);
+  await hashSuppressions(opened.ledger.pool, hashKey, new Date());
+  expect(await problemsLater(() => execute(run, service.url))).toHaveLength(1);
+  expect((await requireRun(opened.context, run)).state).toBe('planned');
+  await executeRun(withKey(opened), run, async () => anAccount({ baseUrl: service.url }), never, noProgress);
+  expect(calls.size).toBe(1);
+  expect(await requireSummary(opened.context, run)).toMatchObject({
+    requests: { accepted: 1, cancelled: 1 },
+    recipients: { accepted: 1, cancelled: 1 },
+  });
+});

@@ -36,6 +36,7 @@ function accountFor(name: InterfaceName, format: Format, baseUrl: string): Accou
     recipientsPerSecond: null,
     statusLookUp: false,
     rates: [],
+    ratesTimeZone: 'UTC',
   };
 }
 

@@ -6,9 +6,11 @@ import { planRun } from '../../src/engine/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/prepare.ts';
 import { previewCampaign } from '../../src/engine/preview.ts';
 import type { Settings } from '../../src/engine/settings.ts';
+import { hashSuppressions } from '../../src/ledger/purge/hash-suppressions.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { hashKey, withKey } from '../support/purges.ts';
 import { unwatched } from '../support/unwatched.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -59,9 +61,10 @@ test('a run is what its plan said: who is left out and why, how many requests, c
       fc.array(suppression, { maxLength: 3 }),
       fc.array(suppression, { maxLength: 2 }),
       fc.integer({ min: 1, max: 3 }),
-      async (first, second, suppressed, listed, chunkSize) => {
+      fc.boolean(),
+      async (first, second, suppressed, listed, chunkSize, hashed) => {
         const { pool } = opened.ledger;
-        await pool.query('TRUNCATE runs, suppressions CASCADE');
+        await pool.query('DELETE FROM runs; DELETE FROM suppressions; DELETE FROM hashed_suppressions');
         await addSuppressions(
           pool,
           suppressed.map(([address, own]) => ({
@@ -73,6 +76,7 @@ test('a run is what its plan said: who is left out and why, how many requests, c
             createdAt: new Date(),
           })),
         );
+        if (hashed) await hashSuppressions(pool, hashKey, new Date(Date.now() + 1_000));
         await workspace.write('one.csv', csv(first, ['to', 'sub', 'name']));
         await workspace.write(
           'two.csv',
@@ -94,11 +98,11 @@ dispatch: { chunkSize: ${chunkSize} }
         );
         const preview = await previewCampaign(
           await prepareCampaign('campaign.yaml', settings),
-          opened.context,
+          withKey(opened),
         );
         const kept = keepContactFiles();
         const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-        const run = await planRun(opened.context, prepared, kept, unwatched);
+        const run = await planRun(withKey(opened), prepared, kept, unwatched);
 
         expect(await listRejectedContacts(pool, run, 100)).toEqual(preview.rejected);
         const { contacts, requests, recipients } = await requireSummary(opened.context, run);

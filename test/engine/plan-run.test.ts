@@ -124,7 +124,7 @@ describe('an address that is suppressed', () => {
     ]);
     const { unreadableSuppressions } = await previewCampaign(
       await prepareCampaign('campaign.yaml', settings),
-      undefined,
+      { now: () => new Date() },
     );
     expect(unreadableSuppressions).toEqual({
       lines: 1,

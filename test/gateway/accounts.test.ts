@@ -37,6 +37,7 @@ describe('an account', () => {
       recipientsPerSecond: null,
       statusLookUp: false,
       rates: [],
+      ratesTimeZone: 'UTC',
     });
   });
 
@@ -200,10 +201,114 @@ describe('the rate card', () => {
     expect(problems(withRates(rate))).toEqual([`accounts.yaml:7:${problem}`]);
   });
 
-  test('has each channel once, and one currency', () => {
-    expect(problems(withRates(sms, sms))).toEqual([
-      'accounts.yaml:8:20: "accounts.main.rates.1.channel": expected each channel once, got "sms".',
+  test('can tell destinations and times apart, with the tax', () => {
+    const source = withRates(
+      `${sms}, until: 2026-11-01`,
+      `${sms}, from: 2026-11-01, tax: 0.15`,
+      `${sms}, destination: NO`,
+      `${sms}, destination: +6421, until: 2026-11-01`,
+    ).replace('rates:', 'ratesTimeZone: Pacific/Auckland\n    rates:');
+    const { rates, ratesTimeZone } = read(source);
+    const rate = { channel: 'sms', unit: 'part', price: '0.08', currency: 'NZD' };
+    expect(rates).toEqual([
+      { ...rate, until: '2026-11-01' },
+      { ...rate, from: '2026-11-01', tax: '0.15' },
+      { ...rate, destination: 'NO' },
+      { ...rate, destination: '+6421', until: '2026-11-01' },
     ]);
+    expect(ratesTimeZone).toBe('Pacific/Auckland');
+  });
+
+  test.each([
+    [
+      'destination: XX',
+      'destination',
+      'a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421, got "XX"',
+    ],
+    [
+      'destination: nz',
+      'destination',
+      'a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421, got "nz"',
+    ],
+    [
+      'destination: +999',
+      'destination',
+      'a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421, got "+999"',
+    ],
+    [
+      'destination: 6421',
+      'destination',
+      'a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421, got "6421"',
+    ],
+    ['from: 2026-02-29', 'from', 'a date such as 2026-11-01, got "2026-02-29"'],
+    [
+      'from: 2026-11-01, until: 2026-11-01',
+      'until',
+      'a day after 2026-11-01, the first one it is valid, got "2026-11-01"',
+    ],
+    [
+      'from: 2026-11-01, until: 2026-10-31',
+      'until',
+      'a day after 2026-11-01, the first one it is valid, got "2026-10-31"',
+    ],
+    ['tax: 15', 'tax', 'a share from 0 to 1, such as 0.15, with at most 8 decimals, got "15"'],
+  ])('cannot have { %s }', (more, key, expected) => {
+    const column = `      - { ${sms}, ${more}`.indexOf(`${key}: `) + key.length + 3;
+    expect(problems(withRates(`${sms}, ${more}`))).toEqual([
+      `accounts.yaml:7:${column}: "accounts.main.rates.0.${key}": expected ${expected}.`,
+    ]);
+  });
+
+  test('has no destination for email', () => {
+    expect(
+      problems(withRates('channel: email, unit: email, destination: NZ, price: 1, currency: NZD')),
+    ).toEqual([
+      'accounts.yaml:7:53: "accounts.main.rates.0.destination": expected none, for email has no country, got "NZ".',
+    ]);
+  });
+
+  test('needs a time zone of the IANA database', () => {
+    const source = withRates(sms).replace('rates:', 'ratesTimeZone: +12:00\n    rates:');
+    expect(problems(source)).toEqual([
+      'accounts.yaml:6:20: "accounts.main.ratesTimeZone": expected a time zone such as Pacific/Auckland or UTC, got "+12:00".',
+    ]);
+  });
+
+  test.each([
+    [[sms, sms], '20: "accounts.main.rates.1.channel"', 'sms, got "sms"'],
+    [
+      [`${sms}, destination: NZ`, `${sms}, destination: NZ`],
+      '78: "accounts.main.rates.1.destination"',
+      'sms to NZ, got "NZ"',
+    ],
+    [
+      [`${sms}, until: 2026-11-02`, `${sms}, from: 2026-11-01`],
+      '71: "accounts.main.rates.1.from"',
+      'sms until before 2026-11-02, got "2026-11-01"',
+    ],
+    [
+      [`${sms}, from: 2026-11-01`, `${sms}, until: 2026-11-02`],
+      '20: "accounts.main.rates.1.channel"',
+      'sms from 2026-11-01, got "sms"',
+    ],
+  ])('has one rate at a time for a channel and a destination: not %j', (rates, place, words) => {
+    expect(problems(withRates(...rates))).toEqual([
+      `accounts.yaml:8:${place}: expected a time, or a destination, other than that of rates.0, which is for ${words}.`,
+    ]);
+  });
+
+  test('finds every rate that overlaps one of another length', () => {
+    const spans = [
+      'from: 2026-01-01, until: 2027-01-01',
+      'from: 2026-03-01, until: 2026-04-01',
+      'from: 2026-06-01',
+    ];
+    expect(
+      problems(withRates(...spans.map((span) => `${sms}, ${span}`))).map((problem) => problem.split(':')[1]),
+    ).toEqual(['8', '9']);
+  });
+
+  test('has one currency', () => {
     expect(problems(withRates(sms, 'channel: email, unit: email, price: 1, currency: AUD'))).toEqual([
       'accounts.yaml:8:60: "accounts.main.rates.1.currency": expected NZD, the currency of the other rates, got "AUD".',
     ]);

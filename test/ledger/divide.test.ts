@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MessageFields } from '../../src/domain.ts';
+import type { MessageFields, RunRates } from '../../src/domain.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { restageRecipients } from '../../src/ledger/contacts/restage.ts';
 import { applyReports } from '../../src/ledger/reports/apply.ts';
@@ -34,6 +34,7 @@ type Piece = {
   readonly addresses: readonly string[];
   readonly originals: readonly (string | null)[];
   readonly parts: readonly (number | null)[];
+  readonly tariffs: readonly (number | null)[] | null;
   readonly destinations: string;
   /** Positions, from 1. */
   readonly left_out: readonly number[];
@@ -46,7 +47,7 @@ async function query<Row extends object>(sql: string, values: readonly unknown[]
 function piecesOf(run: string): Promise<Piece[]> {
   return query<Piece>(
     `SELECT request, state, message_id, divided_from, recipients, attempts, lines, addresses,
-            original_addresses AS originals, parts, destinations,
+            original_addresses AS originals, parts, tariffs, destinations,
             ARRAY(SELECT position FROM recipient_outcomes o
                   WHERE o.run_id = q.run_id AND o.request = q.request ORDER BY position) AS left_out
      FROM requests q JOIN chunks USING (run_id, request)
@@ -67,6 +68,7 @@ function membersOf(piece: Piece) {
       piece.addresses[index],
       piece.originals[index],
       piece.parts[index],
+      piece.tariffs?.[index],
       destinations[index],
     ]),
   );
@@ -123,6 +125,7 @@ type SomeContact = {
   readonly original: string | undefined;
   readonly destination: MessageFields;
   readonly parts: number | null;
+  readonly tariff: number;
 };
 
 const someContact: fc.Arbitrary<SomeContact> = fc.record({
@@ -134,19 +137,25 @@ const someContact: fc.Arbitrary<SomeContact> = fc.record({
     someText,
   ),
   parts: fc.option(fc.integer({ min: 1, max: 9 })),
+  tariff: fc.nat(1),
 });
 
-/** Plans them, and leaves out who is to be left out. */
-async function planSome(contacts: readonly SomeContact[], chunkSize: number): Promise<string> {
+/** Plans them, and leaves out who is to be left out. Without rates, nobody has a tariff. */
+async function planSome(
+  contacts: readonly SomeContact[],
+  chunkSize: number,
+  rates: RunRates | null,
+): Promise<string> {
   let next = 0;
   const run = await planContacts(
     opened.ledger,
-    aRun({ chunkSize }),
+    aRun({ chunkSize, rates }),
     contacts.map(({ original, destination }, index) => {
       const address = `+6141${String(index).padStart(7, '0')}`;
       return aContact(index + 2, { address, originalAddress: original || address, destination });
     }),
     () => contacts[next++]?.parts ?? null,
+    rates && ((address) => contacts[Number(address.slice(5))]?.tariff ?? 0),
   );
   for (const { request, lines } of await piecesOf(run)) {
     await leaveOut(
@@ -201,13 +210,16 @@ test('divided until the poison is alone, nobody is lost, changed, moved or sent 
   const scenario = fc.record({
     contacts: fc.array(someContact, { minLength: 1, maxLength: 40 }),
     chunkSize: fc.integer({ min: 1, max: 20 }),
+    rates: fc.option(fc.constant({ currency: 'NZD', tariffs: [[], []] })),
   });
   await fc.assert(
-    fc.asyncProperty(scenario, async ({ contacts, chunkSize }) => {
-      const run = await planSome(contacts, chunkSize);
+    fc.asyncProperty(scenario, async ({ contacts, chunkSize, rates }) => {
+      const run = await planSome(contacts, chunkSize, rates);
       const isPoisoned = ({ lines, left_out }: Piece): boolean =>
         lines.some((line, index) => contacts[line - 2]?.poison && !left_out.includes(index + 1));
       const planned = await piecesOf(run);
+      const tariffs = planned.flatMap((piece) => piece.tariffs ?? []);
+      expect(tariffs).toEqual(rates ? contacts.map(({ tariff }) => tariff) : []);
 
       let pieces = planned;
       for (let divided: DividedRequests | undefined = { first: 1, last: planned.length }; divided; ) {
@@ -225,6 +237,8 @@ test('divided until the poison is alone, nobody is lost, changed, moved or sent 
         pieces = await piecesOf(run);
         expect(divided?.last ?? before.length).toBe(pieces.length);
         expectDivided(before, pieces);
+        const occupied = pieces.filter(({ recipients }) => recipients > 0);
+        expect(occupied.filter((piece) => (piece.tariffs === null) !== (rates === null))).toEqual([]);
         await expectSums(run, contacts.length, contacts.filter(({ leftOut }) => leftOut).length);
       }
 
@@ -352,7 +366,7 @@ test('a request that was divided whole has nobody, every report still counts and
   await reject(run, [5]);
   const pieces = await piecesOf(run);
   expect(pieces.map(({ lines }) => lines)).toEqual([[5], [2, 3], [], [4], [6]]);
-  expect(await listFailures(opened.ledger.knex, run)).toEqual([
+  expect(await listFailures(opened.ledger.pool, run)).toEqual([
     { state: 'rejected', reason: 'poison', requests: 3, recipients: 1 },
   ]);
 
@@ -415,7 +429,7 @@ test('a request that was divided whole has nobody, every report still counts and
   });
 
   const restaged = await inSession(opened.ledger.pool, async (client) => {
-    await restageRecipients(client, { run, states: ['rejected', 'cancelled'] }, 'phone');
+    await restageRecipients(client, { run, states: ['rejected', 'cancelled'] }, 'phone', null);
     return (await client.query('SELECT line FROM staged_contacts ORDER BY line')).rows;
   });
   expect(restaged).toEqual([{ line: 5 }]);

@@ -158,6 +158,35 @@ describe('the recipients of a request in one row', () => {
   });
 });
 
+test('of runs from before, the beginning and the end are known; from then on every change of state', async () => {
+  const states = '20261122000000_run_states.ts';
+  await knex.migrate.down({ name: states });
+  await knex.raw(`
+    INSERT INTO runs (run_id, campaign, account, channel, state, state_reason, definition, message_key, created_at,
+                      finished_at, contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+    VALUES ('before', 'c', 'a', 'sms', 'cancelled', 'too late', '{}', '\\x00112233445566778899aabbccddeeff',
+            '2026-11-01T00:00Z', '2026-11-01T03:00Z', 1, 0, 0, 0);
+    INSERT INTO attempts (run_id, request, attempt, owner, started_at)
+    VALUES ('before', 1, 1, gen_random_uuid(), '2026-11-01T02:00Z'),
+           ('before', 2, 1, gen_random_uuid(), '2026-11-01T01:00Z');
+  `);
+  await migrateLedger(knex);
+  await knex('runs').where({ run_id: 'before' }).update({ state: 'cancelled', state_reason: 'said again' });
+  await knex('runs').where({ run_id: 'before' }).update({ state: 'running', finished_at: null });
+  const known = await knex('run_states').where({ run_id: 'before' }).orderBy('change');
+  expect(known.map(({ state, reason }) => [state, reason])).toEqual([
+    ['planned', null],
+    ['running', null],
+    ['cancelled', 'too late'],
+    ['running', 'said again'],
+  ]);
+  expect(known.slice(0, 3).map(({ changed_at }) => changed_at.toISOString())).toEqual([
+    '2026-11-01T00:00:00.000Z',
+    '2026-11-01T01:00:00.000Z',
+    '2026-11-01T03:00:00.000Z',
+  ]);
+});
+
 test('job numbers are those that were answered before, in capitals, and can be taken back', async () => {
   const jobs = '20261121213000_job_numbers.ts';
   await knex.migrate.down({ name: jobs });
@@ -176,5 +205,17 @@ test('job numbers are those that were answered before, in capitals, and can be t
   ]);
   await knex.migrate.down({ name: jobs });
   expect(await knex.schema.hasTable('jobs')).toBe(false);
+  await migrateLedger(knex);
+});
+
+test('a ledger in which suppressions are hashed is not taken back to where nobody would heed them', async () => {
+  const purge = '20261122000000_purge.ts';
+  await knex.raw(`
+    INSERT INTO hashed_suppressions (channel, hash, source, created_at) VALUES ('sms', '\\x00', 'reply', now())
+  `);
+  await expect(knex.migrate.down({ name: purge })).rejects.toThrow('earlier versions would not heed');
+  await knex.raw('DELETE FROM hashed_suppressions');
+  await knex.migrate.down({ name: purge });
+  expect(await knex.schema.hasColumn('runs', 'purged_at')).toBe(false);
   await migrateLedger(knex);
 });

@@ -281,7 +281,7 @@ describe('recipients who are suppressed when their request is claimed', () => {
       requests: { total: 2, sending: 2, cancelled: 0 },
       recipients: { total: 5, pending: 3, cancelled: 2 },
     });
-    expect(await listCancellations(opened.ledger.knex, run)).toEqual([
+    expect(await listCancellations(opened.ledger.pool, run)).toEqual([
       { reason: 'suppressed since the run was planned', recipients: 2 },
     ]);
   });
@@ -410,8 +410,8 @@ describe('recipients who are suppressed when their request is claimed', () => {
       cancelled: 1,
       [state === 'in_doubt' ? 'unknown' : state]: 2,
     });
-    expect(await listDeliveryResults(opened.ledger.knex, run)).toEqual([]);
-    expect(await listFailures(opened.ledger.knex, run)).toEqual(
+    expect(await listDeliveryResults(opened.ledger.pool, run)).toEqual([]);
+    expect(await listFailures(opened.ledger.pool, run)).toEqual(
       state === 'accepted' ? [] : [{ state, reason: 'words', requests: 1, recipients: 2 }],
     );
   });

@@ -102,7 +102,7 @@ describe('a request in doubt', () => {
     now.setSeconds(now.getSeconds() + 1);
     await resolve(run, 'resend');
     expect(await requestsOf(run)).toMatchObject([{ state: 'planned', resends: 2 }]);
-    expect(await listResolutions(opened.ledger.knex, run)).toEqual([
+    expect(await listResolutions(opened.ledger.pool, run)).toEqual([
       { resolution: 'resend', by: 'ann@office', reason: 'seen in the portal', requests: 2, at: now },
     ]);
   });
@@ -125,7 +125,7 @@ describe('a request in doubt', () => {
     expect(await requestsOf(run)).toMatchObject([
       { state: 'accepted', reason: 'proved by the status look-up' },
     ]);
-    expect(await listResolutions(opened.ledger.knex, run)).toEqual([]);
+    expect(await listResolutions(opened.ledger.pool, run)).toEqual([]);
   });
 });
 
@@ -228,7 +228,7 @@ test('the reason of a resolution is in the failures, the results and, counted, i
   const run = await doubtfulRun(opened.ledger, { requests: 2 });
   await resolve(run, 'accepted', [1]);
   await resolve(run, 'abandon', [2]);
-  expect(await listFailures(opened.ledger.knex, run)).toEqual([
+  expect(await listFailures(opened.ledger.pool, run)).toEqual([
     {
       state: 'abandoned',
       reason: 'given up by ann@office: seen in the portal',

@@ -3,8 +3,9 @@ import type { RunSummary } from '../../src/domain.ts';
 import { billingSheet } from '../../src/report/billing.ts';
 import type { Sheet } from '../../src/report/formats/sheet.ts';
 import { sheetText } from '../../src/report/formats/write.ts';
-import { runDetailsText } from '../../src/report/run-details.ts';
+import type { RunDetails } from '../../src/report/run-details.ts';
 import { runSummaryText } from '../../src/report/run-summary.ts';
+import { runDetailsText } from '../../src/report/run-text.ts';
 
 const summary: RunSummary = {
   run: '261121-7k2mq',
@@ -49,23 +50,37 @@ describe('the summary of a run', () => {
 });
 
 describe('the details of a run', () => {
-  const nothingMore = {
+  const nothingMore: Omit<RunDetails, 'summary'> = {
     stateReason: null,
     failures: [],
     resolutions: [],
     deliveryResults: [],
-    conflicts: { reports: 0, recipients: 0 },
     cancellations: [],
     rejectedContacts: [],
+    account: 'main',
+    channel: 'sms',
+    timeZone: 'Pacific/Auckland',
+    timeline: [],
+    sending: {
+      ...{ firstAt: null, lastAt: null, attempts: 0, retries: 0, retried: 0, unit: 'minute' },
+      ...{ ends: [], sends: [], slowest: [] },
+      answerTimes: { answered: 0, median: null, p95: null, p99: null },
+    },
+    conflicts: { reports: 0, recipients: 0, listed: [] },
+    rejections: [],
+    money: null,
   };
 
   test('are the summary, when there is nothing more to tell', () => {
-    expect(runDetailsText({ summary, ...nothingMore })).toBe(runSummaryText(summary));
+    expect(runDetailsText({ summary, ...nothingMore })).toBe(
+      `${runSummaryText(summary)}\n  account     main, sms\n  attempts    0`,
+    );
   });
 
   test('tell why the run is paused, what failed, how deliveries ended, and who was left out of how many', () => {
     const text = runDetailsText({
       summary,
+      ...nothingMore,
       stateReason: 'Bad token\u001b[2J',
       failures: [{ state: 'rejected', reason: 'Missing Sender', requests: 1, recipients: 50 }],
       resolutions: [
@@ -82,7 +97,17 @@ describe('the details of a run', () => {
         { outcome: 'delivered', result: 'SentOK', recipients: 90 },
         { outcome: 'undelivered', result: null, recipients: 1 },
       ],
-      conflicts: { reports: 3, recipients: 2 },
+      conflicts: {
+        ...{ reports: 3, recipients: 2 },
+        listed: [
+          {
+            ...{ messageId: 'abc', address: '+64211', decided: 'delivered', decidedResult: 'SentOK' },
+            ...{ outcome: 'undelivered', result: 'Bad Number' },
+            decidedAt: new Date('2026-11-21T10:00:00Z'),
+            receivedAt: new Date('2026-11-21T11:00:00Z'),
+          },
+        ],
+      },
       rejectedContacts: [
         {
           file: 'contacts.csv',
@@ -96,11 +121,12 @@ describe('the details of a run', () => {
     expect(text).toContain('  because     Bad token\\x1b[2J');
     expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
     expect(text).toContain(
-      `3 conflicting reports of 2 recipients, kept and not counted: another final outcome than the first one.\n\`volley reports list --run ${summary.run} --state conflicting\` lists them.`,
+      `3 conflicting reports of 2 recipients, kept and not counted: another final outcome than the first one (all: \`volley reports list --run ${summary.run} --state conflicting\`)`,
     );
+    expect(text).toMatch(/abc .*delivered .*SentOK .*23:00:00 .*undelivered .*Bad Number .*00:00:00/);
     expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);
     expect(text).toMatch(
-      /Requests in doubt that were resolved\n.*abandon .*too late .*ann@office .*2026-11-21 10:00:00 .*3/s,
+      /Requests in doubt that were resolved\n.*abandon .*too late .*ann@office .*2026-11-21 23:00:00 .*3/s,
     );
     expect(text).toMatch(
       /Recipients cancelled since the run was planned\n.*suppressed since the run was planned.*7/s,

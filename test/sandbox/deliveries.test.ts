@@ -61,6 +61,7 @@ async function send(sandbox: Sandbox, ...requests: SendRequest[]): Promise<void>
     recipientsPerSecond: null,
     statusLookUp: false,
     rates: [],
+    ratesTimeZone: 'UTC',
   });
   for (const one of requests) expect(await gateway.send(one)).toMatchObject({ kind: 'answer', status: 200 });
   await gateway.close();

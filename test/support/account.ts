@@ -13,6 +13,7 @@ export function anAccount(changes: Partial<Account> = {}): Account {
     recipientsPerSecond: null,
     statusLookUp: false,
     rates: [],
+    ratesTimeZone: 'UTC',
     ...changes,
   };
 }

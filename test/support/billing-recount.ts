@@ -1,8 +1,8 @@
 import { Big } from 'big.js';
 import type pg from 'pg';
-import type { Channel, RequestState } from '../../src/domain.ts';
+import type { Channel, RequestState, RunRates } from '../../src/domain.ts';
 import type { BillingDimension } from '../../src/ledger/billing/report.ts';
-import type { Rates, ReportedDelivery } from './billing-world.ts';
+import type { ReportedDelivery } from './billing-world.ts';
 
 /** What one recipient comes to. */
 type Recipient = {
@@ -42,7 +42,9 @@ type DbRequest = {
   readonly charge_code: string | null;
   readonly addresses: readonly string[];
   readonly parts: readonly (number | null)[];
-  readonly rates: Rates | null;
+  /** The place of each recipient's tariff; null: the first for all. */
+  readonly tariffs: readonly number[] | null;
+  readonly rates: RunRates | null;
   /** Of the last attempt. */
   readonly started_at: Date;
   /** Positions of those who were left out. */
@@ -86,7 +88,7 @@ function nothing(): Figures {
 export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipient[]> {
   const { rows: requests } = await pool.query<DbRequest>(`
     SELECT run_id, campaign, account, channel, q.state, message_id, sub_account, department, charge_code, addresses,
-           parts, rates,
+           parts, tariffs, rates,
            (SELECT max(started_at) FROM attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS started_at,
            ARRAY(SELECT position FROM recipient_outcomes o
                  WHERE o.run_id = q.run_id AND o.request = q.request AND outcome = 'cancelled') AS left_out
@@ -104,12 +106,12 @@ export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipien
 function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], timeZone: string): Recipient[] {
   const { state, channel, started_at: sent, rates } = request;
   const [day, month] = [10, 7].map((length) => localDate(sent, timeZone).slice(0, length));
-  const period = rates?.tariffs[0]?.find(
-    ({ from, until }) =>
-      (from === null || sent >= new Date(from)) && (until === null || sent < new Date(until)),
-  );
   return request.addresses.flatMap((address, place): Recipient[] => {
     const figures = nothing();
+    const period = rates?.tariffs[request.tariffs?.[place] ?? 0]?.find(
+      ({ from, until }) =>
+        (from === null || sent >= new Date(from)) && (until === null || sent < new Date(until)),
+    );
     if (place === 0) figures.requests = 1;
     if (!request.left_out.includes(place + 1)) {
       figures.recipients = 1;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { Channel, Resolution } from '../../src/domain.ts';
+import type { Channel, Resolution, RunRates } from '../../src/domain.ts';
 import { inTransaction, type Ledger } from '../../src/ledger/connection.ts';
 import { applyReports } from '../../src/ledger/reports/apply.ts';
 import type { InboxReport, Reading } from '../../src/ledger/reports/reading.ts';
@@ -26,17 +26,9 @@ const payer = fc
 const price = fc.option(fc.constantFrom('0.08', '0.1', '1.005', '0.00000001'), { nil: null });
 const units = fc.option(fc.constantFrom('1', '2', '3.5'), { nil: null });
 
-type Period = {
-  readonly price: string;
-  readonly tax: string | null;
-  readonly from: string | null;
-  readonly until: string | null;
-};
-export type Rates = { readonly currency: string; readonly tariffs: readonly (readonly Period[])[] };
-
 /** Prices change at local midnight in Auckland, on the day daylight saving begins. */
 const changeOfPrice = '2026-09-26T12:00:00Z';
-const rates = fc.constantFrom<Rates | null>(
+const rates = fc.constantFrom<RunRates | null>(
   null,
   { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0.15', from: null, until: null }]] },
   {
@@ -48,7 +40,20 @@ const rates = fc.constantFrom<Rates | null>(
       ],
     ],
   },
+  {
+    currency: 'NZD',
+    tariffs: [
+      [{ price: '0.08', tax: '0.15', from: null, until: null }],
+      [],
+      [{ price: '1.5', tax: null, from: changeOfPrice, until: null }],
+    ],
+  },
 );
+
+/** Whose tariff is whose: by the last digit of the address. */
+function tariffReader({ tariffs }: RunRates): ((address: string) => number) | null {
+  return tariffs.length > 1 ? (address) => Number(address.at(-1)) % tariffs.length : null;
+}
 
 type SentEnd = 'accepted' | 'rejected' | 'failed' | 'in_doubt' | 'lost';
 
@@ -136,15 +141,14 @@ export async function take(world: World, step: BillingStep): Promise<void> {
   const runOf = (place: number): string | undefined => runs[place % Math.max(runs.length, 1)];
   switch (step.kind) {
     case 'plan': {
-      const { channel, payers, contacts, chunkSize } = step;
-      const run = aRun({ channel, chunkSize, createdAt: now });
+      const { channel, payers, contacts, chunkSize, rates } = step;
+      const run = aRun({ channel, chunkSize, rates, createdAt: now });
       const rows = Array.from({ length: contacts }, (_, place) => {
         const envelope = anEnvelope({ Message: 'Hello', ...payers[place % payers.length] });
         return aContact(place + 2, { envelope });
       });
       const parts = channel === 'sms' ? () => 2 : () => null;
-      runs.push(await planContacts(ledger, run, rows, parts));
-      await pool.query('UPDATE runs SET rates = $2 WHERE run_id = $1', [run.run, JSON.stringify(step.rates)]);
+      runs.push(await planContacts(ledger, run, rows, parts, rates && tariffReader(rates)));
       return;
     }
     case 'wait':

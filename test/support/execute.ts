@@ -36,6 +36,7 @@ export function anAccount(baseUrl: string, { timeouts, ...changes }: AccountChan
     recipientsPerSecond: null,
     statusLookUp: false,
     rates: [],
+    ratesTimeZone: 'UTC',
     ...changes,
   };
 }

@@ -3,7 +3,7 @@ import type { Contact, Envelope, MessageFields } from '../../src/domain.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { inSession, type Ledger, openLedger } from '../../src/ledger/connection.ts';
 import { expandRun, type PlannedRun } from '../../src/ledger/contacts/expand.ts';
-import { stageContacts } from '../../src/ledger/contacts/stage.ts';
+import { type ContactSource, stageContacts } from '../../src/ledger/contacts/stage.ts';
 import { createTestDatabase } from './database.ts';
 
 export type TestLedger = {
@@ -64,6 +64,7 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     frequencyCap: undefined,
     approve: () => undefined,
     sourceRun: null,
+    rates: null,
     canary: null,
     enqueue: async () => undefined,
     files: { kind: 'read', readFile: async (path) => Buffer.from(`content of ${path}`) },
@@ -98,12 +99,14 @@ export async function planContacts(
   run: PlannedRun,
   contacts: readonly Contact[],
   partsOf: () => number | null = () => null,
+  tariffOf: ContactSource['tariffOf'] = null,
 ): Promise<string> {
   await inSession(ledger.pool, async (client) => {
     await stageContacts(client, {
       contacts: inBatches(contacts),
       linesBefore: () => 0,
       partsOf,
+      tariffOf,
       takePieces: async () => [],
     });
     await expandRun(client, run);

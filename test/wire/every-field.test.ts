@@ -49,6 +49,7 @@ async function arrived(
     recipientsPerSecond: null,
     statusLookUp: false,
     rates: [],
+    ratesTimeZone: 'UTC',
   });
   const numbered = requests.map((request) => ({ ...request, messageId: newMessageId() }));
   for (const request of numbered) {

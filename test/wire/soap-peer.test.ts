@@ -216,6 +216,7 @@ async function send(url: string, request: SendRequest): Promise<Evidence> {
     recipientsPerSecond: null,
     statusLookUp: false,
     rates: [],
+    ratesTimeZone: 'UTC',
   });
   try {
     return await gateway.send(request);

@@ -14,7 +14,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', 'print the plan as JSON')
     .action(async (path: string, { json, contacts: contactFiles }: { json?: true; contacts?: string[] }) => {
       const prepared = await prepareCampaign(path, shell.settings, { contactFiles });
-      const preview = await withLedgerIfAny(shell, (context) => previewCampaign(prepared, context));
+      const preview = await withLedgerIfAny(shell, (context) => previewCampaign(prepared, context ?? shell));
       shell.print(json ? JSON.stringify(preview) : previewText(preview));
     });
 }

@@ -1,11 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { InputError } from '../../domain.ts';
 import { reportBillingLines } from '../../engine/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { billingSheet, nobodySet } from '../../report/billing.ts';
-import { parseTimeZone } from '../options.ts';
+import { parseLocalTime, parseTimeZone, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
@@ -44,8 +43,12 @@ export function defineBilling(command: Command, shell: Shell): void {
     .description(
       'Requests, recipients, units and money by who pays, of what was sent in a period. The totals are the sum of the lines. A month that is closed (volley billing close) gives the same lines again.',
     )
-    .option('--from <date>', 'what was sent from then on: 2026-11, 2026-11-01 or 2026-11-01T08:30', parseTime)
-    .option('--to <date>', 'and before then', parseTime)
+    .option(
+      '--from <date>',
+      'what was sent from then on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
+      parseLocalTime,
+    )
+    .option('--to <date>', 'and before then', parseLocalTime)
     .addOption(
       new Option('--time-zone <zone>', 'of the dates, such as Pacific/Auckland')
         .default('UTC')
@@ -85,8 +88,7 @@ export async function writeBilling(
 }
 
 function queryOf({ from, to, timeZone, by, ...options }: BillingOptions): BillingQuery {
-  if (from !== undefined && to !== undefined && from >= to)
-    throw new InputError([{ where: '--to', what: `${to} is not after --from ${from}.` }]);
+  requirePeriod(from, to);
   const only = entriesOf(filters).flatMap(([option, dimension]) => {
     const values = options[option];
     return values ? [[dimension, values.map((value) => (value === nobodySet ? null : value))] as const] : [];
@@ -98,18 +100,6 @@ function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value
   const keys: Key[] = [];
   for (const key in record) keys.push(key);
   return keys.map((key) => [key, record[key]]);
-}
-
-/** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
-function parseTime(text: string): string {
-  const [, month, day, time] = /^(\d{4}-\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?$/.exec(text) ?? [];
-  const written = `${month}-${day ?? '01'}T${time ?? '00:00'}`;
-  const read = new Date(`${written}Z`);
-  if (month === undefined || Number.isNaN(read.getTime()) || !read.toISOString().startsWith(written))
-    throw new InvalidArgumentError(
-      'expected a date such as 2026-11-01, a month or a time (2026-11-01T08:30).',
-    );
-  return written;
 }
 
 function parseDimensions(text: string): BillingDimension[] {

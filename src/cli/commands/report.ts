@@ -1,40 +1,23 @@
 import { type Command, Option } from 'commander';
 import { rejectionReasons } from '../../domain.ts';
 import { reportContacts } from '../../engine/contact-report.ts';
-import type { EngineContext } from '../../engine/context.ts';
 import { reportFailures } from '../../engine/failure-report.ts';
-import { requireRun, requireSummary } from '../../engine/find-run.ts';
 import { tellRecipient } from '../../engine/recipient-story.ts';
-import {
-  countConflicts,
-  listCancellations,
-  listDeliveryResults,
-  listFailures,
-  listRejectedContacts,
-  listResolutions,
-} from '../../ledger/runs/details.ts';
 import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
 import { recipientStoryText } from '../../report/recipient-story.ts';
-import { type RunDetails, runDetailsText } from '../../report/run-details.ts';
 import { parseCount, parseCountry } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { defineBilling } from './report-billing.ts';
+import { defineCampaigns } from './report-campaigns.ts';
+import { defineReconcile } from './report-reconcile.ts';
+import { defineRun } from './report-run.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Reports of what was sent and what it cost.');
-  command
-    .command('run')
-    .description(
-      "A run: counts by state, delivery results and failures in the service's own words, contacts left out.",
-    )
-    .argument('<run>', "the run's id (volley runs)")
-    .option('--json', 'print the report as JSON')
-    .action(async (runId: string, { json }: { json?: true }) => {
-      const details = await withLedger(shell, (context) => collectDetails(context, runId));
-      shell.print(json ? JSON.stringify(details) : runDetailsText(details));
-    });
+  defineRun(command, shell);
+  defineCampaigns(command, shell);
   addReportOptions(command.command('contacts'), 'csv')
     .description(
       'The result file: the rows of the contact files, in their order, with state, reason, MessageID, units and price. With --rejected, the contacts that were left out, ready to be mended and run again with `volley run <campaign> --contacts <file>`.',
@@ -90,6 +73,7 @@ export function define(command: Command, shell: Shell): void {
       }
     });
   defineBilling(command, shell);
+  defineReconcile(command, shell);
 }
 
 type RecipientOptions = { readonly country?: string; readonly limit: number; readonly json?: true };
@@ -98,20 +82,3 @@ type ContactsOptions = ReportOptions & {
   readonly rejected?: true;
   readonly state?: readonly ReportedState[];
 };
-
-/** Contacts left out that are listed; all are counted. */
-const listedContacts = 100;
-
-async function collectDetails(context: EngineContext, runId: string): Promise<RunDetails> {
-  const { knex, pool } = context.ledger;
-  return {
-    summary: await requireSummary(context, runId),
-    stateReason: (await requireRun(context, runId)).stateReason,
-    deliveryResults: await listDeliveryResults(knex, runId),
-    conflicts: await countConflicts(pool, runId),
-    cancellations: await listCancellations(knex, runId),
-    failures: await listFailures(knex, runId),
-    resolutions: await listResolutions(knex, runId),
-    rejectedContacts: await listRejectedContacts(pool, runId, listedContacts),
-  };
-}

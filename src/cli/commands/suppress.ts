@@ -54,7 +54,7 @@ function defineRemove(command: Command, shell: Shell): void {
     .action(async (texts: string[], options: AddressOptions) => {
       const keys = keysOf(texts, options);
       const removed = await withLedger(shell, ({ ledger, now }) =>
-        removeSuppressions(ledger.pool, keys, now()),
+        removeSuppressions(ledger.pool, keys, now(), ledger.hashKey),
       );
       const found = new Set(removed.map(keyText));
       const missing = keys.filter((key) => !found.has(keyText(key)));
@@ -109,7 +109,7 @@ function defineList(command: Command, shell: Shell): void {
     const form = { table: suppressionTable, columns: suppressionColumns, none: 'No suppressions.' };
     await withLedger(shell, ({ ledger }) =>
       printList(shell, options, form, (limit, onPage) =>
-        listSuppressions(ledger.pool, filterOf(options), limit, onPage),
+        listSuppressions(ledger.pool, filterOf(options), limit, onPage, ledger.hashKey),
       ),
     );
   });

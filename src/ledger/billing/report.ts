@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Channel } from '../../domain.ts';
 import { streamRows } from '../cursor.ts';
-import { closedBefore } from './fold.ts';
-import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
+import { entryClauses } from './entries.ts';
+import { figureColumns } from './pending.ts';
 
 /** What billing can be reported by. `day` and `month` are local dates: `2026-11-30`, `2026-11`. */
 export const billingDimensions = [
@@ -188,20 +188,8 @@ function statementOf({ by, from, until, timeZone, only }: BillingQuery) {
   const sums = figureColumns.map((column) => `sum(line.${column}) AS ${column}`);
   const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
   const grouping = ['correction_of', 'currency', ...names].join(', ');
-  const columns = [...keyColumns, 'booked', ...figureColumns].join(', ');
   const sql = `
-    WITH block AS MATERIALIZED (
-      SELECT b.run_id, b.block
-      FROM billing_blocks b
-      JOIN runs r USING (run_id)
-      WHERE b.open AND r.state NOT IN ('importing', 'planned')
-    ), change AS (
-      SELECT * FROM billing_changes
-    ), ${pendingClauses}, entry AS (
-      SELECT ${columns} FROM billing_entries
-      UNION ALL
-      SELECT ${columns} FROM (SELECT *, greatest(sent, ${closedBefore}) AS booked FROM pending) pending
-    ), of_run AS MATERIALIZED (
+    WITH ${entryClauses}, of_run AS MATERIALIZED (
       SELECT run_id, campaign, account, channel, rates ->> 'currency' AS currency FROM runs
     ), booked_line AS (
       SELECT entry.*, campaign, account, channel, currency,

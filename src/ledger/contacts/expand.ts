@@ -1,9 +1,10 @@
 import type pg from 'pg';
-import type { Channel } from '../../domain.ts';
+import type { Channel, RunRates } from '../../domain.ts';
 import { openBilling } from '../billing/blocks.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import { type FileSource, storeRunFiles } from '../runs/files.ts';
 import { planSlices } from '../slices/plan.ts';
+import type { HashKey } from '../suppressions/hash.ts';
 import { comparedAddress, type FrequencyCap, leaveOutSuppressed } from './suppress.ts';
 
 /** A run as it is to be planned from the staged contacts. */
@@ -23,6 +24,8 @@ export type PlannedRun = {
   /** The run whose recipients this one sends to again; null for a run of contact files. */
   readonly sourceRun: string | null;
   readonly files: FileSource;
+  /** Of its channel; null where the account has none. Of several tariffs, the staged contacts know which is theirs. */
+  readonly rates: RunRates | null;
   /** So many requests are sent, and waited for, before any other; null: all alike. */
   readonly canary: number | null;
   /** Puts the first slices into the queue, in the same transaction. */
@@ -32,12 +35,16 @@ export type PlannedRun = {
   readonly createdAt: Date;
 };
 
-/** Recipients of a run who are billed alike. `parts`: SMS parts, null in other channels. */
+/** Recipients of a run who are billed alike, by one tariff. `parts`: SMS parts, null in other channels. */
 export type BillingTotal = {
   readonly subAccount: string | null;
   readonly chargeCode: string | null;
+  /** The place of the tariff in the run's rates. */
+  readonly tariff: number;
   readonly recipients: number;
   readonly parts: number | null;
+  /** The first address in the order of texts; null where all recipients of the run have the same tariff. */
+  readonly example: string | null;
 };
 
 /**
@@ -45,8 +52,14 @@ export type BillingTotal = {
  * are marked, recipients grouped by envelope and numbered into requests, in the order of the file. Before the commit
  * there is no run; after it, the contact files are no longer needed. A failure leaves the transaction open: the session
  * is to be closed.
+ *
+ * @param hashKey of suppressions that are known by their hashes
  */
-export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
+export async function expandRun(
+  client: pg.PoolClient,
+  run: PlannedRun,
+  hashKey: HashKey | null = null,
+): Promise<void> {
   await client.query('BEGIN');
   // Sorting and hashing a million rows in Postgres's 4 MiB would go by way of the disk.
   await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
@@ -54,10 +67,10 @@ export async function expandRun(client: pg.PoolClient, run: PlannedRun): Promise
   await client.query(
     'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
   );
-  await leaveOutSuppressed(client, run.recipientColumn, run.channel, run.frequencyCap);
+  await leaveOutSuppressed(client, run.recipientColumn, run.channel, run.frequencyCap, hashKey);
   await findDuplicates(client, run);
   await sizeEnvelopes(client, run.chunkSize);
-  run.approve(await totalBilling(client));
+  run.approve(hasTariffs(run) ? await totalByTariff(client) : await totalBilling(client));
   await insertRun(client, run);
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
@@ -164,8 +177,8 @@ async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number): Promise<
 
 async function totalBilling(client: pg.PoolClient): Promise<BillingTotal[]> {
   const { rows } = await client.query<BillingTotal>(`
-    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode",
-           sum(z.recipients)::integer AS recipients, sum(z.parts)::float8 AS parts
+    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", 0 AS tariff,
+           sum(z.recipients)::integer AS recipients, sum(z.parts)::float8 AS parts, NULL AS example
     FROM sized_envelopes z
     JOIN staged_envelopes e ON e.envelope = z.staged
     GROUP BY 1, 2
@@ -174,12 +187,29 @@ async function totalBilling(client: pg.PoolClient): Promise<BillingTotal[]> {
   return rows;
 }
 
+/** Whether the recipients differ in their tariffs. */
+function hasTariffs({ rates }: Pick<PlannedRun, 'rates'>): boolean {
+  return rates !== null && rates.tariffs.length > 1;
+}
+
+async function totalByTariff(client: pg.PoolClient): Promise<BillingTotal[]> {
+  const { rows } = await client.query<BillingTotal>(`
+    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", s.tariff,
+           count(*)::integer AS recipients, sum(s.parts)::float8 AS parts, min(s.address) AS example
+    FROM staged_contacts s
+    JOIN staged_envelopes e USING (envelope)
+    GROUP BY 1, 2, 3
+    ORDER BY 1, 2, 3
+  `);
+  return rows;
+}
+
 async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
   await client.query(
     `
-    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at, source_run,
+    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at, source_run, rates,
                       contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
-    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, $8, kept.contacts + rejected.contacts,
+    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, $8, $9, kept.contacts + rejected.contacts,
            rejected.invalid, rejected.duplicate, rejected.suppressed
     FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
          (SELECT count(*) AS contacts,
@@ -197,6 +227,7 @@ async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> 
       run.messageKey,
       run.createdAt,
       run.sourceRun,
+      run.rates && JSON.stringify(run.rates),
     ],
   );
 }
@@ -243,7 +274,7 @@ async function insertRejectedContacts(client: pg.PoolClient, { run }: PlannedRun
 
 async function insertRequests(
   client: pg.PoolClient,
-  { run, messageKey, chunkSize }: PlannedRun,
+  { run, messageKey, chunkSize, rates }: PlannedRun,
 ): Promise<void> {
   await client.query(
     `
@@ -273,12 +304,13 @@ async function insertRequests(
   );
   await client.query(
     `
-    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
-    SELECT $1, requests_before + 1 + chunk, lines, addresses, original_addresses, c.parts, destinations
+    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, tariffs, destinations)
+    SELECT $1, requests_before + 1 + chunk, lines, addresses, original_addresses, c.parts, tariffs, destinations
     FROM (
       SELECT envelope, chunk, array_agg(line ORDER BY line) AS lines, array_agg(address ORDER BY line) AS addresses,
              array_agg(original_address ORDER BY line) AS original_addresses,
              array_agg(parts ORDER BY line) AS parts,
+             ${hasTariffs({ rates }) ? 'array_agg(tariff ORDER BY line)' : 'CAST(NULL AS smallint[])'} AS tariffs,
              '[' || string_agg(destination, ',' ORDER BY line) || ']' AS destinations
       FROM (
         SELECT *,

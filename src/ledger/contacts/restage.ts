@@ -1,7 +1,11 @@
 import type pg from 'pg';
 import type { RecipientState } from '../../domain.ts';
+import { streamRows } from '../cursor.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
-import { createStagingTables } from './stage.ts';
+import { type ContactSource, createStagingTables } from './stage.ts';
+
+/** Rows that are looked at together. */
+const batchSize = 5_000;
 
 /** Recipients of a run that are to be sent to again in a new one. */
 export type Selection = { readonly run: string; readonly states: readonly RecipientState[] };
@@ -10,11 +14,14 @@ export type Selection = { readonly run: string; readonly states: readonly Recipi
  * Stages recipients of an earlier run as they were planned then: what they are sent, and where they stand in its contact
  * files. Who is in a run that was made from that one before is left out as a duplicate: nobody is sent to twice because
  * it was asked for twice.
+ *
+ * @param tariffOf by the rates of the new run; null where nobody has another tariff than the first
  */
 export async function restageRecipients(
   client: pg.PoolClient,
   { run, states }: Selection,
   recipientColumn: string,
+  tariffOf: ContactSource['tariffOf'],
 ): Promise<void> {
   await createStagingTables(client);
   const requestStates = Object.entries(recipientStateOf).flatMap(([requestState, state]) =>
@@ -62,5 +69,31 @@ export async function restageRecipients(
     `,
     [run],
   );
+  if (tariffOf) await stageTariffs(client, tariffOf);
   await client.query('ANALYZE staged_contacts (line, envelope, address), staged_envelopes (envelope)');
 }
+
+/** Everybody staged gets a tariff, in the order of the lines, in which tariffs get their places. */
+async function stageTariffs(client: pg.PoolClient, tariffOf: (address: string) => number): Promise<void> {
+  await client.query('BEGIN');
+  await client.query(
+    'CREATE TEMPORARY TABLE staged_tariffs (line integer NOT NULL, tariff smallint NOT NULL) ON COMMIT DROP',
+  );
+  const staged = { sql: 'SELECT line, address FROM staged_contacts ORDER BY line', values: [] };
+  for await (const rows of streamRows<StagedAddress>(client, 'staged_addresses', staged, batchSize)) {
+    await client.query('INSERT INTO staged_tariffs SELECT * FROM unnest($1::integer[], $2::smallint[])', [
+      rows.map(({ line }) => line),
+      rows.map(({ address }) => tariffOf(address)),
+    ]);
+  }
+  await client.query('ANALYZE staged_contacts (line), staged_tariffs');
+  await client.query(`
+    UPDATE staged_contacts s
+    SET tariff = t.tariff
+    FROM staged_tariffs t
+    WHERE t.line = s.line
+  `);
+  await client.query('COMMIT');
+}
+
+type StagedAddress = { readonly line: number; readonly address: string };

@@ -16,6 +16,8 @@ export type ContactSource = {
   readonly linesBefore: (file: number) => number;
   /** SMS parts of what a contact is sent; null in other channels. */
   readonly partsOf: (contact: ValidContact) => number | null;
+  /** The place of an address's tariff in the run's rates; null where nobody has another than the first. */
+  readonly tariffOf: ((address: string) => number) | null;
   /** The pieces of the contact files that have become whole since this was last asked. */
   readonly takePieces: () => Promise<readonly ContactFilePiece[]>;
 };
@@ -34,7 +36,7 @@ export async function stageContacts(client: pg.PoolClient, source: ContactSource
   try {
     for (let finished = false; !finished; ) {
       const segment = new Segment(source, envelopes);
-      await copyIn(client, 'staged_contacts', segment.copyLines(batches));
+      await copyIn(client, segment.contactsTable, segment.copyLines(batches));
       await copyIn(client, 'staged_envelopes', [segment.envelopeLines]);
       await copyIn(client, 'staged_rejections', [segment.rejectionLines]);
       await stagePieces(client, await source.takePieces());
@@ -55,6 +57,7 @@ export async function createStagingTables(client: pg.PoolClient): Promise<void> 
       line             integer NOT NULL,
       envelope         integer NOT NULL,
       parts            smallint,
+      tariff           smallint,
       address          text COLLATE "C" NOT NULL,
       original_address text,
       destination      text NOT NULL
@@ -90,12 +93,16 @@ class Segment {
   envelopeLines = '';
   rejectionLines = '';
   finished = false;
+  /** With the columns of a line. */
+  readonly contactsTable: string;
   readonly #source: ContactSource;
   readonly #envelopes: EnvelopeNumbers;
 
   constructor(source: ContactSource, envelopes: EnvelopeNumbers) {
     this.#source = source;
     this.#envelopes = envelopes;
+    const tariff = source.tariffOf ? ', tariff' : '';
+    this.contactsTable = `staged_contacts (line, envelope, parts, address, original_address, destination${tariff})`;
   }
 
   /** Takes as many batches as the segment holds. */
@@ -135,7 +142,9 @@ class Segment {
     const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
     const destination = copyValue(JSON.stringify(contact.destination));
     const parts = this.#source.partsOf(contact) ?? '\\N';
-    return `${line}\t${number}\t${parts}\t${copyValue(address)}\t${original}\t${destination}\n`;
+    const { tariffOf } = this.#source;
+    const tariff = tariffOf ? `\t${tariffOf(address)}` : '';
+    return `${line}\t${number}\t${parts}\t${copyValue(address)}\t${original}\t${destination}${tariff}\n`;
   }
 }
 
@@ -168,7 +177,7 @@ function numberEnvelopes(): EnvelopeNumbers {
 
 async function copyIn(
   client: pg.PoolClient,
-  table: 'staged_contacts' | 'staged_envelopes' | 'staged_rejections',
+  table: string,
   pieces: Iterable<string> | AsyncIterable<string>,
 ): Promise<void> {
   // Pieces that wait are memory; Postgres takes them faster than they are made.

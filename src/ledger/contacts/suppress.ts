@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Channel } from '../../domain.ts';
 import { streamRows } from '../cursor.ts';
+import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 import { copyValue } from './copy.ts';
 
 /** An address that a run leaves out: for all, or where its SubAccount is this; empty for all. `detail` says why. */
@@ -22,6 +23,11 @@ export type FrequencyCap = { readonly since: Date; readonly campaign: string | n
  */
 export function comparedAddress(channel: Channel): string {
   return channel === 'email' ? 'lower(s.address)' : 's.address';
+}
+
+/** SQL: a word of a closed list. */
+function channelText(channel: Channel): string {
+  return `'${channel}'`;
 }
 
 /** Copies the addresses of a campaign's own lists into a table of this session. Memory does not grow with them. */
@@ -82,7 +88,7 @@ function leftOutAddresses(
         AND (r.finished_at IS NULL OR r.finished_at >= ${parameter(3)})
         AND q.state IN ('accepted', 'sending', 'in_doubt') AND q.updated_at >= ${parameter(3)}
     ) AS recent
-    WHERE outcome IS DISTINCT FROM 'cancelled'
+    WHERE outcome IS DISTINCT FROM 'cancelled' AND address IS NOT NULL
     GROUP BY 1
   `;
   return {
@@ -99,37 +105,61 @@ export async function* streamLeftOutAddresses(
   client: pg.PoolClient,
   channel: Channel,
   cap: FrequencyCap | undefined,
-): AsyncGenerator<readonly LeftOutAddress[], void, undefined> {
+): AsyncGenerator<readonly (LeftOutAddress & { readonly recent: boolean })[], void, undefined> {
   const { sql, values } = leftOutAddresses(channel, cap, 1);
   const ordered = `
-    SELECT address, sub_account AS "subAccount", detail
+    SELECT address, sub_account AS "subAccount", detail, priority > 1 AS recent
     FROM (${sql}) AS x
     ORDER BY priority, address, sub_account COLLATE "C"
   `;
-  yield* streamRows<LeftOutAddress>(client, 'left out', { sql: ordered, values }, 5_000);
+  yield* streamRows<LeftOutAddress & { readonly recent: boolean }>(
+    client,
+    'left out',
+    { sql: ordered, values },
+    5_000,
+  );
 }
 
-/** Takes out staged contacts that are to be left out, before duplicates are looked for: they are not in the run. */
+/**
+ * Takes out staged contacts that are to be left out, before duplicates are looked for: they are not in the run.
+ *
+ * @param key of suppressions that are known by their hashes
+ * @throws InputError when there are such and this is not their key
+ */
 export async function leaveOutSuppressed(
   client: pg.PoolClient,
   recipientColumn: string,
   channel: Channel,
   cap: FrequencyCap | undefined,
+  key: HashKey | null,
 ): Promise<void> {
-  const { sql, values } = leftOutAddresses(channel, cap, 2);
+  const { sql, values } = leftOutAddresses(channel, cap, 4);
+  const address = comparedAddress(channel);
   await client.query(
     `
     WITH suppressed AS MATERIALIZED (
-      SELECT DISTINCT ON (s.line) s.ctid AS row, s.line, x.detail
+      SELECT DISTINCT ON (x.line) x.row, x.line, x.detail
       FROM (
-        ${sql}
+        SELECT s.ctid AS row, s.line, s.envelope, x.*
+        FROM (
+          ${sql}
+          UNION ALL
+          SELECT address, sub_account, detail, 0, place FROM staged_suppressions
+        ) x
+        JOIN staged_contacts s ON ${address} = x.address
         UNION ALL
-        SELECT address, sub_account, detail, 0, place FROM staged_suppressions
+        SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account,
+               'suppressed for ' || h.channel || coalesce(' of SubAccount ' || nullif(h.sub_account, ''), '')
+                 || ', known by its hash alone', 1, 1
+        FROM staged_contacts s
+        JOIN hashed_suppressions h
+          ON h.channel = ${channelText(channel)} AND h.hash = ${hashedAddress(channelText(channel), address, '$2', '$3')}
+        -- Nothing is hashed where there are none.
+        WHERE EXISTS (SELECT FROM hashed_suppressions)
       ) x
-      JOIN staged_contacts s ON ${comparedAddress(channel)} = x.address
       JOIN staged_envelopes e USING (envelope)
       WHERE x.sub_account = '' OR x.sub_account = e.sub_account
-      ORDER BY s.line, x.priority, x.place, x.sub_account COLLATE "C"
+      ORDER BY x.line, x.priority, x.place, x.sub_account COLLATE "C"
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM suppressed))
     )
@@ -137,6 +167,7 @@ export async function leaveOutSuppressed(
     SELECT line, $1, 'suppressed', detail
     FROM suppressed
     `,
-    [recipientColumn, ...values],
+    [recipientColumn, key?.inner ?? null, key?.outer ?? null, ...values],
   );
+  await requireHashKey(client, key);
 }

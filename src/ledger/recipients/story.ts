@@ -8,6 +8,9 @@ export type RecipientStory = {
   readonly run: string;
   readonly campaign: string;
   readonly channel: Channel;
+  /** When the run was purged; of its recipients neither address nor words are known since then. */
+  readonly purgedAt: Date | null;
+  /** Empty where the run was purged. */
   readonly address: string;
   /** As the contact file has it. */
   readonly originalAddress: string;
@@ -130,8 +133,8 @@ async function findRecipients(
   const asAddress = kind === 'address' ? value : null;
   const { rows } = await pool.query<DbRecipient>(
     `
-    SELECT run.run_id AS run, run.campaign, run.channel, r.address,
-           coalesce(r.original_address, r.address) AS "originalAddress",
+    SELECT run.run_id AS run, run.campaign, run.channel, run.purged_at AS "purgedAt", coalesce(r.address, '') AS address,
+           coalesce(r.original_address, r.address, '') AS "originalAddress",
            coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line,
            e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode", q.message_id AS "messageId",
            q.request, CAST(r.position AS integer) AS position, q.state AS "requestState", o.outcome,

@@ -41,6 +41,7 @@ export async function listMissing(
     JOIN chunks c USING (run_id, request)
     CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS r (address, position)
     WHERE q.state = 'accepted' AND q.updated_at <= $2 AND ($1::text IS NULL OR q.run_id = $1)
+      AND NOT EXISTS (SELECT FROM runs WHERE runs.run_id = q.run_id AND runs.purged_at IS NOT NULL)
       AND NOT EXISTS (
         SELECT FROM recipient_outcomes o
         WHERE o.run_id = q.run_id AND o.request = q.request AND o.position = r.position

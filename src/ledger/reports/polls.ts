@@ -42,7 +42,7 @@ export async function listPollable(
     JOIN requests q USING (run_id)
     JOIN chunks c USING (run_id, request)
     LEFT JOIN polls p USING (run_id, request)
-    WHERE runs.account = $1 AND ($2::text IS NULL OR runs.run_id = $2)
+    WHERE runs.account = $1 AND ($2::text IS NULL OR runs.run_id = $2) AND runs.purged_at IS NULL
       -- The requests of a run that ended before were accepted before.
       AND coalesce(runs.finished_at, 'infinity') >= $3
       AND q.state = 'accepted' AND q.updated_at BETWEEN $3 AND $4

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Envelope } from '../../domain.ts';
+import { type HashKey, hashedAddress, keyFits } from '../suppressions/hash.ts';
 import type { ClaimedRequest, SliceClaim } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';
 
@@ -34,6 +35,7 @@ export async function claimFreshRequests(
   pool: pg.Pool,
   claims: readonly SliceClaim[],
   now: Date,
+  key: HashKey | null,
 ): Promise<FreshClaim[]> {
   // What another transaction is changing is passed by: all slices of a process wait for this statement, and that of a run
   // which is being cancelled takes its time.
@@ -43,13 +45,14 @@ export async function claimFreshRequests(
     text: `
     WITH asked AS MATERIALIZED (
       SELECT a.*, r.channel,
-             EXISTS (SELECT FROM suppressions s WHERE s.channel = r.channel) AS has_suppressed
+             EXISTS (SELECT FROM suppressions s WHERE s.channel = r.channel) AS has_suppressed,
+             EXISTS (SELECT FROM hashed_suppressions s WHERE s.channel = r.channel) AS has_hashed
       FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::integer[]) WITH ORDINALITY
         AS a (run_id, slice, owner, first, last, most, place)
       JOIN slices s ON s.run_id = a.run_id AND s.slice = a.slice AND s.owner = a.owner
       JOIN runs r ON r.run_id = a.run_id AND r.state = 'running'
     ), batch AS MATERIALIZED (
-      SELECT a.run_id, a.owner, a.channel, a.has_suppressed, a.place, q.request
+      SELECT a.run_id, a.owner, a.channel, a.has_suppressed, a.has_hashed, a.place, q.request
       FROM asked a
       CROSS JOIN LATERAL (
         SELECT request
@@ -71,6 +74,15 @@ export async function claimFreshRequests(
           JOIN suppressions s ON s.channel = b.channel AND s.address = lower(r.address COLLATE "C")
           WHERE k.run_id = b.run_id AND k.request = b.request
         ))
+        AND (NOT b.has_hashed OR (${keyFits('$8', '$9')} AND NOT EXISTS (
+          SELECT
+          FROM chunks k
+          CROSS JOIN LATERAL unnest(k.addresses) AS r (address)
+          JOIN hashed_suppressions s
+            ON s.channel = b.channel
+           AND s.hash = ${hashedAddress('b.channel', 'lower(r.address COLLATE "C")', '$8', '$9')}
+          WHERE k.run_id = b.run_id AND k.request = b.request
+        )))
       RETURNING b.place, q.run_id, q.request, q.message_id, q.envelope, q.owner
     ), attempt AS (
       INSERT INTO attempts (run_id, request, attempt, owner, started_at)
@@ -97,6 +109,8 @@ export async function claimFreshRequests(
       claims.map(({ last }) => last),
       claims.map(({ limit }) => limit),
       now,
+      key?.inner ?? null,
+      key?.outer ?? null,
     ],
   });
   return readClaims(rows, claims.length);

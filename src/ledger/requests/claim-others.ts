@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Destination, Envelope } from '../../domain.ts';
+import { type HashKey, hashedAddress, keyFits } from '../suppressions/hash.ts';
 import type { Claim, ClaimedRequest, SliceClaim } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';
 
@@ -24,7 +25,12 @@ type DbCancelledRequest = {
  * `planned → sending` for whatever is planned in a slice: takes the lowest, whether or not they were tried before, and
  * looks for suppressed recipients one by one.
  */
-export async function claimOtherRequests(pool: pg.Pool, claim: SliceClaim, now: Date): Promise<Claim> {
+export async function claimOtherRequests(
+  pool: pg.Pool,
+  claim: SliceClaim,
+  now: Date,
+  key: HashKey | null,
+): Promise<Claim> {
   // Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
   // what `left_out` has written. Suppressions may be millions, and a plan that reads them all for one batch would be
   // ruinous: the list of addresses and the ORDER BY keep it to look-ups in their key, whatever the statistics say.
@@ -38,6 +44,7 @@ export async function claimOtherRequests(pool: pg.Pool, claim: SliceClaim, now: 
       WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
         AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = $7 AND owner = $2)
         AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state = 'running')
+        AND ${keyFits('$8', '$9')}
       ORDER BY request
       LIMIT $3
       FOR UPDATE SKIP LOCKED
@@ -52,12 +59,22 @@ export async function claimOtherRequests(pool: pg.Pool, claim: SliceClaim, now: 
              WHERE channel = (SELECT channel FROM runs WHERE run_id = $1)
              ORDER BY address
              LIMIT 1)
+         OR EXISTS (SELECT FROM hashed_suppressions
+                    WHERE channel = (SELECT channel FROM runs WHERE run_id = $1))
     ), suppressed AS MATERIALIZED (
       SELECT DISTINCT c.request, c.attempts, c.position
       FROM suppressions s
       JOIN checked c ON c.address = s.address AND (s.sub_account = '' OR s.sub_account = c.sub_account)
       WHERE s.channel = (SELECT channel FROM runs WHERE run_id = $1)
         AND s.address = ANY (ARRAY(SELECT address FROM checked))
+      UNION
+      SELECT c.request, c.attempts, c.position
+      FROM (SELECT channel FROM runs WHERE run_id = $1) r
+      CROSS JOIN checked c
+      JOIN hashed_suppressions s
+        ON s.channel = r.channel AND s.hash = ${hashedAddress('r.channel', 'c.address', '$8', '$9')}
+       AND (s.sub_account = '' OR s.sub_account = c.sub_account)
+      WHERE EXISTS (SELECT FROM hashed_suppressions)
     ), gone AS MATERIALIZED (
       SELECT b.request, b.sent_before
       FROM batch b
@@ -116,7 +133,17 @@ export async function claimOtherRequests(pool: pg.Pool, claim: SliceClaim, now: 
     LEFT JOIN chunks k ON k.run_id = $1 AND k.request = c.request
     ORDER BY b.request
     `,
-    values: [claim.run, claim.owner, claim.limit, now, claim.from, claim.last, claim.slice],
+    values: [
+      claim.run,
+      claim.owner,
+      claim.limit,
+      now,
+      claim.from,
+      claim.last,
+      claim.slice,
+      key?.inner ?? null,
+      key?.outer ?? null,
+    ],
   });
   return {
     claimed: rows.filter((row) => row.message_id !== null).map(claimedRequest),

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { type HashKey, requireHashKey } from '../suppressions/hash.ts';
 import { claimFreshRequests } from './claim-fresh.ts';
 import { claimOtherRequests } from './claim-others.ts';
 import type { Claim, SliceClaim } from './claimed.ts';
@@ -18,20 +19,25 @@ export type { CancelledRequest, Claim, ClaimedRequest, SliceClaim } from './clai
  * Most requests were never tried, and have nobody who is suppressed. They are claimed by a statement that knows of nothing
  * else, in a third of the time; only what it leaves is looked at closely.
  *
+ * @param key of suppressions that are known by their hashes
  * @returns a claim for each slice, in their order
+ * @throws InputError when there are such and this is not their key
  */
 export async function claimRequests(
   pool: pg.Pool,
   claims: readonly SliceClaim[],
   now: Date,
+  key: HashKey | null = null,
 ): Promise<Claim[]> {
-  const fresh = await claimFreshRequests(pool, claims, now);
+  const fresh = await claimFreshRequests(pool, claims, now, key);
   const settled = await Promise.allSettled(
     claims.map(async (claim, place) => {
       const { claimed, left } = fresh[place] ?? { claimed: [], left: 0 };
       if (left === 0) return { claimed, cancelled: [] };
       // What was left is among the lowest that are still planned.
-      const others = await claimOtherRequests(pool, { ...claim, limit: left }, now);
+      const others = await claimOtherRequests(pool, { ...claim, limit: left }, now, key);
+      // Without the key nothing is claimed.
+      if (others.claimed.length + others.cancelled.length === 0) await requireHashKey(pool, key);
       const all = [...claimed, ...others.claimed].sort((one, other) => one.request - other.request);
       return { claimed: all, cancelled: others.cancelled };
     }),

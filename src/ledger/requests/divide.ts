@@ -36,12 +36,13 @@ export async function divideRequests(
         )
       FOR UPDATE
     ), member AS MATERIALIZED (
-      SELECT q.request, q.envelope, r.*, o.position IS NULL AS divided
+      SELECT q.request, q.envelope, r.*, c.tariffs IS NOT NULL AS has_tariffs, o.position IS NULL AS divided
       FROM rejected q
       JOIN chunks c ON c.run_id = $1 AND c.request = q.request
       CROSS JOIN LATERAL ROWS FROM (
-        unnest(c.lines, c.addresses, c.original_addresses, c.parts), json_array_elements(CAST(c.destinations AS json))
-      ) WITH ORDINALITY AS r (line, address, original_address, parts, destination, position)
+        unnest(c.lines, c.addresses, c.original_addresses, c.parts, c.tariffs),
+        json_array_elements(CAST(c.destinations AS json))
+      ) WITH ORDINALITY AS r (line, address, original_address, parts, tariff, destination, position)
       LEFT JOIN recipient_outcomes o
         ON o.run_id = $1 AND o.request = q.request AND o.position = r.position
     ), placed AS MATERIALIZED (
@@ -54,6 +55,7 @@ export async function divideRequests(
              array_agg(address ORDER BY position) AS addresses,
              array_agg(original_address ORDER BY position) AS original_addresses,
              array_agg(parts ORDER BY position) AS parts,
+             CASE WHEN bool_and(has_tariffs) THEN array_agg(tariff ORDER BY position) END AS tariffs,
              -- A value of type json keeps its text as it was written.
              '[' || string_agg(CAST(destination AS text), ',' ORDER BY position) || ']' AS destinations
       FROM placed
@@ -72,13 +74,13 @@ export async function divideRequests(
       FROM numbered
       JOIN runs ON run_id = $1
     ), new_chunk AS (
-      INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
-      SELECT $1, number, lines, addresses, original_addresses, parts, destinations
+      INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, tariffs, destinations)
+      SELECT $1, number, lines, addresses, original_addresses, parts, tariffs, destinations
       FROM numbered
     ), parent AS MATERIALIZED (
       SELECT p.request, coalesce(s.recipients, 0) AS recipients, coalesce(s.lines, '{}') AS lines,
              coalesce(s.addresses, '{}') AS addresses, coalesce(s.original_addresses, '{}') AS original_addresses,
-             coalesce(s.parts, '{}') AS parts, coalesce(s.destinations, '[]') AS destinations
+             coalesce(s.parts, '{}') AS parts, s.tariffs, coalesce(s.destinations, '[]') AS destinations
       FROM piece p
       LEFT JOIN piece s ON s.request = p.request AND s.half = 0
       WHERE p.half = 1
@@ -90,7 +92,7 @@ export async function divideRequests(
     ), parent_chunk AS (
       UPDATE chunks c
       SET lines = p.lines, addresses = p.addresses, original_addresses = p.original_addresses, parts = p.parts,
-          destinations = p.destinations
+          tariffs = p.tariffs, destinations = p.destinations
       FROM parent p
       WHERE c.run_id = $1 AND c.request = p.request
     ), renumbered AS (

@@ -1,20 +1,21 @@
-import type { Knex } from 'knex';
 import type pg from 'pg';
 import {
   type DeliveryOutcome,
   deliveryOutcomes,
   type RejectedContact,
+  type RejectionReason,
   type RequestState,
   type Resolution,
 } from '../../domain.ts';
+import { failedStates } from '../requests/failures.ts';
 
 /** Contacts of a run that were left out, in the order of the files. */
 export async function listRejectedContacts(
-  pool: pg.Pool,
+  client: pg.Pool | pg.ClientBase,
   run: string,
   limit: number,
 ): Promise<RejectedContact[]> {
-  const { rows } = await pool.query<RejectedContact>(
+  const { rows } = await client.query<RejectedContact>(
     `
     SELECT coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line, r.column_name AS "column",
            r.reason, r.detail
@@ -42,24 +43,24 @@ export type Failure = {
   readonly recipients: number;
 };
 
-export async function listFailures(knex: Knex, run: string): Promise<Failure[]> {
-  const leftOut = knex('recipient_outcomes')
-    .where({ run_id: run, outcome: 'cancelled' })
-    .groupBy('request')
-    .select('request', knex.raw('count(*) AS cancelled'))
-    .as('left_out');
-  const rows: Failure[] = await knex('requests')
-    .leftJoin(leftOut, 'left_out.request', 'requests.request')
-    .where({ run_id: run })
-    .whereIn('state', ['rejected', 'failed', 'in_doubt', 'abandoned'])
-    .groupBy('state', 'reason')
-    .orderBy([{ column: 'requests', order: 'desc' }, 'state', 'reason'])
-    .select(
-      'state',
-      'reason',
-      knex.raw('count(*)::integer AS requests'),
-      knex.raw('sum(recipients - coalesce(cancelled, 0))::integer AS recipients'),
-    );
+export async function listFailures(client: pg.Pool | pg.ClientBase, run: string): Promise<Failure[]> {
+  const { rows } = await client.query<Failure>(
+    `
+    SELECT state, reason, count(*)::integer AS requests,
+           sum(recipients - coalesce(cancelled, 0))::integer AS recipients
+    FROM requests
+    LEFT JOIN (
+      SELECT request, count(*) AS cancelled
+      FROM recipient_outcomes
+      WHERE run_id = $1 AND outcome = 'cancelled'
+      GROUP BY request
+    ) left_out USING (request)
+    WHERE run_id = $1 AND state = ANY ($2::text[])
+    GROUP BY state, reason
+    ORDER BY requests DESC, state, reason
+    `,
+    [run, failedStates],
+  );
   return rows;
 }
 
@@ -73,18 +74,20 @@ export type ResolutionGroup = {
   readonly at: Date;
 };
 
-export async function listResolutions(knex: Knex, run: string): Promise<ResolutionGroup[]> {
-  const rows: ResolutionGroup[] = await knex('resolutions')
-    .where({ run_id: run })
-    .groupBy('resolution', 'resolved_by', 'reason')
-    .orderBy([{ column: 'at' }, 'resolution', 'resolved_by', 'reason'])
-    .select(
-      'resolution',
-      { by: 'resolved_by' },
-      'reason',
-      knex.raw('count(*)::integer AS requests'),
-      knex.raw('max(resolved_at) AS at'),
-    );
+export async function listResolutions(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+): Promise<ResolutionGroup[]> {
+  const { rows } = await client.query<ResolutionGroup>(
+    `
+    SELECT resolution, resolved_by AS by, reason, count(*)::integer AS requests, max(resolved_at) AS at
+    FROM resolutions
+    WHERE run_id = $1
+    GROUP BY resolution, resolved_by, reason
+    ORDER BY at, resolution, resolved_by, reason
+    `,
+    [run],
+  );
   return rows;
 }
 
@@ -95,21 +98,28 @@ export type DeliveryResult = {
   readonly recipients: number;
 };
 
-export async function listDeliveryResults(knex: Knex, run: string): Promise<DeliveryResult[]> {
-  const rows: DeliveryResult[] = await knex('recipient_outcomes')
-    .where({ run_id: run })
-    .whereIn('outcome', [...deliveryOutcomes])
-    .groupBy('outcome', 'result')
-    .orderBy([{ column: 'recipients', order: 'desc' }, 'outcome', 'result'])
-    .select('outcome', 'result', knex.raw('count(*)::integer AS recipients'));
+export async function listDeliveryResults(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+): Promise<DeliveryResult[]> {
+  const { rows } = await client.query<DeliveryResult>(
+    `
+    SELECT outcome, result, count(*)::integer AS recipients
+    FROM recipient_outcomes
+    WHERE run_id = $1 AND outcome = ANY ($2::text[])
+    GROUP BY outcome, result
+    ORDER BY recipients DESC, outcome, result
+    `,
+    [run, deliveryOutcomes],
+  );
   return rows;
 }
 
 /** Reports of a run that say another final outcome than the first one of their recipient did. */
 export type Conflicts = { readonly reports: number; readonly recipients: number };
 
-export async function countConflicts(pool: pg.Pool, run: string): Promise<Conflicts> {
-  const { rows } = await pool.query<Conflicts>(
+export async function countConflicts(client: pg.Pool | pg.ClientBase, run: string): Promise<Conflicts> {
+  const { rows } = await client.query<Conflicts>(
     `
     SELECT count(*)::integer AS reports, count(DISTINCT (request, position))::integer AS recipients
     FROM reports
@@ -123,11 +133,43 @@ export async function countConflicts(pool: pg.Pool, run: string): Promise<Confli
 /** Recipients that were cancelled after the run was planned, by the reason. */
 export type Cancellation = { readonly reason: string; readonly recipients: number };
 
-export async function listCancellations(knex: Knex, run: string): Promise<Cancellation[]> {
-  const rows: Cancellation[] = await knex('recipient_outcomes')
-    .where({ run_id: run, outcome: 'cancelled' })
-    .groupBy('result')
-    .orderBy([{ column: 'recipients', order: 'desc' }, 'result'])
-    .select({ reason: 'result' }, knex.raw('count(*)::integer AS recipients'));
+export async function listCancellations(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+): Promise<Cancellation[]> {
+  const { rows } = await client.query<Cancellation>(
+    `
+    SELECT result AS reason, count(*)::integer AS recipients
+    FROM recipient_outcomes
+    WHERE run_id = $1 AND outcome = 'cancelled'
+    GROUP BY result
+    ORDER BY recipients DESC, result
+    `,
+    [run],
+  );
+  return rows;
+}
+
+/** Contacts that were left out, by the reason and the column that is to blame. */
+export type RejectionGroup = {
+  readonly reason: RejectionReason;
+  readonly column: string;
+  readonly contacts: number;
+};
+
+export async function listRejections(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+): Promise<RejectionGroup[]> {
+  const { rows } = await client.query<RejectionGroup>(
+    `
+    SELECT reason, column_name AS "column", count(*)::integer AS contacts
+    FROM rejected_contacts
+    WHERE run_id = $1
+    GROUP BY reason, column_name
+    ORDER BY contacts DESC, reason, column_name
+    `,
+    [run],
+  );
   return rows;
 }

@@ -13,6 +13,8 @@ export type Run = {
   readonly definition: unknown;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
+  /** Since when nothing is known of its contacts and messages; null for a run that was not purged. */
+  readonly purgedAt: Date | null;
 };
 
 type DbRunRow = {
@@ -25,6 +27,7 @@ type DbRunRow = {
   readonly definition: unknown;
   readonly created_at: Date;
   readonly finished_at: Date | null;
+  readonly purged_at: Date | null;
 };
 
 const columns = [
@@ -37,6 +40,7 @@ const columns = [
   'definition',
   'created_at',
   'finished_at',
+  'purged_at',
 ] as const;
 
 export async function findRun(knex: Knex, run: string): Promise<Run | undefined> {
@@ -61,5 +65,16 @@ function fromRow(row: DbRunRow): Run {
     definition: row.definition,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
+    purgedAt: row.purged_at,
   };
+}
+
+/** How many runs were purged, and when the last one was; null where none was. */
+export async function countPurgedRuns(
+  knex: Knex,
+): Promise<{ readonly runs: number; readonly last: Date | null }> {
+  const row: { runs: number; last: Date | null } | undefined = await knex('runs')
+    .whereNotNull('purged_at')
+    .first(knex.raw('count(*)::integer AS runs'), knex.raw('max(purged_at) AS last'));
+  return row ?? { runs: 0, last: null };
 }

@@ -26,8 +26,11 @@ type DbSummaryRow = {
 };
 
 /** Counts of a run by state, taken in one snapshot; undefined when there is no such run. */
-export async function summariseRun(pool: pg.Pool, run: string): Promise<RunSummary | undefined> {
-  const { rows } = await pool.query<DbSummaryRow>(
+export async function summariseRun(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+): Promise<RunSummary | undefined> {
+  const { rows } = await client.query<DbSummaryRow>(
     `
     WITH reported AS (
       SELECT request,

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type Channel, channels, type Suppression } from '../../domain.ts';
 import { inSession } from '../connection.ts';
 import { streamRows } from '../cursor.ts';
+import { type HashKey, requireHashKey } from './hash.ts';
 
 /** Which suppressions; all where nothing is said. */
 export type SuppressionFilter = {
@@ -17,6 +18,8 @@ const pageSize = 1_000;
  * Suppressions as they are at this moment, by channel, address and SubAccount, in pages: memory does not grow with their
  * number.
  *
+ * Those that are known by their hashes alone stand with these, without a reason; where an address is asked for, with that.
+ *
  * @param limit most to list; undefined for all
  * @returns how many there were
  */
@@ -25,19 +28,27 @@ export async function listSuppressions(
   { channel, address, subAccount }: SuppressionFilter,
   limit: number | undefined,
   onPage: (page: readonly Suppression[]) => void,
+  hashKey: HashKey | null = null,
 ): Promise<number> {
   // Every channel is named where none is asked for, so that an address is looked up in the key all the same.
   const sql = `
     SELECT channel, address, sub_account AS "subAccount", reason, source, created_at AS "createdAt"
     FROM suppressions
     WHERE channel = ANY ($1::text[]) AND ($2::text IS NULL OR address = $2) AND ($3::text IS NULL OR sub_account = $3)
-    ORDER BY channel, address, sub_account
+    UNION ALL
+    SELECT s.channel, coalesce($2, 'hash ' || encode(s.hash, 'hex')) COLLATE "C", s.sub_account, '', s.source, s.created_at
+    FROM hashed_suppressions s
+    WHERE s.channel = ANY ($1::text[]) AND ($3::text IS NULL OR s.sub_account = $3)
+      AND ($2::text IS NULL OR (s.channel, s.hash) IN (SELECT * FROM unnest($1::text[], $5::bytea[])))
+    ORDER BY channel, address, "subAccount"
     LIMIT $4
   `;
   const asked = channel === undefined ? channels : [channel];
-  const values = [asked, address ?? null, subAccount ?? null, limit ?? null];
+  const hashes = asked.map((each) => (address === undefined ? null : (hashKey?.hash(each, address) ?? null)));
+  const values = [asked, address ?? null, subAccount ?? null, limit ?? null, hashes];
   return inSession(pool, async (client) => {
     await client.query('BEGIN READ ONLY');
+    if (address !== undefined) await requireHashKey(client, hashKey);
     let listed = 0;
     for await (const page of streamRows<Suppression>(client, 'suppressions', { sql, values }, pageSize)) {
       listed += page.length;

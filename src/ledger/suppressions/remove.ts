@@ -1,26 +1,44 @@
 import type pg from 'pg';
 import type { Suppression } from '../../domain.ts';
+import { type HashKey, requireHashKey } from './hash.ts';
 
 /** What a suppression is known by. */
 export type SuppressionKey = Pick<Suppression, 'channel' | 'address' | 'subAccount'>;
 
 /**
- * Takes suppressions away, all or none. Reports that came before do not bring them back.
+ * Takes suppressions away, all or none, those that are known by their hashes too. Reports that came before do not bring
+ * them back.
  *
+ * @param hashKey of these
  * @returns those that there were
+ * @throws InputError when there are hashed ones and this is not their key
  */
 export async function removeSuppressions(
   pool: pg.Pool,
   keys: readonly SuppressionKey[],
   now: Date,
+  hashKey: HashKey | null = null,
 ): Promise<SuppressionKey[]> {
+  await requireHashKey(pool, hashKey);
   const { rows } = await pool.query<SuppressionKey>(
     `
-    WITH removed AS (
+    WITH key AS MATERIALIZED (
+      SELECT *
+      FROM unnest($1::text[], $2::text[], $3::text[], $5::bytea[]) AS k (channel, address, sub_account, hash)
+    ), plain AS (
       DELETE FROM suppressions s
-      USING unnest($1::text[], $2::text[], $3::text[]) AS k (channel, address, sub_account)
+      USING key k
       WHERE s.channel = k.channel AND s.address = k.address AND s.sub_account = k.sub_account
       RETURNING s.channel, s.address, s.sub_account
+    ), hashed AS (
+      DELETE FROM hashed_suppressions s
+      USING key k
+      WHERE s.channel = k.channel AND s.hash = k.hash AND s.sub_account = k.sub_account
+      RETURNING s.channel, k.address, s.sub_account
+    ), removed AS (
+      SELECT channel, address, sub_account FROM plain
+      UNION
+      SELECT channel, address COLLATE "C", sub_account FROM hashed
     ), noted AS (
       INSERT INTO removed_suppressions (channel, address, sub_account, removed_at)
       SELECT channel, address, sub_account, $4
@@ -36,6 +54,7 @@ export async function removeSuppressions(
       keys.map(({ address }) => address),
       keys.map(({ subAccount }) => subAccount),
       now,
+      keys.map(({ channel, address }) => hashKey?.hash(channel, address) ?? null),
     ],
   );
   return rows;

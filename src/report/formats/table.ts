@@ -1,7 +1,7 @@
 import { printable } from '../printable.ts';
 import { table } from '../table.ts';
 import { toSeconds } from '../time.ts';
-import { cellText, type Sheet } from './sheet.ts';
+import { cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
 /** So many lines are for people; more are for a file. */
 const shown = 1_000;
@@ -9,11 +9,7 @@ const shown = 1_000;
 /** For the terminal: the title, the first thousand lines, how many more there are, and the totals of all. */
 export async function* tableText<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, columns, rows, totals } = sheet;
-  const cells = (row: Row): readonly string[] =>
-    columns.map(({ value }) => {
-      const cell = value(row);
-      return cell instanceof Date ? toSeconds(cell) : cellText(cell);
-    });
+  const cells = cellsOf(columns);
   const lines: (readonly string[])[] = [];
   let count = 0;
   for await (const batch of rows) {
@@ -29,14 +25,29 @@ export async function* tableText<Row>(sheet: Sheet<Row>): AsyncGenerator<string,
 
   yield `${[title, ...subtitle].map(printable).join('\n')}\n`;
   if (count === 0) yield 'No lines.\n';
-  if (lines.length > 0) {
-    const drawn = columns.map(({ title: head, kind }, place) => {
-      const right = kind === 'integer' || kind === 'decimal';
-      const value = (line: readonly string[]): string => line[place] ?? '';
-      return { title: printable(head), value, align: right ? ('right' as const) : ('left' as const) };
-    });
-    yield `${table(drawn, lines)}\n`;
-  }
+  if (lines.length > 0) yield `${drawn(columns, lines)}\n`;
   if (count > shown)
     yield `${count - shown} more lines are not shown (${count} in all); other formats, such as csv, have them.\n`;
+}
+
+/** A few lines as they are, for texts that have several tables. */
+export function linesTable<Row>(columns: readonly SheetColumn<Row>[], rows: readonly Row[]): string {
+  return drawn(columns, rows.map(cellsOf(columns)));
+}
+
+function cellsOf<Row>(columns: readonly SheetColumn<Row>[]): (row: Row) => readonly string[] {
+  return (row) =>
+    columns.map(({ value }) => {
+      const cell = value(row);
+      return cell instanceof Date ? toSeconds(cell) : cellText(cell);
+    });
+}
+
+function drawn<Row>(columns: readonly SheetColumn<Row>[], lines: readonly (readonly string[])[]): string {
+  const columnsDrawn = columns.map(({ title, kind }, place) => {
+    const right = kind === 'integer' || kind === 'decimal';
+    const value = (line: readonly string[]): string => line[place] ?? '';
+    return { title: printable(title), value, align: right ? ('right' as const) : ('left' as const) };
+  });
+  return table(columnsDrawn, lines);
 }

@@ -1,21 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { WorkbookWriter, type WorksheetWriter } from '@cj-tech-master/excelts';
+import { WorkbookWriter } from '@cj-tech-master/excelts';
 import type { Sheet } from './sheet.ts';
-import { columnWidths, sheetNames, workbookCell, workbookText } from './xlsx-cells.ts';
+import { workbookCell } from './xlsx-cells.ts';
+import { writeWorksheets } from './xlsx-worksheets.ts';
 
 /** Rows of a worksheet, its header among them: all that the file format has. */
 export const rowsInWorksheet = 1_048_576;
-
-/** Of the font that cells have by themselves; without its name it would be another one. */
-const bold = { name: 'Calibri', family: 2, scheme: 'minor', size: 11, bold: true } as const;
-/** A4, across, as wide as the columns are. */
-const onPaper = {
-  paperSize: 9,
-  orientation: 'landscape',
-  fitToPage: true,
-  fitToWidth: 1,
-  fitToHeight: 0,
-} as const;
 
 /** So many bytes wait to be read before the next row is made. */
 const ahead = 1_048_576;
@@ -27,12 +17,40 @@ const ahead = 1_048_576;
  *
  * @param rowsInEach for tests
  */
-export async function* xlsxBytes<Row>(
+export function xlsxBytes<Row>(
   sheet: Sheet<Row>,
   rowsInEach: number = rowsInWorksheet,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  return workbookBytes(sheet, (write) => write(sheet), rowsInEach);
+}
+
+/** A workbook with a worksheet for each of these, which are named by their titles; a table that is empty has one too. */
+export function xlsxOfTables<Row>(
+  about: About,
+  tables: readonly Sheet<Row>[],
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const writeTables = async (write: WriteTable): Promise<number> => {
+    let rows = 0;
+    for (const table of tables) rows += await write(table);
+    return rows;
+  };
+  return workbookBytes(about, writeTables, rowsInWorksheet);
+}
+
+/** What the last worksheet says. */
+type About = Pick<Sheet<never>, 'title' | 'subtitle' | 'asOf'>;
+/** Returns how many rows there were. */
+type WriteTable = <Row>(sheet: Sheet<Row>) => Promise<number>;
+
+async function* workbookBytes(
+  about: About,
+  writeTables: (write: WriteTable) => Promise<number>,
+  rowsInEach: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const output = new PassThrough({ highWaterMark: ahead });
-  const writing = writeWorkbook(sheet, output, rowsInEach).catch((error: Error) => output.destroy(error));
+  const writing = writeWorkbook(about, writeTables, output, rowsInEach).catch((error: Error) =>
+    output.destroy(error),
+  );
   const chunks: AsyncIterable<Uint8Array> = output;
   try {
     yield* chunks;
@@ -42,8 +60,13 @@ export async function* xlsxBytes<Row>(
   }
 }
 
-async function writeWorkbook<Row>(sheet: Sheet<Row>, output: PassThrough, rowsInEach: number): Promise<void> {
-  const { asOf, columns, totals } = sheet;
+async function writeWorkbook(
+  about: About,
+  writeTables: (write: WriteTable) => Promise<number>,
+  output: PassThrough,
+  rowsInEach: number,
+): Promise<void> {
+  const { asOf } = about;
   const workbook = new WorkbookWriter({
     stream: output,
     useStyles: true,
@@ -55,75 +78,16 @@ async function writeWorkbook<Row>(sheet: Sheet<Row>, output: PassThrough, rowsIn
     modified: asOf,
   });
   leaveTimesOut(workbook);
-  const nameOf = sheetNames(sheet.title);
-  let widths: readonly number[] | undefined;
-  let worksheet: WorksheetWriter | undefined;
-  let worksheets = 0;
-  let rows = 0;
-  let rowsOfAll = 0;
-
-  const finish = async (): Promise<void> => {
-    await worksheet?.commit();
-    worksheet = undefined;
-  };
-  const place = async (): Promise<WorksheetWriter> => {
-    if (worksheet && rows >= rowsInEach) await finish();
-    if (worksheet) return worksheet;
-    worksheets++;
-    rows = 1;
-    worksheet = workbook.addWorksheet(nameOf(worksheets), {
-      views: [{ state: 'frozen', ySplit: 1 }],
-      pageSetup: onPaper,
-    });
-    worksheet.columns = columns.map(({ title }, column) => ({
-      header: workbookText(title),
-      width: widths?.[column] ?? columnWidths(columns, [])[column] ?? 0,
-    }));
-    const header = worksheet.getRow(1);
-    header.font = bold;
-    for (const [column, { kind }] of columns.entries()) {
-      // As the cells are by themselves.
-      header.getCell(column + 1).alignment = { horizontal: kind === 'text' ? 'left' : 'right' };
-    }
-    header.commit();
-    return worksheet;
-  };
-  const write = async (row: Row, total: boolean): Promise<void> => {
-    const to = await place();
-    const cells = columns.map(({ kind, value }) => workbookCell(kind, value(row)));
-    const line = to.addRow(cells.map((cell) => cell.value));
-    for (const [column, { format }] of cells.entries()) {
-      if (format !== undefined) line.getCell(column + 1).numFmt = format;
-    }
-    if (total) {
-      line.font = bold;
-      line.border = { top: { style: 'thin' } };
-    }
-    line.commit();
-    rows++;
-    if (!total) to.autoFilter = { from: { row: 1, col: 1 }, to: { row: rows, col: columns.length } };
-  };
-
-  for await (const batch of sheet.rows) {
-    if (batch.length > 0) widths ??= columnWidths(columns, batch);
-    for (const row of batch) {
-      await write(row, false);
-      await drained(output);
-      if (output.destroyed) return;
-    }
-    rowsOfAll += batch.length;
-  }
-  for (const row of totals ? await totals() : []) await write(row, true);
-  await place();
-  await finish();
-  describe(workbook, sheet, rowsOfAll);
+  const rows = await writeTables((sheet) => writeWorksheets(workbook, sheet, output, rowsInEach));
+  if (output.destroyed) return;
+  describe(workbook, about, rows);
   await workbook.commit();
 }
 
 /** The last worksheet: what is said above the table elsewhere. */
-function describe<Row>(workbook: WorkbookWriter, { title, subtitle, asOf }: Sheet<Row>, rows: number): void {
-  const about = workbook.addWorksheet('About');
-  about.columns = [{ width: 16 }, { width: 80 }];
+function describe(workbook: WorkbookWriter, { title, subtitle, asOf }: About, rows: number): void {
+  const worksheet = workbook.addWorksheet('About');
+  worksheet.columns = [{ width: 16 }, { width: 80 }];
   const lines: readonly (readonly [string, ReturnType<typeof workbookCell>])[] = [
     ['Report', workbookCell('text', title)],
     ...subtitle.map((line) => ['', workbookCell('text', line)] as const),
@@ -138,12 +102,12 @@ function describe<Row>(workbook: WorkbookWriter, { title, subtitle, asOf }: Shee
     ],
   ];
   for (const [name, { value, format }] of lines) {
-    const line = about.addRow([name, value]);
+    const line = worksheet.addRow([name, value]);
     if (format !== undefined) line.getCell(2).numFmt = format;
     line.getCell(2).alignment = { horizontal: 'left', wrapText: true };
     line.commit();
   }
-  about.commit();
+  worksheet.commit();
 }
 
 /** In the ZIP, every part would have the time at which it was written. */
@@ -153,15 +117,4 @@ function leaveTimesOut({ zip }: WorkbookWriter): void {
     // 1 January 1980, where the times of ZIP begin.
     add(Object.assign(part, { dosTime: 0, dosDate: 0b0000000_0001_00001, extraField: new Uint8Array() }));
   };
-}
-
-async function drained(output: PassThrough): Promise<void> {
-  if (!output.writableNeedDrain || output.destroyed) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      output.off('drain', done).off('close', done);
-      resolve();
-    };
-    output.on('drain', done).on('close', done);
-  });
 }

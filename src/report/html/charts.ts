@@ -3,7 +3,7 @@ import { printable } from '../printable.ts';
 import { drawBars } from './bars.ts';
 import type { Chart } from './chart.ts';
 import { grouped } from './figures.ts';
-import { drawTime } from './time-bars.ts';
+import { drawTime, type TimeUnit } from './time-bars.ts';
 
 /**
  * How many are left after each step, such as contacts, recipients, accepted, delivered.
@@ -30,42 +30,49 @@ const shownBars = 15;
  * Figures by name, such as cost by SubAccount: the largest fifteen, and all others together.
  *
  * @param bars exact decimals, in any order; names may come up twice
+ * @param more those that are not among the bars because they are too many, together
  */
 export async function barChart(
   title: string,
   bars: readonly { readonly name: string; readonly value: string }[],
+  more?: { readonly count: number; readonly value: string },
 ): Promise<Chart> {
   const sorted = bars
     .map(({ name, value }) => ({ name: printable(name), value, exact: new Big(value) }))
     .sort((one, other) => other.exact.cmp(one.exact) || (one.name < other.name ? -1 : 1));
-  const all = sorted.length <= shownBars + 1;
+  const all = !more && sorted.length <= shownBars + 1;
   const shown = all ? sorted : sorted.slice(0, shownBars);
   const others = sorted.slice(shown.length);
-  const rest = others.reduce((sum, { exact }) => sum.plus(exact), new Big(0));
+  const rest = others.reduce((sum, { exact }) => sum.plus(exact), new Big(more?.value ?? 0));
   // As many places as the others have, or the sum would look cruder than they do.
-  const places = Math.max(0, ...others.map(({ value }) => value.split('.')[1]?.length ?? 0));
+  const values = [...others.map(({ value }) => value), ...(more ? [more.value] : [])];
+  const places = Math.max(0, ...values.map((value) => value.split('.')[1]?.length ?? 0));
   const drawn = shown.map(({ name, value, exact }) => ({
     name,
     label: grouped(value),
     length: exact.toNumber(),
   }));
   // It would be longer than all, and they could not be told apart.
-  const last = { name: `${others.length} others`, label: grouped(rest.toFixed(places)), length: null };
+  const last = {
+    name: `${grouped(others.length + (more?.count ?? 0))} others`,
+    label: grouped(rest.toFixed(places)),
+    length: null,
+  };
   const drawnBars = all ? drawn : [...drawn, last];
   const description = drawnBars.map(({ name, label }) => `${name} ${label}`).join(', ');
   return { title, description, svg: await drawBars(drawnBars) };
 }
 
 /**
- * Counts over time, a bar a day or an hour.
+ * Counts over time, a bar a day, an hour or a minute.
  *
  * @param unit what a bar is of
- * @param points `at` is the local time at which it begins: `2026-11-03` or `2026-11-03T04`. An hour that comes twice in
- *   the night in which the clocks go back is one bar.
+ * @param points `at` is the local time at which it begins: `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`. An hour
+ *   that comes twice in the night in which the clocks go back is one bar.
  */
 export async function timeChart(
   title: string,
-  unit: 'day' | 'hour',
+  unit: TimeUnit,
   points: readonly { readonly at: string; readonly count: number }[],
 ): Promise<Chart> {
   const counts = new Map<string, number>();

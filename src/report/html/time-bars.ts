@@ -2,7 +2,10 @@ import { chartWidth, colours, draw, drawNothing } from './draw.ts';
 import { grouped } from './figures.ts';
 
 const height = 200;
-const milliseconds = { day: 86_400_000, hour: 3_600_000 } as const;
+const milliseconds = { day: 86_400_000, hour: 3_600_000, minute: 60_000 } as const;
+/** What is missing of the time at which a bar begins. */
+const rest = { day: 'T00:00Z', hour: ':00Z', minute: 'Z' } as const;
+export type TimeUnit = keyof typeof milliseconds;
 /** Room for the times at the bottom, and half of the last one at the right. */
 const padding = { right: 32, top: 8, bottom: 24 };
 /** What a letter of a figure takes. */
@@ -11,15 +14,15 @@ const digit = 7;
 /**
  * Bars over time. Local times are drawn as if they were UTC, which has no hours that come twice or not at all.
  *
- * @param times `2026-11-03` or `2026-11-03T04`, each once
+ * @param times `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`, each once
  */
 export function drawTime(
-  unit: 'day' | 'hour',
+  unit: TimeUnit,
   times: readonly { readonly at: string; readonly count: number }[],
 ): Promise<string> {
   if (times.length === 0) return drawNothing();
   const values = times.map(({ at, count }) => {
-    const from = Date.parse(unit === 'hour' ? `${at}:00Z` : `${at}T00:00Z`);
+    const from = Date.parse(at + rest[unit]);
     return { from, to: from + milliseconds[unit], count };
   });
   const begins = values.map(({ from }) => from);
@@ -72,7 +75,15 @@ export function drawTime(
           domainColor: colours.quiet,
           tickColor: colours.quiet,
           formatType: 'utc',
-          format: { hours: '%H:%M', date: '%-d %b', week: '%-d %b', month: '%b %Y', year: '%Y' },
+          format: {
+            seconds: '%H:%M:%S',
+            minutes: '%H:%M',
+            hours: '%H:%M',
+            date: '%-d %b',
+            week: '%-d %b',
+            month: '%b %Y',
+            year: '%Y',
+          },
         },
       ],
       marks: [

@@ -1,6 +1,9 @@
 import readWorkbook, { readSheet } from 'read-excel-file/node';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { xlsxBytes } from '../../../src/report/formats/xlsx.ts';
+import { runReportText } from '../../../src/report/run-report.ts';
+import { hardNames } from '../../support/pages.ts';
+import { aToldRun } from '../../support/run-pages.ts';
 import { aLine, aSheet, type BillLine, inTurn, wholeOf, written } from '../../support/sheets.ts';
 import { zipParts } from '../../support/zip.ts';
 
@@ -175,4 +178,25 @@ test('rows that come one by one make the same workbook', async () => {
   const together = await readSheet(await written(aSheet([lines]), 'xlsx'));
   const oneByOne = aSheet([], { rows: inTurn(lines.map((line) => [line])) });
   expect(await readSheet(await written(oneByOne, 'xlsx'))).toEqual(together);
+});
+
+test('a report of several tables has a worksheet for each, with figures as numbers, and says what it is in the last', async () => {
+  const bytes = await wholeOf(runReportText(aToldRun(), 'xlsx', new Date('2026-11-04T00:00:00Z')));
+  const sheets = await readWorkbook(bytes);
+  expect(sheets.map(({ sheet }) => sheet)).toEqual([
+    ...['Summary', 'Timeline', 'Sends', 'Attempts', 'Answer times', 'Slowest requests', 'Delivery results'],
+    ...['Conflicting reports', 'Not accepted', 'Resolved', 'Cancelled recipients'],
+    ...[
+      'Cost',
+      'Cost by SubAccount',
+      'Cost by ChargeCode',
+      'Left out by reason',
+      'Contacts left out',
+      'About',
+    ],
+  ]);
+  expect(sheets.find(({ sheet }) => sheet === 'Cost by SubAccount')?.data[1]).toEqual([
+    ...[hardNames[0], 1_234_567, 1_234_567, 98765.432, 98765.432, 14814.8148, -0.0001],
+  ]);
+  expect(sheets.at(-1)?.data[0]).toEqual(['Report', 'Run 261103-7k2mq']);
 });

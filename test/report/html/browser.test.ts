@@ -1,8 +1,11 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { runReportText } from '../../../src/report/run-report.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { aBill, hardNames, pageOf } from '../../support/pages.ts';
+import { aToldRun } from '../../support/run-pages.ts';
+import { wholeOf } from '../../support/sheets.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let browser: Browser;
@@ -189,4 +192,43 @@ test('its policy lets nothing in that a text could smuggle', async () => {
     'rgb(27, 31, 36)',
   );
   expect(disturbances.splice(0)).toEqual([expect.stringContaining('Content Security Policy')]);
+});
+
+describe('the report of a run', () => {
+  beforeEach(async () => {
+    const pieces = runReportText(aToldRun(), 'html', new Date('2026-11-04T00:00:00Z'));
+    await workspace.write('bill.html', (await wholeOf(pieces)).toString());
+    await page.goto(address());
+  });
+
+  test('has its deliveries, sends and costs drawn', async () => {
+    const titles = await page.locator('figcaption').allTextContents();
+    expect(titles).toEqual([
+      'From contacts to deliveries',
+      'Recipients by minute (Pacific/Auckland)',
+      'Price by SubAccount, NZD',
+      'Price by ChargeCode, NZD',
+    ]);
+    for (const drawing of await boxesOf(page.locator('svg'))) expect(drawing.height).toBeGreaterThan(15);
+    const funnel = page.getByRole('img', { name: 'Delivered 1,000,000 (80.0 %)' });
+    expect(await funnel.count()).toBe(1);
+  });
+
+  test.each([
+    ['screen', 1280],
+    ['screen', 360],
+    ['print', upright],
+  ] as const)('has every table within its place, on a %s of %d pixels', async (media, width) => {
+    await page.emulateMedia({ media });
+    await page.setViewportSize({ width, height: 900 });
+    expect(await beyond()).toBe(0);
+    expect(await page.locator('caption').count()).toBe(16);
+    if (width === 360) return;
+    for (const table of await boxesOf(page.locator('table'))) expect(table.width).toBeLessThanOrEqual(width);
+  });
+
+  test('shows words that are meant to do harm as text', async () => {
+    expect(await page.locator('script, img, b').count()).toBe(0);
+    expect(await page.locator('td').allTextContents()).toContain(hardNames[0]);
+  });
 });

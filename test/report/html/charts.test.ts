@@ -50,6 +50,11 @@ describe('bars', () => {
     expect(widthsOf(svg)).toHaveLength(15);
   });
 
+  test('can have more beside them that nobody has the names of', async () => {
+    const { description } = await barChart('Cost', many(16), { count: 1_000, value: '2.005' });
+    expect(description).toMatch(/, S1 1\.10, 1,001 others 2\.105$/);
+  });
+
   test('are all shown where the others would be one', async () => {
     const { description } = await barChart('Cost', many(16));
     expect(description).toMatch(/S1 1\.10, S0 0\.10$/);
@@ -94,6 +99,16 @@ describe('time', () => {
     const { svg, description } = await timeChart('Sent', 'hour', points);
     expect(description).toContain('most in 2026-04-05T02: 8.');
     expect(widthsOf(svg)).toHaveLength(3);
+  });
+
+  test('can have a bar a minute', async () => {
+    const points = ['59', '58'].map((minute) => ({ at: `2026-11-03T23:${minute}`, count: 3 }));
+    const { svg, description } = await timeChart('Sent', 'minute', points);
+    expect(description).toBe(
+      '6 from 2026-11-03T23:58 to 2026-11-03T23:59, by minute; most in 2026-11-03T23:58: 3.',
+    );
+    expect(widthsOf(svg)).toHaveLength(2);
+    expect(labelsOf(svg)).toContain('23:59');
   });
 
   test('without any point says so', async () => {

@@ -6,7 +6,7 @@ import { z } from 'zod';
  * The numbers that most contact files are full of, many times as fast as the library reads them: of the campaign's own
  * country, digits with spaces, brackets, dots and dashes. The library compiles its patterns anew for each number; here
  * they are compiled once. Whatever is not plainly such a number is left to the library, and
- * `test/contacts/quick-numbers.test.ts` holds the two against each other, country by country.
+ * `test/platform/quick-numbers.test.ts` holds the two against each other, country by country.
  */
 
 export type QuickNumber = { readonly e164: string; readonly type: NumberType };

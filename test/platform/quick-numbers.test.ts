@@ -7,7 +7,7 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
-import { quickNumberReader } from '../../src/contacts/quick-numbers.ts';
+import { quickNumberReader } from '../../src/platform/quick-numbers.ts';
 
 const countries = getCountries();
 const readers = countries.flatMap((country) => {

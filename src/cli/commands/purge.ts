@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { InputError } from '../../domain.ts';
+import { type Purge, previewPurge, purge } from '../../engine/purge.ts';
+import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
+import { ensureHashKey } from '../../platform/hash-key.ts';
+import { printable } from '../../report/printable.ts';
+import { askToPurge } from '../ask-to-purge.ts';
+import { parseDuration } from '../options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+type PurgeOptions = {
+  readonly olderThan: number;
+  readonly alsoInDoubt?: true;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly json?: true;
+};
+
+/** Who means `400` days and writes `400s` would erase everything. */
+const shortest = 86_400_000;
+
+export function define(command: Command, shell: Shell): void {
+  command
+    .description(
+      'Erases addresses, names, messages, files and raw reports of runs that ended long ago, for good. Counts, units, money, MessageIDs and who pays stay, and billing reports are as before; suppressions stay as keyed hashes. What is kept, and the key of the hashes: docs/operations.md.',
+    )
+    .requiredOption(
+      '--older-than <time>',
+      'runs that ended longer ago than this, such as 400d',
+      parseDuration,
+    )
+    .option(
+      '--also-in-doubt',
+      'also runs with requests in doubt; they can be resolved after it, and not sent again',
+    )
+    .option('--dry-run', 'say what would be erased, and erase nothing')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print the result as JSON')
+    .action(async ({ olderThan, alsoInDoubt, dryRun, yes, json }: PurgeOptions) => {
+      if (olderThan < shortest)
+        throw new InputError([
+          { where: '--older-than', what: 'Expected a day at least, such as 400d; nothing was erased.' },
+        ]);
+      const { environment, workingFolder, standardInput } = shell.settings;
+      const limit: PurgeLimit = {
+        before: new Date(shell.now().getTime() - olderThan),
+        alsoInDoubt: alsoInDoubt === true,
+      };
+      const print = (result: Purge): void => {
+        noteHeld(shell, result);
+        shell.print(json ? JSON.stringify({ ...result, before: limit.before }) : purgeText(result, dryRun));
+      };
+      const expected = await withLedger(shell, (context) => previewPurge(context, limit));
+      if (dryRun) {
+        print(expected);
+        return;
+      }
+      if (!yes) await askToPurge(purgeText(expected, true), standardInput, shell.note);
+      const { made } = ensureHashKey(environment, workingFolder, randomBytes);
+      if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of it.`);
+      print(
+        await withLedger(shell, (context) =>
+          purge(context, limit, ({ run, campaign, recipients }) =>
+            shell.note(`Erasing run ${run} (${printable(campaign)}, ${recipients} recipients)`),
+          ),
+        ),
+      );
+    });
+}
+
+/** Runs that are named; all are counted. */
+const namedRuns = 20;
+
+function noteHeld({ note }: Shell, { held }: Purge): void {
+  for (const { run, held: why } of held.slice(0, namedRuns)) note(`Run ${run} is kept: ${why}.`);
+  if (held.length > namedRuns) note(`${held.length} runs are kept, the first ${namedRuns} shown.`);
+}
+
+function purgeText({ runs, recipients, reports, suppressions }: Purge, dryRun?: true): string {
+  const erased = dryRun ? 'To be erased' : 'Erased';
+  const hashed = dryRun ? 'to be hashed' : 'hashed';
+  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw reports; ${suppressions} suppressions ${hashed}.`;
+}

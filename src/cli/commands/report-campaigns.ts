@@ -1,0 +1,46 @@
+import { type Command, Option } from 'commander';
+import { reportCampaigns } from '../../engine/campaign-report.ts';
+import { campaignSheet } from '../../report/campaign-sheet.ts';
+import { parseLocalTime, parseTimeZone, requirePeriod } from '../options.ts';
+import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+type CampaignsOptions = ReportOptions & {
+  readonly from?: string;
+  readonly to?: string;
+  readonly timeZone: string;
+};
+
+export function defineCampaigns(command: Command, shell: Shell): void {
+  const campaigns = command
+    .command('campaigns')
+    .description(
+      'The runs of campaigns side by side, newest first: how many contacts, requests and recipients, what became of them, how long it took, what it cost. The figures are those of volley report billing --by run.',
+    )
+    .argument('[campaign...]', 'their names; all by default')
+    .option(
+      '--from <date>',
+      'runs that were planned from then on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
+      parseLocalTime,
+    )
+    .option('--to <date>', 'and before then', parseLocalTime)
+    .addOption(
+      new Option('--time-zone <zone>', 'of these dates, such as Pacific/Auckland')
+        .default('UTC')
+        .argParser(parseTimeZone),
+    );
+  addReportOptions(campaigns, 'table').action(
+    async (names: readonly string[], { from, to, timeZone, ...options }: CampaignsOptions) => {
+      const write = sheetWriter(shell, options, 'table');
+      requirePeriod(from, to);
+      const query = { campaigns: names, from: from ?? null, until: to ?? null, timeZone };
+      await withLedger(shell, (context) =>
+        reportCampaigns(context, query, async (report) => {
+          const sums = await report.sums();
+          const charts = async () => (await import('../../report/campaign-charts.ts')).campaignCharts(sums);
+          await write(campaignSheet(query, { runs: report.runs, sums, charts }, shell.now()));
+        }),
+      );
+    },
+  );
+}

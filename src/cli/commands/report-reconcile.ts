@@ -1,0 +1,120 @@
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
+import { type Channel, channels } from '../../domain.ts';
+import { openFile } from '../../engine/open-file.ts';
+import { reconcileInvoice } from '../../engine/reconcile.ts';
+import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
+import { nobodySet } from '../../report/billing.ts';
+import { printable } from '../../report/printable.ts';
+import { reconcileSheet } from '../../report/reconcile-sheet.ts';
+import { parseCountry, parseLocalTime, parseTimeZone, parseWholeNumber, requirePeriod } from '../options.ts';
+import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+type ReconcileOptions = ReportOptions & {
+  readonly invoice: string;
+  readonly column?: Readonly<Partial<Record<InvoiceField, string>>>;
+  readonly decimal: 'point' | 'comma';
+  readonly country?: string;
+  readonly skipUnreadable?: true;
+  readonly skipLines: number;
+  readonly from?: string;
+  readonly to?: string;
+  readonly timeZone: string;
+  readonly account?: readonly string[];
+  readonly subAccount?: readonly string[];
+  readonly channel?: readonly Channel[];
+};
+
+export function defineReconcile(command: Command, shell: Shell): void {
+  const reconcile = command
+    .command('reconcile')
+    .description(
+      "The service's own statement beside the ledger, by MessageID and recipient: what is missing here or there, twice, or at another price. Exit code 3 when they differ. How to read it: docs/operations.md.",
+    )
+    .requiredOption('--invoice <file>', 'a CSV file with a line for each recipient, gzipped or not')
+    .option(
+      '--column <field=name...>',
+      `which column is ${invoiceFields.join(', ')}, such as MessageID="Message Ref" (default: by the usual names)`,
+      parseColumn,
+    )
+    .addOption(
+      new Option('--decimal <sign>', 'what stands before the decimals')
+        .choices(['point', 'comma'])
+        .default('point'),
+    )
+    .option('--country <country>', 'of numbers that are written without a country code', parseCountry)
+    .option('--skip-lines <number>', 'lines before the header', parseWholeNumber, 0)
+    .option('--skip-unreadable', 'leave out lines that cannot be read, in place of stopping')
+    .option(
+      '--from <date>',
+      'what the invoice is for was sent from then on: 2026-11 or 2026-11-01',
+      parseLocalTime,
+    )
+    .option('--to <date>', 'and before then', parseLocalTime)
+    .addOption(
+      new Option('--time-zone <zone>', 'of the dates, such as Pacific/Auckland')
+        .default('UTC')
+        .argParser(parseTimeZone),
+    )
+    .option('--account <name...>', 'the invoice is for these accounts alone')
+    .option('--sub-account <name...>', `the invoice is for these SubAccounts alone, or ${nobodySet}`)
+    .addOption(
+      new Option('--channel <channel...>', 'the invoice is for these channels alone').choices(channels),
+    );
+  addReportOptions(reconcile, 'table').action(async (options: ReconcileOptions) => {
+    const write = sheetWriter(shell, options, 'table');
+    const period = periodOf(options);
+    const scope = scopeOf(options);
+    const path = resolve(shell.settings.workingFolder, options.invoice);
+    const { bytes, shown } = await openFile(path, shell.settings, '--invoice', 'invoice');
+    const { column: columns = {}, decimal, country, skipLines, skipUnreadable = false } = options;
+    const invoice = { name: shown, bytes, columns, decimal, country, skipLines, skipUnreadable };
+    const agrees = await withLedger(shell, (context) =>
+      reconcileInvoice(context, invoice, period, scope, async (found) => {
+        for (const { where, what } of found.unreadable.problems)
+          shell.note(`${printable(where)}: ${printable(what)}`);
+        await write(reconcileSheet(found, period, filterTexts(options), shell.now()));
+        return (
+          found.unreadable.lines === 0 &&
+          found.totals.every(({ kind }) => kind === 'agrees' || kind === 'all')
+        );
+      }),
+    );
+    if (!agrees) shell.exitWith(3);
+  });
+}
+
+function periodOf({ from, to, timeZone }: ReconcileOptions): ReconciliationPeriod {
+  requirePeriod(from, to);
+  return { from: from ?? null, until: to ?? null, timeZone };
+}
+
+function scopeOf({ account, subAccount, channel }: ReconcileOptions): ReconciliationScope {
+  return {
+    accounts: account ?? null,
+    subAccounts: subAccount?.map((name) => (name === nobodySet ? null : name)) ?? null,
+    channels: channel ?? null,
+  };
+}
+
+function filterTexts({ account, subAccount, channel }: ReconcileOptions): string[] {
+  const filters = { account, SubAccount: subAccount, channel };
+  return Object.entries(filters).flatMap(([name, values]) =>
+    values ? [`${name}: ${values.join(', ')}`] : [],
+  );
+}
+
+/** `MessageID=Message Ref`, added to those before it. */
+function parseColumn(
+  text: string,
+  earlier: Readonly<Partial<Record<InvoiceField, string>>> = {},
+): Readonly<Partial<Record<InvoiceField, string>>> {
+  const [written, ...rest] = text.split('=');
+  const field = invoiceFields.find((known) => known.toLowerCase() === written?.trim().toLowerCase());
+  const name = rest.join('=').trim();
+  if (field === undefined || name === '')
+    throw new InvalidArgumentError(`expected one of ${invoiceFields.join(', ')}, "=" and the column's name.`);
+  return { ...earlier, [field]: name };
+}

@@ -1,0 +1,34 @@
+import { type Command, Option } from 'commander';
+import { reportRun } from '../../engine/run-report.ts';
+import { runDetails } from '../../report/run-details.ts';
+import { runReportFormats, runReportText } from '../../report/run-report.ts';
+import { parseTimeZone } from '../options.ts';
+import { writeResult } from '../output.ts';
+import { addSomeReportOptions, chosenFormat, type ReportOptions } from '../report-options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+
+const instead =
+  'The report of a run has several tables; `volley report contacts` and `volley report failures` are one each.';
+
+export function defineRun(command: Command, shell: Shell): void {
+  const run = command
+    .command('run')
+    .description(
+      "A run in full: counts by state, timeline, sends over time, the slowest requests, delivery results, conflicting reports and failures in the service's own words, contacts left out, cost.",
+    )
+    .argument('<run>', "the run's id (volley runs)")
+    .addOption(
+      new Option('--time-zone <zone>', 'of the times, such as Pacific/Auckland; in JSON, of sends over time')
+        .default('UTC')
+        .argParser(parseTimeZone),
+    );
+  addSomeReportOptions(run, 'table', runReportFormats, instead).action(
+    async (runId: string, { timeZone, ...options }: ReportOptions & { readonly timeZone: string }) => {
+      const format = chosenFormat(shell, options, 'table', runReportFormats, instead);
+      await withLedger(shell, async (context) => {
+        const details = await reportRun(context, runId, timeZone, (report) => runDetails(report, timeZone));
+        await writeResult(runReportText(details, format, shell.now()), options.out);
+      });
+    },
+  );
+}

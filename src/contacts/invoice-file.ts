@@ -1,0 +1,183 @@
+import { InputError, type Problem } from '../domain.ts';
+import type { AddressReader } from './address.ts';
+import type { ContactFile, Row } from './read.ts';
+
+/** What is read of an invoice; its lines may leave out the last two. */
+export const invoiceFields = ['MessageID', 'Destination', 'Price', 'Units', 'Date'] as const;
+export type InvoiceField = (typeof invoiceFields)[number];
+
+/** A line of the service's own statement: one recipient of a request. */
+export type InvoiceLine = {
+  readonly kind: 'line';
+  /** Of the file, from 1. */
+  readonly line: number;
+  readonly messageId: string;
+  /** As the invoice has it. */
+  readonly destination: string;
+  /** In the form that is compared: small letters, and no plus sign. */
+  readonly address: string;
+  /** Decimal text; null where the cell is empty: nothing was charged. */
+  readonly price: string | null;
+  /** Decimal text; null where nothing is said. */
+  readonly units: string | null;
+  /** As the invoice has it. */
+  readonly date: string | null;
+};
+
+export type UnreadableLine = { readonly kind: 'unreadable'; readonly problem: Problem };
+
+export type InvoiceOptions = {
+  /** The columns that are named; the others are guessed. */
+  readonly columns: Readonly<Partial<Record<InvoiceField, string>>>;
+  /** What stands before the decimals. */
+  readonly decimal: 'point' | 'comma';
+  /** Reads numbers that are written in another way than they were sent to. */
+  readonly readAddress: AddressReader;
+};
+
+/** In capitals and small letters, spaces, "_", "-" and "." names are alike. An earlier line is surer than a later one. */
+const usualNames: Readonly<Record<InvoiceField, readonly (readonly string[])[]>> = {
+  MessageID: [['messageid'], ['messageref', 'messagereference', 'msgid'], ['reference', 'ref']],
+  Destination: [
+    ['destination', 'recipient'],
+    ['to', 'tonumber', 'destinationnumber', 'number', 'msisdn', 'mobile', 'phone', 'address', 'email'],
+  ],
+  Price: [['price'], ['cost', 'charge', 'amount'], ['total']],
+  Units: [
+    ['units'],
+    ['parts', 'messageparts', 'smsparts', 'segments', 'pages', 'seconds', 'quantity', 'qty'],
+  ],
+  Date: [['date'], ['datetime', 'sent', 'sentat', 'senttime', 'timestamp', 'time']],
+};
+const mayBeMissing: readonly InvoiceField[] = ['Units', 'Date'];
+
+type Columns = Readonly<Record<InvoiceField, number | undefined>>;
+
+/** What is needed of an opened file. */
+export type InvoiceFile = Pick<ContactFile, 'name' | 'header' | 'batches'>;
+
+/**
+ * Finds the columns of an invoice: as they are named, else by the usual names.
+ *
+ * @returns their positions; undefined for one that may be missing and is
+ * @throws InputError naming every column that is not there, or that could be several
+ */
+export function invoiceColumns({ name, header }: InvoiceFile, named: InvoiceOptions['columns']): Columns {
+  const problems: Problem[] = [];
+  const place = (field: InvoiceField): number | undefined => {
+    const wanted = named[field];
+    const found = wanted === undefined ? guess(field, header) : header.filter((title) => title === wanted);
+    const [only] = found;
+    if (found.length === 1 && only !== undefined) return header.indexOf(only);
+    if (found.length === 0 && wanted === undefined && mayBeMissing.includes(field)) return undefined;
+    const what =
+      wanted !== undefined
+        ? `There is no column "${wanted}" for ${field}. The columns are ${quoted(header)}.`
+        : `Which column is ${field}? ${found.length === 0 ? 'The columns are' : 'It may be'} ${quoted(found.length === 0 ? header : found)}; say which with --column ${field}="…".`;
+    problems.push({ where: `${name}:1`, what });
+    return undefined;
+  };
+  const columns = {
+    MessageID: place('MessageID'),
+    Destination: place('Destination'),
+    Price: place('Price'),
+    Units: place('Units'),
+    Date: place('Date'),
+  };
+  if (problems.length > 0) throw new InputError(problems);
+  return columns;
+}
+
+function guess(field: InvoiceField, header: readonly string[]): readonly string[] {
+  for (const likely of usualNames[field]) {
+    const found = header.filter((title) => likely.includes(title.toLowerCase().replaceAll(/[\s_.-]/g, '')));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function quoted(titles: readonly string[]): string {
+  return titles.map((title) => `"${title}"`).join(', ');
+}
+
+/**
+ * Reads an invoice in the batches of its file. A line that cannot be read is told with the place in it.
+ *
+ * @throws InputError when its columns cannot be told
+ */
+export async function* readInvoice(
+  file: InvoiceFile,
+  options: InvoiceOptions,
+): AsyncGenerator<readonly (InvoiceLine | UnreadableLine)[], void, undefined> {
+  const columns = invoiceColumns(file, options.columns);
+  for await (const batch of file.batches)
+    yield batch.map((row) => readLine(row, file.name, columns, options));
+}
+
+function readLine(
+  row: Row,
+  name: string,
+  columns: Columns,
+  { decimal, readAddress }: InvoiceOptions,
+): InvoiceLine | UnreadableLine {
+  const { line } = row;
+  const bad = (where: string, what: string): UnreadableLine => ({
+    kind: 'unreadable',
+    problem: { where, what },
+  });
+  if (row.kind === 'broken') return bad(`${name}:${line}`, `${row.detail}.`);
+  const cell = (field: InvoiceField): string => row.values[columns[field] ?? -1]?.trim() ?? '';
+  const at = (field: InvoiceField): string => `${name}:${line}:${(columns[field] ?? 0) + 1}`;
+  const messageId = cell('MessageID');
+  const destination = cell('Destination');
+  if (messageId === '' || messageId.includes('\0')) return bad(at('MessageID'), 'There is no MessageID.');
+  if (destination === '' || destination.includes('\0'))
+    return bad(at('Destination'), 'There is no destination.');
+  for (const field of ['Price', 'Units'] as const) {
+    const text = cell(field);
+    if (text !== '' && readAmount(text, decimal) === undefined)
+      return bad(at(field), notAnAmount(text, field, decimal));
+  }
+  return {
+    kind: 'line',
+    line,
+    messageId,
+    destination,
+    address: comparedAddress(destination, readAddress),
+    price: readAmount(cell('Price'), decimal) ?? null,
+    units: readAmount(cell('Units'), decimal) ?? null,
+    date: cell('Date') || null,
+  };
+}
+
+/**
+ * An amount, exactly, as decimal text; undefined for what is none. Thousands are not to be separated: in `1,234` nobody
+ * can tell them from decimals.
+ */
+function readAmount(text: string, decimal: InvoiceOptions['decimal']): string | undefined {
+  const plain = text.replace(/^(-?)\p{Sc}\s?/u, '$1').replace(/\s?\p{Sc}$/u, '');
+  const [, sign = '', whole = '', decimals] = (decimal === 'comma' ? withComma : withPoint).exec(plain) ?? [];
+  if (whole === '' && decimals === undefined) return undefined;
+  return `${sign}${whole || '0'}${decimals === undefined ? '' : `.${decimals}`}`;
+}
+
+const withPoint = /^([-+]?)(\d{0,20})(?:\.(\d{1,20}))?$/;
+const withComma = /^([-+]?)(\d{0,20})(?:,(\d{1,20}))?$/;
+
+function notAnAmount(text: string, field: InvoiceField, decimal: InvoiceOptions['decimal']): string {
+  const other = decimal === 'comma' ? 'point' : 'comma';
+  const hint =
+    readAmount(text, other) === undefined
+      ? 'Write it without thousands separators.'
+      : `Say --decimal ${other}, if it has a decimal ${other}.`;
+  return `"${text}" is no ${field.toLowerCase()} with a decimal ${decimal}. ${hint}`;
+}
+
+/** As delivery reports are matched: capitals and a plus sign may differ. */
+function comparedAddress(text: string, readAddress: AddressReader): string {
+  if (text.includes('@')) return text.toLowerCase();
+  const read = readAddress(text);
+  const written =
+    read.kind === 'valid' ? read.address : text.replaceAll(/[\s().\-/]/g, '').replace(/^00/, '');
+  return written.toLowerCase().replace(/^\++/, '');
+}

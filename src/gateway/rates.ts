@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { channels, type Rate, unitOfChannel } from '../domain.ts';
+import { isNumberPrefix, isPhoneCountry } from '../platform/phone-countries.ts';
+import { decimal, localDate, timeZone } from '../platform/scalars.ts';
+
+const destination = z
+  .string()
+  .refine((written) => isPhoneCountry(written) || isNumberPrefix(written), {
+    error:
+      'expected a two-letter country in capital letters, such as NZ, or the beginning of a number, such as +6421',
+  })
+  .meta({ type: ['string', 'number'], pattern: '^(?:[A-Z]{2}|\\+[1-9]\\d{0,14})$' });
+
+const rate = z
+  .strictObject({
+    channel: z.enum(channels).describe('What is sent.'),
+    unit: z
+      .enum(Object.values(unitOfChannel))
+      .describe('What is paid for: part (sms), email, page (fax) or second (voice, tts).'),
+    destination: destination
+      .optional()
+      .describe(
+        'Where to: a two-letter country, such as NZ, or the beginning of a number, such as +6421; everywhere, where it is not given. The longest beginning goes before the country, and that before everywhere. Not for email.',
+      ),
+    price: decimal(1_000_000).describe('Of one unit without tax, with at most 8 decimals.'),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, 'expected three capital letters, such as NZD')
+      .describe('Three capital letters, such as NZD; the same in all rates of the account.'),
+    tax: decimal(1, 'a share', '0.15')
+      .optional()
+      .describe(
+        'The tax on the price as a share of it, such as 0.15. It is shown apart, never in the price.',
+      ),
+    from: localDate
+      .optional()
+      .describe('The first day it is valid, in `ratesTimeZone`; always, where not given.'),
+    until: localDate
+      .optional()
+      .describe('The first day it is no longer valid, in `ratesTimeZone`; never, where not given.'),
+  })
+  .superRefine(({ channel, unit, destination: written, from, until }, context) => {
+    const add = (key: string, message: string): void => {
+      context.addIssue({ code: 'custom', path: [key], message });
+    };
+    if (unit !== unitOfChannel[channel])
+      add('unit', `expected ${unitOfChannel[channel]}, the unit of ${channel}`);
+    if (channel === 'email' && written !== undefined)
+      add('destination', 'expected none, for email has no country');
+    if (from !== undefined && until !== undefined && until <= from) {
+      add('until', `expected a day after ${from}, the first one it is valid`);
+    }
+  })
+  .meta({
+    oneOf: channels.map((channel) => ({
+      properties: { channel: { const: channel }, unit: { const: unitOfChannel[channel] } },
+      ...(channel === 'email' ? { not: { required: ['destination'] } } : {}),
+    })),
+  });
+
+/** So that the place of a tariff fits in two bytes, with room to spare. */
+const mostRates = 20_000;
+
+/** The rates of an account. */
+export const rates = z
+  .array(rate)
+  .max(mostRates, `expected at most ${mostRates} rates`)
+  .superRefine((list, context) => {
+    const add = (index: number, key: string, message: string): void => {
+      context.addIssue({ code: 'custom', path: [index, key], message });
+    };
+    for (const [index, { currency }] of list.entries()) {
+      if (currency === list[0]?.currency) continue;
+      add(index, 'currency', `expected ${list[0]?.currency}, the currency of the other rates`);
+    }
+    for (const { index, other } of overlaps(list)) {
+      const given = (['from', 'destination'] as const).find((key) => list[index]?.[key] !== undefined);
+      const message = `expected a time, or a destination, other than that of rates.${other}, which is for ${wordsOf(list[other])}`;
+      add(index, given ?? 'channel', message);
+    }
+  })
+  .default([])
+  .describe(
+    'The rate card: what the service is paid. `plan` estimates the cost of a run from it, budgets need it, and `report billing` holds it against what was charged.',
+  );
+
+export const ratesTimeZone = timeZone
+  .default('UTC')
+  .describe(
+    'The time zone of the dates in `rates`: a day begins at midnight there. A name such as Pacific/Auckland.',
+  );
+
+/** A rate that is valid at the same time as an earlier one of the same channel and destination; both by their places. */
+type Overlap = { readonly index: number; readonly other: number };
+
+function overlaps(list: readonly Rate[]): Overlap[] {
+  const found: Overlap[] = [];
+  const groups = Map.groupBy(
+    list.entries(),
+    ([, { channel, destination = '' }]) => `${channel} ${destination}`,
+  );
+  for (const group of groups.values()) {
+    let latest: (typeof group)[number] | undefined;
+    for (const entry of group.toSorted(([, one], [, other]) => order(one.from ?? '', other.from ?? ''))) {
+      const [index, { from = '', until = endOfTime }] = entry;
+      if (latest !== undefined && from < (latest[1].until ?? endOfTime)) {
+        found.push({ index: Math.max(index, latest[0]), other: Math.min(index, latest[0]) });
+      }
+      if (latest === undefined || until > (latest[1].until ?? endOfTime)) latest = entry;
+    }
+  }
+  return found.toSorted((one, other) => one.index - other.index);
+}
+
+/** After every date, in the order of texts. */
+const endOfTime = '~';
+
+function order(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+/** For people: `sms to NZ from 2026-11-01`. */
+function wordsOf(written: Rate | undefined): string {
+  if (written === undefined) return '';
+  const { channel, destination: to, from, until } = written;
+  const words: readonly (readonly [string, string | undefined])[] = [
+    ['to', to],
+    ['from', from],
+    ['until before', until],
+  ];
+  return [channel, ...words.flatMap(([word, value]) => (value === undefined ? [] : `${word} ${value}`))].join(
+    ' ',
+  );
+}

@@ -1,0 +1,152 @@
+import type pg from 'pg';
+import type { Channel, RunState } from '../../domain.ts';
+import { streamRows } from '../cursor.ts';
+import { entryClauses } from './entries.ts';
+
+/** Which runs; those of no campaign by name are those of all. */
+export type CampaignQuery = {
+  readonly campaigns: readonly string[];
+  /** Dates or times of the zone, as in a `BillingQuery`; what was planned from the first until before the second. */
+  readonly from: string | null;
+  readonly until: string | null;
+  /** A name of the IANA database. */
+  readonly timeZone: string;
+};
+
+/** What a run came to, or several: the figures of the billing report. Money is exact decimals, as text. */
+export type RunFigures = {
+  readonly contactsRead: number;
+  /** Invalid, duplicate and suppressed contacts. */
+  readonly contactsLeftOut: number;
+  readonly requests: number;
+  readonly recipients: number;
+  readonly accepted: number;
+  readonly delivered: number;
+  readonly undelivered: number;
+  readonly failed: number;
+  readonly unknown: number;
+  /** Percent of the accepted recipients, to a decimal place, as text; null where nobody was accepted. */
+  readonly deliveredShare: string | null;
+  readonly price: string;
+  readonly estimated: string;
+  readonly currency: string | null;
+};
+
+export type CampaignRun = RunFigures & {
+  readonly run: string;
+  readonly campaign: string;
+  readonly account: string;
+  readonly channel: Channel;
+  readonly state: RunState;
+  readonly plannedAt: Date;
+  /** When it first ran. */
+  readonly begunAt: Date | null;
+  readonly finishedAt: Date | null;
+  /** From the beginning to the end, pauses among them, to a decimal place; null before the end. */
+  readonly seconds: string | null;
+  /** Requests a second of that time. */
+  readonly requestsPerSecond: string | null;
+};
+
+/**
+ * The runs of campaigns, newest first, in batches, with what they came to so far, whenever that was sent.
+ *
+ * @param client in a transaction
+ */
+export function streamCampaignRuns(
+  client: pg.PoolClient,
+  query: CampaignQuery,
+): AsyncGenerator<readonly CampaignRun[], void, undefined> {
+  const lasted = 'extract(epoch FROM finished_at - begun_at)';
+  const sql = `
+    ${runClauses}
+    SELECT run_id AS run, campaign, account, channel, state, created_at AS "plannedAt", begun_at AS "begunAt",
+           finished_at AS "finishedAt", ${figures}, currency,
+           round(${lasted}, 1)::text AS seconds, round(requests / nullif(${lasted}, 0), 1)::text AS "requestsPerSecond"
+    FROM whole
+    ORDER BY created_at DESC, run_id DESC
+  `;
+  return streamRows<CampaignRun>(client, 'campaign_runs', { sql, values: valuesOf(query) }, 1_000);
+}
+
+/**
+ * The sums of all runs, one a currency.
+ *
+ * @param client in the same transaction
+ */
+export async function sumCampaignRuns(client: pg.PoolClient, query: CampaignQuery): Promise<RunFigures[]> {
+  const sums = figureColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
+  const { rows } = await client.query<RunFigures>(
+    `
+    ${runClauses}
+    SELECT ${figures}, currency
+    FROM (SELECT currency, ${sums} FROM whole GROUP BY currency) whole
+    ORDER BY currency NULLS LAST
+    `,
+    valuesOf(query),
+  );
+  return rows;
+}
+
+/** Names of these campaigns that have no run at all. */
+export async function unknownCampaigns(
+  client: pg.Pool | pg.ClientBase,
+  campaigns: readonly string[],
+): Promise<string[]> {
+  const { rows } = await client.query<{ campaign: string }>(
+    `
+    SELECT campaign
+    FROM unnest($1::text[]) campaign
+    WHERE NOT EXISTS (SELECT FROM runs WHERE runs.campaign = campaign.campaign)
+    `,
+    [campaigns],
+  );
+  return rows.map(({ campaign }) => campaign);
+}
+
+const billed = [
+  'requests',
+  'recipients',
+  'accepted',
+  'delivered',
+  'undelivered',
+  'failed',
+  'unknown',
+  'price',
+  'estimated',
+] as const;
+const figureColumns = ['contacts_read', 'contacts_left_out', ...billed];
+
+const figures = `
+  contacts_read::float8 AS "contactsRead", contacts_left_out::float8 AS "contactsLeftOut",
+  ${billed.map((column) => `${column}::${column === 'price' || column === 'estimated' ? 'text' : 'float8'} AS ${column}`).join(', ')},
+  round(100.0 * delivered / nullif(accepted, 0), 1)::text AS "deliveredShare"`;
+
+const runClauses = `
+  WITH ${entryClauses}, wanted AS MATERIALIZED (
+    SELECT run_id, campaign, account, channel, state, created_at, finished_at, rates ->> 'currency' AS currency,
+           contacts_read, contacts_invalid + contacts_duplicate + contacts_suppressed AS contacts_left_out
+    FROM runs
+    WHERE (cardinality($1::text[]) = 0 OR campaign = ANY ($1))
+      AND ($2::text IS NULL OR created_at >= $2::timestamp AT TIME ZONE $4)
+      AND ($3::text IS NULL OR created_at < $3::timestamp AT TIME ZONE $4)
+  ), come_to AS (
+    SELECT run_id, ${billed.map((column) => `sum(${column}) AS ${column}`).join(', ')}
+    FROM entry
+    WHERE run_id IN (SELECT run_id FROM wanted)
+    GROUP BY run_id
+  ), begun AS (
+    SELECT run_id, min(changed_at) AS begun_at
+    FROM run_states
+    WHERE state = 'running' AND run_id IN (SELECT run_id FROM wanted)
+    GROUP BY run_id
+  ), whole AS (
+    SELECT wanted.*, begun_at, ${billed.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
+    FROM wanted
+    LEFT JOIN come_to USING (run_id)
+    LEFT JOIN begun USING (run_id)
+  )`;
+
+function valuesOf({ campaigns, from, until, timeZone }: CampaignQuery): unknown[] {
+  return [campaigns, from, until, timeZone];
+}

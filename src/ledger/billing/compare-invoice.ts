@@ -1,0 +1,163 @@
+import type pg from 'pg';
+import type { Channel } from '../../domain.ts';
+
+export type ReconciliationPeriod = {
+  /** Local dates or times of the zone (`2026-11-01T00:00`); null: without an end. */
+  readonly from: string | null;
+  readonly until: string | null;
+  /** A name of the IANA database. */
+  readonly timeZone: string;
+};
+
+/** Whose recipients the invoice is to have; null: all. */
+export type ReconciliationScope = {
+  readonly accounts: readonly string[] | null;
+  /** A null among them is for nobody set it. */
+  readonly subAccounts: readonly (string | null)[] | null;
+  readonly channels: readonly Channel[] | null;
+};
+
+/** A request was sent when its last attempt began, as in billing. */
+const sentAt = 'coalesce(a.started_at, q.updated_at, r.created_at)';
+
+/**
+ * Compares the staged invoice with the ledger, by MessageID and recipient, into a table of this transaction. Recipients
+ * of runs that were purged are not known any more: their lines are unknown, and nobody of them is missing there.
+ */
+export async function compareInvoice(
+  client: pg.PoolClient,
+  { from, until, timeZone }: ReconciliationPeriod,
+  { accounts, subAccounts, channels }: ReconciliationScope,
+): Promise<void> {
+  await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
+  await client.query(`
+    CREATE TEMPORARY TABLE wanted_requests (
+      run_id text, request integer, message_id text, sent_at timestamptz, in_period boolean, in_scope boolean
+    ) ON COMMIT DROP
+  `);
+  await client.query(wantedRequests, [
+    from,
+    until,
+    timeZone,
+    accounts,
+    channels,
+    subAccounts?.filter((name) => name !== null) ?? null,
+    subAccounts?.includes(null) ?? false,
+  ]);
+  await client.query('ANALYZE wanted_requests');
+  await client.query(`
+    CREATE TEMPORARY TABLE reconciled (
+      kind text, message_id text, recipient text COLLATE "C", run_id text, request integer, sub_account text,
+      department text, charge_code text, line integer, date text, invoiced_units numeric, units numeric,
+      invoiced_price numeric, price numeric, detail text
+    ) ON COMMIT DROP
+  `);
+  await client.query(comparison, [timeZone]);
+}
+
+/** Requests that the invoice names, and those whose recipients it should have; the latter are of runs of that time. */
+const wantedRequests = `
+  INSERT INTO wanted_requests
+  WITH named AS (
+    SELECT q.run_id, q.request FROM requests q WHERE q.message_id IN (SELECT message_id FROM invoice_lines)
+    UNION
+    SELECT q.run_id, q.request
+    FROM runs r
+    JOIN requests q USING (run_id)
+    WHERE q.state = 'accepted' AND r.purged_at IS NULL
+      AND ($2::text IS NULL OR r.created_at < $2::timestamp AT TIME ZONE $3)
+      AND ($1::text IS NULL OR r.finished_at IS NULL OR r.finished_at >= $1::timestamp AT TIME ZONE $3)
+  ), sent AS (
+    SELECT q.run_id, q.request, q.message_id, ${sentAt} AS sent_at,
+           ($4::text[] IS NULL OR r.account = ANY ($4)) AND ($5::text[] IS NULL OR r.channel = ANY ($5))
+             AND ($6::text[] IS NULL OR coalesce(e.sub_account = ANY ($6), $7)) AS in_scope
+    FROM named
+    JOIN requests q USING (run_id, request)
+    JOIN runs r USING (run_id)
+    JOIN envelopes e USING (run_id, envelope)
+    LEFT JOIN attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
+  )
+  SELECT run_id, request, message_id, sent_at, in_period, in_scope
+  FROM sent
+  CROSS JOIN LATERAL (
+    SELECT ($1::text IS NULL OR sent_at >= $1::timestamp AT TIME ZONE $3)
+       AND ($2::text IS NULL OR sent_at < $2::timestamp AT TIME ZONE $3) AS in_period
+  ) period
+`;
+
+const comparison = `
+  INSERT INTO reconciled
+  WITH recipient AS (
+    SELECT w.run_id, w.request, c.address, ltrim(lower(c.address COLLATE "C"), '+') AS compared, o.outcome, o.result,
+           o.price, coalesce(o.units, c.parts, CASE r.channel WHEN 'email' THEN 1 END) AS units
+    FROM wanted_requests w
+    JOIN runs r ON r.run_id = w.run_id AND r.purged_at IS NULL
+    JOIN chunks k ON k.run_id = w.run_id AND k.request = w.request
+    CROSS JOIN LATERAL unnest(k.addresses, k.parts) WITH ORDINALITY AS c (address, parts, position)
+    LEFT JOIN recipient_outcomes o
+      ON o.run_id = w.run_id AND o.request = w.request AND o.position = c.position
+  ), invoiced AS (
+    SELECT i.*, min(line) OVER same AS first_line, w.run_id, w.request
+    FROM invoice_lines i
+    LEFT JOIN wanted_requests w USING (message_id)
+    WINDOW same AS (PARTITION BY message_id, address)
+  ), pair AS (
+    SELECT i.line, i.first_line, i.message_id, i.destination, i.date, i.units AS invoiced_units,
+           i.price AS invoiced_price, coalesce(i.run_id, c.run_id) AS run_id,
+           coalesce(i.request, c.request) AS request, c.address, c.outcome, c.result, c.units, c.price
+    FROM invoiced i
+    FULL JOIN recipient c ON c.run_id = i.run_id AND c.request = i.request AND c.compared = i.address
+  ), judged AS (
+    SELECT p.*, q.state, q.reason, q.recipients, e.sub_account, e.department, e.charge_code, r.purged_at,
+           coalesce(p.message_id, q.message_id) AS known_as, w.sent_at, w.in_period, w.in_scope,
+           CASE
+             WHEN p.line > p.first_line THEN 'twice in the invoice'
+             WHEN p.run_id IS NULL THEN 'missing here'
+             WHEN r.purged_at IS NOT NULL THEN 'unknown'
+             WHEN p.address IS NULL OR p.outcome = 'cancelled' THEN 'missing here'
+             WHEN p.line IS NULL THEN 'missing there'
+             WHEN q.state IN ('sending', 'in_doubt', 'abandoned') THEN 'unknown'
+             WHEN q.state <> 'accepted' THEN 'missing here'
+             WHEN NOT w.in_period THEN 'other period'
+             WHEN coalesce(p.invoiced_price, 0) <> coalesce(p.price, 0) THEN 'other price'
+             WHEN p.invoiced_units <> coalesce(p.units, 0) THEN 'other units'
+             ELSE 'agrees'
+           END AS kind
+    FROM pair p
+    LEFT JOIN wanted_requests w ON w.run_id = p.run_id AND w.request = p.request
+    LEFT JOIN requests q ON q.run_id = p.run_id AND q.request = p.request
+    LEFT JOIN runs r ON r.run_id = p.run_id
+    LEFT JOIN envelopes e ON e.run_id = p.run_id AND e.envelope = q.envelope
+    WHERE p.line IS NOT NULL
+       OR (q.state = 'accepted' AND p.outcome IS DISTINCT FROM 'cancelled' AND w.in_period AND w.in_scope)
+  )
+  SELECT kind, known_as, coalesce(address, destination), run_id, request, sub_account, department, charge_code, line,
+         date, invoiced_units,
+         CASE WHEN kind IN ('agrees', 'other price', 'other units', 'missing there') THEN units END,
+         invoiced_price,
+         CASE WHEN kind IN ('agrees', 'other price', 'other units', 'missing there') THEN price END,
+         CASE kind
+           WHEN 'twice in the invoice' THEN 'line ' || first_line || ' has it already'
+           WHEN 'missing there' THEN coalesce(outcome, 'accepted') || ', sent ' || sent.at
+           WHEN 'other period' THEN 'sent ' || sent.at || ', price ' || coalesce(price::text, 'not reported')
+           WHEN 'other price' THEN concat_ws(', ',
+             CASE WHEN price IS NULL THEN 'no price was reported' END,
+             CASE WHEN invoiced_units <> coalesce(units, 0) THEN 'other units too' END)
+           WHEN 'other units' THEN CASE WHEN units IS NULL THEN 'no units were reported' END
+           WHEN 'unknown' THEN CASE
+             WHEN purged_at IS NOT NULL THEN 'the run was purged, so its recipients are not known'
+             WHEN state = 'in_doubt' THEN 'in doubt here, and the invoice says the service has it: volley resolve '
+               || run_id || ' --request ' || request || ' --accepted --reason "in the invoice"'
+             WHEN state = 'sending' THEN 'being sent'
+             ELSE 'given up here, and the invoice says the service has it' || coalesce(': ' || reason, '') END
+           WHEN 'missing here' THEN CASE
+             WHEN run_id IS NULL THEN 'no request has this MessageID'
+             WHEN outcome = 'cancelled' THEN 'left out of the request' || coalesce(': ' || result, '')
+             WHEN address IS NOT NULL THEN 'the request is ' || state || coalesce(': ' || reason, '')
+             WHEN state = 'rejected' AND EXISTS (SELECT FROM requests h WHERE h.run_id = judged.run_id AND h.divided_from = judged.request)
+               THEN 'the request was rejected and divided: its recipients have other MessageIDs'
+             ELSE 'the request has no such recipient' END
+         END
+  FROM judged
+  CROSS JOIN LATERAL (SELECT to_char(sent_at AT TIME ZONE $1, 'YYYY-MM-DD HH24:MI') AS at) sent
+`;

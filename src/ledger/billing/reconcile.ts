@@ -1,0 +1,83 @@
+import type pg from 'pg';
+import { streamRows } from '../cursor.ts';
+
+/** What is said of a line of an invoice, or of a recipient that is not in it; in the order of a report. */
+export const reconciliationKinds = [
+  'missing here',
+  'missing there',
+  'other price',
+  'other units',
+  'twice in the invoice',
+  'other period',
+  'unknown',
+] as const;
+export type ReconciliationKind = (typeof reconciliationKinds)[number];
+
+/** A difference. Money and units are exact decimals, as text. */
+export type ReconciliationLine = {
+  readonly kind: ReconciliationKind;
+  readonly messageId: string;
+  /** As it was sent to; where nobody was, as the invoice has it. */
+  readonly recipient: string;
+  readonly run: string | null;
+  readonly request: number | null;
+  readonly subAccount: string | null;
+  readonly department: string | null;
+  readonly chargeCode: string | null;
+  /** Of the invoice. */
+  readonly line: number | null;
+  readonly date: string | null;
+  readonly invoicedUnits: string | null;
+  readonly units: string | null;
+  readonly invoicedPrice: string | null;
+  /** Of what is compared: null where nothing here is what the line is for. */
+  readonly price: string | null;
+  /** invoicedPrice - price, either nothing where it is null. */
+  readonly difference: string;
+  /** What is known of it, in words. */
+  readonly detail: string | null;
+};
+
+/** Sums of a kind, of the lines that agree, or of both together. */
+export type ReconciliationTotal = {
+  readonly kind: ReconciliationKind | 'agrees' | 'all';
+  readonly lines: number;
+  readonly invoicedUnits: string;
+  readonly units: string;
+  readonly invoicedPrice: string;
+  readonly price: string;
+  readonly difference: string;
+};
+
+/** The differences, in the order of their kinds, runs and MessageIDs; after `compareInvoice`, in its transaction. */
+export function streamDifferences(
+  client: pg.PoolClient,
+): AsyncGenerator<readonly ReconciliationLine[], void, undefined> {
+  const sql = `
+    SELECT kind, message_id AS "messageId", recipient, run_id AS run, request, sub_account AS "subAccount", department,
+           charge_code AS "chargeCode", line, date, invoiced_units::text AS "invoicedUnits", units::text AS units,
+           invoiced_price::text AS "invoicedPrice", price::text AS price,
+           (coalesce(invoiced_price, 0) - coalesce(price, 0))::text AS difference, nullif(detail, '') AS detail
+    FROM reconciled
+    WHERE kind <> 'agrees'
+    ORDER BY array_position($1::text[], kind), run_id NULLS FIRST, request, message_id, recipient, line
+  `;
+  return streamRows(client, 'differences', { sql, values: [reconciliationKinds] }, 2_000);
+}
+
+/** The sums of each kind that there is, in their order, what agrees first. */
+export async function totalReconciliation(client: pg.PoolClient): Promise<ReconciliationTotal[]> {
+  const { rows } = await client.query<ReconciliationTotal>(
+    `
+    SELECT coalesce(kind, 'all') AS kind, count(*)::float8 AS lines, coalesce(sum(invoiced_units), 0)::text AS "invoicedUnits",
+           coalesce(sum(units), 0)::text AS units, coalesce(sum(invoiced_price), 0)::text AS "invoicedPrice",
+           coalesce(sum(price), 0)::text AS price,
+           (coalesce(sum(invoiced_price), 0) - coalesce(sum(price), 0))::text AS difference
+    FROM reconciled
+    GROUP BY GROUPING SETS ((kind), ())
+    ORDER BY grouping(kind), array_position($1::text[], kind) NULLS FIRST
+    `,
+    [reconciliationKinds],
+  );
+  return rows;
+}

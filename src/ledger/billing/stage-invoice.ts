@@ -1,0 +1,47 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { copyValue } from '../contacts/copy.ts';
+
+/** A line of an invoice. `address` is as it is compared: in small letters, without a plus sign. */
+export type StagedInvoiceLine = {
+  readonly line: number;
+  readonly messageId: string;
+  readonly destination: string;
+  readonly address: string;
+  /** As the invoice has it. */
+  readonly date: string | null;
+  /** Decimal text. */
+  readonly units: string | null;
+  /** Decimal text. */
+  readonly price: string | null;
+};
+
+/** Copies an invoice into a table of this transaction; memory does not grow with it. */
+export async function stageInvoice(
+  client: pg.PoolClient,
+  batches: AsyncIterable<readonly StagedInvoiceLine[]>,
+): Promise<void> {
+  await client.query(`
+    CREATE TEMPORARY TABLE invoice_lines (
+      line integer NOT NULL, message_id text NOT NULL, destination text NOT NULL, address text COLLATE "C" NOT NULL,
+      date text, units numeric, price numeric
+    ) ON COMMIT DROP
+  `);
+  async function* lines(): AsyncGenerator<string, void, undefined> {
+    for await (const batch of batches) yield batch.map(copyLine).join('');
+  }
+  await pipeline(
+    Readable.from(lines()),
+    client.query(
+      copyFrom('COPY invoice_lines (line, message_id, destination, address, date, units, price) FROM STDIN'),
+    ),
+  );
+  await client.query('ANALYZE invoice_lines');
+}
+
+function copyLine({ line, messageId, destination, address, date, units, price }: StagedInvoiceLine): string {
+  const texts = [messageId, destination, address].map(copyValue).join('\t');
+  return `${line}\t${texts}\t${date === null ? '\\N' : copyValue(date)}\t${units ?? '\\N'}\t${price ?? '\\N'}\n`;
+}

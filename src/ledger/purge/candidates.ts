@@ -1,0 +1,115 @@
+import type pg from 'pg';
+import type { RunState } from '../../domain.ts';
+
+/** What is to be erased. */
+export type PurgeLimit = {
+  /** Of runs that were over before then, and of reports and suppressions that came before then. */
+  readonly before: Date;
+  /** Also of runs with requests in doubt, which nobody can send again after that. */
+  readonly alsoInDoubt: boolean;
+};
+
+/** A run that is old enough. `held` says, as half a sentence, why it is not purged; null where it is. */
+export type PurgeCandidate = {
+  readonly run: string;
+  readonly campaign: string;
+  readonly state: RunState;
+  readonly createdAt: Date;
+  readonly requests: number;
+  /** Without those of cancelled requests. */
+  readonly recipients: number;
+  readonly held: string | null;
+};
+
+/** SQL: why a run is kept, of `runs r`, with the limit as $1 and $2; null where nothing keeps it. */
+const whyHeld = `
+  CASE
+    WHEN r.purging THEN NULL
+    WHEN r.state NOT IN ('completed', 'cancelled', 'failed') THEN 'it is ' || r.state
+    WHEN EXISTS (SELECT FROM requests q WHERE q.run_id = r.run_id AND q.state IN ('planned', 'sending'))
+      THEN 'requests of it are planned or being sent'
+    WHEN NOT $2 AND EXISTS (SELECT FROM requests q WHERE q.run_id = r.run_id AND q.state = 'in_doubt')
+      THEN 'requests of it are in doubt'
+    WHEN EXISTS (
+      WITH RECURSIVE later AS (
+        SELECT run_id, state, finished_at FROM runs WHERE source_run = r.run_id
+        UNION ALL
+        SELECT s.run_id, s.state, s.finished_at FROM runs s JOIN later l ON s.source_run = l.run_id
+      )
+      SELECT FROM later
+      WHERE state NOT IN ('completed', 'cancelled', 'failed') OR finished_at IS NULL OR finished_at >= $1
+    ) THEN 'a younger run was made of it'
+    WHEN EXISTS (SELECT FROM billing_blocks b WHERE b.run_id = r.run_id AND b.open)
+      OR EXISTS (SELECT FROM billing_changes d WHERE d.run_id = r.run_id)
+      THEN 'it is not in billing as a whole yet; try again'
+  END`;
+
+const isOld = `(r.purging OR (r.purged_at IS NULL AND coalesce(r.finished_at, r.created_at) < $1))`;
+
+/** The runs that are old enough and were not purged, the oldest first; what was begun and not ended is among them. */
+export async function listPurgeCandidates(
+  pool: pg.Pool,
+  { before, alsoInDoubt }: PurgeLimit,
+): Promise<PurgeCandidate[]> {
+  const { rows } = await pool.query<PurgeCandidate>(
+    `
+    SELECT r.run_id AS run, r.campaign, r.state, r.created_at AS "createdAt", q.requests, q.recipients,
+           ${whyHeld} AS held
+    FROM runs r
+    CROSS JOIN LATERAL (
+      SELECT count(*)::float8 AS requests, coalesce(sum(recipients), 0)::float8 AS recipients
+      FROM requests WHERE run_id = r.run_id
+    ) q
+    WHERE ${isOld}
+    ORDER BY r.created_at, r.run_id
+    `,
+    [before, alsoInDoubt],
+  );
+  return rows;
+}
+
+/**
+ * Marks a run as purged, if nothing keeps it now; from then on nothing of it is sent, and no run is made of it. Within
+ * the caller's transaction.
+ *
+ * @returns false when something keeps it
+ */
+export async function beginPurge(
+  client: pg.ClientBase,
+  run: string,
+  { before, alsoInDoubt }: PurgeLimit,
+  now: Date,
+): Promise<boolean> {
+  // Who resolves its requests, or resumes it, takes the run first; the statement after this sees what they did.
+  await client.query('SELECT FROM runs WHERE run_id = $1 FOR UPDATE', [run]);
+  const { rowCount } = await client.query(
+    `
+    UPDATE runs r
+    SET purged_at = coalesce(purged_at, $4), purging = true
+    WHERE run_id = $3 AND ${isOld} AND ${whyHeld} IS NULL
+    `,
+    [before, alsoInDoubt, run, now],
+  );
+  return rowCount === 1;
+}
+
+/** How many reports and suppressions would be erased beside those runs. */
+export async function countPurgeable(
+  pool: pg.Pool,
+  runs: readonly string[],
+  before: Date,
+): Promise<{ readonly reports: number; readonly suppressions: number }> {
+  const { rows } = await pool.query<{ reports: number; suppressions: number }>(
+    `
+    SELECT (SELECT count(*)::float8
+            FROM inbox i
+            LEFT JOIN reports k USING (report_id)
+            LEFT JOIN runs r ON r.run_id = k.run_id
+            WHERE k.run_id = ANY ($1) OR (i.received_at < $2 AND (r.run_id IS NULL OR r.purged_at IS NOT NULL))
+           ) AS reports,
+           (SELECT count(*)::float8 FROM suppressions WHERE created_at < $2) AS suppressions
+    `,
+    [runs, before],
+  );
+  return rows[0] ?? { reports: 0, suppressions: 0 };
+}

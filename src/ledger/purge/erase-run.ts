@@ -1,0 +1,146 @@
+import type pg from 'pg';
+import { inTransaction } from '../connection.ts';
+
+/** Recipients that are erased in one transaction, about; and rows of other tables. */
+const batch = 20_000;
+
+/** Pieces of files, a mebibyte each, that are deleted in one transaction. */
+const fileBatch = 200;
+
+/** SQL: what is kept of a frozen definition: nothing in these keys is of a person. */
+const keptOfDefinition = `
+  (SELECT coalesce(jsonb_object_agg(key, value), '{}')
+   FROM jsonb_each(definition)
+   WHERE key IN ('campaign', 'account', 'channel', 'dispatch', 'budget'))`;
+
+/**
+ * Erases what a run knows of people, and its messages; in batches, each a transaction of its own. Done again, it goes on
+ * where it was stopped. What billing is made of stays: requests with their MessageIDs and states, lines, parts and
+ * tariffs, when attempts were made and what became of them, outcomes with units and price. The service's words may quote
+ * anything, so they go.
+ *
+ * @param run that is marked as being purged
+ * @returns how many raw reports were deleted
+ */
+export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
+  const reports = await eraseRequests(pool, run);
+  await inSteps(pool, async (client, after) => {
+    const { rows } = await client.query<{ last: number | null }>(
+      `
+      WITH erased AS (
+        UPDATE envelopes
+        SET fields = '{}', keypads = '[]', files = '[]', audio = '{}'
+        WHERE run_id = $1 AND envelope > $2 AND envelope <= $2 + $3
+      )
+      SELECT min(envelope) AS last FROM envelopes WHERE run_id = $1 AND envelope > $2 + $3
+      `,
+      [run, after, batch],
+    );
+    const next = rows[0]?.last ?? null;
+    return next === null ? null : next - 1;
+  });
+  await inSteps(pool, async (client, after) => {
+    const { rows } = await client.query<{ last: number | null }>(
+      `
+      WITH found AS (
+        SELECT line FROM rejected_contacts WHERE run_id = $1 AND line > $2 ORDER BY line LIMIT $3
+      ), erased AS (
+        UPDATE rejected_contacts r
+        SET detail = ''
+        FROM found
+        WHERE r.run_id = $1 AND r.line = found.line
+      )
+      SELECT max(line) AS last FROM found
+      `,
+      [run, after, batch],
+    );
+    return rows[0]?.last ?? null;
+  });
+  await deleteAll(
+    pool,
+    'DELETE FROM contact_file_pieces WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_file_pieces WHERE run_id = $1 LIMIT $2))',
+    run,
+  );
+  await deleteAll(
+    pool,
+    'DELETE FROM run_files WHERE ctid = ANY (ARRAY(SELECT ctid FROM run_files WHERE run_id = $1 LIMIT $2))',
+    run,
+  );
+  await pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
+  await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
+  await pool.query(
+    `UPDATE runs SET definition = ${keptOfDefinition}, state_reason = NULL, purging = false WHERE run_id = $1`,
+    [run],
+  );
+  return reports;
+}
+
+/** By ranges of requests, with what belongs to them; a chunk may have many recipients. */
+async function eraseRequests(pool: pg.Pool, run: string): Promise<number> {
+  const { rows } = await pool.query<{ last: number; each: number }>(
+    `
+    SELECT coalesce(max(request), 0) AS last, coalesce(sum(recipients)::float8 / nullif(count(*), 0), 1) AS each
+    FROM requests WHERE run_id = $1
+    `,
+    [run],
+  );
+  const { last, each } = rows[0] ?? { last: 0, each: 1 };
+  const size = Math.max(1, Math.floor(batch / Math.max(1, each)));
+  let reports = 0;
+  for (let first = 0; first <= last; first += size) {
+    const range = [run, first, first + size - 1];
+    reports += await inTransaction(pool, async (client) => {
+      for (const statement of ofRequests) await client.query(statement, range);
+      const { rowCount } = await client.query(deleteReports, range);
+      return rowCount ?? 0;
+    });
+  }
+  return reports;
+}
+
+const ofRequests = [
+  `
+  UPDATE chunks
+  SET addresses = array_fill(CAST(NULL AS text), ARRAY[cardinality(lines)]),
+      original_addresses = array_fill(CAST(NULL AS text), ARRAY[cardinality(lines)]), destinations = '[]'
+  WHERE run_id = $1 AND request BETWEEN $2 AND $3
+  `,
+  'UPDATE requests SET reason = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND reason IS NOT NULL',
+  'UPDATE attempts SET detail = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND detail IS NOT NULL',
+  // What is said of those who were left out are our own words.
+  `
+  UPDATE recipient_outcomes
+  SET result = NULL
+  WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND outcome <> 'cancelled' AND result IS NOT NULL
+  `,
+  `
+  UPDATE reports
+  SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
+  WHERE run_id = $1 AND request BETWEEN $2 AND $3
+  `,
+];
+
+/** What is deleted is not read again: an empty body would say something else than it did. */
+const deleteReports = `
+  DELETE FROM inbox i
+  USING reports k
+  WHERE k.run_id = $1 AND k.request BETWEEN $2 AND $3 AND i.report_id = k.report_id
+`;
+
+/** @param step takes where the last one ended, and gives where it ended itself; null at the end */
+async function inSteps(
+  pool: pg.Pool,
+  step: (client: pg.ClientBase, after: number) => Promise<number | null>,
+): Promise<void> {
+  for (let after: number | null = -1; after !== null; ) {
+    const from: number = after;
+    after = await inTransaction(pool, (client) => step(client, from));
+  }
+}
+
+async function deleteAll(pool: pg.Pool, statement: string, run: string): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool.query(statement, [run, fileBatch]);
+    if ((rowCount ?? 0) < fileBatch) return;
+  }
+}

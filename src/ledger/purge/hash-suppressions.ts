@@ -1,0 +1,86 @@
+import type pg from 'pg';
+import { inTransaction } from '../connection.ts';
+import { type HashKey, hashedAddress, keepHashKeyProof } from '../suppressions/hash.ts';
+
+/** Suppressions that are hashed in one transaction. */
+const batch = 10_000;
+
+type Key = { readonly channel: string; readonly address: string; readonly sub_account: string };
+
+/**
+ * Keeps the suppressions from before then as hashes of their addresses, without the words of why. In batches, each a
+ * transaction in which a suppression is either the one or the other, so nobody is missed meanwhile.
+ *
+ * @returns how many
+ * @throws InputError when others were hashed with another key
+ */
+export async function hashSuppressions(pool: pg.Pool, key: HashKey, before: Date): Promise<number> {
+  let hashed = 0;
+  for (let after: Key | undefined = { channel: '', address: '', sub_account: '' }; after; ) {
+    const from: Key = after;
+    const step = await inTransaction(pool, (client) => hashAfter(client, key, from, before));
+    hashed += step.hashed;
+    after = step.last;
+  }
+  return hashed;
+}
+
+async function hashAfter(
+  client: pg.ClientBase,
+  key: HashKey,
+  after: Key,
+  before: Date,
+): Promise<{ readonly hashed: number; readonly last: Key | undefined }> {
+  const { rows } = await client.query<Key>(
+    `
+    SELECT channel, address, sub_account
+    FROM suppressions
+    WHERE (channel, address, sub_account) > ($1, $2 COLLATE "C", $3) AND created_at < $4
+    ORDER BY channel, address, sub_account
+    LIMIT $5
+    FOR UPDATE
+    `,
+    [after.channel, after.address, after.sub_account, before, batch],
+  );
+  if (rows.length === 0) return { hashed: 0, last: undefined };
+  await keepHashKeyProof(client, key);
+  const { rowCount } = await client.query(
+    `
+    WITH found AS MATERIALIZED (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS f (channel, address, sub_account)
+    ), kept AS (
+      INSERT INTO hashed_suppressions (channel, hash, sub_account, source, created_at)
+      SELECT s.channel, ${hashedAddress('s.channel', 's.address', '$4', '$5')}, s.sub_account, s.source, s.created_at
+      FROM suppressions s
+      JOIN found f ON s.channel = f.channel AND s.address = f.address COLLATE "C" AND s.sub_account = f.sub_account
+      ORDER BY 1, 2, 3
+      ON CONFLICT DO NOTHING
+    )
+    DELETE FROM suppressions s
+    USING found f
+    WHERE s.channel = f.channel AND s.address = f.address COLLATE "C" AND s.sub_account = f.sub_account
+    `,
+    [
+      rows.map(({ channel }) => channel),
+      rows.map(({ address }) => address),
+      rows.map(({ sub_account }) => sub_account),
+      key.inner,
+      key.outer,
+    ],
+  );
+  return { hashed: rowCount ?? 0, last: rows.at(-1) };
+}
+
+/**
+ * Forgets which suppressions people took away before then. As long as a raw report from before that is kept, it may be
+ * read again, and must not bring the suppression back.
+ */
+export async function forgetRemovedSuppressions(pool: pg.Pool, before: Date): Promise<void> {
+  await pool.query(
+    `
+    DELETE FROM removed_suppressions
+    WHERE removed_at < least($1, (SELECT min(received_at) FROM inbox))
+    `,
+    [before],
+  );
+}

@@ -1,0 +1,54 @@
+import type pg from 'pg';
+import { inTransaction } from '../connection.ts';
+
+/** Raw reports that are looked at in one transaction. */
+const batch = 5_000;
+
+/**
+ * Deletes the raw reports that came before then and belong to no run, or to one that was purged, and erases what they say
+ * of people. What waits to be read stays, and so does what belongs to a run that is kept. In batches, each a transaction.
+ *
+ * @returns how many
+ */
+export async function eraseOldReports(pool: pg.Pool, before: Date): Promise<number> {
+  let erased = 0;
+  for (let after = '0'; ; ) {
+    const from = after;
+    const step = await inTransaction(pool, (client) => eraseAfter(client, from, before));
+    erased += step.erased;
+    // They are numbered as they come, or nearly so.
+    if (step.last === null || step.younger) return erased;
+    after = step.last;
+  }
+}
+
+type Step = { readonly last: string | null; readonly erased: number; readonly younger: boolean };
+
+async function eraseAfter(client: pg.ClientBase, after: string, before: Date): Promise<Step> {
+  const { rows } = await client.query<Step>(
+    `
+    WITH found AS MATERIALIZED (
+      SELECT report_id, received_at FROM inbox WHERE report_id > $1 ORDER BY report_id LIMIT $3
+    ), due AS MATERIALIZED (
+      SELECT f.report_id
+      FROM found f
+      LEFT JOIN reports k USING (report_id)
+      LEFT JOIN runs r ON r.run_id = k.run_id
+      WHERE f.received_at < $2 AND (r.run_id IS NULL OR r.purged_at IS NOT NULL)
+        AND f.report_id NOT IN (SELECT unnest(report_ids) FROM inbox_queue)
+    ), erased AS (
+      UPDATE reports k
+      SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
+      FROM due
+      WHERE k.report_id = due.report_id
+    ), deleted AS (
+      DELETE FROM inbox i USING due WHERE i.report_id = due.report_id
+    )
+    SELECT max(report_id)::text AS last, (SELECT count(*)::integer FROM due) AS erased,
+           coalesce(bool_and(received_at >= $2), true) AS younger
+    FROM found
+    `,
+    [after, before, batch],
+  );
+  return rows[0] ?? { last: null, erased: 0, younger: true };
+}

@@ -1,0 +1,43 @@
+import type pg from 'pg';
+import type { DeliveryOutcome } from '../../domain.ts';
+
+/** A report that says something else than the one that decided. */
+export type ConflictingReport = {
+  readonly messageId: string | null;
+  /** Null where it was erased. */
+  readonly address: string | null;
+  readonly receivedAt: Date;
+  /** What it says, in our words and in the service's. */
+  readonly outcome: DeliveryOutcome;
+  readonly result: string | null;
+  /** What was decided; null where that was taken back since. */
+  readonly decided: DeliveryOutcome | null;
+  readonly decidedResult: string | null;
+  readonly decidedAt: Date | null;
+};
+
+/**
+ * Reports of a run that say another final outcome than the first one of their recipient did, in the order they came.
+ *
+ * @param limit most to list
+ */
+export async function listConflicting(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+  limit: number,
+): Promise<ConflictingReport[]> {
+  const { rows } = await client.query<ConflictingReport>(
+    `
+    SELECT k.message_id AS "messageId", k.address, k.received_at AS "receivedAt", k.outcome, k.result,
+           o.outcome AS decided, o.result AS "decidedResult", o.reported_at AS "decidedAt"
+    FROM reports k
+    LEFT JOIN recipient_outcomes o
+      ON o.run_id = k.run_id AND o.request = k.request AND o.position = k.position AND o.outcome <> 'cancelled'
+    WHERE k.run_id = $1 AND k.state = 'conflicting'
+    ORDER BY k.report_id
+    LIMIT $2
+    `,
+    [run, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,157 @@
+import type pg from 'pg';
+import type { RequestState } from '../../domain.ts';
+
+/** What an attempt proved; null: nobody knows yet, it may be on its way. */
+export type AttemptVerdict =
+  | 'accepted'
+  | 'rejected'
+  | 'unauthorized'
+  | 'retry'
+  | 'failed'
+  | 'in_doubt'
+  | 'released';
+
+/** Attempts that ended in the same way. */
+export type AttemptGroup = {
+  readonly verdict: AttemptVerdict | null;
+  readonly httpStatus: number | null;
+  readonly attempts: number;
+};
+
+/** What was sent within a minute, an hour or a day. */
+export type SendsInTime = {
+  /** The local time at which it begins: `2026-11-03T04:05`, `2026-11-03T04` or `2026-11-03`. */
+  readonly at: string;
+  /** Requests that were sent for the first time. */
+  readonly requests: number;
+  /** Of these requests, without those that were left out. */
+  readonly recipients: number;
+  /** Attempts after the first one of a request. */
+  readonly retries: number;
+};
+
+/** Of attempts that were answered, in milliseconds; null where none was. */
+export type AnswerTimes = {
+  readonly answered: number;
+  readonly median: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+};
+
+/** An attempt that took long, answered or not. */
+export type SlowAttempt = {
+  readonly messageId: string;
+  readonly request: number;
+  readonly attempt: number;
+  readonly startedAt: Date;
+  readonly milliseconds: number;
+  readonly httpStatus: number | null;
+  readonly verdict: AttemptVerdict | null;
+  /** What became of the request. */
+  readonly state: RequestState;
+};
+
+/** How a run was sent. */
+export type Sending = {
+  /** When its first request was sent, and when its last attempt began; null where nothing was sent. */
+  readonly firstAt: Date | null;
+  readonly lastAt: Date | null;
+  readonly attempts: number;
+  /** Attempts after the first one of a request. */
+  readonly retries: number;
+  /** Requests that had more than one attempt. */
+  readonly retried: number;
+  readonly answerTimes: AnswerTimes;
+  /** The most frequent first. */
+  readonly ends: readonly AttemptGroup[];
+  readonly unit: 'minute' | 'hour' | 'day';
+  /** In their order; times in which nothing was sent are left out. */
+  readonly sends: readonly SendsInTime[];
+  /** The slowest first. */
+  readonly slowest: readonly SlowAttempt[];
+};
+
+type DbSending = Omit<Sending, 'slowest' | 'answerTimes'> &
+  AnswerTimes & { readonly slowest: readonly (Omit<SlowAttempt, 'startedAt'> & { startedAt: string })[] };
+
+/**
+ * How a run was sent, from all of its attempts, which are read once.
+ *
+ * @param timeZone a name of the IANA database, for the times in `sends`
+ * @param slowest so many attempts are listed
+ */
+export async function describeSending(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+  timeZone: string,
+  slowest: number,
+): Promise<Sending> {
+  const { rows } = await client.query<DbSending>(statement, [run, timeZone, slowest]);
+  const [row] = rows;
+  if (!row) throw new Error('an aggregate has a row');
+  const { answered, median, p95, p99, ...sending } = row;
+  return {
+    ...sending,
+    answerTimes: { answered, median, p95, p99 },
+    slowest: row.slowest.map((each) => ({ ...each, startedAt: new Date(each.startedAt) })),
+  };
+}
+
+const milliseconds = (interval: string): string => `round(extract(epoch FROM ${interval}) * 1000)::float8`;
+const formats = { minute: 'YYYY-MM-DD"T"HH24:MI', hour: 'YYYY-MM-DD"T"HH24', day: 'YYYY-MM-DD' } as const;
+
+// So that there are no more lines than somebody reads: 60 minutes, 72 hours.
+const statement = `
+  WITH attempt AS MATERIALIZED (
+    SELECT request, attempt, started_at, finished_at - started_at AS lasted, verdict, http_status
+    FROM attempts
+    WHERE run_id = $1
+  ), whole AS (
+    SELECT min(started_at) AS first_at, max(started_at) AS last_at, count(*)::integer AS attempts,
+           (count(*) FILTER (WHERE attempt > 1))::integer AS retries,
+           (count(*) FILTER (WHERE attempt = 2))::integer AS retried,
+           (count(lasted) FILTER (WHERE http_status IS NOT NULL))::integer AS answered,
+           percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY lasted)
+             FILTER (WHERE http_status IS NOT NULL AND lasted IS NOT NULL) AS times,
+           CASE WHEN max(started_at) - min(started_at) > interval '3 days' THEN 'day'
+                WHEN max(started_at) - min(started_at) > interval '1 hour' THEN 'hour'
+                ELSE 'minute' END AS unit
+    FROM attempt
+  ), ended AS (
+    SELECT verdict, http_status, count(*) AS attempts FROM attempt GROUP BY verdict, http_status
+  ), minute AS (
+    SELECT date_trunc('minute', started_at) AS at, (count(*) FILTER (WHERE attempt = 1)) AS requests,
+           coalesce(sum(recipients) FILTER (WHERE attempt = 1), 0) AS recipients, (count(*) FILTER (WHERE attempt > 1)) AS retries
+    FROM attempt
+    JOIN (SELECT request, recipients FROM requests WHERE run_id = $1) q USING (request)
+    GROUP BY 1
+  ), left_out AS (
+    SELECT date_trunc('minute', started_at) AS at, 0, -count(*), 0
+    FROM recipient_outcomes o
+    JOIN attempt ON attempt.request = o.request AND attempt.attempt = 1
+    WHERE o.run_id = $1 AND o.outcome = 'cancelled'
+    GROUP BY 1
+  ), sent AS (
+    SELECT to_char(at AT TIME ZONE $2,
+                   CASE unit WHEN 'day' THEN '${formats.day}' WHEN 'hour' THEN '${formats.hour}' ELSE '${formats.minute}' END
+           ) AS at,
+           sum(requests) AS requests, sum(recipients) AS recipients, sum(retries) AS retries
+    FROM (TABLE minute UNION ALL TABLE left_out) each
+    CROSS JOIN (SELECT unit FROM whole) whole
+    GROUP BY 1
+  ), slow AS (
+    SELECT q.message_id AS "messageId", request, attempt, started_at AS "startedAt",
+           ${milliseconds('lasted')} AS milliseconds, http_status AS "httpStatus", verdict, q.state
+    FROM (SELECT * FROM attempt WHERE lasted IS NOT NULL ORDER BY lasted DESC, request, attempt LIMIT $3) longest
+    JOIN requests q USING (request)
+    WHERE q.run_id = $1
+  )
+  SELECT first_at AS "firstAt", last_at AS "lastAt", attempts, retries, retried, answered, unit,
+         ${milliseconds('times[1]')} AS median, ${milliseconds('times[2]')} AS p95, ${milliseconds('times[3]')} AS p99,
+         (SELECT coalesce(json_agg(json_build_object('verdict', verdict, 'httpStatus', http_status, 'attempts', e.attempts)
+                                   ORDER BY e.attempts DESC, verdict, http_status), '[]')
+          FROM ended e) AS ends,
+         (SELECT coalesce(json_agg(sent ORDER BY at), '[]') FROM sent) AS sends,
+         (SELECT coalesce(json_agg(slow ORDER BY milliseconds DESC, request, attempt), '[]') FROM slow) AS slowest
+  FROM whole
+`;

@@ -1,0 +1,38 @@
+import type pg from 'pg';
+import type { Channel, RunState } from '../../domain.ts';
+
+/** A state of a run, and when it was entered. */
+export type RunStateChange = {
+  readonly state: RunState;
+  /** Why, where there is something to say. */
+  readonly reason: string | null;
+  readonly at: Date;
+};
+
+/** What a run became, in the order in which it did. */
+export async function listStates(client: pg.Pool | pg.ClientBase, run: string): Promise<RunStateChange[]> {
+  const { rows } = await client.query<RunStateChange>(
+    'SELECT state, reason, changed_at AS at FROM run_states WHERE run_id = $1 ORDER BY change',
+    [run],
+  );
+  return rows;
+}
+
+/** What a run is, but for its counts. */
+export type RunHead = {
+  readonly account: string;
+  readonly channel: Channel;
+  /** Why it is in its state. */
+  readonly stateReason: string | null;
+};
+
+export async function findRunHead(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+): Promise<RunHead | undefined> {
+  const { rows } = await client.query<RunHead>(
+    'SELECT account, channel, state_reason AS "stateReason" FROM runs WHERE run_id = $1',
+    [run],
+  );
+  return rows[0];
+}

@@ -1,0 +1,105 @@
+import { createHash, createHmac } from 'node:crypto';
+import type pg from 'pg';
+import { type Channel, InputError } from '../../domain.ts';
+
+/**
+ * The key of hashed suppressions. HMAC-SHA-256 is made of two SHA-256, so Postgres can work it out too, with nothing
+ * installed: it is given the key as it goes into them, as parameters of a statement, and keeps neither.
+ */
+export type HashKey = {
+  /** 64 bytes each. */
+  readonly inner: Buffer;
+  readonly outer: Buffer;
+  /** The same as `hashedAddress` in SQL. */
+  readonly hash: (channel: string, address: string) => Buffer;
+};
+
+/** HMAC's (RFC 2104) for SHA-256. Bytes. */
+const blockSize = 64;
+
+export function hashKeyOf(secret: Uint8Array): HashKey {
+  const key = Buffer.alloc(blockSize);
+  key.set(secret.byteLength > blockSize ? createHash('sha256').update(secret).digest() : secret);
+  const pad = (byte: number): Buffer => Buffer.from(key.map((each) => each ^ byte));
+  return {
+    inner: pad(0x36),
+    outer: pad(0x5c),
+    hash: (channel, address) => createHmac('sha256', secret).update(`${channel}:${address}`).digest(),
+  };
+}
+
+/**
+ * SQL: the hash of a compared address; null without a key.
+ *
+ * @param inner SQL of the parameter that has the inner key, bytea; `outer` of the other
+ */
+export function hashedAddress(channel: string, address: string, inner: string, outer: string): string {
+  return `sha256(${outer}::bytea || sha256(${inner}::bytea || convert_to(${channel} || ':' || ${address}, 'UTF8')))`;
+}
+
+/** What is hashed so that a key can be told from another; no channel is called so. */
+const proofOf = { channel: 'key', address: 'proof' } as const;
+
+/** SQL: whether suppressions that are hashed can be heeded with the key. */
+export function keyFits(inner: string, outer: string): string {
+  const { channel, address } = proofOf;
+  return `(NOT EXISTS (SELECT FROM hashed_suppressions)
+    OR coalesce(${hashedAddress(`'${channel}'`, `'${address}'`, inner, outer)} = (SELECT proof FROM hash_key), false))`;
+}
+
+/**
+ * To be asked after the look at the suppressions: whoever hashes one in the meantime is noticed by it.
+ *
+ * @throws InputError when suppressions are hashed and this is not their key: nobody may be sent to then
+ */
+export async function requireHashKey(client: pg.Pool | pg.ClientBase, key: HashKey | null): Promise<void> {
+  const { rows } = await client.query<{ fits: boolean }>(`SELECT ${keyFits('$1', '$2')} AS fits`, [
+    key?.inner ?? null,
+    key?.outer ?? null,
+  ]);
+  if (rows[0]?.fits) return;
+  const what =
+    key === null
+      ? 'Suppressed addresses are kept as hashes (volley purge), and without their key nobody knows whom not to send to. Set VOLLEY_HASH_KEY to the key of the machine that purged, or VOLLEY_HOME to the folder that has it.'
+      : 'This is not the key with which suppressed addresses were hashed (volley purge), so nobody knows whom not to send to. Set it to that of the machine that purged.';
+  throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
+}
+
+/**
+ * Keeps the proof of the key, where there is none yet; within the caller's transaction.
+ *
+ * @throws InputError when another key was used before
+ */
+export async function keepHashKeyProof(client: pg.ClientBase, key: HashKey): Promise<void> {
+  await client.query('INSERT INTO hash_key (proof) VALUES ($1) ON CONFLICT DO NOTHING', [
+    key.hash(proofOf.channel, proofOf.address),
+  ]);
+  const { rows } = await client.query<{ proof: Buffer }>('SELECT proof FROM hash_key');
+  if (rows[0]?.proof.equals(key.hash(proofOf.channel, proofOf.address))) return;
+  const what =
+    'This is not the key with which suppressed addresses were hashed before. Set it to that of the machine that purged.';
+  throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
+}
+
+export type HashedSuppression = {
+  readonly hash: Buffer;
+  /** Empty: for all. */
+  readonly subAccount: string;
+};
+
+/** The hashed suppressions of a channel, in pages; they are few beside those that are not. */
+export async function listHashedSuppressions(
+  client: pg.ClientBase,
+  channel: Channel,
+): Promise<HashedSuppression[]> {
+  const { rows } = await client.query<HashedSuppression>(
+    'SELECT hash, sub_account AS "subAccount" FROM hashed_suppressions WHERE channel = $1 ORDER BY sub_account',
+    [channel],
+  );
+  return rows;
+}
+
+/** Why an address is left out that is known by its hash alone. */
+export function hashedDetail(channel: string, subAccount: string): string {
+  return `suppressed for ${channel}${subAccount === '' ? '' : ` of SubAccount ${subAccount}`}, known by its hash alone`;
+}

@@ -1,0 +1,104 @@
+import type { PassThrough } from 'node:stream';
+import type { WorkbookWriter, WorksheetWriter } from '@cj-tech-master/excelts';
+import type { Sheet } from './sheet.ts';
+import { columnWidths, sheetNames, workbookCell, workbookText } from './xlsx-cells.ts';
+
+/** Of the font that cells have by themselves; without its name it would be another one. */
+const bold = { name: 'Calibri', family: 2, scheme: 'minor', size: 11, bold: true } as const;
+/** A4, across, as wide as the columns are. */
+const onPaper = {
+  paperSize: 9,
+  orientation: 'landscape',
+  fitToPage: true,
+  fitToWidth: 1,
+  fitToHeight: 0,
+} as const;
+
+/**
+ * The rows in a worksheet with a frozen, filterable header, and as many further ones as they need; totals under the last.
+ *
+ * @param output where the workbook goes; who stops reading it ends the writing
+ * @param rowsInEach rows of a worksheet, its header among them
+ * @returns how many rows there were
+ */
+export async function writeWorksheets<Row>(
+  workbook: WorkbookWriter,
+  sheet: Sheet<Row>,
+  output: PassThrough,
+  rowsInEach: number,
+): Promise<number> {
+  const { columns, totals } = sheet;
+  const nameOf = sheetNames(sheet.title);
+  let widths: readonly number[] | undefined;
+  let worksheet: WorksheetWriter | undefined;
+  let worksheets = 0;
+  let rows = 0;
+  let rowsOfAll = 0;
+
+  const finish = async (): Promise<void> => {
+    await worksheet?.commit();
+    worksheet = undefined;
+  };
+  const place = async (): Promise<WorksheetWriter> => {
+    if (worksheet && rows >= rowsInEach) await finish();
+    if (worksheet) return worksheet;
+    worksheets++;
+    rows = 1;
+    worksheet = workbook.addWorksheet(nameOf(worksheets), {
+      views: [{ state: 'frozen', ySplit: 1 }],
+      pageSetup: onPaper,
+    });
+    worksheet.columns = columns.map(({ title }, column) => ({
+      header: workbookText(title),
+      width: widths?.[column] ?? columnWidths(columns, [])[column] ?? 0,
+    }));
+    const header = worksheet.getRow(1);
+    header.font = bold;
+    for (const [column, { kind }] of columns.entries()) {
+      // As the cells are by themselves.
+      header.getCell(column + 1).alignment = { horizontal: kind === 'text' ? 'left' : 'right' };
+    }
+    header.commit();
+    return worksheet;
+  };
+  const write = async (row: Row, total: boolean): Promise<void> => {
+    const to = await place();
+    const cells = columns.map(({ kind, value }) => workbookCell(kind, value(row)));
+    const line = to.addRow(cells.map((cell) => cell.value));
+    for (const [column, { format }] of cells.entries()) {
+      if (format !== undefined) line.getCell(column + 1).numFmt = format;
+    }
+    if (total) {
+      line.font = bold;
+      line.border = { top: { style: 'thin' } };
+    }
+    line.commit();
+    rows++;
+    if (!total) to.autoFilter = { from: { row: 1, col: 1 }, to: { row: rows, col: columns.length } };
+  };
+
+  for await (const batch of sheet.rows) {
+    if (batch.length > 0) widths ??= columnWidths(columns, batch);
+    for (const row of batch) {
+      await write(row, false);
+      await drained(output);
+      if (output.destroyed) return rowsOfAll;
+    }
+    rowsOfAll += batch.length;
+  }
+  for (const row of totals ? await totals() : []) await write(row, true);
+  await place();
+  await finish();
+  return rowsOfAll;
+}
+
+async function drained(output: PassThrough): Promise<void> {
+  if (!output.writableNeedDrain || output.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      output.off('drain', done).off('close', done);
+      resolve();
+    };
+    output.on('drain', done).on('close', done);
+  });
+}

@@ -1,0 +1,88 @@
+import type { ReconciliationPeriod } from '../ledger/billing/compare-invoice.ts';
+import type { ReconciliationLine, ReconciliationTotal } from '../ledger/billing/reconcile.ts';
+import type { Sheet, SheetColumn } from './formats/sheet.ts';
+
+/** A line of the report: a difference, or the sum of a kind of them. */
+type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient'> & {
+  readonly kind: string;
+  readonly messageId: string | null;
+  readonly recipient: string | null;
+};
+
+/** An invoice beside the ledger: the differences, and the sums of what agrees and of each kind of difference. */
+export function reconcileSheet(
+  reconciliation: {
+    readonly name: string;
+    readonly hasUnits: boolean;
+    readonly hasDate: boolean;
+    readonly differences: AsyncIterable<readonly ReconciliationLine[]>;
+    readonly totals: readonly ReconciliationTotal[];
+    readonly unreadable: { readonly lines: number };
+  },
+  { from, until, timeZone }: ReconciliationPeriod,
+  filters: readonly string[],
+  asOf: Date,
+): Sheet<SheetLine> {
+  const { name, hasUnits, hasDate, differences, totals, unreadable } = reconciliation;
+  const columns: readonly SheetColumn<SheetLine>[] = [
+    { key: 'kind', title: 'Finding', kind: 'text', value: ({ kind }) => kind },
+    { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },
+    { key: 'recipient', title: 'Recipient', kind: 'text', value: ({ recipient }) => recipient },
+    { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run },
+    { key: 'request', title: 'Request', kind: 'integer', value: ({ request }) => request },
+    { key: 'subAccount', title: 'SubAccount', kind: 'text', value: ({ subAccount }) => subAccount },
+    { key: 'department', title: 'Department', kind: 'text', value: ({ department }) => department },
+    { key: 'chargeCode', title: 'ChargeCode', kind: 'text', value: ({ chargeCode }) => chargeCode },
+    { key: 'line', title: 'Invoice line', kind: 'integer', value: ({ line }) => line },
+    { key: 'date', title: 'Invoice date', kind: 'text', value: ({ date }) => date, blank: !hasDate },
+    {
+      key: 'invoicedUnits',
+      title: 'Invoice units',
+      kind: 'decimal',
+      value: ({ invoicedUnits }) => invoicedUnits,
+      blank: !hasUnits,
+    },
+    { key: 'units', title: 'Units here', kind: 'decimal', value: ({ units }) => units, blank: !hasUnits },
+    {
+      key: 'invoicedPrice',
+      title: 'Invoice price',
+      kind: 'decimal',
+      value: ({ invoicedPrice }) => invoicedPrice,
+    },
+    { key: 'price', title: 'Price here', kind: 'decimal', value: ({ price }) => price },
+    { key: 'difference', title: 'Difference', kind: 'decimal', value: ({ difference }) => difference },
+    { key: 'detail', title: 'What is known', kind: 'text', value: ({ detail }) => detail },
+  ];
+  const period = `sent ${from === null ? 'at any time' : `from ${from}`}${until === null ? '' : ` until before ${until}`}, ${timeZone}`;
+  const left =
+    unreadable.lines === 0
+      ? []
+      : [`${unreadable.lines} lines of the invoice cannot be read, and are in no sum`];
+  return {
+    title: `Invoice ${name} beside the ledger`,
+    subtitle: [period, ...filters, ...left],
+    asOf,
+    columns,
+    rows: differences,
+    totals: () => totals.map(totalLine),
+  };
+}
+
+function totalLine({ kind, lines, ...sums }: ReconciliationTotal): SheetLine {
+  return {
+    ...{
+      run: null,
+      request: null,
+      subAccount: null,
+      department: null,
+      chargeCode: null,
+      line: null,
+      date: null,
+    },
+    ...sums,
+    kind: kind === 'agrees' ? 'Agrees' : kind === 'all' ? 'Total' : `Total ${kind}`,
+    messageId: `${lines} line${lines === 1 ? '' : 's'}`,
+    recipient: null,
+    detail: null,
+  };
+}

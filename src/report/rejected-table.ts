@@ -1,0 +1,18 @@
+import type { RejectedContact } from '../domain.ts';
+import { type Column, table } from './table.ts';
+
+/** The file is only named where there are several. */
+export function rejectedTable(contacts: readonly RejectedContact[]): string {
+  const severalFiles = new Set(contacts.map(({ file }) => file)).size > 1;
+  const fileColumn: Column<RejectedContact> = { title: 'File', value: ({ file }) => file };
+  return table(
+    [
+      ...(severalFiles ? [fileColumn] : []),
+      { title: 'Line', value: ({ line }) => line, align: 'right' },
+      { title: 'Column', value: ({ column }) => column },
+      { title: 'Reason', value: ({ reason }) => reason },
+      { title: 'Detail', value: ({ detail }) => detail },
+    ],
+    contacts,
+  );
+}

@@ -1,0 +1,16 @@
+import type { RunDetails } from './run-details.ts';
+
+/** What a report of a run begins with. */
+export function runHeading({ summary, stateReason, account, channel }: RunDetails): {
+  readonly title: string;
+  readonly subtitle: readonly string[];
+} {
+  const { run, campaign, state } = summary;
+  return {
+    title: `Run ${run}`,
+    subtitle: [
+      `campaign ${campaign}, account ${account}, ${channel}`,
+      stateReason ? `${state}: ${stateReason}` : state,
+    ],
+  };
+}

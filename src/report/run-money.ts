@@ -1,0 +1,89 @@
+import { Big } from 'big.js';
+import type { BillingLine } from '../ledger/billing/report.ts';
+
+/** Amounts and counts of a run; money is exact decimals, as text. */
+export type MoneyFigures = Pick<
+  BillingLine,
+  'recipients' | 'accepted' | 'price' | 'estimated' | 'estimatedTax' | 'difference'
+>;
+
+/** What one SubAccount, or one ChargeCode, has to pay; null: nobody set it. */
+export type MoneyLine = MoneyFigures & { readonly value: string | null };
+
+/** Those that pay most, and all others together. */
+export type Largest = {
+  readonly lines: readonly MoneyLine[];
+  readonly others: (MoneyFigures & { readonly count: number }) | null;
+};
+
+/** So many are listed. */
+const listed = 20;
+
+/**
+ * The lines of a billing report by one dimension that cost most, in constant memory, the most expensive first: by the price,
+ * and where that is equal, such as nothing yet, by the estimate.
+ *
+ * @param batches in the order of the values; lines that are corrections of closed months are added to their value's
+ */
+export async function largest(
+  batches: AsyncIterable<readonly BillingLine[]>,
+  most = listed,
+): Promise<Largest> {
+  const lines: MoneyLine[] = [];
+  let rest: Largest['others'] = null;
+  for await (const line of valueByValue(batches)) {
+    const place = lines.findIndex((other) => costs(line, other) > 0);
+    lines.splice(place === -1 ? lines.length : place, 0, line);
+    const last = lines.length > most ? lines.pop() : undefined;
+    if (last) rest = withOneMore(rest, last);
+  }
+  return { lines, others: rest };
+}
+
+async function* valueByValue(
+  batches: AsyncIterable<readonly BillingLine[]>,
+): AsyncGenerator<MoneyLine, void, undefined> {
+  let current: MoneyLine | undefined;
+  for await (const batch of batches) {
+    for (const { values, ...figures } of batch) {
+      const [value = null] = values;
+      if (current && current.value === value) {
+        current = { value, ...sum(current, figures) };
+        continue;
+      }
+      if (current) yield current;
+      current = { value, ...figuresOf(figures) };
+    }
+  }
+  if (current) yield current;
+}
+
+function costs(one: MoneyLine, other: MoneyLine): number {
+  return new Big(one.price).cmp(other.price) || new Big(one.estimated).cmp(other.estimated);
+}
+
+function withOneMore(others: Largest['others'], line: MoneyLine): Largest['others'] {
+  return others ? { ...sum(others, line), count: others.count + 1 } : { ...figuresOf(line), count: 1 };
+}
+
+function figuresOf(figures: MoneyFigures): MoneyFigures {
+  const { recipients, accepted, price, estimated, estimatedTax, difference } = figures;
+  return { recipients, accepted, price, estimated, estimatedTax, difference };
+}
+
+function sum(one: MoneyFigures, other: MoneyFigures): MoneyFigures {
+  return {
+    recipients: one.recipients + other.recipients,
+    accepted: one.accepted + other.accepted,
+    price: added(one.price, other.price),
+    estimated: added(one.estimated, other.estimated),
+    estimatedTax: added(one.estimatedTax, other.estimatedTax),
+    difference: added(one.difference, other.difference),
+  };
+}
+
+/** With as many places as the longer one has, as Postgres does. */
+function added(one: string, other: string): string {
+  const places = Math.max(...[one, other].map((amount) => amount.split('.')[1]?.length ?? 0));
+  return new Big(one).plus(other).toFixed(places);
+}

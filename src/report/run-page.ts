@@ -1,0 +1,53 @@
+import { Big } from 'big.js';
+import { nobodySet } from './billing.ts';
+import type { Chart } from './html/chart.ts';
+import { barChart, funnelChart, timeChart } from './html/charts.ts';
+import { htmlPage, tablePart } from './html/page.ts';
+import { tableSheet } from './report-table.ts';
+import type { RunDetails } from './run-details.ts';
+import { runHeading } from './run-heading.ts';
+import type { Largest } from './run-money.ts';
+import { countsTable, runTables } from './run-tables.ts';
+
+/** The report of a run as a page: deliveries, sends and costs drawn, then every table that has a line. */
+export async function* runPage(details: RunDetails, asOf: Date): AsyncGenerator<string, void, undefined> {
+  const tables = [countsTable(details), ...runTables(details)].filter(({ lines }) => lines.length > 0);
+  yield* htmlPage({
+    ...runHeading(details),
+    asOf,
+    charts: await runCharts(details),
+    tables: tables.map((table) => tablePart(tableSheet(table, asOf), table.title)),
+  });
+}
+
+async function runCharts({ summary, sending, money, timeZone }: RunDetails): Promise<Chart[]> {
+  const { accepted, delivered, undelivered, total } = summary.recipients;
+  const charts = [
+    await funnelChart('From contacts to deliveries', [
+      { name: 'Contacts', count: summary.contacts.read },
+      { name: 'Recipients', count: total },
+      { name: 'Accepted', count: accepted + delivered + undelivered },
+      { name: 'Delivered', count: delivered },
+    ]),
+    await timeChart(
+      `Recipients by ${sending.unit} (${timeZone})`,
+      sending.unit,
+      sending.sends.map(({ at, recipients }) => ({ at, count: recipients })),
+    ),
+  ];
+  if (money === null) return charts;
+  // Where the delivery reports have no prices, the estimate is drawn.
+  const what = new Big(money.price).eq(0) ? 'estimated' : 'price';
+  const name = what === 'price' ? 'Price' : 'Estimated cost';
+  const currency = money.currency === null ? '' : `, ${money.currency}`;
+  const costs = ({ lines, others }: Largest) =>
+    [
+      lines.map((line) => ({ name: line.value ?? nobodySet, value: line[what] })),
+      others ? { count: others.count, value: others[what] } : undefined,
+    ] as const;
+  charts.push(
+    await barChart(`${name} by SubAccount${currency}`, ...costs(money.bySubAccount)),
+    await barChart(`${name} by ChargeCode${currency}`, ...costs(money.byChargeCode)),
+  );
+  return charts;
+}

@@ -1,0 +1,156 @@
+import { recipientStates, rejectionReasons, requestStates } from '../domain.ts';
+import { nobodySet } from './billing.ts';
+import { type Cells, column, integers, type ReportTable, tableOf } from './report-table.ts';
+import type { RunDetails } from './run-details.ts';
+import type { Largest, MoneyFigures } from './run-money.ts';
+import { sendingTables, timelineTable } from './run-sending-tables.ts';
+import { toLocalSeconds } from './time.ts';
+
+/** The counts of a run by state; every state that is not empty. */
+export function countsTable({ summary: { contacts, requests, recipients } }: RunDetails): ReportTable {
+  const counts = [
+    ['Contacts', 'read', contacts.read],
+    ...rejectionReasons.map((reason) => ['Contacts', reason, contacts[reason]] as const),
+    ['Requests', 'all', requests.total],
+    ...requestStates.map((state) => ['Requests', state, requests[state]] as const),
+    ['Recipients', 'all', recipients.total],
+    ...recipientStates.map((state) => ['Recipients', state, recipients[state]] as const),
+  ] as const;
+  return tableOf(
+    'Summary',
+    'Summary',
+    [column('Of', 'text'), column('State', 'text'), column('Number', 'integer')],
+    counts.filter(([, name, count]) => count > 0 || name === 'read' || name === 'all'),
+  );
+}
+
+/** All others, in the order they are read. Those that have no line are left out by who wants to. */
+export function runTables(details: RunDetails): ReportTable[] {
+  return [
+    timelineTable(details),
+    ...sendingTables(details),
+    ...resultTables(details),
+    ...moneyTables(details),
+    ...leftOutTables(details),
+  ];
+}
+
+function resultTables(details: RunDetails): ReportTable[] {
+  const { summary, deliveryResults, conflicts, failures, resolutions, cancellations, timeZone } = details;
+  return [
+    tableOf(
+      'Delivery results',
+      'Delivery results',
+      [column('Outcome', 'text'), column('Result', 'text'), column('Recipients', 'integer')],
+      deliveryResults.map(({ outcome, result, recipients }) => [outcome, result, recipients]),
+    ),
+    tableOf(
+      'Conflicting reports',
+      conflictTitle(summary.run, conflicts),
+      [
+        ...['MessageID', 'Address', 'Decided', 'In the words', `At (${timeZone})`],
+        ...['Later said', 'In the words', `At (${timeZone})`],
+      ].map((title) => column(title, 'text')),
+      conflicts.listed.map((report) => [
+        report.messageId,
+        report.address,
+        report.decided,
+        report.decidedResult,
+        report.decidedAt && toLocalSeconds(report.decidedAt, timeZone),
+        report.outcome,
+        report.result,
+        toLocalSeconds(report.receivedAt, timeZone),
+      ]),
+    ),
+    tableOf(
+      'Not accepted',
+      'Requests that were not accepted',
+      [column('State', 'text'), column('Words', 'text'), ...integers('Requests', 'Recipients')],
+      failures.map(({ state, reason, requests, recipients }) => [state, reason, requests, recipients]),
+    ),
+    tableOf(
+      'Resolved',
+      'Requests in doubt that were resolved',
+      [
+        ...['Resolution', 'Reason', 'By', `Last (${timeZone})`].map((title) => column(title, 'text')),
+        ...integers('Requests'),
+      ],
+      resolutions.map(({ resolution, reason, by, at, requests }) => {
+        return [resolution, reason, by, toLocalSeconds(at, timeZone), requests];
+      }),
+    ),
+    tableOf(
+      'Cancelled recipients',
+      'Recipients cancelled since the run was planned',
+      [column('Reason', 'text'), ...integers('Recipients')],
+      cancellations.map(({ reason, recipients }) => [reason, recipients]),
+    ),
+  ];
+}
+
+function conflictTitle(run: string, { reports, recipients }: RunDetails['conflicts']): string {
+  const which = `${reports} conflicting report${reports === 1 ? '' : 's'} of ${recipients} recipient${recipients === 1 ? '' : 's'}`;
+  return `${which}, kept and not counted: another final outcome than the first one (all: \`volley reports list --run ${run} --state conflicting\`)`;
+}
+
+function leftOutTables({ rejections, rejectedContacts, summary }: RunDetails): ReportTable[] {
+  const leftOut = rejectionReasons.reduce((sum, reason) => sum + summary.contacts[reason], 0);
+  return [
+    tableOf(
+      'Left out by reason',
+      'Contacts left out, by reason',
+      [column('Reason', 'text'), column('Column', 'text'), ...integers('Contacts')],
+      rejections.map(({ reason, column: name, contacts }) => [reason, name, contacts]),
+    ),
+    tableOf(
+      'Contacts left out',
+      `Contacts left out (${rejectedContacts.length} of ${leftOut} shown)`,
+      [
+        column('File', 'text'),
+        column('Line', 'integer'),
+        ...['Column', 'Reason', 'Detail'].map((title) => column(title, 'text')),
+      ],
+      rejectedContacts.map(({ file, line, column: name, reason, detail }) => [
+        file,
+        line,
+        name,
+        reason,
+        detail,
+      ]),
+    ),
+  ];
+}
+
+function moneyTables({ money }: RunDetails): ReportTable[] {
+  if (money === null) return [];
+  const { currency, bySubAccount, byChargeCode, ...figures } = money;
+  const inCurrency = currency === null ? '' : `, ${currency}`;
+  const columns = [
+    ...integers('Recipients', 'Accepted'),
+    ...['Price', 'Estimated', 'Estimated tax', 'Difference'].map((title) => column(title, 'decimal')),
+  ];
+  const cells = (each: MoneyFigures): Cells => {
+    const { recipients, accepted, price, estimated, estimatedTax, difference } = each;
+    return [recipients, accepted, price, estimated, estimatedTax, difference];
+  };
+  const by = (name: string, { lines, others }: Largest): ReportTable =>
+    tableOf(
+      `Cost by ${name}`,
+      `Cost by ${name}${inCurrency}`,
+      [column(name, 'text'), ...columns],
+      [
+        ...lines.map((line) => [line.value ?? nobodySet, ...cells(line)]),
+        ...(others ? [[`${others.count} others`, ...cells(others)]] : []),
+      ],
+    );
+  return [
+    tableOf(
+      'Cost',
+      `Cost${inCurrency}`,
+      [...columns, ...integers('Unrated')],
+      [[...cells(figures), figures.unrated]],
+    ),
+    by('SubAccount', bySubAccount),
+    by('ChargeCode', byChargeCode),
+  ];
+}

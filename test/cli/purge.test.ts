@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askToPurge } from '../../src/cli/ask-to-purge.ts';
+import type { StandardInput } from '../../src/engine/settings.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { problemsLater } from '../support/problems.ts';
+import { dumpOf, foundIn, planted, secret, sentLongAgo } from '../support/purges.ts';
+import { inTurn } from '../support/sheets.ts';
+import { type Ended, volley } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let run: string;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace();
+  run = await sentLongAgo(opened);
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+const key = { VOLLEY_HASH_KEY: secret };
+
+function purge(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return volley(['purge', '--older-than', '100d', ...words], {
+    cwd: workspace.folder,
+    env: { DATABASE_URL: opened.url, ...env },
+  });
+}
+
+describe('volley purge', () => {
+  test('says with --dry-run what it would erase, and needs no key for that', async () => {
+    expect(await purge(['--dry-run'])).toMatchObject({
+      code: 0,
+      stdout:
+        'To be erased: the contacts and messages of 1 runs (3 recipients), 5 raw reports; 1 suppressions to be hashed.\n',
+    });
+  });
+
+  test('erases nothing without being told to, or without a key that others know', async () => {
+    const asked = await purge([], key);
+    expect(asked).toMatchObject({ code: 2, stdout: '' });
+    expect(asked.stderr).toContain('--yes: What is erased is gone for good');
+    const keyless = await purge(['--yes']);
+    expect(keyless).toMatchObject({ code: 2, stdout: '' });
+    expect(keyless.stderr).toContain('VOLLEY_HASH_KEY: ');
+    expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(planted);
+  });
+
+  test('erases with --yes, and says what, run by run', async () => {
+    const { code, stdout, stderr } = await purge(['--yes', '--json'], key);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ runs: 1, recipients: 3, reports: 5, suppressions: 1 });
+    expect(stderr).toContain(`Erasing run ${run} (reminder, 3 recipients)`);
+    expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
+  });
+});
+
+describe('on a terminal', () => {
+  const terminal = (typed: string): StandardInput =>
+    Object.assign(inTurn([Buffer.from(typed)]), { isTTY: true });
+
+  test('it goes on when "purge" is typed', async () => {
+    const notes: string[] = [];
+    await askToPurge('To be erased: all.', terminal('purge\n'), (text) => notes.push(text));
+    expect(notes.join()).toContain('To be erased: all.\nThis cannot be undone.');
+  });
+
+  test('and with nothing else', async () => {
+    const ask = (typed: string) => askToPurge('', terminal(typed), () => undefined);
+    expect(await problemsLater(() => ask('y\n'))).toEqual(['volley purge: Nothing was erased.']);
+    expect(await problemsLater(() => ask(''))).toHaveLength(1);
+  });
+});

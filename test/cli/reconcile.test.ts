@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Invoiced, invoicedRun, invoiceHeader, invoiceRow } from '../support/invoices.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volley } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let sent: readonly Invoiced[];
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace();
+  sent = await invoicedRun(opened, ['accepted']);
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+async function reconcile(rows: readonly string[], ...words: string[]): Promise<Ended> {
+  await writeFile(`${workspace.folder}/invoice.csv`, [invoiceHeader, ...rows].join('\n'));
+  const period = ['--from', '2026-11', '--to', '2026-12', '--time-zone', 'Pacific/Auckland'];
+  return volley(['report', 'reconcile', '--invoice', 'invoice.csv', ...period, ...words], {
+    cwd: workspace.folder,
+    env: { DATABASE_URL: opened.url },
+  });
+}
+
+test('volley report reconcile ends with 0 when all agrees', async () => {
+  const { code, stdout } = await reconcile(sent.map((one) => invoiceRow(one)));
+  expect(stdout).toMatch(/Agrees +│ 2 lines .* 0\.10 │ +0\.10 │ +0\.00/);
+  expect(code).toBe(0);
+});
+
+test('and with 3 when something differs, which is printed in the format that is asked for', async () => {
+  const { code, stdout } = await reconcile(
+    sent.slice(1).map((one) => invoiceRow(one)),
+    '--json',
+  );
+  const { rows } = JSON.parse(stdout);
+  expect(rows).toMatchObject([{ kind: 'missing there', recipient: sent[0]?.address, price: '0.05' }]);
+  expect(code).toBe(3);
+});
+
+test('and with 2, and nothing printed, when a line cannot be read', async () => {
+  const { code, stdout, stderr } = await reconcile(['Abc,+6421,free,1']);
+  expect(stderr).toContain('invoice.csv:2:3: "free" is no price');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+});
+
+test('columns are named in any number, and those that are unknown are refused', async () => {
+  const named = ['--column', 'MessageID=MessageID', 'price=Price', '--column', 'Units=Units'];
+  expect(
+    await reconcile(
+      sent.map((one) => invoiceRow(one)),
+      ...named,
+    ),
+  ).toMatchObject({ code: 0 });
+  const { code, stderr } = await reconcile([], '--column', 'Cost=Price');
+  expect(stderr).toContain('expected one of MessageID, Destination, Price, Units, Date');
+  expect(code).toBe(2);
+});

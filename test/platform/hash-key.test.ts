@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureHashKey, readHashKey } from '../../src/platform/hash-key.ts';
+import { problemsOf } from '../support/problems.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let workspace: Workspace;
+beforeAll(async () => {
+  workspace = await makeWorkspace();
+});
+afterAll(() => workspace[Symbol.asyncDispose]());
+
+const long = 'k'.repeat(32);
+
+test('the key is that of the environment before that of the file', async () => {
+  await workspace.write('home/hash-key', `${'f'.repeat(64)}\n`);
+  const home = { VOLLEY_HOME: 'home' };
+  expect(readHashKey(home, workspace.folder)?.toString()).toBe('f'.repeat(64));
+  expect(readHashKey({ ...home, VOLLEY_HASH_KEY: long }, workspace.folder)?.toString()).toBe(long);
+  expect(readHashKey({ VOLLEY_HOME: 'nowhere' }, workspace.folder)).toBeUndefined();
+});
+
+test('a key that could be tried out is refused, and not repeated', () => {
+  const [problem] = problemsOf(() => readHashKey({ VOLLEY_HASH_KEY: 'password' }, workspace.folder));
+  expect(problem).toMatch(/^VOLLEY_HASH_KEY: .* 8 characters/);
+  expect(problem).not.toContain('password');
+});
+
+test('a key is made once, for this user alone', async () => {
+  const environment = { VOLLEY_HOME: 'new' };
+  const { made } = ensureHashKey(environment, workspace.folder, randomBytes);
+  expect((await stat(made ?? '')).mode & 0o777).toBe(0o600);
+  const key = readHashKey(environment, workspace.folder);
+  expect(key?.toString()).toMatch(/^[0-9a-f]{64}$/);
+  expect(ensureHashKey(environment, workspace.folder, randomBytes).made).toBeUndefined();
+  expect(readHashKey(environment, workspace.folder)).toEqual(key);
+});
+
+test('none is made for a database that other machines use too', () => {
+  const environment = { VOLLEY_HOME: 'shared', DATABASE_URL: 'postgres://there/volley' };
+  expect(problemsOf(() => ensureHashKey(environment, workspace.folder, randomBytes))).toHaveLength(1);
+  expect(readHashKey(environment, workspace.folder)).toBeUndefined();
+});

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import type { CampaignRun, RunFigures } from '../../src/ledger/billing/campaign-runs.ts';
+import { campaignSheet } from '../../src/report/campaign-sheet.ts';
+import type { ReportFormat } from '../../src/report/formats/sheet.ts';
+import { inTurn, written } from '../support/sheets.ts';
+
+const figures: RunFigures = {
+  ...{ contactsRead: 500, contactsLeftOut: 54, requests: 385, recipients: 446, accepted: 446 },
+  ...{ delivered: 431, undelivered: 15, failed: 0, unknown: 0, deliveredShare: '96.6' },
+  ...{ price: '34.880', estimated: '0', currency: null },
+};
+const run: CampaignRun = {
+  ...{ ...figures, run: '261121-20qpx', campaign: 'outage', account: 'main', channel: 'sms' },
+  ...{ state: 'running', plannedAt: new Date('2026-11-21T19:40:04Z'), begunAt: null, finishedAt: null },
+  ...{ seconds: null, requestsPerSecond: null },
+};
+const query = { campaigns: ['outage'], from: '2026-11-01T00:00', until: null, timeZone: 'Pacific/Auckland' };
+
+async function text(format: ReportFormat, changes: Partial<RunFigures> = {}): Promise<string> {
+  const sums = [{ ...figures, ...changes }];
+  const sheet = campaignSheet(query, { runs: inTurn([[run]]), sums }, new Date(0));
+  return (await written(sheet, format)).toString();
+}
+
+test('says of which campaigns and of what period it is, and has the totals', async () => {
+  const shown = await text('table');
+  expect(shown).toContain('outage\nplanned from 2026-11-01T00:00, Pacific/Auckland\n');
+  expect(shown).toMatch(/│ Total +│ .* 500 │ .* 34\.880 │/);
+});
+
+test('people see no estimate and no currency where no run has any; programs always do', async () => {
+  expect(await text('table')).not.toMatch(/Estimated|Currency|Failed/);
+  expect(await text('table', { estimated: '1.00', currency: 'NZD', failed: 2 })).toMatch(
+    /Failed.*Estimated.*Currency/,
+  );
+  expect(await text('csv')).toMatch(/Failed,.*Estimated,Currency/);
+});

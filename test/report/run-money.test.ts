@@ -1,0 +1,53 @@
+import { Big } from 'big.js';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { BillingLine } from '../../src/ledger/billing/report.ts';
+import { largest } from '../../src/report/run-money.ts';
+import { inTurn } from '../support/sheets.ts';
+
+function aLine(value: string | null, changes: Partial<BillingLine> = {}): BillingLine {
+  return {
+    ...{ values: [value], currency: 'NZD', correctionOf: null },
+    ...{ requests: 1, recipients: 1, accepted: 1, failed: 0, unknown: 0, delivered: 0, undelivered: 0 },
+    ...{ smsParts: '0', faxPages: '0', voiceSeconds: '0', emails: '0', expectedSmsParts: '0' },
+    ...{ price: '0', estimated: '0', estimatedTax: '0', difference: '0', unrated: 0 },
+    ...changes,
+  };
+}
+
+test('who pays most comes first, by the price and then by the estimate; the others are one exact sum', async () => {
+  const lines = [
+    aLine('a', { price: '0.10' }),
+    aLine('b', { price: '2' }),
+    aLine('c', { price: '0.1', estimated: '1' }),
+    aLine(null, { price: '0.025' }),
+  ];
+  const { lines: shown, others } = await largest(inTurn([lines.slice(0, 2), lines.slice(2)]), 2);
+  expect(shown.map(({ value }) => value)).toEqual(['b', 'c']);
+  expect(others).toMatchObject({ count: 2, price: '0.125', recipients: 2 });
+});
+
+test('a correction of a closed month is added to the line of its value, also in another batch', async () => {
+  const lines = [[aLine('a', { price: '0.10' })], [aLine('a', { price: '0.25', correctionOf: '2026-10' })]];
+  expect(await largest(inTurn(lines))).toMatchObject({
+    lines: [{ value: 'a', price: '0.35', recipients: 2 }],
+    others: null,
+  });
+});
+
+test('nothing is lost: lines and others add up to all, however many there are', async () => {
+  const prices = fc.array(fc.constantFrom('0', '0.1', '1.005', '-3', '0.00000001'), { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(prices, fc.integer({ min: 1, max: 25 }), async (drawn, most) => {
+      const { lines, others } = await largest(
+        inTurn([drawn.map((price, place) => aLine(`${place}`, { price }))]),
+        most,
+      );
+      const sum = (amounts: readonly string[]) =>
+        amounts.reduce((all, each) => all.plus(each), new Big(0)).toFixed();
+      expect(lines).toHaveLength(Math.min(most, drawn.length));
+      expect(lines.length + (others?.count ?? 0)).toBe(drawn.length);
+      expect(sum([...lines.map(({ price }) => price), others?.price ?? '0'])).toBe(sum(drawn));
+    }),
+  );
+});

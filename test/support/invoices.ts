@@ -1,0 +1,112 @@
+import type { InvoiceToRead, Reconciliation } from '../../src/engine/reconcile.ts';
+import { reconcileInvoice } from '../../src/engine/reconcile.ts';
+import type { ReconciliationPeriod, ReconciliationScope } from '../../src/ledger/billing/compare-invoice.ts';
+import type { ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
+import { claimRequests, settleRequests } from './claims.ts';
+import { collect } from './collect.ts';
+import { aContact, anEnvelope, aRun, planContacts, type TestLedger } from './ledger.ts';
+import { inTurn } from './sheets.ts';
+
+export const sentAt = new Date('2026-11-21T10:00:00Z');
+export const november: ReconciliationPeriod = { from: '2026-11-01', until: '2026-12-01', timeZone: 'UTC' };
+const owner = '00000000-0000-4000-8000-000000000001';
+
+/** A recipient of an invoiced run. */
+export type Invoiced = { readonly run: string; readonly messageId: string; readonly address: string };
+
+/** What the ledger knows of a recipient's price and units. */
+export type Charged = { readonly units: string | null; readonly price: string | null };
+
+/** A run with a request for each state, each of two recipients, who are delivered at these charges where accepted. */
+export async function invoicedRun(
+  { ledger }: TestLedger,
+  states: readonly ('accepted' | 'rejected' | 'in_doubt')[],
+  {
+    charged = () => ({ units: '1', price: '0.05' }),
+    at = sentAt,
+    account = 'sandbox',
+  }: {
+    readonly charged?: (recipient: number) => Charged;
+    readonly at?: Date;
+    readonly account?: string;
+  } = {},
+): Promise<readonly Invoiced[]> {
+  const { pool } = ledger;
+  const envelope = anEnvelope({ Message: 'Hello', SubAccount: 'North', ChargeCode: 'C1' });
+  const contacts = Array.from({ length: states.length * 2 }, (_, index) => aContact(index + 1, { envelope }));
+  const run = await planContacts(ledger, aRun({ createdAt: at, account }), contacts);
+  await claimRequests(pool, { run, owner, limit: states.length, now: at });
+  await settleRequests(
+    pool,
+    run,
+    owner,
+    states.map((state, index) => {
+      const outcome = { attempt: 1, finishedAt: at, request: index + 1 };
+      if (state === 'accepted') return { ...outcome, state, httpStatus: 200, detail: null };
+      if (state === 'rejected') return { ...outcome, state, httpStatus: 400, detail: 'No credit' };
+      return { ...outcome, state, httpStatus: null, detail: 'no answer' };
+    }),
+  );
+  const { rows } = await pool.query<Invoiced & { readonly request: number; readonly position: number }>(
+    `
+    SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.request, r.position::integer AS position
+    FROM requests q
+    JOIN chunks USING (run_id, request), unnest(addresses) WITH ORDINALITY AS r (address, position)
+    WHERE run_id = $1
+    ORDER BY 4, 5
+    `,
+    [run],
+  );
+  for (const [place, { request, position }] of rows.entries()) {
+    if (states[request - 1] !== 'accepted') continue;
+    const { units, price } = charged(place);
+    await pool.query(
+      `INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
+       VALUES ($1, $2, $3, 'delivered', $4, $5, $6)`,
+      [run, request, position, units, price, at],
+    );
+  }
+  return rows;
+}
+
+/** A line of an invoice, of the usual columns. */
+export function invoiceRow({ messageId, address }: Invoiced, price = '0.05', units = '1'): string {
+  return `${messageId},${address},${price},${units}`;
+}
+
+export const invoiceHeader = 'MessageID,Destination,Price,Units';
+
+export function anInvoice(rows: readonly string[], changes: Partial<InvoiceToRead> = {}): InvoiceToRead {
+  return {
+    name: 'invoice.csv',
+    bytes: inTurn([Buffer.from([invoiceHeader, ...rows].map((row) => `${row}\n`).join(''))]),
+    columns: {},
+    decimal: 'point',
+    country: undefined,
+    skipUnreadable: false,
+    skipLines: 0,
+    ...changes,
+  };
+}
+
+export type Reconciled = Pick<Reconciliation, 'totals'> & { readonly lines: readonly ReconciliationLine[] };
+
+/** Compares an invoice with all accounts' recipients. */
+export async function reconcile(
+  { context }: TestLedger,
+  invoice: InvoiceToRead,
+  period: ReconciliationPeriod = november,
+  scope: Partial<ReconciliationScope> = {},
+): Promise<Reconciled> {
+  const all = { accounts: null, subAccounts: null, channels: null };
+  return reconcileInvoice(
+    context,
+    invoice,
+    period,
+    { ...all, ...scope },
+    async ({ differences, totals }) => ({
+      totals,
+      lines: (await collect(differences)).flat(),
+    }),
+  );
+}

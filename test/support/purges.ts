@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { EngineContext } from '../../src/engine/context.ts';
+import { applyInbox } from '../../src/engine/ingest.ts';
+import { keepContactFiles } from '../../src/engine/kept-files.ts';
+import { planRun } from '../../src/engine/plan-run.ts';
+import { prepareCampaign } from '../../src/engine/prepare.ts';
+import type { PurgeLimit } from '../../src/ledger/purge/candidates.ts';
+import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import { hashKeyOf } from '../../src/ledger/suppressions/hash.ts';
+import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
+import { claimRequests, settleRequests } from './claims.ts';
+import type { TestLedger } from './ledger.ts';
+import { unwatched } from './unwatched.ts';
+import { accountsYaml, makeWorkspace } from './workspace.ts';
+
+export const secret = '0123456789abcdef0123456789abcdef';
+export const hashKey = hashKeyOf(Buffer.from(secret));
+
+/** When everything below happened. */
+export const long = new Date('2025-01-02T03:04:05Z');
+/** What is older than a time after that. */
+export const limit: PurgeLimit = { before: new Date('2025-02-01T00:00:00Z'), alsoInDoubt: false };
+
+/** The context of a ledger that has the key. */
+export function withKey({ context }: TestLedger): EngineContext {
+  return { ...context, ledger: { ...context.ledger, hashKey } };
+}
+
+/** What must not be found after a purge: of contacts, messages, files, and of what the service said of them. */
+export const planted = [
+  ...['0412345671', '412345671', '412345672', '412345673', '412345674', '412345679', 'zebedee', 'xanthippe'],
+  ...[
+    'quagmire',
+    'plumbago',
+    'reply-of-a-person',
+    'reason-of-a-person',
+    'ann@private.example',
+    'reference-77',
+    'not-a-number',
+    '412345678',
+    'tick-of-zebedee',
+  ],
+];
+
+/**
+ * A run that was sent and reported on long ago: an SMS with the contact's values, rows that were left out, a rejected
+ * request whose words quote a contact, a reply, a report that matches nothing, and a suppression.
+ */
+export async function sentLongAgo(opened: TestLedger): Promise<string> {
+  const { pool } = opened.ledger;
+  await using workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'contacts.csv': [
+      'mobile,name,ref',
+      '0412345671,Zebedee,reference-77',
+      '0412 345 672,Xanthippe,r',
+      '0412345673,Carl,r',
+      'not-a-number,Dora,r',
+      '0412345671,Zebedee,r',
+      '0412345674,Eve,r',
+      '',
+    ].join('\n'),
+    'campaign.yaml': `campaign: reminder
+account: sandbox
+channel: sms
+contacts: { file: contacts.csv, country: AU, columns: { Recipient: mobile } }
+message: { Message: "Dear [[name]], quagmire [[ref]]", SubAccount: North, ChargeCode: C1, Reference: "plumbago [[ref]]" }
+dispatch: { chunkSize: 1 }
+`,
+  });
+  await addSuppressions(pool, [
+    {
+      ...{ channel: 'sms', address: '+61412345674', subAccount: '', source: 'reply', createdAt: long },
+      reason: 'replied "reply-of-a-person"',
+    },
+  ]);
+  const removed = { channel: 'sms', address: '+61412345678', subAccount: '' } as const;
+  const others = { reason: '', source: 'operator', createdAt: long } as const;
+  await addSuppressions(pool, [{ ...removed, ...others }]);
+  await removeSuppressions(pool, [removed], long, hashKey);
+  await pool.query(`
+    INSERT INTO schedules VALUES ('a.yaml', 'reminder', '{}', true, '2025-01-02') ON CONFLICT DO NOTHING;
+    INSERT INTO ticks VALUES ('a.yaml', '2025-01-02', 'failed', NULL, 'contacts.csv:4: tick-of-zebedee');
+  `);
+  const settings = {
+    workingFolder: workspace.folder,
+    environment: {
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+      VOLLEY_SANDBOX_TOKEN: 'x',
+    },
+  };
+  const kept = keepContactFiles();
+  const context = { ...withKey(opened), now: () => long };
+  const run = await planRun(
+    context,
+    await prepareCampaign('campaign.yaml', settings, { kept }),
+    kept,
+    unwatched,
+  );
+  const { claimed } = await claimRequests(pool, { run, owner, limit: 10, now: long });
+  const outcome = { attempt: 1, finishedAt: long };
+  await settleRequests(
+    pool,
+    run,
+    owner,
+    claimed.map(({ request }) =>
+      request === 3
+        ? {
+            ...{ ...outcome, request, state: 'rejected', httpStatus: 400 },
+            detail: 'Bad number +61412345673 for Zebedee',
+          }
+        : { ...outcome, request, state: 'accepted', httpStatus: 200, detail: 'Xanthippe' },
+    ),
+  );
+  const [first, second] = claimed;
+  await report(opened, [
+    delivered(first?.messageId ?? '', '+61412345671'),
+    delivered(second?.messageId ?? '', '+61412345672'),
+    {
+      ...{ Type: 'SMSReply', MessageID: first?.messageId, Destination: '+61412345671' },
+      Message: 'reply-of-a-person',
+    },
+    delivered('Unknown1', '+61412345679'),
+    { Type: 'Email', Destination: 'ann@private.example' },
+  ]);
+  // Nobody looks again for what matches nothing.
+  await pool.query('DELETE FROM inbox_queue');
+  await pool.query(
+    `UPDATE runs SET state = 'paused', state_reason = 'Bad number of reason-of-a-person' WHERE run_id = $1`,
+    [run],
+  );
+  await finish(pool, run);
+  return run;
+}
+
+const owner = '00000000-0000-4000-8000-000000000001';
+
+/** A run's end, as its last slice makes it. */
+export async function finish(pool: pg.Pool, run: string): Promise<void> {
+  await pool.query(
+    `UPDATE slices SET state = 'done', job = NULL, worker = NULL, owner = NULL WHERE run_id = $1`,
+    [run],
+  );
+  await pool.query(
+    `UPDATE runs SET state = 'completed', state_reason = NULL, finished_at = $2 WHERE run_id = $1`,
+    [run, long],
+  );
+}
+
+function delivered(messageId: string, address: string) {
+  return {
+    ...{ Type: 'SMS', MessageID: messageId, Destination: address, Status: 'Success' },
+    ...{ Result: 'delivered to Zebedee', Price: '0.05', Detail: 'SMSParts:1' },
+  };
+}
+
+/** Reports that came long ago, and were applied. */
+export async function report(
+  { context, ledger }: TestLedger,
+  bodies: readonly Readonly<Record<string, string | undefined>>[],
+): Promise<void> {
+  await receiveReports(
+    ledger.pool,
+    randomUUID(),
+    bodies.map((body) => ({
+      ...{ account: 'sandbox', receivedAt: long, method: 'POST', contentType: 'application/json' },
+      headers: { 'x-caller': 'ann@private.example' },
+      body: Buffer.from(JSON.stringify(body)),
+    })),
+  );
+  await applyInbox({ ...context, now: () => long });
+}
+
+/** Every row of every table but those of Postgres itself, as text; bytes as text too. */
+export async function dumpOf(pool: pg.Pool): Promise<string> {
+  const { rows: tables } = await pool.query<{ name: string }>(`
+    SELECT format('%I.%I', n.nspname, c.relname) AS name
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+    ORDER BY 1
+  `);
+  const parts: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await pool.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
+    parts.push(name, ...rows.map(({ row }) => row));
+  }
+  const text = parts.join('\n');
+  const bytes = [...text.matchAll(/\\x([0-9a-f]{2,})/g)].map(([, hex = '']) =>
+    Buffer.from(hex, 'hex').toString('latin1'),
+  );
+  return [text, ...bytes].join('\n').toLowerCase();
+}
+
+export function foundIn(dump: string, texts: readonly string[] = planted): string[] {
+  return texts.filter((text) => dump.includes(text));
+}

@@ -1,0 +1,67 @@
+import type { EngineContext } from '../../src/engine/context.ts';
+import { reportRun } from '../../src/engine/run-report.ts';
+import { type RunDetails, runDetails } from '../../src/report/run-details.ts';
+import { emptyWorld, take } from './billing-world.ts';
+
+/** The report of a run, as `volley report run` has it. */
+export function detailsOf(context: EngineContext, run: string, timeZone = 'UTC'): Promise<RunDetails> {
+  return reportRun(context, run, timeZone, (report) => runDetails(report, timeZone));
+}
+
+const rateCard = {
+  currency: 'NZD',
+  tariffs: [[{ price: '0.08', tax: '0.15', from: null, until: null }]],
+} as const;
+
+/** Early in the morning of the day on which daylight saving begins in Auckland, an hour before it does. */
+export const toldAt = '2026-09-26T13:00:00Z';
+
+/**
+ * A run of four requests with two recipients each, in an empty ledger, which was paused in the middle: accepted; accepted;
+ * rejected a minute later; accepted at the second attempt, two minutes later. Attempts last 10 ms by request and attempt:
+ * 110 ms for the first of request 1. Who is in request 1 was delivered; one of them had a second report that said otherwise.
+ */
+export async function tellableRun({ ledger }: EngineContext): Promise<string> {
+  const { pool } = ledger;
+  const world = await emptyWorld(ledger, toldAt);
+  const payers = [{ SubAccount: 'North', ChargeCode: 'A-1' }, {}];
+  await take(world, { kind: 'plan', channel: 'sms', payers, contacts: 8, chunkSize: 2, rates: rateCard });
+  const [run = ''] = world.runs;
+  const state = (name: string, reason: string | null) =>
+    pool.query('UPDATE runs SET state = $2, state_reason = $3 WHERE run_id = $1', [run, name, reason]);
+
+  await take(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
+  await take(world, { kind: 'wait', minutes: 1 });
+  await take(world, { kind: 'send', run: 0, requests: 2, ends: ['rejected', 'in_doubt'] });
+  await state('paused', 'the credential was refused');
+  await state('running', null);
+  await take(world, { kind: 'resolve', run: 0, resolution: 'resend' });
+  await take(world, { kind: 'wait', minutes: 1 });
+  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  const report = { recipient: 0, units: '1', price: '0.1' } as const;
+  await take(world, {
+    kind: 'report',
+    reports: [
+      { ...report, outcome: 'delivered' },
+      { ...report, recipient: 1, outcome: 'delivered' },
+      { ...report, outcome: 'undelivered' },
+    ],
+  });
+  await pool.query(
+    `UPDATE attempts SET http_status = 200, finished_at = started_at + (request * 10 + attempt * 100) * interval '1 ms'`,
+  );
+  await pool.query(`UPDATE runs SET state = 'completed', finished_at = $2 WHERE run_id = $1`, [
+    run,
+    world.now,
+  ]);
+  // As if the ledger's clock were ours.
+  await pool.query(
+    `UPDATE run_states SET changed_at = CAST($1 AS timestamptz) + change_time
+     FROM (SELECT change, (ARRAY['0s', '0s', '90s', '100s', '2min']::interval[])[row_number() OVER (ORDER BY change)]
+                  AS change_time
+           FROM run_states) AS times
+     WHERE times.change = run_states.change`,
+    [toldAt],
+  );
+  return run;
+}

@@ -1,0 +1,93 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { invoiceHeader } from '../support/invoices.ts';
+import { aContact, aRun, openTestLedger, planContacts } from '../support/ledger.ts';
+import { volley } from '../support/volley.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+
+const mebibyte = 1024 * 1024;
+const requests = 5_000;
+const each = 200;
+
+test('an invoice of 1,000,000 lines is compared, and 375,000 differences are written, in 256 MiB', async () => {
+  await using workspace = await makeWorkspace();
+  const opened = await openTestLedger();
+  const { pool } = opened.ledger;
+  const run = await planContacts(opened.ledger, aRun({ createdAt: new Date('2026-11-20') }), [aContact(1)]);
+  await pool.query('DELETE FROM requests WHERE run_id = $1', [run]);
+  await pool.query(
+    `
+    WITH request AS (
+      INSERT INTO requests (run_id, request, message_id, envelope, recipients, state, attempts, updated_at)
+      SELECT $1, n, 'M' || n, 1, ${each}, 'accepted', 1, '2026-11-21'
+      FROM generate_series(1, ${requests}) n
+    ), outcome AS (
+      INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
+      SELECT $1, n, p, 'delivered', 1, 0.05, '2026-11-21'
+      FROM generate_series(1, ${requests}) n, generate_series(1, ${each}) p
+    )
+    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
+    SELECT $1, n, array_agg(p), array_agg('+6421' || lpad((n * ${each} + p)::text, 7, '0') ORDER BY p),
+           array_agg(NULL::text), array_agg(1::smallint), '[]'
+    FROM generate_series(1, ${requests}) n, generate_series(1, ${each}) p
+    GROUP BY n
+    `,
+    [run],
+  );
+  await pool.query('ANALYZE');
+  // Every eighth line has another price, and every eighth recipient none at all.
+  function* rows(): Generator<string> {
+    yield `${invoiceHeader}\n`;
+    for (let request = 1; request <= requests; request++) {
+      let text = '';
+      for (let position = 1; position <= each; position++) {
+        const address = `6421${String(request * each + position).padStart(7, '0')}`;
+        const price = position % 8 === 0 ? '0.07' : '0.05';
+        text +=
+          position % 8 === 1 ? `Other${request},${address},0.05,1\n` : `M${request},${address},${price},1\n`;
+      }
+      yield text;
+    }
+  }
+  await pipeline(
+    Readable.from(rows()),
+    createGzip({ level: 1 }),
+    createWriteStream(`${workspace.folder}/invoice.csv.gz`),
+  );
+  await workspace.write(
+    'peak.mjs',
+    `process.on('exit', () => process.stderr.write(\`peak \${process.resourceUsage().maxRSS * 1024}\\n\`));`,
+  );
+  const begun = performance.now();
+  const { code, stderr } = await volley(
+    [
+      'report',
+      'reconcile',
+      '--invoice',
+      'invoice.csv.gz',
+      '--from',
+      '2026-11',
+      '--to',
+      '2026-12',
+      '--out',
+      'out.ndjson',
+    ],
+    {
+      cwd: workspace.folder,
+      env: { DATABASE_URL: opened.url },
+      nodeFlags: ['--import', `${workspace.folder}/peak.mjs`],
+    },
+  );
+  const peak = Number(/peak (\d+)/.exec(stderr)?.[1]);
+  console.log(
+    `peak: ${Math.round(peak / mebibyte)} MiB in ${Math.round((performance.now() - begun) / 1000)} s`,
+  );
+  expect(code).toBe(3);
+  const lines = (await workspace.read('out.ndjson')).trim().split('\n').length;
+  expect(lines).toBe(requests * (each / 8) * 3);
+  expect(peak).toBeLessThanOrEqual(256 * mebibyte);
+  await opened.close();
+});
