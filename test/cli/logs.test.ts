@@ -112,6 +112,9 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
       'campaigns/good.yaml': campaign('contacts.csv', 'main', past),
       'campaigns/bad-rows.yaml': campaign('bad.csv', 'main', past),
       'campaigns/bad.csv': `mobile,name\n"${addresses[3]} and ${addresses[4]}",Zoë Planted\n`,
+      // Why it cannot be planned names the code that is none.
+      'campaigns/no-code.yaml': `${campaign('contacts.csv', 'main', past).replace('[[name]]" }', 'you", ChargeCode: "[[name]]" }')}chargeCodes: codes.csv\n`,
+      'campaigns/codes.csv': 'NET-2600\n',
       'campaigns/keyless.yaml': campaign('contacts.csv', 'keyless', past),
       'campaigns/broken.yaml': `schedule:\n  ${addresses[0]} ${addresses[4]}: [\n`,
     }),
@@ -130,7 +133,7 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
   };
   const serve = start(['serve', '--port', String(port)], 'warn');
   // As if they had been noted some minutes ago; who comes next looks at once.
-  while ((await pool.query('SELECT FROM schedules')).rowCount !== 3) await sleep(20);
+  while ((await pool.query('SELECT FROM schedules')).rowCount !== 4) await sleep(20);
   await pool.query(`UPDATE schedules SET noted_until = now() - interval '2 minutes'`);
   const worker = start(['worker'], 'info');
   await callInEveryWay(`http://127.0.0.1:${port}`);
