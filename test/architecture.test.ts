@@ -51,6 +51,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'libphonenumber-js': ['contacts', 'platform/phone-countries.ts', 'platform/quick-numbers.ts'],
   'string-width': ['report/html'],
   croner: ['campaign'],
+  tinyglobby: ['engine'],
   'temporal-polyfill': ['campaign'],
   'big.js': ['campaign', 'report'],
 };

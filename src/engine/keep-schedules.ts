@@ -35,7 +35,12 @@ export async function keepSchedules(
       if (problems !== told)
         for (const problem of read.unreadable) logger.error(problem, 'a schedule cannot be read');
       told = problems;
-      await startDueTicks(context, place, (end) => tell(end, logger));
+      await startDueTicks(
+        context,
+        place,
+        (end) => tell(end, logger),
+        (stuck) => logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
+      );
       for (const run of await beginScheduledRuns(context, place))
         logger.info({ run }, 'a scheduled run begins');
       failing = '';
