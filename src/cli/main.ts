@@ -54,7 +54,10 @@ const commands: Readonly<
     summary: 'erase addresses, names and messages of old runs',
     load: () => import('./commands/purge.ts'),
   },
-  serve: { summary: 'receive delivery reports', load: () => import('./commands/serve.ts') },
+  serve: {
+    summary: 'all in one process: receive reports, begin scheduled campaigns, send',
+    load: () => import('./commands/serve.ts'),
+  },
   sandbox: {
     summary: 'the messaging service itself, to try things on',
     load: () => import('./commands/sandbox.ts'),

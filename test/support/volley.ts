@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Shell } from '../../src/cli/shell.ts';
+import { uncleanLine } from './clean-log.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 
@@ -28,7 +29,10 @@ export type Surroundings = {
   readonly nodeFlags?: readonly string[];
 };
 
-/** Starts the real command line in a process of its own. It inherits PATH and HOME, and nothing else. */
+/**
+ * Starts the real command line in a process of its own. It inherits PATH and HOME, and nothing else. Whatever it is for, its
+ * log must have no secret and no address.
+ */
 export function startVolley(
   words: readonly string[],
   { cwd, env, input = '', inputGoesOn = false, nodeFlags = [] }: Surroundings = {},
@@ -51,9 +55,11 @@ export function startVolley(
   child.stderr.on('data', (piece: Buffer) => {
     stderr += piece.toString();
   });
-  const ended = once(child, 'close').then(
-    ([code]: (number | null)[]): Ended => ({ code: code ?? null, stdout, stderr }),
-  );
+  const ended = once(child, 'close').then(([code]: (number | null)[]): Ended => {
+    const unclean = uncleanLine(stderr, env ?? {});
+    if (unclean !== undefined) throw new Error(`a secret or an address is in the log: ${unclean}`);
+    return { code: code ?? null, stdout, stderr };
+  });
   const says = async (text: string): Promise<void> => {
     while (!stderr.includes(text)) {
       if (child.exitCode !== null) throw new Error(`ended before it said "${text}": ${stderr}`);
