@@ -43,6 +43,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   vega: ['report/html', 'report'],
   'escape-goat': ['campaign', 'report/html', 'report'],
   'csv-stringify': ['report', 'wire/soap-tts.ts'],
+  'prom-client': ['server'],
   'lru-cache': ['engine', 'server'],
   'sms-length': ['engine'],
   'music-metadata': ['engine'],
@@ -50,6 +51,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'libphonenumber-js': ['contacts', 'platform/phone-countries.ts', 'platform/quick-numbers.ts'],
   'string-width': ['report/html'],
   croner: ['campaign'],
+  tinyglobby: ['engine'],
   'temporal-polyfill': ['campaign'],
   'big.js': ['campaign', 'report'],
 };

@@ -144,12 +144,21 @@ const contactFiles = z
   })
   .meta({ type: ['string', 'number', 'boolean', 'array'] })
   .describe(
-    "The contact file (CSV with a header line), relative to the campaign's folder; `-` is standard input. Or a list of up to 100, read one after the other: each must have the columns that are used. They may be packed with gzip.",
+    "The contact file (CSV with a header line), relative to the campaign's folder; `-` is standard input. Or a list of up to 100, read one after the other: each must have the columns that are used. They may be packed with gzip. A name may be a pattern (inbox/payroll-*.csv): then those are read that match it and that no run of this campaign has read before, by their content.",
   );
 
 const contacts = z
   .strictObject({
     file: contactFiles,
+    take: z
+      .enum(['all', 'newest'])
+      .default('all')
+      .describe('Of the files that a pattern matches and that are new: all of them, or the newest.'),
+    moveTo: text
+      .optional()
+      .describe(
+        "A folder, relative to the campaign's, into which the files that a pattern matched are moved when their run is planned: it has their content. Their names get the run's id.",
+      ),
     encoding: z
       .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'latin-1'])
       // Nobody who says Latin-1 means its control characters where Windows-1252 has the euro sign.

@@ -54,7 +54,10 @@ const commands: Readonly<
     summary: 'erase addresses, names and messages of old runs',
     load: () => import('./commands/purge.ts'),
   },
-  serve: { summary: 'receive delivery reports', load: () => import('./commands/serve.ts') },
+  serve: {
+    summary: 'all in one process: receive reports, begin scheduled campaigns, send',
+    load: () => import('./commands/serve.ts'),
+  },
   sandbox: {
     summary: 'the messaging service itself, to try things on',
     load: () => import('./commands/sandbox.ts'),
@@ -88,7 +91,11 @@ export async function main(words: readonly string[]): Promise<void> {
   keepHeapSmall();
   // A reader such as `head` may leave early; that is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-  const shell = processShell();
+  await runCommand(words, processShell());
+}
+
+/** Runs one command in a shell, and tells it the exit code. */
+export async function runCommand(words: readonly string[], shell: Shell): Promise<void> {
   try {
     const program = await buildProgram(words, shell);
     await program.parseAsync([...words], { from: 'user' });
@@ -105,6 +112,10 @@ async function buildProgram(words: readonly string[], shell: Shell): Promise<Com
     .version(version())
     .addHelpText('after', exitCodes)
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void shell.result.write(text),
+      writeErr: (text) => shell.note(text.trimEnd()),
+    })
     .showHelpAfterError('(volley --help lists the commands)');
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary);

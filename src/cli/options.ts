@@ -1,9 +1,13 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countryOf } from '../contacts/country.ts';
 import { InputError } from '../domain.ts';
 import { duration, positiveNumber } from '../platform/scalars.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
+
+/** Of who begins campaigns by themselves. */
+export const campaignsOption = (): Option =>
+  new Option('--campaigns <folder>', 'where campaigns with a schedule are').default('campaigns');
 
 export function parsePort(text: string): number {
   const port = Number(text);

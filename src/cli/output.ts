@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError } from '../domain.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
 import { releaseAtExit } from '../platform/release-at-exit.ts';
+import type { Shell } from './shell.ts';
 
 /**
  * Writes a result to a file that only this user can read, or to standard output. A file that is there already is not
@@ -15,13 +16,17 @@ import { releaseAtExit } from '../platform/release-at-exit.ts';
  * @throws InputError when the file cannot be made
  */
 export async function writeResult(
+  { result, settings }: Pick<Shell, 'result' | 'settings'>,
   pieces: AsyncIterable<string | Uint8Array>,
-  out: string | undefined,
+  named: string | undefined,
 ): Promise<void> {
-  if (out === undefined) {
-    await pipeline(Readable.from(pieces), process.stdout, { end: false });
+  if (named === undefined) {
+    await pipeline(Readable.from(pieces), result, { end: false });
     return;
   }
+  const { workingFolder } = settings;
+  // In the words of who named it, where these lead to the same place.
+  const out = workingFolder === process.cwd() ? named : resolve(workingFolder, named);
   // Before anything is made that would have no place.
   await refuseWhatIsThere(out);
   const unfinished = join(dirname(out), `.${basename(out).slice(0, 50)}.${randomUUID()}`);

@@ -84,12 +84,12 @@ export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
  * @throws InputError when a workbook would be written to a terminal
  */
 export function sheetWriter(
-  shell: Pick<Shell, 'resultTerminal'>,
+  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings'>,
   options: ReportOptions,
   standard: ReportFormat,
 ): WriteSheet {
   const chosen = chosenFormat(shell, options, standard, reportFormats, '');
-  return (sheet) => writeResult(sheetText(sheet, chosen), options.out);
+  return (sheet) => writeResult(shell, sheetText(sheet, chosen), options.out);
 }
 
 /** Whoever asks for `bill.xlsx` means a workbook. */

@@ -14,7 +14,9 @@ import { listenForStop } from '../platform/signals.ts';
 export type Shell = {
   readonly settings: Settings;
   readonly now: () => Date;
-  /** Results, to standard output. */
+  /** Standard output, for results. */
+  readonly result: NodeJS.WritableStream;
+  /** A result, to standard output. */
   readonly print: (text: string) => void;
   /** Everything else, to standard error. */
   readonly note: (text: string) => void;
@@ -45,6 +47,7 @@ export function processShell(): Shell {
       },
     },
     now: () => new Date(),
+    result: process.stdout,
     print: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
     // A terminal that does not tell its size cannot be drawn on.

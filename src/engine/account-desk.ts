@@ -1,6 +1,7 @@
 import type { Account } from '../gateway/account.ts';
 import { type Gateway, openGateway } from '../gateway/gateway.ts';
 import type { EngineContext } from './context.ts';
+import { type Observer, observedGateway, observedLimiter } from './observer.ts';
 import { openRateLimiter, type RateLimiter } from './rate-limit.ts';
 
 /** What all slices of an account share in a process. */
@@ -20,13 +21,18 @@ export type AccountDesks = {
 export function openAccountDesks(
   context: EngineContext,
   accountNamed: (name: string) => Promise<Account>,
+  observer: Observer,
 ): AccountDesks {
   const desks = new Map<string, Promise<AccountDesk>>();
   const unknown = new Set<string>();
 
   async function open(name: string): Promise<AccountDesk> {
     const account = await accountNamed(name);
-    return { account, gateway: openGateway(account), limiter: openRateLimiter(context, account) };
+    return {
+      account,
+      gateway: observedGateway(openGateway(account), account.name, observer),
+      limiter: observedLimiter(openRateLimiter(context, account), account.name, observer, context.monotonic),
+    };
   }
 
   return {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from '../gateway/account.ts';
 import { openGateway } from '../gateway/gateway.ts';
+import { reasonOf } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { EngineContext } from './context.ts';
 import { pollingEnds, pollReports } from './poll-reports.ts';
@@ -56,10 +57,16 @@ async function pollAccount(
     try {
       const end = await pollReports(context, work, stop, () => undefined);
       if (end.reports > 0) onReports();
-      if (end.kind === 'refused') logger.warn({ ...about, ...end }, 'the service refused the credential');
-      else if (end.asked > 0) logger.info({ ...about, ...end }, 'asked for missing reports');
+      if (end.kind === 'refused') {
+        const { words, ...counts } = end;
+        logger.warn({ ...about, ...counts }, 'the service refused the credential');
+        // Whatever a stranger's page quotes.
+        logger.debug({ ...about, words }, 'in what words');
+      }
+      if (end.kind !== 'refused' && end.asked > 0)
+        logger.info({ ...about, ...end }, 'asked for missing reports');
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       logger.error({ ...about, reason }, 'missing reports not asked for; trying again');
     }
     await sleep(every, undefined, { signal: stop }).catch(() => undefined);

@@ -25,6 +25,7 @@ import {
   requireColumns,
   withContactFiles,
 } from './contact-files.ts';
+import { matchContactFiles, type RanBefore } from './contact-patterns.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { Settings } from './settings.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
@@ -36,6 +37,8 @@ export type PreparedCampaign = {
   readonly composition: Composition;
   readonly files: CampaignFiles;
   readonly contactFiles: readonly ContactFile[];
+  /** Absolute paths of those that a pattern matched. */
+  readonly matched: readonly string[];
   /** Of the contact files as they are, packed or not; undefined where one is piped in. */
   readonly contactBytes: number | undefined;
   /** The rows of the contact files, mapped and checked, in batches. Can be read once. */
@@ -53,6 +56,8 @@ export type PreparationOptions = {
   readonly contactFiles?: readonly string[] | undefined;
   /** Keeps what is read of the contact files. */
   readonly kept?: KeptFiles | undefined;
+  /** For a run that is to be made; else patterns match what has been run, too. */
+  readonly ranBefore?: RanBefore | undefined;
 };
 
 /**
@@ -60,14 +65,17 @@ export type PreparationOptions = {
  *
  * @param path of the campaign, relative to the working folder
  * @throws InputError with every problem of the first file that has any
+ * @throws NothingNewError when all contact files that a pattern matches have been run before
  */
 export async function prepareCampaign(
   path: string,
   settings: Settings,
-  { contactFiles: others, kept }: PreparationOptions = {},
+  { contactFiles: others, kept, ranBefore }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
   const written = readCampaign(await readText(path, settings, 'campaign'), path);
-  const campaign = others ? withContactFiles(written, path, settings, others) : written;
+  const { campaign, matched } = others
+    ? { campaign: withContactFiles(written, path, settings, others), matched: [] }
+    : await matchContactFiles(written, path, settings, ranBefore);
   const definition = campaign.value;
   const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
   const target = targetOf(account);
@@ -92,7 +100,7 @@ export async function prepareCampaign(
   try {
     const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
     requireColumns(contactFiles, composition);
-    const opened = { campaign, account, composition, contactFiles };
+    const opened = { campaign, account, composition, contactFiles, matched };
     return await prepareContacts(opened, target, readAddress, path, settings);
   } catch (error) {
     await closeContactFiles(contactFiles);
@@ -102,7 +110,7 @@ export async function prepareCampaign(
 
 /** Opens all else that a campaign names, and says how its contacts are read. */
 async function prepareContacts(
-  opened: Pick<PreparedCampaign, 'campaign' | 'account' | 'composition' | 'contactFiles'>,
+  opened: Pick<PreparedCampaign, 'campaign' | 'account' | 'composition' | 'contactFiles' | 'matched'>,
   target: CampaignTarget,
   readAddress: AddressReader,
   path: string,

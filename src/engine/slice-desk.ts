@@ -10,6 +10,7 @@ import type { EngineContext } from './context.ts';
 import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
 import { reasonToStop } from './fail-fast.ts';
 import type { Holding } from './holding.ts';
+import type { Observer } from './observer.ts';
 import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
 import { openRunFiles } from './run-files.ts';
@@ -23,6 +24,7 @@ export type SliceDeskTools = {
   readonly patience: Patience;
   readonly claimer: Claimer;
   readonly recorder: Recorder;
+  readonly observer: Observer;
   readonly cutOff: AbortSignal;
 };
 
@@ -37,7 +39,7 @@ export type SliceDesk = {
 };
 
 export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
-  const { context, queue, patience, claimer, recorder, cutOff } = tools;
+  const { context, queue, patience, claimer, recorder, observer, cutOff } = tools;
   const { pool } = context.ledger;
 
   const pause = (run: string, reason: string): Promise<unknown> =>
@@ -97,6 +99,8 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
           bisect: settings.bisect,
           stillHeld: holding.stillHeld,
         },
+        onSettled: ({ messageId }, state) =>
+          observer.settled({ account: account.name, run: slice.run, messageId, state }),
         onRefused: (words) => {
           const reason = `the service refused the credential of account "${account.name}": ${words}`;
           pausing = pause(slice.run, reason);

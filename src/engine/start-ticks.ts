@@ -12,6 +12,7 @@ import {
   startTick,
   tryScheduleLock,
 } from '../ledger/schedules/ticks.ts';
+import { filesRanBefore, moveContactFiles, NothingNewError, type StuckFile } from './contact-patterns.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { requireRun } from './find-run.ts';
@@ -40,11 +41,14 @@ export type SchedulePlace = {
 /**
  * Makes the runs of all ticks that are due, one schedule after the other, and has them sent. Of a schedule, only one
  * process starts ticks at a time; that a tick has one run is certain even so, because both are committed together.
+ *
+ * @param onStuck a contact file that could not be moved out of the way; it is not read again all the same
  */
 export async function startDueTicks(
   context: EngineContext,
   place: SchedulePlace,
   onEnd: (end: TickEnd) => void,
+  onStuck: (stuck: StuckFile) => void = () => undefined,
 ): Promise<void> {
   for (const { schedule } of await listDueTicks(context.ledger.pool)) {
     const end = await inSession(context.ledger.pool, async (client) => {
@@ -52,7 +56,7 @@ export async function startDueTicks(
       try {
         // Another one may have started it before the lock was ours.
         const tick = (await listDueTicks(context.ledger.pool)).find((due) => due.schedule === schedule);
-        return tick && (await startOrEnd(context, place, tick));
+        return tick && (await startOrEnd(context, place, tick, onStuck));
       } finally {
         await client.query('SELECT pg_advisory_unlock_all()');
       }
@@ -65,6 +69,7 @@ async function startOrEnd(
   context: EngineContext,
   place: SchedulePlace,
   tick: DueTick,
+  onStuck: (stuck: StuckFile) => void,
 ): Promise<TickEnd | undefined> {
   const times = writtenSchedule.parse(tick.times);
   const { schedule, dueAt, lastRun } = tick;
@@ -78,9 +83,10 @@ async function startOrEnd(
   if (times.overlap === 'skip' && isLate(times, dueAt, context.now()))
     return end('missed', missedWords(times));
   try {
-    const run = await planTick(context, place, tick);
+    const run = await planTick(context, place, tick, onStuck);
     return run === undefined ? undefined : { kind: 'started', run, schedule, dueAt };
   } catch (error) {
+    if (error instanceof NothingNewError) return end('skipped', error.message);
     if (error instanceof InputError) return end('failed', error.message);
     throw error;
   }
@@ -91,22 +97,26 @@ async function planTick(
   context: EngineContext,
   { folder, settings }: SchedulePlace,
   tick: DueTick,
+  onStuck: (stuck: StuckFile) => void,
 ): Promise<string | undefined> {
   const kept = keepContactFiles();
-  const prepared = await prepareCampaign(join(folder, tick.schedule), settings, { kept });
+  const path = join(folder, tick.schedule);
+  const prepared = await prepareCampaign(path, settings, { kept, ranBefore: filesRanBefore(context) });
   const taken = new AbortController();
   try {
-    return await planRun(
+    const run = await planRun(
       context,
       prepared,
       kept,
       { onRead: () => undefined, onExpand: () => undefined },
-      async (client, run) => {
-        if (await startTick(client, tick, run)) return;
+      async (client, planned) => {
+        if (await startTick(client, tick, planned)) return;
         taken.abort();
         throw new Error('the tick has a run');
       },
     );
+    for (const stuck of await moveContactFiles(prepared, path, settings, run)) onStuck(stuck);
+    return run;
   } catch (error) {
     if (taken.signal.aborted) return undefined;
     throw error;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Claim, ClaimedRequest } from '../ledger/requests/claim.ts';
 import { lowestPlanned } from '../ledger/requests/lowest-planned.ts';
+import type { Settlement } from '../ledger/requests/settlement.ts';
 import { takeBackUnheard } from '../ledger/requests/take-back.ts';
 import { openBell } from './bell.ts';
 import type { Claimer } from './claimer.ts';
@@ -21,6 +22,8 @@ export type SliceWork = {
   readonly files: RunFiles;
   /** Most requests in flight. */
   readonly concurrency: number;
+  /** An outcome is committed. */
+  readonly onSettled: (claimed: ClaimedRequest, state: Settlement['state']) => void;
   /** The service refused the credential, in its own words. */
   readonly onRefused: (words: string) => void;
 };
@@ -66,7 +69,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
         lookForRoom();
         return sendRequest(sender, claimed, contents);
       });
-      if (settlement) await work.recorder.record(settlement);
+      if (settlement && (await work.recorder.record(settlement))) work.onSettled(claimed, settlement.state);
       known.delete(claimed.request);
       if (
         settlement?.state === 'planned' &&

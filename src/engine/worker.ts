@@ -14,6 +14,7 @@ import { openClaimer } from './claimer.ts';
 import type { EngineContext } from './context.ts';
 import { keepDuties } from './duties.ts';
 import { type Holding, holdSlice } from './holding.ts';
+import { noObserver, type Observer } from './observer.ts';
 import type { Patience } from './patience.ts';
 import { pass } from './points.ts';
 import { openRecorder } from './recorder.ts';
@@ -31,6 +32,7 @@ export type WorkerOptions = {
   readonly cutOff: AbortSignal;
   /** With a ledger that is away; when it ends, the worker does. */
   readonly patience: Patience;
+  readonly observer?: Observer;
   /** A run to watch even while nothing of it is held. */
   readonly watched?: string;
   /** A few times a second, for the watched run. */
@@ -60,15 +62,16 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const failed = new AbortController();
   const fail = (error: unknown): void => failed.abort(error);
   const stop = AbortSignal.any([options.stop, failed.signal]);
-  const { patience } = options;
+  const { patience, observer = noObserver } = options;
   const { persist } = patience;
   await persist(() => requireHashKey(pool, ledger.hashKey));
   const queue = await persist(() => ledger.queue());
   const bell = openBell();
-  const accounts = openAccountDesks(context, options.accountNamed);
+  const accounts = openAccountDesks(context, options.accountNamed, observer);
   const claimer = openClaimer(ledger, now);
   const recorder = openRecorder(ledger.hot, patience);
-  const desk = openSliceDesk({ context, queue, patience, claimer, recorder, cutOff: options.cutOff });
+  const tools = { context, queue, patience, claimer, recorder };
+  const desk = openSliceDesk({ ...tools, observer, cutOff: options.cutOff });
   const inHand = new Set<InHand>();
 
   async function takeSlices(): Promise<void> {
@@ -131,9 +134,13 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     if (runs.size === 0) return;
     const watches = await watchRuns(pool, [...runs]);
     for (const { holding, halt } of inHand) {
-      const found = watches.get(holding.slice.run);
-      if (found?.state !== 'running') halt.abort();
-      else await desk.stopIfRejected(holding.slice, found);
+      const { run, account } = holding.slice;
+      const found = watches.get(run);
+      if (found?.state === 'running') await desk.stopIfRejected(holding.slice, found);
+      else {
+        if (!halt.signal.aborted) observer.over({ account, run, state: found?.state });
+        halt.abort();
+      }
     }
     const watched = options.watched === undefined ? undefined : watches.get(options.watched);
     if (watched) options.onWatch?.(watched);

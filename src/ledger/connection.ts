@@ -12,6 +12,8 @@ export type Ledger = {
   /** For claim and settle, thousands of times a run: planned once a connection, and by the keys alone. */
   readonly hot: pg.Pool;
   readonly knex: Knex;
+  /** For who asks how things are: connections of its own, and no answer that takes more than a moment. */
+  readonly watch: pg.Pool;
   /** Of suppressions that are known by their hashes; null where there is none, which is as well as long as none is hashed. */
   readonly hashKey: HashKey | null;
   /** What waits to be sent; opened when it is first asked for. */
@@ -27,6 +29,8 @@ export type Ledger = {
   readonly dropConnections: () => void;
   close(): Promise<void>;
 };
+
+export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 /** Any number: two engines must not migrate one database at once. */
 const migrationLock = 7_306_915_042;
@@ -44,7 +48,7 @@ export function knexConfiguration(connection: DatabaseConnection): Knex.Config {
     // Its words of broken connections would stand among results; the failure itself is met by who asked.
     log: { warn: () => undefined, error: () => undefined },
     migrations: {
-      directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
+      directory: migrationsFolder,
       loadExtensions: ['.ts'],
       extension: 'ts',
     },
@@ -119,8 +123,9 @@ export async function openLedger(
   const knex = connectLedger(connection);
   const pool = new pg.Pool({ ...connection, ...noticeSilence, max: 10 });
   const hot = new pg.Pool({ ...connection, ...noticeSilence, max: 4, onConnect: planForKeys });
+  const watch = new pg.Pool({ ...connection, ...noticeSilence, ...answerSoon, max: 2 });
   const connections = new Set<pg.PoolClient>();
-  for (const each of [pool, hot]) {
+  for (const each of [pool, hot, watch]) {
     // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
     each.on('error', () => undefined);
     each.on('connect', (client) => {
@@ -146,7 +151,7 @@ export async function openLedger(
   };
   const close = async (): Promise<void> => {
     await (await opened?.catch(() => undefined))?.stop({ graceful: false, close: false });
-    await Promise.all([knex.destroy(), pool.end(), hot.end()]);
+    await Promise.all([knex.destroy(), pool.end(), hot.end(), watch.end()]);
   };
   try {
     await pool.query('SELECT 1');
@@ -155,11 +160,17 @@ export async function openLedger(
     await close();
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
-  return { pool, hot, knex, hashKey, queue, revive, dropConnections, close };
+  return { pool, hot, watch, knex, hashKey, queue, revive, dropConnections, close };
 }
 
 /** A server that is gone without a word is noticed within some 20 s, by connections that wait for it. */
 const noticeSilence = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
+/**
+ * Who asks `watch` answers somebody within a second (milliseconds). The first and the last hold where the other end is gone
+ * without a word, the second where Postgres is busy.
+ */
+const answerSoon = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };
 
 /**
  * A claim is planned anew each time, at 1 ms for 0.4 ms of work, unless generic plans are asked for. And such a plan is

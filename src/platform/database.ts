@@ -69,3 +69,10 @@ export function isConnectionFailure(error: unknown): error is Error {
     error.message,
   );
 }
+
+/** What went wrong, in words that may be logged: where Postgres minds a value it quotes it, which may be a contact's. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return /^2[23]...$/.test(code) ? `Postgres refuses a value (${code})` : error.message;
+}

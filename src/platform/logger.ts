@@ -4,16 +4,57 @@ export type { Logger };
 
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
+/** pino's number of the level from which on no line has an address. */
+const info = 30;
+
+/** Our own names for things, and the caller's own address; none of them is a text of somebody else's. */
+const ownNames = new Set(['run', 'messageId', 'account', 'schedule', 'address']);
+
+/**
+ * What looks like an address of a recipient, or the password of an URL: a number with its country or with a leading 0, and
+ * everything around an @.
+ */
+const addresses = /\+\d[\d ().-]{5,}\d|(?<![\w.:+-])0\d[\d ]{5,}\d|[^\s"'<>(),;@]+@[^\s"'<>(),;:@/]+/g;
+
 /**
  * Structured log lines on standard error; standard output belongs to results.
- * Callers log named values (run, MessageID, account), never whole objects: addresses only at `debug`, secrets never.
+ * Callers log named values (run, MessageID, account), never whole objects: addresses only at `debug`, secrets never. As
+ * texts of others (Postgres, the service, a file) may quote an address, what looks like one is masked above `debug`.
  *
  * @param level LOG_LEVEL, or undefined for the default
  */
-export function openLogger(level: string | undefined, defaultLevel: 'warn' | 'info'): Logger {
+export function openLogger(
+  level: string | undefined,
+  defaultLevel: 'warn' | 'info',
+  destination: { write(line: string): void } = pino.destination({ dest: 2, sync: true }),
+): Logger {
   const chosen = level !== undefined && levels.includes(level) ? level : defaultLevel;
   return pino(
-    { level: chosen, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
+    {
+      level: chosen,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      hooks: {
+        logMethod(words, method, number) {
+          const [first, ...rest] = words;
+          if (number >= info && isRecord(first)) method.apply(this, [masked(first), ...rest]);
+          else method.apply(this, words);
+        },
+      },
+    },
+    destination,
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !(value instanceof Error);
+}
+
+function masked(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' && !ownNames.has(name) ? value.replaceAll(addresses, '***') : value,
+    ]),
   );
 }

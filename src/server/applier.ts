@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { applyInbox, type MappingOf } from '../engine/ingest.ts';
+import { reasonOf } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 
 export type Applier = {
@@ -28,6 +29,7 @@ export function startApplier(
   context: EngineContext,
   mappingOf: MappingOf,
   logger: Logger,
+  onApplied: (reports: number) => void,
   lookEvery = usualLook,
 ): Applier {
   let pass: Promise<void> | undefined;
@@ -36,6 +38,8 @@ export function startApplier(
   let stopped = false;
   let bookingDue = true;
   let timer: NodeJS.Timeout | undefined;
+  /** Told once, not every second. */
+  let failing = '';
 
   /** As long as reports arrive, taking them goes before applying them: a caller waits for its answer. */
   async function giveWay(took: number): Promise<boolean> {
@@ -51,16 +55,17 @@ export function startApplier(
       again = false;
       try {
         const applied = await applyInbox(context, mappingOf, giveWay);
+        onApplied(applied);
+        failing = '';
         if (applied > 0) logger.debug({ reports: applied }, 'reports applied');
         if (bookingDue && !stopped) {
           bookingDue = false;
           await bookBilling(context);
         }
       } catch (error) {
-        logger.error(
-          { error: error instanceof Error ? error.message : String(error) },
-          'reports not applied; trying again',
-        );
+        const reason = reasonOf(error);
+        if (reason !== failing) logger.error({ error: reason }, 'reports not applied; trying again');
+        failing = reason;
         timer = setTimeout(look, waitAfterFailure);
       }
     } while (again && !stopped);

@@ -39,8 +39,8 @@ export const usualLimits: HttpLimits = {
 
 export type BoundedServer = {
   readonly server: FastifyInstance;
-  /** Takes no more requests, lets those under way finish and answers them, and cuts off what is left after a time. */
-  readonly close: () => Promise<void>;
+  /** Takes no more requests, lets those under way finish and answers them, and cuts off what is left after a time, or at the signal. */
+  readonly close: (cutOff?: AbortSignal) => Promise<void>;
 };
 
 /**
@@ -72,11 +72,17 @@ export function openBoundedServer(
   };
   const server = openHttpServer(limits.body, options);
   const connections = keepConnectionsTo(limits.connections, server.server);
-  const close = async (): Promise<void> => {
-    const cut = setTimeout(() => server.server.closeAllConnections(), limits.closeTime);
+  const close = async (cutOff?: AbortSignal): Promise<void> => {
+    const cutAll = (): void => server.server.closeAllConnections();
+    const cut = setTimeout(cutAll, limits.closeTime);
+    cutOff?.addEventListener('abort', cutAll, { once: true });
     const closed = server.close();
     connections.closeWaiting();
-    await closed.finally(() => clearTimeout(cut));
+    if (cutOff?.aborted) cutAll();
+    await closed.finally(() => {
+      clearTimeout(cut);
+      cutOff?.removeEventListener('abort', cutAll);
+    });
   };
   return { server, close };
 }

@@ -1,20 +1,29 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
 import { mappingsOf, type ReceiverAccount } from '../engine/receivers.ts';
+import { reasonOf } from '../platform/database.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
 import { type FailedCheck, failedBodyCheck, failedHeadCheck } from './callers.ts';
 import { type HttpLimits, openBoundedServer, usualLimits } from './http.ts';
+import type { ReportObserver } from './metrics.ts';
+import { addHealth, addOperations, type Operations } from './operations.ts';
 import { type ReceivedCall, receivedCall } from './received-call.ts';
 import { openRefusals } from './refusals.ts';
+import { within } from './share-answer.ts';
 
 export type Receiver = {
   /** Without a trailing slash. */
   readonly url: string;
   /** Says that something is in the inbox that it has not received itself. */
   readonly wake: () => void;
-  close(): Promise<void>;
+  /**
+   * Takes no more calls, answers those under way, and applies what it is at.
+   *
+   * @param cutOff cuts off what is not answered by then
+   */
+  close(cutOff?: AbortSignal): Promise<void>;
 };
 
 export type ReceiverOptions = ListenAddress & {
@@ -24,9 +33,20 @@ export type ReceiverOptions = ListenAddress & {
   readonly store: (call: ReceivedCall) => Promise<void>;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
+  readonly observer?: ReportObserver;
+  /** What monitoring on this machine is told on the same port; without it nothing. */
+  readonly operations?: Operations;
 };
 
 type WebhookRequest = FastifyRequest<{ Params: { account: string; token: string } }>;
+
+/** For who counts nothing. */
+const noObserver: ReportObserver = {
+  taken: () => undefined,
+  notStored: () => undefined,
+  refused: () => undefined,
+  applied: () => undefined,
+};
 
 /** Seconds after which a caller whose report could not be stored may try again. */
 const retryAfter = 30;
@@ -40,14 +60,14 @@ const retryAfter = 30;
  * @throws InputError when the port cannot be had
  */
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
-  const { accounts, logger } = options;
+  const { accounts, logger, observer = noObserver } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
   const limits = { ...usualLimits, ...options.limits };
   const { server, close } = openBoundedServer(limits, proxies, (request, reply) =>
     refusePath(request, reply),
   );
-  const refuse = await openRefusals(server, logger);
-  const applier = startApplier(context, mappingsOf(accounts), logger);
+  const refuse = await openRefusals(server, logger, observer.refused);
+  const applier = startApplier(context, mappingsOf(accounts), logger, observer.applied);
 
   const refusePath = (request: FastifyRequest, reply: FastifyReply) =>
     refuse(request, reply, { check: 'path' });
@@ -60,7 +80,8 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
     else done();
   });
 
-  server.get('/healthz', async () => ({ status: 'ok' }));
+  addHealth(server);
+  if (options.operations) addOperations(server, options.operations, refusePath);
 
   server.route<{ Params: { account: string; token: string } }>({
     method: ['GET', 'POST'],
@@ -81,17 +102,17 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       const failed = failedBodyCheck(account, call);
       if (failed) return refuseCaller(request, reply, failed);
       try {
+        // What hangs on is taken for failed. If it is done after all, it is stored and comes again: twice is no harm.
         await within(limits.storeTime, options.store(call));
       } catch (error) {
-        logger.error(
-          { account: account.name, error: error instanceof Error ? error.message : String(error) },
-          'report not stored',
-        );
+        observer.notStored(account.name);
+        logger.error({ account: account.name, error: reasonOf(error) }, 'report not stored');
         return reply
           .code(503)
           .header('retry-after', retryAfter)
           .send({ error: 'not stored; send it again later' });
       }
+      observer.taken(account.name);
       applier.wake();
       return reply.code(200).send({ status: 'stored' });
     },
@@ -106,20 +127,9 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   return {
     url,
     wake: applier.wake,
-    close: async () => {
-      await close();
+    close: async (cutOff) => {
+      await close(cutOff);
       await applier.stop();
     },
   };
-}
-
-/**
- * What hangs on is taken for failed. If it is done after all, the report is stored and comes again: twice is no harm.
- *
- * @param time milliseconds
- */
-async function within(time: number, work: Promise<void>): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`not done within ${time} ms`)), time);
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -30,7 +30,11 @@ const mostAddresses = 5_000;
  * 429 once its address has been refused too often. Calls that are not refused are not counted: all reports of an
  * account come from one address, and a stranger behind it must not hold them up.
  */
-export async function openRefusals(server: FastifyInstance, logger: Logger): Promise<Refuse> {
+export async function openRefusals(
+  server: FastifyInstance,
+  logger: Logger,
+  onRefused: (check: Refusal['check']) => void,
+): Promise<Refuse> {
   await server.register(rateLimit, {
     global: false,
     cache: mostAddresses,
@@ -43,6 +47,7 @@ export async function openRefusals(server: FastifyInstance, logger: Logger): Pro
 
   return async (request, reply, { check, account }) => {
     const key = addressOf(request);
+    onRefused(check);
     if (!told.has(key)) {
       told.set(key, true);
       logger.warn({ account, check, address: key }, 'call refused');

@@ -40,6 +40,7 @@ describe('a campaign', () => {
         file: ['contacts.csv'],
         skipLines: 0,
         landlines: 'reject',
+        take: 'all',
         columns: { Recipient: 'address' },
         suppressions: [],
       },

@@ -5,7 +5,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../gateway/peer.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { volley } from '../support/volley.ts';
+import { volleyHere as volley } from '../support/volley.ts';
 import {
   accountsYaml,
   contactsCsv,

@@ -14,8 +14,10 @@ beforeEach(async () => {
 });
 afterEach(() => workspace[Symbol.asyncDispose]());
 
+const shell = { result: process.stdout, settings: { environment: {}, workingFolder: process.cwd() } };
+
 test('a result is in its file whole, for nobody but its user, and alone', async () => {
-  await writeResult(inTurn(['a,b\n', Buffer.from('1,2\n')]), out);
+  await writeResult(shell, inTurn(['a,b\n', Buffer.from('1,2\n')]), out);
   expect(await workspace.read('result.csv')).toBe('a,b\n1,2\n');
   expect((await stat(out)).mode & 0o777).toBe(0o600);
   expect(await readdir(workspace.folder)).toEqual(['result.csv']);
@@ -26,7 +28,7 @@ test('a result that breaks off leaves no file', async () => {
     yield 'a,b\n';
     throw new Error('the ledger is away');
   }
-  await expect(writeResult(broken(), out)).rejects.toThrow('the ledger is away');
+  await expect(writeResult(shell, broken(), out)).rejects.toThrow('the ledger is away');
   expect(await readdir(workspace.folder)).toEqual([]);
 });
 
@@ -37,7 +39,7 @@ test('a file that is there is left as it is, and nothing is read for it', async 
     asked = true;
     yield 'theirs';
   }
-  expect(await problemsLater(() => writeResult(pieces(), out))).toEqual([
+  expect(await problemsLater(() => writeResult(shell, pieces(), out))).toEqual([
     `${out}: The file cannot be written (it is there already).`,
   ]);
   expect({ asked, content: await workspace.read('result.csv') }).toEqual({ asked: false, content: 'mine' });
@@ -48,7 +50,7 @@ test('a file that appears meanwhile is left as it is', async () => {
     yield 'theirs';
     await writeFile(out, 'mine');
   }
-  expect(await problemsLater(() => writeResult(pieces(), out))).toEqual([
+  expect(await problemsLater(() => writeResult(shell, pieces(), out))).toEqual([
     `${out}: The file cannot be written (it is there already).`,
   ]);
   expect(await workspace.read('result.csv')).toBe('mine');
@@ -57,7 +59,7 @@ test('a file that appears meanwhile is left as it is', async () => {
 
 test('a folder that is not there is told', async () => {
   const nowhere = join(workspace.folder, 'none', 'result.csv');
-  expect(await problemsLater(() => writeResult(inTurn(['a']), nowhere))).toEqual([
+  expect(await problemsLater(() => writeResult(shell, inTurn(['a']), nowhere))).toEqual([
     `${nowhere}: The file cannot be written (it does not exist).`,
   ]);
 });

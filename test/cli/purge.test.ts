@@ -5,7 +5,7 @@ import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';
 import { dumpOf, foundIn, planted, secret, sentLongAgo } from '../support/purges.ts';
 import { inTurn } from '../support/sheets.ts';
-import { type Ended, volley } from '../support/volley.ts';
+import { type Ended, volleyHere as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { chosenFormat, sheetWriter } from '../../src/cli/report-options.ts';
 import { problemsOf } from '../support/problems.ts';
 
-const terminal = { resultTerminal: true };
+const settings = { environment: {}, workingFolder: process.cwd() };
+const terminal = { resultTerminal: true, result: process.stdout, settings };
 
 test('a workbook is not written to a terminal', () => {
   expect(problemsOf(() => sheetWriter(terminal, { format: 'xlsx' }, 'csv'))).toEqual([
@@ -11,7 +12,7 @@ test('a workbook is not written to a terminal', () => {
 });
 
 test.each([
-  ['into a pipe', { resultTerminal: false }, {}],
+  ['into a pipe', { ...terminal, resultTerminal: false }, {}],
   ['into a file', terminal, { out: 'bill.xlsx' }],
 ])('a workbook is written %s', (_, shell, options) => {
   expect(() => sheetWriter(shell, { format: 'xlsx', ...options }, 'csv')).not.toThrow();

@@ -5,7 +5,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { doubtfulRun } from '../support/doubts.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volley } from '../support/volley.ts';
+import { type Ended, volleyHere as volley } from '../support/volley.ts';
 import {
   accountsYaml,
   contactsCsv,

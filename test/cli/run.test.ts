@@ -6,7 +6,7 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { startVolley, volley } from '../support/volley.ts';
+import { startVolley, volleyHere as volley } from '../support/volley.ts';
 import {
   accountsYaml,
   contactsCsv,
@@ -264,8 +264,21 @@ test('the result file goes to standard output, or to a new file that only its us
   expect(statSync(`${workspace.folder}/result.csv`).mode & 0o777).toBe(0o600);
   expect(await volley(words, where)).toMatchObject({
     code: 2,
-    stderr: 'result.csv: The file cannot be written (it is there already).\n',
+    stderr: expect.stringContaining('result.csv: The file cannot be written (it is there already).'),
   });
   const rejected = await volley(['report', 'contacts', run, '--rejected'], where);
   expect(rejected.stdout.split('\n').length).toBe(2);
+});
+
+test('files that a pattern matches are run once, and a run of nothing new ends with 0', async () => {
+  await workspace.write('campaign.yaml', smsCampaignYaml.replace('contacts.csv', '"inbox/*.csv"'));
+  const where = await surroundings();
+  await workspace.write('inbox/monday.csv', contactsCsv(3));
+  const first = await volley(['run', 'campaign.yaml', '--json'], where);
+  expect(summaryOf(first.stdout)).toMatchObject({ requests: { accepted: 3 } });
+  await workspace.write('inbox/copy.csv', contactsCsv(3));
+  const second = await volley(['run', 'campaign.yaml', '--json'], where);
+  expect(second).toMatchObject({ code: 0, stdout: '' });
+  expect(second.stderr).toContain('All 2 files that match have been run before. There is nothing to run.');
+  expect(await journal()).toHaveLength(3);
 });

@@ -1,6 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { digestOf } from '../../src/platform/digest.ts';
+import { openDispatchScene } from '../support/dispatch-scene.ts';
+import { freePort } from '../support/free-port.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { scrape } from '../support/metrics.ts';
+import { plannedRun } from '../support/planned-run.ts';
 import { startVolley, volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -82,4 +87,61 @@ test.each([
   expect(code).toBe(2);
   expect(stderr).toMatch(/VOLLEY_PUBLIC_URL: expected an http:\/\/ or https:\/\/ address/);
   expect(stderr).not.toContain('hunter2');
+});
+
+test('serve helps to send, and drains: says that it does, records what is on its way, and gives its slices back', async () => {
+  await using scene = await openDispatchScene({ requests: 400, concurrency: 4, peer: { latency: 300_000 } });
+  const run = scene.start(['run', 'campaign.yaml']);
+  await plannedRun(run);
+  run.process.kill('SIGKILL');
+  await run.ended;
+  scene.peer.behave({ latency: 400 });
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const serve = scene.start(['serve', '--no-receiver', '--no-schedules', '--port', String(port)]);
+  const accepted = 'volley_requests_settled_total{account="sandbox",state="accepted"}';
+  await serve.says('Monitoring');
+  while (((await scrape(url)).get(accepted) ?? 0) < 4) await sleep(50);
+  const { rows: before } = await states(scene.ledger, 'in_doubt');
+  serve.process.kill('SIGTERM');
+  const draining = await fetch(`${url}/readyz`);
+  expect({ status: draining.status, ...JSON.parse(await draining.text()) }).toMatchObject({
+    status: 503,
+    problems: ['draining: the process is to end'],
+  });
+  const { code, stderr } = await serve.ended;
+  expect(code, stderr).toBe(0);
+  expect((await states(scene.ledger, 'sending')).rows).toEqual([]);
+  expect((await states(scene.ledger, 'planned')).rows).not.toEqual([]);
+  expect((await states(scene.ledger, 'in_doubt')).rows).toEqual(before);
+  const held = await scene.ledger.ledger.pool.query(`SELECT FROM slices WHERE state = 'held'`);
+  expect(held.rowCount).toBe(0);
+}, 30_000);
+
+const states = ({ ledger }: TestLedger, state: string) =>
+  ledger.pool.query<{ request: number }>('SELECT request FROM requests WHERE state = $1 ORDER BY 1', [state]);
+
+test('monitoring has a listener of its own with --metrics-port, and the receiver then tells nothing', async () => {
+  const port = await freePort();
+  const words = ['serve', '--no-worker', '--no-schedules', '--port', String(port), '--metrics-port', '0'];
+  const server = startVolley(words, surroundings());
+  await server.says('Reports of account north');
+  const url = /Monitoring: (http:\/\/127\.0\.0\.1:\d+)\/healthz/.exec(server.heard())?.[1] ?? '';
+  expect((await scrape(url)).get('volley_database_up')).toBe(1);
+  const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+  expect(await statusOf('/healthz')).toBe(200);
+  expect([await statusOf('/metrics'), await statusOf('/readyz')]).toEqual([404, 404]);
+  server.process.kill('SIGTERM');
+  const { code, stderr } = await server.ended;
+  expect(code, stderr).toBe(0);
+  expect(stderr).not.toContain('worker started');
+});
+
+test.each([
+  [['--no-receiver', '--no-worker', '--no-schedules'], 'Nothing is left to do'],
+  [['--metrics-host', '0.0.0.0'], 'Expected --metrics-port with it'],
+])('serve %j is refused', async (words, reason) => {
+  const { code, stderr } = await volley(['serve', ...words], surroundings());
+  expect(code).toBe(2);
+  expect(stderr).toContain(reason);
 });

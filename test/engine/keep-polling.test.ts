@@ -28,11 +28,15 @@ test('serve asks for reports that do not come, and applies what the service says
   const { context, account, outcomes } = await acceptedRun(cleanUp);
   const stop = new AbortController();
   const polling = { every: 10, acceptedFor: 0, acceptedWithin: 60_000 };
-  const apply = (): void => void applyInbox(context);
+  let applying: Promise<unknown> = Promise.resolve();
+  const apply = (): void => {
+    applying = applying.then(() => applyInbox(context));
+  };
   const kept = keepPolling(context, [account], polling, apply, logger, stop.signal);
   while ((await outcomes()) < 3) await sleep(10);
   stop.abort();
   await kept;
+  await applying;
 });
 
 test('serve does not ask in the first minutes, in which reports come by themselves, nor after six hours', async () => {

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../src/engine/context.ts';
@@ -251,4 +252,76 @@ test('a run whose worker dies before it is begun is begun by another', async () 
   expect(await state()).toEqual([{ state: 'planned' }]);
   await look();
   expect(await state()).toEqual([{ state: 'running' }]);
+});
+
+describe('a campaign whose contact files are a pattern', () => {
+  const pattern = smsCampaignYaml.replace('contacts.csv', '"inbox/pay-*.csv"');
+  const write = (contacts: string): Promise<void> =>
+    workspace.write(
+      'campaigns/nightly.yaml',
+      `${pattern.replace('country: AU', `country: AU\n  ${contacts}`)}schedule: { cron: "0 * * * *", timeZone: UTC, catchUp: 30m }\n`,
+    );
+  const inbox = (name: string, numbers: number): Promise<void> =>
+    workspace.write(`campaigns/inbox/${name}`, contactsCsv(numbers));
+  const tick = async (): Promise<TickEnd[]> => {
+    later(60);
+    const ends = await look();
+    await complete();
+    return ends;
+  };
+  const recipients = async (): Promise<number[]> => {
+    const { rows } = await opened.ledger.pool.query(
+      'SELECT (SELECT count(*)::integer FROM requests q WHERE q.run_id = r.run_id) AS requests FROM runs r ORDER BY created_at',
+    );
+    return rows.map(({ requests }) => requests);
+  };
+
+  test('runs each file once, by its content, whatever it is called', async () => {
+    await write('take: all');
+    await look();
+    await inbox('pay-1.csv', 2);
+    expect(await tick()).toMatchObject([{ kind: 'started' }]);
+    await inbox('pay-2.csv', 2);
+    expect(await tick()).toMatchObject([
+      { kind: 'skipped', reason: 'All 2 files that match have been run before.' },
+    ]);
+    await inbox('pay-3.csv', 3);
+    expect(await tick()).toMatchObject([{ kind: 'started' }]);
+    expect(await recipients()).toEqual([2, 3]);
+  });
+
+  test('skips a time at which there is no file', async () => {
+    await write('take: all');
+    await look();
+    expect(await tick()).toMatchObject([{ kind: 'skipped', reason: 'No file matches inbox/pay-*.csv.' }]);
+  });
+
+  test('takes the newest, or all that are new together', async () => {
+    await write('take: newest');
+    await look();
+    await inbox('pay-2.csv', 2);
+    await sleep(20);
+    await inbox('pay-1.csv', 3);
+    await tick();
+    expect(await recipients()).toEqual([3]);
+    await write('take: all');
+    await inbox('pay-4.csv', 4);
+    await tick();
+    // The numbers of the smaller file are in the larger one.
+    expect(await recipients()).toEqual([3, 4]);
+  });
+
+  test('moves what it has run, with the id of the run, over nothing that is there', async () => {
+    await write('moveTo: done');
+    await look();
+    await inbox('pay-1.csv', 2);
+    const [first] = await tick();
+    await inbox('pay-1.csv', 3);
+    const [second] = await tick();
+    const runs = [first, second].map((end) => (end?.kind === 'started' ? end.run : ''));
+    expect(await readdir(`${workspace.folder}/campaigns/inbox`)).toEqual([]);
+    expect((await readdir(`${workspace.folder}/campaigns/done`)).toSorted()).toEqual(
+      runs.map((run) => `pay-1.${run}.csv`).toSorted(),
+    );
+  });
 });

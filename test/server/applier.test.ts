@@ -17,7 +17,14 @@ beforeEach(async () => {
 afterAll(() => opened.close());
 
 const logger = openLogger('silent', 'info');
-const start = (lookEvery: number) => startApplier(opened.context, () => observedMapping, logger, lookEvery);
+const start = (lookEvery: number) =>
+  startApplier(
+    opened.context,
+    () => observedMapping,
+    logger,
+    () => undefined,
+    lookEvery,
+  );
 
 async function receive(count: number): Promise<void> {
   const call = { account: 'main', method: 'POST', contentType: '', headers: {} } as const;

@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { Shell } from '../../src/cli/shell.ts';
+import { uncleanLine } from './clean-log.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 
@@ -26,7 +29,10 @@ export type Surroundings = {
   readonly nodeFlags?: readonly string[];
 };
 
-/** Starts the real command line in a process of its own. It inherits PATH and HOME, and nothing else. */
+/**
+ * Starts the real command line in a process of its own. It inherits PATH and HOME, and nothing else. Whatever it is for, its
+ * log must have no secret and no address.
+ */
 export function startVolley(
   words: readonly string[],
   { cwd, env, input = '', inputGoesOn = false, nodeFlags = [] }: Surroundings = {},
@@ -49,9 +55,11 @@ export function startVolley(
   child.stderr.on('data', (piece: Buffer) => {
     stderr += piece.toString();
   });
-  const ended = once(child, 'close').then(
-    ([code]: (number | null)[]): Ended => ({ code: code ?? null, stdout, stderr }),
-  );
+  const ended = once(child, 'close').then(([code]: (number | null)[]): Ended => {
+    const unclean = uncleanLine(stderr, env ?? {});
+    if (unclean !== undefined) throw new Error(`a secret or an address is in the log: ${unclean}`);
+    return { code: code ?? null, stdout, stderr };
+  });
   const says = async (text: string): Promise<void> => {
     while (!stderr.includes(text)) {
       if (child.exitCode !== null) throw new Error(`ended before it said "${text}": ${stderr}`);
@@ -63,4 +71,45 @@ export function startVolley(
 
 export function volley(words: readonly string[], surroundings?: Surroundings): Promise<Ended> {
   return startVolley(words, surroundings).ended;
+}
+
+/**
+ * The command line in this process, for commands that only look into a ledger, or change little in it: quicker, and all the
+ * same but for the process itself. Nothing may be piped in, and nobody stops it.
+ */
+export async function volleyHere(
+  words: readonly string[],
+  { cwd = process.cwd(), env = {} }: Pick<Surroundings, 'cwd' | 'env'> = {},
+): Promise<Ended> {
+  const { runCommand } = await import('../../src/cli/main.ts');
+  const pieces: Buffer[] = [];
+  let stderr = '';
+  let code: number | null = 0;
+  const result = new Writable({
+    write: (piece: Buffer, _, done) => {
+      pieces.push(piece);
+      done();
+    },
+  });
+  const shell: Shell = {
+    settings: { environment: env, workingFolder: cwd },
+    now: () => new Date(),
+    result,
+    print: (text) => void result.write(`${text}\n`),
+    note: (text) => {
+      stderr += `${text}\n`;
+    },
+    terminal: false,
+    resultTerminal: false,
+    stop: new AbortController().signal,
+    drainable: () => undefined,
+    exitWith: (ended) => {
+      code = ended;
+    },
+    leave: (ended) => {
+      throw new Error(`leaves with ${ended}`);
+    },
+  };
+  await runCommand(words, shell);
+  return { code, stdout: Buffer.concat(pieces).toString(), stderr };
 }

@@ -27,7 +27,7 @@ export function defineRun(command: Command, shell: Shell): void {
       const format = chosenFormat(shell, options, 'table', runReportFormats, instead);
       await withLedger(shell, async (context) => {
         const details = await reportRun(context, runId, timeZone, (report) => runDetails(report, timeZone));
-        await writeResult(runReportText(details, format, shell.now()), options.out);
+        await writeResult(shell, runReportText(details, format, shell.now()), options.out);
       });
     },
   );

@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { InputError } from '../../domain.ts';
+import { filesRanBefore, moveContactFiles, NothingNewError } from '../../engine/contact-patterns.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun } from '../../engine/find-run.ts';
-import { keepContactFiles } from '../../engine/kept-files.ts';
-import { loadAccount, prepareCampaign } from '../../engine/prepare.ts';
+import { type KeptFiles, keepContactFiles } from '../../engine/kept-files.ts';
+import { loadAccount, type PreparedCampaign, prepareCampaign } from '../../engine/prepare.ts';
 import { requireReachable } from '../../engine/reachable.ts';
 import { planRerun, type RerunState, rerunStates } from '../../engine/rerun.ts';
 import { addContactsOption } from '../options.ts';
@@ -45,13 +46,42 @@ async function runCampaign(
   if (path === undefined) {
     throw new InputError([{ where: 'volley run', what: 'Name a campaign file, or --only with --of <run>.' }]);
   }
-  const kept = keepContactFiles();
-  const prepared = await prepareCampaign(path, shell.settings, { contactFiles, kept });
+  let kept = keepContactFiles();
+  let prepared = await prepareCampaign(path, shell.settings, { contactFiles, kept });
   await requireReachable(prepared.account);
   await withLedger(shell, async (context) => {
+    if (prepared.matched.length > 0) {
+      await prepared.close();
+      kept = keepContactFiles();
+      const fresh = await withNewFiles(shell, context, path, kept);
+      if (fresh === undefined) return;
+      prepared = fresh;
+    }
     const run = await planWithProgress(shell, context, prepared, kept);
+    for (const { file, reason } of await moveContactFiles(prepared, path, shell.settings, run))
+      shell.note(`  ${file} could not be moved (${reason}); it is not read again all the same.`);
     await dispatchAndPrint(shell, context, run, prepared.account, json === true);
   });
+}
+
+/**
+ * What a pattern matches is looked for once more, where it is known what has been run.
+ *
+ * @returns undefined when there is nothing new
+ */
+async function withNewFiles(
+  shell: Shell,
+  context: EngineContext,
+  path: string,
+  kept: KeptFiles,
+): Promise<PreparedCampaign | undefined> {
+  try {
+    return await prepareCampaign(path, shell.settings, { kept, ranBefore: filesRanBefore(context) });
+  } catch (error) {
+    if (!(error instanceof NothingNewError)) throw error;
+    shell.note(`${error.message} There is nothing to run.`);
+    return undefined;
+  }
 }
 
 async function runAgain(

@@ -1,59 +1,119 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { InputError } from '../../domain.ts';
-import { keepPolling, usualPolling } from '../../engine/keep-polling.ts';
-import { pollableAccounts, receiverAccounts } from '../../engine/receivers.ts';
-import { openReportStore } from '../../engine/report-store.ts';
-import { openLogger } from '../../platform/logger.ts';
-import { startReceiver } from '../../server/receiver.ts';
-import { parsePort } from '../options.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { drainDeadlines } from '../../engine/drain.ts';
+import { receiverAccounts } from '../../engine/receivers.ts';
+import { type Logger, openLogger } from '../../platform/logger.ts';
+import { openMetrics } from '../../server/metrics.ts';
+import { openOperations, startOperations } from '../../server/operations.ts';
+import { openReceiver, pollMissing, type Receiving } from '../keep-receiving.ts';
+import { keepWorking, type Work } from '../keep-working.ts';
+import { campaignsOption, parsePort } from '../options.ts';
+import { readPublicUrl } from '../public-url.ts';
 import { type Shell, withLedger } from '../shell.ts';
+
+type ServeOptions = Work & {
+  readonly host: string;
+  readonly port: number;
+  readonly receiver: boolean;
+  readonly metricsHost?: string;
+  readonly metricsPort?: number;
+};
+
+const paths = `
+On its port it answers, besides the webhooks:
+  GET /healthz   200 as long as the process lives
+  GET /readyz    200, or 503 with what is wrong: the database, its migrations, or that the process is to end
+  GET /metrics   figures for Prometheus
+The last two only to programs of this machine that come through no proxy; with --metrics-port they are there instead,
+for whoever reaches that address.
+
+Ctrl-C drains: what is on its way is recorded, slices are left to other workers, and reports are received until then.`;
 
 export function define(command: Command, shell: Shell): void {
   command
-    .description('Receives delivery reports for every account with a webhookToken, until it is stopped.')
+    .description(
+      'Everything in one process, until it is stopped: receives delivery reports for every account with a webhookToken, begins campaigns whose time has come, and helps to send whatever runs there are.',
+    )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 8026)
-    .action(async ({ host, port }: { host: string; port: number }) => {
+    .option('--no-receiver', 'receive no delivery reports')
+    .option('--no-worker', 'send nothing')
+    .option('--no-schedules', 'begin nothing')
+    .addOption(campaignsOption())
+    .option('--metrics-host <address>', 'address of a listener for monitoring alone; with --metrics-port')
+    .option('--metrics-port <number>', 'its port; 0 for any free one', parsePort)
+    .addHelpText('after', paths)
+    .action(async (options: ServeOptions) => {
       const { environment } = shell.settings;
-      const publicUrl = readPublicUrl(environment['VOLLEY_PUBLIC_URL']);
-      const accounts = await receiverAccounts(shell.settings);
-      const logger = openLogger(environment['LOG_LEVEL'], 'info');
-      await withLedger(shell, async (context) => {
-        shell.drainable();
-        const receiver = await startReceiver(context, {
-          ...{ host, port, accounts, logger },
-          store: openReportStore(context).keep,
-        });
-        for (const account of accounts.keys()) {
-          const path = `/webhook/${encodeURIComponent(account)}/<its webhookToken>`;
-          shell.note(`Reports of account ${account}: POST ${publicUrl ?? receiver.url}${path}`);
-        }
-        const { accounts: pollable, problems } = await pollableAccounts(shell.settings, accounts.keys());
-        for (const { name } of pollable)
-          shell.note(`Missing reports of account ${name} are asked for, from five minutes to six hours on.`);
-        for (const problem of problems) logger.warn({ problem }, 'missing reports cannot be asked for');
-        const polling = keepPolling(context, pollable, usualPolling, receiver.wake, logger, shell.stop);
-        if (!shell.stop.aborted) await once(shell.stop, 'abort');
-        await polling;
-        await receiver.close();
-      });
+      checkOptions(options);
+      const receiving: Receiving = {
+        publicUrl: readPublicUrl(environment['VOLLEY_PUBLIC_URL']),
+        accounts: options.receiver ? await receiverAccounts(shell.settings) : new Map(),
+        logger: openLogger(environment['LOG_LEVEL'], 'info'),
+      };
+      await withLedger(shell, (context) => serve(shell, context, options, receiving));
     });
 }
 
-/**
- * The address that the receiver is reached at from outside, without a trailing slash.
- *
- * @throws InputError for what is none
- */
-function readPublicUrl(written: string | undefined): string | undefined {
-  if (!written) return undefined;
-  const url = URL.parse(written);
-  const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === '';
-  if (url === null || !/^https?:$/.test(url.protocol) || !isPlain) {
-    // Not shown: it may hold a password.
-    const what = 'expected an http:// or https:// address without user, password, query and fragment';
-    throw new InputError([{ where: 'VOLLEY_PUBLIC_URL', what }]);
+function checkOptions({ receiver, worker, schedules, metricsHost, metricsPort }: ServeOptions): void {
+  if (!receiver && !worker && !schedules) {
+    const what = 'Nothing is left to do: leave one of --no-receiver, --no-worker and --no-schedules out.';
+    throw new InputError([{ where: 'serve', what }]);
   }
-  return written.replace(/\/+$/, '');
+  if (metricsHost !== undefined && metricsPort === undefined)
+    throw new InputError([{ where: '--metrics-host', what: 'Expected --metrics-port with it.' }]);
+}
+
+async function serve(shell: Shell, context: EngineContext, options: ServeOptions, receiving: Receiving) {
+  shell.drainable();
+  const { logger } = receiving;
+  const failed = new AbortController();
+  const stop = AbortSignal.any([shell.stop, failed.signal]);
+  const deadlines = drainDeadlines(stop);
+  const metrics = openMetrics({ ofNode: true });
+  const operations = openOperations(context, metrics, () => stop.aborted);
+  const { metricsHost = '127.0.0.1', metricsPort } = options;
+  // What is opened first is closed last: reports are received until all else is done, and monitoring hears of that.
+  await using opened = new AsyncDisposableStack();
+  opened.defer(async () => deadlines.clear());
+  leaveAfter(deadlines.giveUp, shell, logger);
+
+  if (metricsPort !== undefined) {
+    const address = { host: metricsHost, port: metricsPort };
+    const { url, close } = await startOperations(operations, address, true);
+    opened.defer(close);
+    shell.note(`Monitoring: ${url}/healthz, /readyz, /metrics`);
+  }
+  const parts: Promise<void>[] = [];
+  if (options.receiver) {
+    const usual = metricsPort === undefined ? { operations } : {};
+    const address = { host: options.host, port: options.port, ...usual };
+    const receiver = await openReceiver(shell, context, receiving, { ...address, observer: metrics.reports });
+    opened.defer(() => receiver.close(deadlines.giveUp));
+    parts.push(pollMissing(shell, context, receiving, receiver, stop));
+  } else if (metricsPort === undefined) {
+    const { url, close } = await startOperations(operations, options, false);
+    opened.defer(close);
+    shell.note(`Monitoring, for this machine: ${url}/healthz, /readyz, /metrics`);
+  }
+  parts.push(keepWorking(shell, context, options, { logger, observer: metrics.dispatch, stop, deadlines }));
+  // One that fails ends the others, and the process: who keeps it running starts it again.
+  for (const part of parts) part.catch((error: unknown) => failed.abort(error));
+  if (!stop.aborted) await once(stop, 'abort');
+  await Promise.allSettled(parts);
+  if (failed.signal.aborted) throw failed.signal.reason;
+}
+
+/** The time to be gone within after the last deadline (milliseconds). */
+const closingTime = 1_000;
+
+/** What hangs longer is ended as safely as by a kill. */
+function leaveAfter(giveUp: AbortSignal, shell: Shell, logger: Logger): void {
+  const leave = (): never => {
+    logger.error('not everything could be closed in time');
+    return shell.leave(1);
+  };
+  giveUp.addEventListener('abort', () => setTimeout(leave, closingTime).unref(), { once: true });
 }

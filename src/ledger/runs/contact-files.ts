@@ -52,3 +52,21 @@ export async function* readContactFilePieces(
   );
   for await (const rows of pieces) for (const { data } of rows) yield data;
 }
+
+/** Of these SHA-256, in hexadecimal digits, those of contact files that a run of the campaign has read. */
+export async function findDigests(
+  pool: pg.Pool,
+  campaign: string,
+  digests: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ digest: string }>(
+    `
+    SELECT DISTINCT encode(sha256, 'hex') AS digest
+    FROM contact_files
+    JOIN runs USING (run_id)
+    WHERE campaign = $1 AND encode(sha256, 'hex') = ANY ($2::text[])
+    `,
+    [campaign, digests],
+  );
+  return new Set(rows.map(({ digest }) => digest));
+}

@@ -1,0 +1,49 @@
+import type { EngineContext } from '../engine/context.ts';
+import { keepPolling, usualPolling } from '../engine/keep-polling.ts';
+import { pollableAccounts } from '../engine/receivers.ts';
+import { openReportStore } from '../engine/report-store.ts';
+import type { Logger } from '../platform/logger.ts';
+import { type Receiver, type ReceiverOptions, startReceiver } from '../server/receiver.ts';
+import type { Shell } from './shell.ts';
+
+export type Receiving = {
+  readonly accounts: ReceiverOptions['accounts'];
+  /** Where the receiver is reached at from outside, without a trailing slash. */
+  readonly publicUrl: string | undefined;
+  readonly logger: Logger;
+};
+
+/**
+ * Starts the receiver, and says where reports of each account go.
+ *
+ * @throws InputError when the port cannot be had
+ */
+export async function openReceiver(
+  shell: Shell,
+  context: EngineContext,
+  { accounts, publicUrl, logger }: Receiving,
+  options: Omit<ReceiverOptions, 'accounts' | 'logger' | 'store'>,
+): Promise<Receiver> {
+  const store = openReportStore(context).keep;
+  const receiver = await startReceiver(context, { ...options, accounts, logger, store });
+  for (const account of accounts.keys()) {
+    const path = `/webhook/${encodeURIComponent(account)}/<its webhookToken>`;
+    shell.note(`Reports of account ${account}: POST ${publicUrl ?? receiver.url}${path}`);
+  }
+  return receiver;
+}
+
+/** Asks for reports that do not come by themselves, where the service can be asked, until it is stopped. */
+export async function pollMissing(
+  shell: Shell,
+  context: EngineContext,
+  { accounts, logger }: Receiving,
+  { wake }: Receiver,
+  stop: AbortSignal,
+): Promise<void> {
+  const { accounts: pollable, problems } = await pollableAccounts(shell.settings, accounts.keys());
+  for (const { name } of pollable)
+    shell.note(`Missing reports of account ${name} are asked for, from five minutes to six hours on.`);
+  for (const problem of problems) logger.warn({ problem }, 'missing reports cannot be asked for');
+  await keepPolling(context, pollable, usualPolling, wake, logger, stop);
+}

@@ -1,0 +1,92 @@
+import type { EngineContext } from '../engine/context.ts';
+import type { DrainDeadlines } from '../engine/drain.ts';
+import { keepSchedules, usualLook } from '../engine/keep-schedules.ts';
+import type { Observer } from '../engine/observer.ts';
+import { openPatience } from '../engine/patience.ts';
+import { runWorker } from '../engine/worker.ts';
+import type { Logger } from '../platform/logger.ts';
+import { accountsOf } from './run-steps.ts';
+import type { Shell } from './shell.ts';
+
+/** What a process that goes on until it is stopped does besides receiving. */
+export type Work = {
+  /** Helps to send whatever runs there are. */
+  readonly worker: boolean;
+  /** Begins the runs of campaigns whose time has come. */
+  readonly schedules: boolean;
+  /** Where those are. */
+  readonly campaigns: string;
+};
+
+export type WorkTools = {
+  readonly logger: Logger;
+  /** Who counts; what is to be told of a dispatch in words is logged here. */
+  readonly observer: Omit<Observer, 'over'>;
+  readonly stop: AbortSignal;
+  readonly deadlines: DrainDeadlines;
+};
+
+/**
+ * Works until it is stopped, and drains then. Leaves the process where the database was away until the end: what could
+ * not be recorded is in doubt.
+ *
+ * @throws Error when the ledger fails otherwise than by being away
+ */
+export async function keepWorking(
+  shell: Shell,
+  context: EngineContext,
+  { worker, schedules, campaigns }: Work,
+  { logger, observer, stop, deadlines }: WorkTools,
+): Promise<void> {
+  const failed = new AbortController();
+  const end = AbortSignal.any([stop, failed.signal]);
+  const accountNamed = accountsOf(shell);
+  const outage = {
+    onLost: ({ message }: Error) => logger.warn({ reason: message }, 'the database is away; waiting'),
+    onBack: () => logger.info('the database is back; going on'),
+  };
+  const place = { folder: campaigns, settings: shell.settings, accountNamed };
+  const scheduling = schedules ? keepSchedules(context, place, usualLook, logger, end) : undefined;
+  try {
+    if (worker) {
+      logger.info('worker started');
+      await runWorker(context, {
+        accountNamed,
+        onUnknownAccount: ({ message }) =>
+          logger.warn({ reason: message }, 'an account cannot be used here; its requests are left to others'),
+        observer: telling(observer, logger),
+        stop: end,
+        cutOff: deadlines.cutOff,
+        patience: openPatience(outage, context.ledger, deadlines.giveUp),
+      });
+      logger.info('worker stopped');
+    }
+  } catch (error) {
+    failed.abort();
+    if (!deadlines.giveUp.aborted) throw error;
+    logger.error('the database was away until the end; what could not be recorded is in doubt');
+    shell.leave(1);
+  } finally {
+    await scheduling;
+  }
+}
+
+/** Logs what somebody may have to look into, by run and MessageID; never the words of the service, which may hold an address. */
+function telling(observer: WorkTools['observer'], logger: Logger): Observer {
+  let last = '';
+  return {
+    ...observer,
+    settled(request) {
+      observer.settled(request);
+      if (request.state === 'in_doubt') logger.warn(request, 'a request is in doubt');
+      else if (request.state !== 'accepted') logger.debug(request, 'a request was not accepted');
+    },
+    over({ account, run, state }) {
+      // Each slice of the run says so.
+      if (last === `${run} ${state}`) return;
+      last = `${run} ${state}`;
+      if (state === 'completed') logger.info({ account, run, state }, 'a run is completed');
+      else logger.warn({ account, run, state }, 'a run is sent no more; `volley status` says why');
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type pg from 'pg';
+
+/** How the fleet is doing, as the ledger knows it; all of it from small tables, or by partial indexes. */
+export type LedgerFigures = {
+  /** Of runs that are not over, those that are not done. */
+  readonly slices: readonly SliceCount[];
+  readonly inbox: InboxFigures;
+  /** Of whom nobody knows whether the service took their request, by what is booked: some seconds old. */
+  readonly unknownRecipients: number;
+  /** Times of schedules that made no run, since ever. */
+  readonly ticks: { readonly missed: number; readonly failed: number };
+  /** How those that are active were written. */
+  readonly schedules: readonly unknown[];
+};
+
+export type SliceCount = {
+  readonly account: string;
+  readonly state: 'waiting' | 'queued' | 'held';
+  readonly slices: number;
+};
+
+export type InboxFigures = {
+  /** Seconds since the oldest report fell due; 0 when none is due. */
+  readonly lag: number;
+  /** Reports that are due. */
+  readonly due: number;
+  /** Reports that matched nothing, and are looked at again later. */
+  readonly later: number;
+};
+
+/** One after the other, so that a scrape takes one connection. */
+export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigures> {
+  const slices = await countSlices(pool);
+  const inbox = await inboxFigures(pool, now);
+  const unknownRecipients = await countUnknown(pool);
+  const ticks = await countTicks(pool);
+  const { rows } = await pool.query<{ times: unknown }>('SELECT times FROM schedules WHERE active');
+  return { slices, inbox, unknownRecipients, ticks, schedules: rows.map(({ times }) => times) };
+}
+
+/** A slice is a thousand requests, and a run that is not over is found by `runs_unfinished`. */
+async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
+  const { rows } = await pool.query<SliceCount>(
+    `
+    SELECT r.account, s.state, count(*)::integer AS slices
+    FROM runs r
+    JOIN slices s USING (run_id)
+    WHERE r.state IN ('planned', 'running', 'paused') AND s.slice > 0 AND s.state <> 'done'
+    GROUP BY r.account, s.state
+    `,
+  );
+  return rows;
+}
+
+/** A row is what was committed together: 100,000 of them are read in 25 ms. */
+async function inboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
+  const { rows } = await pool.query<InboxFigures>(
+    `
+    SELECT coalesce(extract(epoch FROM $1 - min(due_at) FILTER (WHERE due_at <= $1)), 0)::double precision AS lag,
+           coalesce(sum(cardinality(report_ids)) FILTER (WHERE due_at <= $1), 0)::integer AS due,
+           coalesce(sum(cardinality(report_ids)) FILTER (WHERE due_at > $1), 0)::integer AS later
+    FROM inbox_queue
+    `,
+    [now],
+  );
+  return rows[0] ?? { lag: 0, due: 0, later: 0 };
+}
+
+/** Most entries have none; they are found by `billing_entries_unknown`. */
+async function countUnknown(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ unknown: number }>(
+    'SELECT coalesce(sum(unknown), 0)::integer AS unknown FROM billing_entries WHERE unknown <> 0',
+  );
+  return rows[0]?.unknown ?? 0;
+}
+
+async function countTicks(pool: pg.Pool): Promise<LedgerFigures['ticks']> {
+  const { rows } = await pool.query<LedgerFigures['ticks']>(
+    `
+    SELECT (count(*) FILTER (WHERE state = 'missed'))::integer AS missed,
+           (count(*) FILTER (WHERE state = 'failed'))::integer AS failed
+    FROM ticks
+    WHERE state IN ('missed', 'failed')
+    `,
+  );
+  return rows[0] ?? { missed: 0, failed: 0 };
+}

@@ -1,0 +1,133 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Observer } from '../engine/observer.ts';
+import type { FailedCheck } from './callers.ts';
+
+/** Who is told what the receiver and the applier do, to count it. */
+export type ReportObserver = {
+  /** A report is committed. */
+  readonly taken: (account: string) => void;
+  /** A report could not be committed; its caller was answered 503. */
+  readonly notStored: (account: string) => void;
+  readonly refused: (check: FailedCheck | 'path') => void;
+  /** So many were read from the inbox and applied; one that matched nothing is applied again later. */
+  readonly applied: (reports: number) => void;
+};
+
+export type ProcessMetrics = {
+  readonly registry: Registry;
+  readonly dispatch: Omit<Observer, 'over'>;
+  readonly reports: ReportObserver;
+};
+
+/** Of an answer of the service (seconds); who is slower than the last one is at an account's time-out. */
+const answerBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** What one account's requests are counted in; found once, not for each request. */
+type AccountCounts = {
+  readonly settled: (state: string) => void;
+  readonly sending: () => () => void;
+  readonly waited: (milliseconds: number) => void;
+};
+
+/**
+ * Counts what this process does. Labels are accounts, states and checks: never anything of which there are more with every
+ * run or caller.
+ *
+ * @param ofNode whether to measure the event loop, memory and handles too; that goes on until the process ends
+ */
+export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  if (ofNode) collectDefaultMetrics({ register: registry });
+  const settled = new Counter({
+    name: 'volley_requests_settled_total',
+    help: 'Send requests settled by this process, by what they became; planned: provably not taken, and given back.',
+    labelNames: ['account', 'state'],
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: 'volley_requests_in_flight',
+    help: 'Send requests of this process that wait for the answer of the service.',
+    labelNames: ['account'],
+    registers,
+  });
+  const answers = new Histogram({
+    name: 'volley_answer_seconds',
+    help: 'From the sending of a request to the answer of the service, or its failure.',
+    labelNames: ['account'],
+    buckets: answerBuckets,
+    registers,
+  });
+  const rateWaits = new Counter({
+    name: 'volley_rate_limit_wait_seconds_total',
+    help: 'Time that slices have waited for the rate of their account, all slices together.',
+    labelNames: ['account'],
+    registers,
+  });
+  const taken = new Counter({
+    name: 'volley_reports_taken_total',
+    help: 'Delivery reports that were committed and answered 200.',
+    labelNames: ['account'],
+    registers,
+  });
+  const notStored = new Counter({
+    name: 'volley_reports_not_stored_total',
+    help: 'Delivery reports that were answered 503 because they could not be committed.',
+    labelNames: ['account'],
+    registers,
+  });
+  const refused = new Counter({
+    name: 'volley_calls_refused_total',
+    help: 'Calls of the receiver that were refused, by the check that failed.',
+    labelNames: ['check'],
+    registers,
+  });
+  const applied = new Counter({
+    name: 'volley_reports_applied_total',
+    help: 'Delivery reports that this process has worked into the ledger.',
+    registers,
+  });
+
+  const accounts = new Map<string, AccountCounts>();
+  const countsOf = (account: string): AccountCounts => {
+    const known = accounts.get(account);
+    if (known) return known;
+    const states = new Map<string, Counter.Internal>();
+    const flying = inFlight.labels(account);
+    const answered = answers.labels(account);
+    const waited = rateWaits.labels(account);
+    const counts: AccountCounts = {
+      settled(state) {
+        const count = states.get(state) ?? settled.labels(account, state);
+        states.set(state, count);
+        count.inc();
+      },
+      sending() {
+        flying.inc();
+        const stop = answered.startTimer();
+        return () => {
+          flying.dec();
+          stop();
+        };
+      },
+      waited: (milliseconds) => waited.inc(milliseconds / 1000),
+    };
+    accounts.set(account, counts);
+    return counts;
+  };
+
+  return {
+    registry,
+    dispatch: {
+      sending: (account) => countsOf(account).sending(),
+      settled: ({ account, state }) => countsOf(account).settled(state),
+      waited: (account, milliseconds) => countsOf(account).waited(milliseconds),
+    },
+    reports: {
+      taken: (account) => taken.inc({ account }),
+      notStored: (account) => notStored.inc({ account }),
+      refused: (check) => refused.inc({ check }),
+      applied: (reports) => applied.inc(reports),
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import { fastify } from 'fastify';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { EngineContext } from '../../src/engine/context.ts';
+import { openLedger } from '../../src/ledger/connection.ts';
+import { openMetrics } from '../../src/server/metrics.ts';
+import {
+  addOperations,
+  type Operations,
+  openOperations,
+  startOperations,
+} from '../../src/server/operations.ts';
+import { startReceiver } from '../../src/server/receiver.ts';
+import {
+  aContact,
+  aRun,
+  contextOf,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../support/ledger.ts';
+import { scrape } from '../support/metrics.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
+import { receiverOptions, token } from '../support/receiver.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  await opened.ledger.pool.query(
+    'DELETE FROM inbox_queue; DELETE FROM inbox; TRUNCATE runs, schedules CASCADE',
+  );
+});
+
+const never = (): boolean => false;
+
+function operationsOf(context: EngineContext = opened.context, draining = never): Operations {
+  return openOperations(context, openMetrics({ ofNode: false }), draining);
+}
+
+/** On a port of its own, until the end of the test. */
+async function served(
+  cleanUp: AsyncDisposableStack,
+  operations: Operations = operationsOf(),
+  forAll = true,
+): Promise<string> {
+  const { url, close } = await startOperations(operations, { host: '127.0.0.1', port: 0 }, forAll);
+  cleanUp.defer(close);
+  return url;
+}
+
+async function readyz(url: string): Promise<unknown> {
+  const answer = await fetch(`${url}/readyz`);
+  return { status: answer.status, ...JSON.parse(await answer.text()) };
+}
+
+test('a process is ready when its database answers and has its migrations', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  expect(await readyz(await served(cleanUp))).toEqual({ status: 200, ready: true, problems: [] });
+});
+
+test('a process is not ready while it drains, and says so', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const url = await served(
+    cleanUp,
+    operationsOf(opened.context, () => true),
+  );
+  expect(await readyz(url)).toMatchObject({ status: 503, problems: ['draining: the process is to end'] });
+});
+
+test('a process is not ready without a migration, or with one of a newer Volley, and names it', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const { pool } = opened.ledger;
+  await pool.query(`INSERT INTO knex_migrations (name) VALUES ('29990101000000_later.ts')`);
+  const newer = await readyz(await served(cleanUp));
+  await pool.query(`UPDATE knex_migrations SET name = '20261122010000_schedules.ts' WHERE name ~ '_later'`);
+  await pool.query(`DELETE FROM knex_migrations WHERE name ~ '_schedules'`);
+  const older = await readyz(await served(cleanUp));
+  await pool.query(`INSERT INTO knex_migrations (name) VALUES ('20261122010000_schedules.ts')`);
+  expect(newer).toMatchObject({
+    status: 503,
+    problems: ['database: migrated by a newer Volley: 29990101000000_later.ts'],
+  });
+  expect(older).toMatchObject({
+    status: 503,
+    problems: ['database: migrations missing: 20261122010000_schedules.ts'],
+  });
+});
+
+test('with a database that hangs, all three are answered: alive, not ready, and without the figures of the ledger', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const proxy = cleanUp.use(await startPostgresProxy(opened.url));
+  const ledger = await openLedger({ connectionString: proxy.url }, 'test database');
+  cleanUp.defer(async () => {
+    ledger.dropConnections();
+    proxy.stop();
+    await ledger.close();
+  });
+  let time = 0;
+  const url = await served(cleanUp, operationsOf({ ...contextOf(ledger), monotonic: () => time }));
+  expect((await scrape(url)).get('volley_database_up')).toBe(1);
+  proxy.hang();
+  time += 60_000;
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect(await readyz(url)).toMatchObject({
+    status: 503,
+    problems: [expect.stringMatching(/^database: no use of it/)],
+  });
+  const figures = await scrape(url);
+  expect(figures.get('volley_database_up')).toBe(0);
+  expect([...figures.keys()].filter((name) => /inbox|unknown|next|slices|ticks/.test(name))).toEqual([]);
+}, 10_000);
+
+test('the figures of the ledger are those of its small tables', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const { pool } = opened.ledger;
+  const contacts = Array.from({ length: 3 }, (_, index) => aContact(index + 2));
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
+  await pool.query(
+    'INSERT INTO slices (run_id, slice, first_request, last_request, state) VALUES ($1, 2, 2, 3, $2)',
+    [run, 'waiting'],
+  );
+  await pool.query(`
+    INSERT INTO inbox_queue (due_at, report_ids, bytes)
+    VALUES (now() - interval '90 seconds', '{1,2,3}', 1), (now(), '{4}', 1), (now() + interval '1 hour', '{5,6}', 1)
+  `);
+  await pool.query(
+    `INSERT INTO billing_entries (run_id, block, sent, booked, unknown)
+     VALUES ($1, 0, now(), now(), 7), ($1, 1, now(), now(), 0), ($1, 2, now(), now(), -2)`,
+    [run],
+  );
+  await pool.query(`
+    INSERT INTO schedules (schedule, campaign, times, active, noted_until)
+    SELECT name, name, '{"at":["2999-01-01T00:00"],"timeZone":"UTC","catchUp":0,"overlap":"skip"}', true, now()
+    FROM unnest('{a.yaml,b.yaml}'::text[]) name;
+    INSERT INTO ticks (schedule, due_at, state)
+    SELECT 'a.yaml', now() - place * interval '1 hour', CASE WHEN place < 3 THEN 'missed' ELSE 'failed' END
+    FROM generate_series(1, 5) place
+  `);
+  const figures = await scrape(await served(cleanUp));
+  expect(Object.fromEntries(figures)).toMatchObject({
+    'volley_slices{account="sandbox",state="waiting"}': 2,
+    'volley_inbox_reports{state="due"}': 4,
+    'volley_inbox_reports{state="later"}': 2,
+    volley_recipients_unknown: 5,
+    'volley_schedule_ticks{state="missed"}': 2,
+    'volley_schedule_ticks{state="failed"}': 3,
+    volley_schedule_next_timestamp_seconds: Date.UTC(2999, 0) / 1000,
+  });
+  expect(figures.get('volley_inbox_lag_seconds')).toBeGreaterThanOrEqual(90);
+});
+
+test('the database is asked for its figures once in five seconds, however often they are scraped', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  let time = 0;
+  const url = await served(cleanUp, operationsOf({ ...opened.context, monotonic: () => time }));
+  const due = async () => (await scrape(url)).get('volley_inbox_reports{state="due"}');
+  expect(await due()).toBe(0);
+  await opened.ledger.pool.query(
+    `INSERT INTO inbox_queue (due_at, report_ids, bytes) VALUES (now() - interval '1 hour', '{1}', 1)`,
+  );
+  time += 4_900;
+  expect(await Promise.all([due(), due(), due()])).toEqual([0, 0, 0]);
+  time += 200;
+  expect(await due()).toBe(1);
+});
+
+test.each([
+  ['192.0.2.1', {}],
+  ['127.0.0.1', { 'x-forwarded-for': '127.0.0.1' }],
+  ['127.0.0.1', { via: '1.1 proxy' }],
+])('a caller from %s with %j is told no more than that there is nothing', async (remoteAddress, headers) => {
+  const server = fastify();
+  addOperations(server, operationsOf(), (_request, reply) => reply.code(404).send());
+  for (const url of ['/readyz', '/metrics']) {
+    expect((await server.inject({ url, remoteAddress, headers })).statusCode).toBe(404);
+    expect((await server.inject({ url, remoteAddress: '::1' })).statusCode).toBe(200);
+  }
+  await server.close();
+});
+
+test('the receiver counts what it takes, applies and refuses, by account and check, and nothing finer', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const metrics = openMetrics({ ofNode: false });
+  const operations = openOperations(opened.context, metrics, never);
+  const options = { ...receiverOptions(opened), operations, observer: metrics.reports };
+  const receiver = await startReceiver(opened.context, options);
+  cleanUp.defer(() => receiver.close());
+  const call = (path: string) => fetch(receiver.url + path, { method: 'POST', body: '{"Status":"?"}' });
+  for (const path of [`/webhook/main/${token}`, `/webhook/main/${token}`, '/webhook/main/none', '/none'])
+    await (await call(path)).text();
+  while ((await scrape(receiver.url)).get('volley_reports_applied_total') !== 2);
+  const figures = await scrape(receiver.url);
+  expect([...figures].filter(([name]) => /taken|refused|applied/.test(name))).toEqual([
+    ['volley_reports_taken_total{account="main"}', 2],
+    ['volley_calls_refused_total{check="token"}', 1],
+    ['volley_calls_refused_total{check="path"}', 1],
+    ['volley_reports_applied_total', 2],
+  ]);
+});

@@ -1,0 +1,12 @@
+/** What a process says at `/metrics`: each line's value, by name and labels as they are written. */
+export async function scrape(url: string): Promise<ReadonlyMap<string, number>> {
+  const answer = await fetch(`${url}/metrics`);
+  if (answer.status !== 200) throw new Error(`/metrics was answered ${answer.status}`);
+  const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const end = line.lastIndexOf(' ');
+      return [line.slice(0, end), Number(line.slice(end + 1))];
+    }),
+  );
+}

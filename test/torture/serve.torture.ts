@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { freePort } from '../support/free-port.ts';
+import { slopeOf } from '../support/least-squares.ts';
+import { openTestLedger } from '../support/ledger.ts';
+import { scrape } from '../support/metrics.ts';
+import { startVolley } from '../support/volley.ts';
+import { contactsCsv, makeWorkspace } from '../support/workspace.ts';
+
+const minutes = Number(process.env['VOLLEY_TORTURE_MINUTES'] ?? 10);
+/** Until caches, pools and the heap have the size that they keep (minutes). */
+const warmUp = Math.min(3, minutes / 3);
+const requestsPerSecond = 60;
+const token = 'a-token-of-at-least-22-characters';
+
+const account = (limits: string) => `
+    interface: rest-2.02
+    baseUrl: \${VOLLEY_SANDBOX_URL}
+    authToken: \${VOLLEY_SANDBOX_TOKEN}
+    webhookToken: \${VOLLEY_WEBHOOK_TOKEN}
+    limits: ${limits}
+`;
+const accounts = `
+accounts:
+  bulk: ${account(`{ concurrency: 8, requestsPerSecond: ${requestsPerSecond} }`)}
+  small: ${account('{ concurrency: 4 }')}
+`;
+
+const campaign = (name: string, schedule: string) => `
+campaign: ${name}
+account: ${name}
+channel: sms
+contacts: { file: ${name}.csv, country: AU, columns: { Recipient: mobile } }
+message: { Message: "Hello [[name]]", ChargeCode: "[[code]]" }
+dispatch: { chunkSize: 1 }
+schedule: { timeZone: UTC, ${schedule} }
+`;
+
+type Sample = {
+  readonly minute: number;
+  readonly rss: number;
+  readonly files: number;
+  readonly heap: number;
+};
+
+test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute, and keeps no handle`, async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const ledger = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const soon = new Date(Date.now() + 60_000).toISOString().slice(0, 16);
+  const workspace = cleanUp.use(
+    await makeWorkspace({
+      'accounts.yaml': accounts,
+      'campaigns/bulk.yaml': campaign('bulk', `at: [${soon}], catchUp: 1h`),
+      'campaigns/bulk.csv': contactsCsv((minutes + 1) * 60 * requestsPerSecond),
+      'campaigns/small.yaml': campaign('small', 'cron: "* * * * *", overlap: queue'),
+      'campaigns/small.csv': contactsCsv(600),
+    }),
+  );
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const webhook = { url: `${url}/webhook/bulk/${token}` };
+  const options = { webhook, latency: 20, deliveryDelay: 500, failRate: 0.01, webhookRetry: 5_000 };
+  const sandbox = cleanUp.adopt(await startSandbox(options), (it) => it.close());
+  const serve = startVolley(['serve', '--port', String(port)], {
+    cwd: workspace.folder,
+    env: {
+      ...{ DATABASE_URL: ledger.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token },
+      ...{ VOLLEY_SANDBOX_URL: sandbox.url, VOLLEY_SANDBOX_TOKEN: 'any' },
+    },
+  });
+  await serve.says('worker started');
+
+  const begun = Date.now();
+  const samples: Sample[] = [];
+  let figures: ReadonlyMap<string, number> = new Map();
+  const figure = (name: string): number => figures.get(name) ?? 0;
+  while (Date.now() - begun < minutes * 60_000) {
+    await sleep(1_000);
+    figures = await scrape(url);
+    await fetch(`${url}/readyz`).then((answer) => answer.text());
+    samples.push({
+      minute: (Date.now() - begun) / 60_000,
+      rss: figure('process_resident_memory_bytes') / 1024 ** 2,
+      heap: figure('nodejs_heap_size_used_bytes') / 1024 ** 2,
+      files: figure('process_open_fds'),
+    });
+  }
+  serve.process.kill('SIGTERM');
+  const { code, stderr } = await serve.ended;
+
+  const warm = samples.filter(({ minute }) => minute >= warmUp);
+  const slope = (of: (sample: Sample) => number): number =>
+    slopeOf(warm.map((sample) => ({ x: sample.minute, y: of(sample) })));
+  const most = (some: readonly Sample[]): number => Math.max(...some.map(({ files }) => files));
+  const third = Math.floor(warm.length / 3);
+  const [filesBefore, filesAfter] = [most(warm.slice(0, third)), most(warm.slice(-third))];
+  const rss = slope((sample) => sample.rss);
+  console.log({
+    'RSS, MiB a minute': rss,
+    'heap, MiB a minute': slope((sample) => sample.heap),
+    'RSS at the end, MiB': samples.at(-1)?.rss,
+    'RSS each minute, MiB': perMinute(samples),
+    ...{ filesBefore, filesAfter },
+    accepted: figure('volley_requests_settled_total{account="bulk",state="accepted"}'),
+    'accepted by schedule': figure('volley_requests_settled_total{account="small",state="accepted"}'),
+    reports: figure('volley_reports_taken_total{account="bulk"}'),
+    applied: figure('volley_reports_applied_total'),
+  });
+  expect(code, stderr.slice(-2_000)).toBe(0);
+  // That there was a load at all.
+  expect(figure('volley_requests_settled_total{account="bulk",state="accepted"}')).toBeGreaterThan(
+    ((minutes - 2) * 60 * requestsPerSecond) / 2,
+  );
+  expect(figure('volley_reports_applied_total')).toBeGreaterThan(0);
+  expect(rss).toBeLessThan(1);
+  expect(filesAfter).toBeLessThanOrEqual(filesBefore + 5);
+});
+
+/** The highest of each minute. */
+function perMinute(samples: readonly Sample[]): number[] {
+  const highest: number[] = [];
+  for (const { minute, rss } of samples) {
+    const place = Math.floor(minute);
+    highest[place] = Math.max(highest[place] ?? 0, Math.round(rss));
+  }
+  return highest;
+}
