@@ -37,7 +37,12 @@ type Scene = {
 async function reportedRun({ name, channel, fields, receiver = '', webhook = {} }: Scene) {
   const hook = await startReceiver(opened.context, receiverOptions(opened, { sandbox: receiver }));
   const url = `${hook.url}/webhook/sandbox/${token}`;
-  const sandbox = await startSandbox({ webhook: { url, ...webhook }, webhookRetry: 3_600_000 });
+  const sandbox = await startSandbox({
+    webhook: { url, ...webhook },
+    webhookRetry: 3_600_000,
+    // A report that comes before the answer is recorded would be looked at again after a minute.
+    deliveryDelay: 1_000,
+  });
   const contacts = [2, 3, 4].map((line) => aContact(line, { envelope: anEnvelope(fields) }));
   const run = await planContacts(opened.ledger, aRun({ channel, chunkSize: 3 }), contacts);
   const account = anAccount(sandbox.url, {
