@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { channels, type DestinationField } from '../domain.ts';
 import { decimal, duration, text, wholeNumber } from '../platform/scalars.ts';
 import { keypadTones } from '../wire/fields.ts';
+import { approval } from './approval.ts';
 import { dispatch } from './dispatch.ts';
 import { describeMessageKey } from './field-descriptions.ts';
 import { messageKeys } from './message-keys.ts';
@@ -295,6 +296,7 @@ export const definitionSchema = z
     budget,
     chargeCodes,
     schedule,
+    approval,
   })
   .meta({ title: 'Volley campaign' });
 

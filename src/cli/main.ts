@@ -17,6 +17,10 @@ const commands: Readonly<
   plan: { summary: 'show what a run would send, and send nothing', load: () => import('./commands/plan.ts') },
   run: { summary: 'run a campaign', load: () => import('./commands/run.ts') },
   resume: { summary: 'go on with an interrupted or paused run', load: () => import('./commands/resume.ts') },
+  approve: {
+    summary: 'let a run be sent that waits for a second person',
+    load: () => import('./commands/approve.ts'),
+  },
   pause: { summary: 'stop sending a run; resume goes on', load: () => import('./commands/pause.ts') },
   cancel: { summary: 'end a run for good', load: () => import('./commands/cancel.ts') },
   worker: { summary: 'help to send whatever runs there are', load: () => import('./commands/worker.ts') },

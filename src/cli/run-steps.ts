@@ -1,15 +1,18 @@
 import type { EngineContext } from '../engine/context.ts';
 import { executeRun, type RunEnd } from '../engine/execute-run.ts';
+import { requireSummary } from '../engine/find-run.ts';
 import type { KeptFiles } from '../engine/kept-files.ts';
 import { planRun } from '../engine/plan-run.ts';
 import type { PreparedCampaign } from '../engine/prepare.ts';
 import { loadAccount } from '../engine/prepare.ts';
 import type { Account } from '../gateway/account.ts';
+import { findApproval } from '../ledger/approvals/approvals.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
 import { unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
+import { whoWorks } from './who-works.ts';
 
 /** From so many contacts on, planning takes long enough to be told. */
 const manyContacts = 100_000;
@@ -24,22 +27,28 @@ export async function planWithProgress(
   const line = startProgressLine(shell);
   const startedAt = shell.now().getTime();
   let read = 0;
-  const run = await planRun(context, prepared, kept, {
-    onRead: (contacts) => {
-      read += contacts;
-      line.show(() =>
-        stageText('reading', shell.now().getTime() - startedAt, {
-          part: kept.bytesRead(),
-          whole: prepared.contactBytes,
-          done: `${read} contacts`,
-          count: read,
-        }),
-      );
+  const run = await planRun(
+    context,
+    prepared,
+    kept,
+    {
+      onRead: (contacts) => {
+        read += contacts;
+        line.show(() =>
+          stageText('reading', shell.now().getTime() - startedAt, {
+            part: kept.bytesRead(),
+            whole: prepared.contactBytes,
+            done: `${read} contacts`,
+            count: read,
+          }),
+        );
+      },
+      onExpand: () => {
+        if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
+      },
     },
-    onExpand: () => {
-      if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
-    },
-  });
+    { plannedBy: whoWorks() },
+  );
   const filtered = prepared.filtered();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
@@ -72,6 +81,16 @@ export async function dispatchAndPrint(
   account: Account,
   json: boolean,
 ): Promise<void> {
+  const waits = await findApproval(context.ledger.pool, run);
+  if (waits && waits.approvedAt === null) {
+    shell.note(
+      `Run ${run} waits for approval by somebody else than ${waits.plannedBy} (${printable(waits.reason)}): \`volley approve ${run}\`, then \`volley resume ${run}\`.`,
+    );
+    const summary = await requireSummary(context, run);
+    shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
+    shell.exitWith(4);
+    return;
+  }
   const end = await dispatchWithProgress(shell, context, run, account);
   if (end.kind === 'unrecorded') {
     shell.note(

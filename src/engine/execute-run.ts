@@ -64,6 +64,10 @@ export async function executeRun(
       return beginRun(queue, pool, plan, policy, now());
     });
     if (before === undefined) noSuchRun(runId);
+    if (before === 'unapproved') {
+      const what = `The run waits for approval; \`volley approve ${runId}\` gives it.`;
+      throw new InputError([{ where: `run ${runId}`, what }]);
+    }
     // A beginning of which nobody heard has completed a run that had nothing left to send.
     const completedNow = before === 'completed' && tries > 1;
     if (before !== 'planned' && before !== 'paused' && before !== 'running' && !completedNow) {

@@ -8,6 +8,7 @@ import { expandRun, type PlannedRun } from '../ledger/contacts/expand.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
 import { stageSuppressions } from '../ledger/contacts/suppress.ts';
 import { enqueueSlices } from '../ledger/slices/enqueue.ts';
+import { openApprovalGate } from './approval-gate.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
@@ -24,25 +25,29 @@ export type PlanProgress = {
   readonly onExpand: () => void;
 };
 
-/** Something that is committed together with a run. */
-export type Alongside = (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
+export type PlanOptions = {
+  /** Something that is committed together with the run; where it fails, there is no run. */
+  readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
+  /** Who may not approve the run, where it has to be approved. */
+  readonly plannedBy?: string;
+};
 
 /**
  * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
  * leaves nothing behind.
  *
  * @param kept what the campaign was prepared with
- * @param alongside what is committed together with the run; where it fails, there is no run
  * @returns the run's id
  * @throws InputError when the run would cost more than its budget; there is none then
  */
 export async function planRun(
   context: EngineContext,
-  { campaign, account, composition, files, contacts, contactFiles, suppressionLists }: PreparedCampaign,
+  prepared: PreparedCampaign,
   kept: KeptFiles,
   progress: PlanProgress,
-  alongside: Alongside = async () => undefined,
+  { alongside, plannedBy = '' }: PlanOptions = {},
 ): Promise<string> {
+  const { campaign, account, composition, files, contacts, contactFiles, suppressionLists } = prepared;
   const definition = campaign.value;
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));
@@ -50,6 +55,8 @@ export async function planRun(
   const linesBefore = countLinesBefore(contactFiles);
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
+  const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
+  const gate = openApprovalGate(definition.approval, asked, first.enqueue);
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
       contacts: counted(contacts, progress.onRead),
@@ -85,10 +92,14 @@ export async function planRun(
         rates,
         ...first,
         enqueue: async (session) => {
-          await alongside(session, run);
-          await first.enqueue(session);
+          await alongside?.(session, run);
+          await gate.enqueue(session);
         },
-        approve: (totals) => checkBudget(campaign, estimateCost(totals, definition.channel, rates, now)),
+        approve: (totals) => {
+          const estimate = estimateCost(totals, definition.channel, rates, now);
+          checkBudget(campaign, estimate);
+          gate.weigh(totals, estimate);
+        },
         createdAt: now,
       },
       context.ledger.hashKey,

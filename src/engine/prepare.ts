@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { checkBudget } from '../campaign/budget.ts';
@@ -37,6 +38,9 @@ export type PreparedCampaign = {
   readonly composition: Composition;
   readonly files: CampaignFiles;
   readonly contactFiles: readonly ContactFile[];
+  /** Of the campaign, relative to the working folder. */
+  readonly path: string;
+  readonly sha256: Buffer;
   /** Absolute paths of those that a pattern matched. */
   readonly matched: readonly string[];
   /** Of the contact files as they are, packed or not; undefined where one is piped in. */
@@ -72,7 +76,8 @@ export async function prepareCampaign(
   settings: Settings,
   { contactFiles: others, kept, ranBefore }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
-  const written = readCampaign(await readText(path, settings, 'campaign'), path);
+  const source = await readText(path, settings, 'campaign');
+  const written = readCampaign(source, path);
   const { campaign, matched } = others
     ? { campaign: withContactFiles(written, path, settings, others), matched: [] }
     : await matchContactFiles(written, path, settings, ranBefore);
@@ -100,7 +105,8 @@ export async function prepareCampaign(
   try {
     const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
     requireColumns(contactFiles, composition);
-    const opened = { campaign, account, composition, contactFiles, matched };
+    const sha256 = createHash('sha256').update(source).digest();
+    const opened = { campaign, account, composition, contactFiles, matched, path, sha256 };
     return await prepareContacts(opened, target, readAddress, path, settings);
   } catch (error) {
     await closeContactFiles(contactFiles);
@@ -110,7 +116,10 @@ export async function prepareCampaign(
 
 /** Opens all else that a campaign names, and says how its contacts are read. */
 async function prepareContacts(
-  opened: Pick<PreparedCampaign, 'campaign' | 'account' | 'composition' | 'contactFiles' | 'matched'>,
+  opened: Pick<
+    PreparedCampaign,
+    'campaign' | 'account' | 'composition' | 'contactFiles' | 'matched' | 'path' | 'sha256'
+  >,
   target: CampaignTarget,
   readAddress: AddressReader,
   path: string,

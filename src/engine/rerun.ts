@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writtenApproval } from '../campaign/approval.ts';
 import { checkBudget } from '../campaign/budget.ts';
 import { estimateCost } from '../campaign/cost.ts';
 import { openTariffs } from '../campaign/tariffs.ts';
@@ -9,6 +10,7 @@ import { expandRun } from '../ledger/contacts/expand.ts';
 import { restageRecipients } from '../ledger/contacts/restage.ts';
 import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
+import { openApprovalGate } from './approval-gate.ts';
 import type { EngineContext } from './context.ts';
 import { requireUnpurgedRun } from './find-run.ts';
 import { firstSlices } from './plan-run.ts';
@@ -28,6 +30,7 @@ export type RerunState = (typeof rerunStates)[number];
 const limits = z.record(z.string(), z.string()).optional();
 const frozenDefinition = z.object({
   dispatch: z.object({ chunkSize: z.number() }),
+  approval: writtenApproval,
   budget: z.object({ campaign: z.string().optional(), subAccounts: limits, chargeCodes: limits }).optional(),
 });
 
@@ -35,6 +38,7 @@ const frozenDefinition = z.object({
  * Makes a planned run of those recipients of an earlier run whose state is one of these, with the same messages and new
  * MessageIDs. Suppressions since then hold; who is in an earlier run of the same kind is left out.
  *
+ * @param plannedBy who may not approve the new run, where it has to be approved
  * @param account that of the run; the new one is planned with its rates of today, and the budget held against them
  * @throws InputError when there is no such run, it is being dispatched, nobody in it has such a state, or the new run
  *   would cost more than its budget
@@ -44,6 +48,7 @@ export async function planRerun(
   sourceRun: string,
   states: readonly RerunState[],
   account: Account,
+  plannedBy = '',
 ): Promise<string> {
   const { ledger } = context;
   await requireUnpurgedRun(context, sourceRun);
@@ -57,12 +62,15 @@ export async function planRerun(
     const source = await requireUnpurgedRun(context, sourceRun);
     const now = context.now();
     const run = newRunId(now, context.randomBytes(5));
-    const { dispatch, budget } = frozenDefinition.parse(source.definition);
+    const { dispatch, budget, approval } = frozenDefinition.parse(source.definition);
     const frozen = {
       value: { budget, channel: source.channel },
       locate: (path: readonly PropertyKey[]) => `run ${sourceRun}, ${path.join('.')}`,
     };
     const recipientColumn = 'Recipient';
+    const first = await firstSlices(context, run, account, source.definition);
+    const asked = { run, plannedBy, campaignFile: null, campaignSha256: null };
+    const gate = openApprovalGate(approval, asked, first.enqueue);
     await inSession(ledger.pool, async (client) => {
       const tariffs = openTariffs(source.channel, account);
       await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.placeOf);
@@ -83,10 +91,13 @@ export async function planRerun(
           sourceRun,
           files: { kind: 'run', run: sourceRun },
           rates,
-          ...(await firstSlices(context, run, account, source.definition)),
+          ...first,
+          enqueue: gate.enqueue,
           approve: (totals) => {
             if (totals.length > 0) {
-              checkBudget(frozen, estimateCost(totals, source.channel, rates, now));
+              const estimate = estimateCost(totals, source.channel, rates, now);
+              checkBudget(frozen, estimate);
+              gate.weigh(totals, estimate);
               return;
             }
             const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;

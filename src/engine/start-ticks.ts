@@ -109,10 +109,13 @@ async function planTick(
       prepared,
       kept,
       { onRead: () => undefined, onExpand: () => undefined },
-      async (client, planned) => {
-        if (await startTick(client, tick, planned)) return;
-        taken.abort();
-        throw new Error('the tick has a run');
+      {
+        plannedBy: `schedule ${tick.schedule}`,
+        alongside: async (client, planned) => {
+          if (await startTick(client, tick, planned)) return;
+          taken.abort();
+          throw new Error('the tick has a run');
+        },
       },
     );
     for (const stuck of await moveContactFiles(prepared, path, settings, run)) onStuck(stuck);

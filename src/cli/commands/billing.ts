@@ -1,4 +1,3 @@
-import { hostname, userInfo } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { closeMonth } from '../../engine/billing.ts';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
@@ -6,6 +5,7 @@ import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
 import { parseTimeZone } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
+import { whoWorks } from '../who-works.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Closes months of billing. The reports themselves: volley report billing.');
@@ -23,7 +23,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--by <name>', 'who says so (default: user@host)')
     .option('--json', 'print the closing as JSON')
     .action(async (month: string, { timeZone, by, json }: CloseOptions) => {
-      const closedBy = by ?? `${userInfo().username}@${hostname()}`;
+      const closedBy = by ?? whoWorks();
       const closing = await withLedger(shell, (context) =>
         closeMonth(context, { month, timeZone, closedBy }),
       );

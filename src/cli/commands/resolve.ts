@@ -1,4 +1,3 @@
-import { hostname, userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import { InputError, type Resolution } from '../../domain.ts';
 import type { EngineContext } from '../../engine/context.ts';
@@ -11,6 +10,7 @@ import { openGateway } from '../../gateway/gateway.ts';
 import { doubtTable, lookUpText, resolvedText } from '../../report/doubts.ts';
 import { printable } from '../../report/printable.ts';
 import { type Shell, withLedger } from '../shell.ts';
+import { whoWorks } from '../who-works.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -104,7 +104,7 @@ async function settle(
   context: EngineContext,
   requests: NamedRequests,
   resolution: Resolution,
-  { by = whoAsks(), reason = '', json }: ResolveOptions,
+  { by = whoWorks(), reason = '', json }: ResolveOptions,
 ): Promise<void> {
   const resolved = await resolveDoubts(context, requests, { resolution, by, reason: reason.trim() });
   const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
@@ -143,17 +143,4 @@ function exitCodeOf(end: LookUpEnd) {
   if (end.kind === 'refused') return 4;
   if (end.kind === 'stopped') return 130;
   return end.notFound + end.unclear > 0 ? 3 : 0;
-}
-
-function whoAsks(): string {
-  return `${userName()}@${hostname()}`;
-}
-
-/** A number that has no name in a container, where the system knows none. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? 'unknown');
-  }
 }

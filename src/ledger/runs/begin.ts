@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain.ts';
+import { findApproval } from '../approvals/approvals.ts';
 import { inTransaction } from '../connection.ts';
 import { enqueueSlices, type SlicePlan } from '../slices/enqueue.ts';
 import { completeRun, type DoubtPolicy } from '../slices/finish.ts';
@@ -10,7 +11,7 @@ import { lockDequeued } from './lock-dequeued.ts';
  * `planned, paused, running → running`: the run's next slices are in the queue, as its account allows now. A run of which
  * nothing is left to send is completed by this.
  *
- * @returns the state the run was in; of a run that is over nothing was changed
+ * @returns the state the run was in; of a run that is over, or waits for approval, nothing was changed
  */
 export async function beginRun(
   queue: SliceQueue,
@@ -18,10 +19,12 @@ export async function beginRun(
   plan: SlicePlan,
   policy: DoubtPolicy,
   now: Date,
-): Promise<RunState | undefined> {
+): Promise<RunState | 'unapproved' | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockDequeued(queue, client, plan.run);
     if (state !== 'planned' && state !== 'paused' && state !== 'running') return state;
+    const approval = await findApproval(client, plan.run);
+    if (approval && approval.approvedAt === null) return 'unapproved';
     await client.query(
       `UPDATE runs SET state = 'running', state_reason = NULL, finished_at = NULL WHERE run_id = $1`,
       [plan.run],

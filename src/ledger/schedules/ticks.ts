@@ -117,7 +117,14 @@ export async function endTick(
 /** Runs of ticks that nobody has begun to send. */
 export async function listUnbegunRuns(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ run_id: string }>(
-    `SELECT run_id FROM ticks JOIN runs USING (run_id) WHERE runs.state = 'planned' ORDER BY due_at`,
+    `
+    SELECT run_id
+    FROM ticks
+    JOIN runs USING (run_id)
+    WHERE runs.state = 'planned'
+      AND NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = runs.run_id AND a.approved_at IS NULL)
+    ORDER BY due_at
+    `,
   );
   return rows.map(({ run_id }) => run_id);
 }

@@ -1,0 +1,60 @@
+import { Big } from 'big.js';
+import { z } from 'zod';
+import { decimal, wholeNumber } from '../platform/scalars.ts';
+import type { CostEstimate } from './cost.ts';
+
+const limits = z
+  .strictObject({
+    aboveRecipients: wholeNumber(0, 999_999_999, 0)
+      .removeDefault()
+      .optional()
+      .describe('Of a run with more recipients.'),
+    aboveCost: decimal(1_000_000_000)
+      .optional()
+      .describe(
+        "Of a run that is estimated to cost more, in the currency of the account's `rates`, or whose cost cannot be told.",
+      ),
+  })
+  .refine(({ aboveRecipients, aboveCost }) => aboveRecipients !== undefined || aboveCost !== undefined, {
+    error: 'expected aboveRecipients or aboveCost',
+  });
+
+/** `approval` of a campaign. */
+export const approval = z
+  .union([z.literal('required'), limits], {
+    error: 'expected required, or { aboveRecipients: …, aboveCost: … }',
+  })
+  .meta({ type: ['string', 'object'] })
+  .optional()
+  .describe(
+    'Whether somebody else has to approve a run before anything of it is sent (`volley approve`): always (required), or above a number of recipients or a cost.',
+  );
+
+/** What a campaign says of it. */
+export type Approval = NonNullable<z.output<typeof approval>>;
+
+/** As it was written down after it was read. */
+export const writtenApproval: z.ZodType<Approval | undefined> = z
+  .union([
+    z.literal('required'),
+    z.object({ aboveRecipients: z.number().optional(), aboveCost: z.string().optional() }),
+  ])
+  .optional();
+
+/** Why a run has to be approved; undefined when it has not. */
+export function whyApproval(
+  written: Approval | undefined,
+  recipients: number,
+  estimate: CostEstimate,
+): string | undefined {
+  if (written === undefined) return undefined;
+  if (written === 'required') return 'every run of the campaign';
+  const { aboveRecipients, aboveCost } = written;
+  if (aboveRecipients !== undefined && recipients > aboveRecipients) {
+    return `${recipients} recipients, more than ${aboveRecipients}`;
+  }
+  if (aboveCost === undefined) return undefined;
+  if (estimate.kind === 'unknown') return `its cost cannot be told: ${estimate.why}`;
+  if (new Big(estimate.total).lte(aboveCost)) return undefined;
+  return `${estimate.total} ${estimate.currency}, more than ${aboveCost}`;
+}

@@ -1,0 +1,77 @@
+import type pg from 'pg';
+
+/** What has to be approved, and what it was planned from. */
+export type AskedApproval = {
+  readonly run: string;
+  readonly reason: string;
+  /** Who may not approve it. */
+  readonly plannedBy: string;
+  /** Relative to the working folder; null for a run that was made from another. */
+  readonly campaignFile: string | null;
+  readonly campaignSha256: Buffer | null;
+};
+
+export type Approval = AskedApproval & {
+  readonly approvedBy: string | null;
+  readonly approvedAt: Date | null;
+};
+
+/** Has a run wait, in the transaction that makes it. */
+export async function askApproval(
+  client: pg.ClientBase,
+  { run, reason, plannedBy, campaignFile, campaignSha256 }: AskedApproval,
+): Promise<void> {
+  await client.query(
+    `
+    WITH asked AS (
+      INSERT INTO approvals (run_id, reason, planned_by, campaign_file, campaign_sha256) VALUES ($1, $2, $3, $4, $5)
+    )
+    UPDATE runs SET state_reason = 'waits for approval: ' || $2 WHERE run_id = $1
+    `,
+    [run, reason, plannedBy, campaignFile, campaignSha256],
+  );
+}
+
+/** Undefined where the run does not have to be approved. */
+export async function findApproval(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+): Promise<Approval | undefined> {
+  const { rows } = await client.query<Approval>(
+    `
+    SELECT run_id AS run, reason, planned_by AS "plannedBy", campaign_file AS "campaignFile",
+           campaign_sha256 AS "campaignSha256", approved_by AS "approvedBy", approved_at AS "approvedAt"
+    FROM approvals
+    WHERE run_id = $1
+    `,
+    [run],
+  );
+  return rows[0];
+}
+
+/** @returns whether this approved it, and nobody before, and it is still to be sent */
+export async function giveApproval(pool: pg.Pool, run: string, by: string, now: Date): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `
+    WITH approved AS (
+      UPDATE approvals a
+      SET approved_by = $2, approved_at = $3
+      FROM runs r
+      WHERE a.run_id = $1 AND a.approved_at IS NULL AND r.run_id = a.run_id AND r.state = 'planned'
+      RETURNING a.run_id
+    )
+    UPDATE runs SET state_reason = 'approved by ' || $2 WHERE run_id IN (SELECT run_id FROM approved)
+    `,
+    [run, by, now],
+  );
+  return rowCount === 1;
+}
+
+/** The contact files of a run, as they were read. */
+export async function listReadFiles(pool: pg.Pool, run: string): Promise<{ name: string; sha256: Buffer }[]> {
+  const { rows } = await pool.query<{ name: string; sha256: Buffer }>(
+    'SELECT name, sha256 FROM contact_files WHERE run_id = $1 ORDER BY file',
+    [run],
+  );
+  return rows;
+}

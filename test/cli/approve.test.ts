@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beginRun } from '../../src/ledger/runs/begin.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { readJournal } from '../support/journal.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volleyHere } from '../support/volley.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, 'contacts.csv': contactsCsv(4) });
+  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
+});
+afterEach(async () => {
+  await sandbox.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+const volley = (...words: string[]): Promise<Ended> =>
+  volleyHere(words, {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: sandbox.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+    },
+  });
+
+const write = (approval: string): Promise<void> =>
+  workspace.write('campaign.yaml', `${smsCampaignYaml}approval: ${approval}\n`);
+
+/** Plans a run that has to wait; gives its id. */
+async function waiting(): Promise<string> {
+  const { code, stdout, stderr } = await volley('run', 'campaign.yaml', '--json');
+  expect({ code, stderr }).toEqual({
+    code: 4,
+    stderr: expect.stringContaining('waits for approval by somebody else'),
+  });
+  return JSON.parse(stdout).run;
+}
+
+const sent = async (): Promise<number> => (await readJournal(`${workspace.folder}/journal.jsonl`)).length;
+
+test('nothing of a run is sent before somebody else has approved it, and all of it after', async () => {
+  await write('required');
+  const run = await waiting();
+  expect(await volley('resume', run)).toMatchObject({ code: 4 });
+  expect(await sent()).toBe(0);
+  expect(await volley('approve', run)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('somebody else has to'),
+  });
+  expect(await volley('approve', run, '--by', 'bob')).toMatchObject({ code: 0 });
+  expect(await volley('resume', run)).toMatchObject({ code: 0 });
+  expect(await sent()).toBe(4);
+  expect(await volley('approve', run, '--by', 'eve')).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining('It was approved by bob already.') },
+  });
+});
+
+test('a worker that looks for something to send leaves it alone', async () => {
+  await write('required');
+  const run = await waiting();
+  await workspace.write('other.yaml', smsCampaignYaml);
+  expect(await volley('run', 'other.yaml')).toMatchObject({ code: 0 });
+  expect(await sent()).toBe(4);
+  const { rows } = await opened.ledger.pool.query('SELECT state FROM runs WHERE run_id = $1', [run]);
+  expect(rows).toEqual([{ state: 'planned' }]);
+});
+
+test('the ledger itself does not begin a run that waits', async () => {
+  await write('required');
+  const run = await waiting();
+  const { pool, queue } = opened.ledger;
+  const plan = { run, account: 'sandbox', slots: 1, atOnce: 1, canary: false };
+  const begun = await beginRun(await queue(), pool, plan, { lookUp: false, resends: 0 }, new Date());
+  expect(begun).toBe('unapproved');
+  const { rows } = await pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [run]);
+  expect(rows).toEqual([{ state: 'planned', state_reason: 'waits for approval: every run of the campaign' }]);
+});
+
+test.each([
+  ['campaign.yaml', `${smsCampaignYaml}approval: required\n# changed\n`],
+  ['contacts.csv', contactsCsv(5)],
+])('a run is not approved when %s has changed since it was planned', async (file, content) => {
+  await write('required');
+  const run = await waiting();
+  await workspace.write(file, content);
+  expect(await volley('approve', run, '--by', 'bob')).toMatchObject({
+    ...{ code: 2, stderr: expect.stringMatching(`^${file}: It has changed since run ${run} was planned`) },
+  });
+  expect(await sent()).toBe(0);
+});
+
+test.each([
+  ['{ aboveRecipients: 4 }', 0],
+  ['{ aboveRecipients: 3 }', 4],
+  ['{ aboveCost: 1000 }', 4],
+])(
+  'with approval: %s, a run of 4 recipients whose cost nobody can tell ends with %d',
+  async (approval, code) => {
+    await write(approval);
+    expect(await volley('run', 'campaign.yaml')).toMatchObject({ code });
+    expect(await sent()).toBe(code === 0 ? 4 : 0);
+  },
+);
+
+test.each(['sometimes', '{}', '{ aboveRecipients: -1 }'])('approval: %s is refused', async (approval) => {
+  await write(approval);
+  expect(await volley('check', 'campaign.yaml')).toMatchObject({ code: 2, stdout: '' });
+});
+
+test('a run that needs none cannot be approved', async () => {
+  await workspace.write('campaign.yaml', smsCampaignYaml);
+  const { stdout } = await volley('run', 'campaign.yaml', '--json');
+  expect(await volley('approve', JSON.parse(stdout).run, '--by', 'bob')).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining('It needs no approval.') },
+  });
+});
+
+test('a run of those who were not reached has to be approved, too', async () => {
+  await write('required');
+  const run = await waiting();
+  await volley('approve', run, '--by', 'bob');
+  await volley('resume', run);
+  await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [run]);
+  const again = await volley('run', '--only', 'failed', '--of', run, '--json');
+  expect(again).toMatchObject({ code: 4 });
+  expect(await sent()).toBe(4);
+  expect(await volley('approve', JSON.parse(again.stdout).run, '--by', 'bob')).toMatchObject({ code: 0 });
+});
