@@ -2,7 +2,7 @@ import type { DestinationField, MessageFields, Problem } from '../domain.ts';
 import { nearest } from '../platform/nearest.ts';
 import { destinationFieldsOf } from '../wire/destination-fields.ts';
 import type { Campaign } from './campaign.ts';
-import { standardInput } from './definition.ts';
+import { standardInput } from './contacts-definition.ts';
 import { guessColumns } from './guess.ts';
 import {
   columnsOf,

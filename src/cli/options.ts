@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countryOf } from '../contacts/country.ts';
 import { InputError } from '../domain.ts';
-import { duration, positiveNumber } from '../platform/scalars.ts';
+import { duration, positiveNumber, timeZone } from '../platform/scalars.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
 
@@ -57,11 +57,9 @@ export function parseCountry(text: string): string {
 
 /** A name of the IANA database. */
 export function parseTimeZone(text: string): string {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
-  } catch {
-    throw new InvalidArgumentError('expected a time zone such as Pacific/Auckland or UTC.');
-  }
+  const result = timeZone.safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError('expected a time zone such as Pacific/Auckland or UTC.');
 }
 
 /** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import type { Campaign } from '../campaign/campaign.ts';
 import type { Composition } from '../campaign/composition.ts';
-import { standardInput } from '../campaign/definition.ts';
+import { standardInput } from '../campaign/contacts-definition.ts';
 import { readBytes } from '../contacts/bytes.ts';
 import { type ContactFile, closeContactFile, type Delimiter, openContactFile } from '../contacts/read.ts';
 import { InputError, type Problem } from '../domain.ts';

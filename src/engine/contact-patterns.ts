@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
-import { glob, isDynamicPattern } from 'tinyglobby';
+import { glob } from 'tinyglobby';
 import type { Campaign } from '../campaign/campaign.ts';
-import { standardInput } from '../campaign/definition.ts';
+import { standardInput } from '../campaign/contacts-definition.ts';
 import { InputError } from '../domain.ts';
 import { findDigests } from '../ledger/runs/contact-files.ts';
 import type { EngineContext } from './context.ts';
@@ -67,13 +67,14 @@ export async function matchContactFiles(
   };
 }
 
+/** Only * and ? make a pattern: other characters that mean something elsewhere are in names that people have. */
 function isPattern(name: string): boolean {
-  return name !== standardInput && isDynamicPattern(name);
+  return name !== standardInput && /[*?]/.test(name);
 }
 
 /** The oldest first; of equally old ones, in the order of their names. */
 async function filesOf(pattern: string, folder: string): Promise<string[]> {
-  const names = await glob(pattern, {
+  const names = await glob(pattern.replace(/[()[\]{}!+@]/g, '\\$&'), {
     cwd: folder,
     absolute: true,
     followSymbolicLinks: false,

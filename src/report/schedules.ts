@@ -1,6 +1,6 @@
 import type { TickState } from '../domain.ts';
 import { table } from './table.ts';
-import { toSeconds } from './time.ts';
+import { toLocalSeconds, toSeconds } from './time.ts';
 
 /** When a campaign runs by itself, in the words of its file. */
 type Times = {
@@ -70,8 +70,7 @@ export function upcomingTable(
       { title: 'Time (UTC)', value: ({ dueAt }) => toSeconds(dueAt) },
       {
         title: 'Local time',
-        value: ({ dueAt, timeZone }) =>
-          `${new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(dueAt)} ${timeZone}`,
+        value: ({ dueAt, timeZone }) => `${toLocalSeconds(dueAt, timeZone)} ${timeZone}`,
       },
       { title: 'Schedule', value: ({ schedule }) => schedule },
       { title: 'Campaign', value: ({ campaign }) => campaign },

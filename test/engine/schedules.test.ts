@@ -324,4 +324,19 @@ describe('a campaign whose contact files are a pattern', () => {
       runs.map((run) => `pay-1.${run}.csv`).toSorted(),
     );
   });
+
+  test('whose name has brackets is a file like any other, and so is one that a pattern with brackets matches', async () => {
+    await write('take: all');
+    const yaml = await workspace.read('campaigns/nightly.yaml');
+    const named = (file: string) =>
+      workspace.write('campaigns/nightly.yaml', yaml.replace('inbox/pay-*.csv', file));
+    await inbox('pay (1) [new].csv', 2);
+    await named('inbox/pay (1) [new].csv');
+    await look();
+    expect(await tick()).toMatchObject([{ kind: 'started' }]);
+    await inbox('pay (2) [new].csv', 3);
+    await named('inbox/pay (?) [new].csv');
+    expect(await tick()).toMatchObject([{ kind: 'started' }]);
+    expect(await recipients()).toEqual([2, 3]);
+  });
 });

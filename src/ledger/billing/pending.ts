@@ -57,8 +57,8 @@ const priceOf = (run: string, tariff: string, sent: string): string => `
   ) rate ON true`;
 
 /**
- * SQL of \`WITH\` clauses: what is not in the entries yet, ending with \`pending\`, which has the columns of an entry but
- * for \`booked\`. It wants a \`block\` with the blocks to look at and a \`change\` with rows of \`billing_changes\`.
+ * SQL of `WITH` clauses: what is not in the entries yet, ending with `pending`, which has the columns of an entry but
+ * for `booked`. It wants a `block` with the blocks to look at and a `change` with rows of `billing_changes`.
  *
  * A request counts as sent when its last attempt began; one that was never tried, or cancelled, does not count. What a
  * block comes to is compared with its entries, so it may be in them already, as a whole or as it was earlier.
