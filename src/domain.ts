@@ -157,6 +157,10 @@ export const runStates = [
 ] as const;
 export type RunState = (typeof runStates)[number];
 
+/** What became of a time at which a campaign was to run by itself. */
+export const tickStates = ['due', 'started', 'skipped', 'missed', 'failed'] as const;
+export type TickState = (typeof tickStates)[number];
+
 /** Why a contact was left out of a run. */
 export const rejectionReasons = ['invalid', 'duplicate', 'suppressed'] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
@@ -296,7 +300,3 @@ export class InputError extends Error {
     this.problems = problems;
   }
 }
-
-/** What became of a time at which a campaign was to run by itself. */
-export const tickStates = ['due', 'started', 'skipped', 'missed', 'failed'] as const;
-export type TickState = (typeof tickStates)[number];

@@ -3,7 +3,7 @@ import type { Channel, Contact, Format, InterfaceName } from '../../src/domain.t
 import { executeRun } from '../../src/engine/execute-run.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
-import type { PlannedRun } from '../../src/ledger/contacts/expand.ts';
+import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
 import { textPeer } from '../gateway/peer.ts';
 import {
   aContact,

@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Contact, Envelope, MessageFields } from '../../src/domain.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { inSession, type Ledger, openLedger } from '../../src/ledger/connection.ts';
-import { expandRun, type PlannedRun } from '../../src/ledger/contacts/expand.ts';
+import { expandRun } from '../../src/ledger/contacts/expand.ts';
+import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
 import { type ContactSource, stageContacts } from '../../src/ledger/contacts/stage.ts';
 import { createTestDatabase } from './database.ts';
 

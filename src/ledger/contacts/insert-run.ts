@@ -1,0 +1,128 @@
+import type pg from 'pg';
+import { hasTariffs, type PlannedRun } from './planned-run.ts';
+
+/** What a planned run is in the ledger, from the tables in which its contacts were staged, sized and left out. */
+
+export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at, source_run, rates,
+                      contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, $8, $9, kept.contacts + rejected.contacts,
+           rejected.invalid, rejected.duplicate, rejected.suppressed
+    FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
+         (SELECT count(*) AS contacts,
+                 count(*) FILTER (WHERE reason = 'invalid') AS invalid,
+                 count(*) FILTER (WHERE reason = 'duplicate') AS duplicate,
+                 count(*) FILTER (WHERE reason = 'suppressed') AS suppressed
+          FROM (SELECT reason FROM staged_rejections UNION ALL SELECT reason FROM left_out) left_out) rejected
+    `,
+    [
+      run.run,
+      run.campaign,
+      run.account,
+      run.channel,
+      JSON.stringify(run.definition),
+      run.messageKey,
+      run.createdAt,
+      run.sourceRun,
+      run.rates && JSON.stringify(run.rates),
+    ],
+  );
+}
+
+export async function insertContactFiles(
+  client: pg.PoolClient,
+  { run, contactFiles }: PlannedRun,
+): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO contact_files (run_id, file, name, lines_before, encoding, delimiter, skip_lines, sha256)
+    SELECT $1, place - 1, name, lines_before, encoding, delimiter, skip_lines, sha256
+    FROM unnest($2::text[], $3::integer[], $4::text[], $5::text[], $6::integer[], $7::bytea[])
+      WITH ORDINALITY AS file (name, lines_before, encoding, delimiter, skip_lines, sha256, place)
+    `,
+    [
+      run,
+      contactFiles.map(({ name }) => name),
+      contactFiles.map(({ linesBefore }) => linesBefore),
+      contactFiles.map(({ encoding }) => encoding),
+      contactFiles.map(({ delimiter }) => delimiter),
+      contactFiles.map(({ skipLines }) => skipLines),
+      contactFiles.map(({ sha256 }) => sha256),
+    ],
+  );
+  await client.query(
+    `
+    INSERT INTO contact_file_pieces (run_id, file, piece, data)
+    SELECT $1, file, piece, data
+    FROM staged_pieces
+    `,
+    [run],
+  );
+}
+
+export async function insertRejectedContacts(client: pg.PoolClient, { run }: PlannedRun): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO rejected_contacts (run_id, line, column_name, reason, detail)
+    SELECT $1, line, column_name, reason, detail
+    FROM (TABLE staged_rejections UNION ALL TABLE left_out) AS rejected
+    ORDER BY line
+    `,
+    [run],
+  );
+}
+
+export async function insertRequests(
+  client: pg.PoolClient,
+  { run, messageKey, chunkSize, rates }: PlannedRun,
+): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code)
+    SELECT $1, z.envelope, fields, e.keypads, e.files, e.audio,
+           fields ->> 'SubAccount', fields ->> 'Department', fields ->> 'ChargeCode'
+    FROM sized_envelopes z
+    JOIN staged_envelopes s ON s.envelope = z.staged,
+         jsonb_to_record(CAST(s.content AS jsonb)) AS e (fields jsonb, keypads jsonb, files jsonb, audio jsonb)
+    ORDER BY z.envelope
+    `,
+    [run],
+  );
+  // A MessageID can only be told by who knows the run's key: 128 bits of SHA-256 over the key and the number.
+  await client.query(
+    `
+    INSERT INTO requests (run_id, request, message_id, envelope, recipients)
+    SELECT $1, request, left(encode(sha256($2::bytea || int4send(request)), 'hex'), 32), envelope,
+           least($3, recipients - place * $3)
+    FROM (
+      SELECT requests_before + place + 1 AS request, envelope, recipients, place
+      FROM sized_envelopes, generate_series(0, requests - 1) AS place
+    ) numbered
+    ORDER BY request
+    `,
+    [run, messageKey, chunkSize],
+  );
+  await client.query(
+    `
+    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, tariffs, destinations)
+    SELECT $1, requests_before + 1 + chunk, lines, addresses, original_addresses, c.parts, tariffs, destinations
+    FROM (
+      SELECT envelope, chunk, array_agg(line ORDER BY line) AS lines, array_agg(address ORDER BY line) AS addresses,
+             array_agg(original_address ORDER BY line) AS original_addresses,
+             array_agg(parts ORDER BY line) AS parts,
+             ${hasTariffs({ rates }) ? 'array_agg(tariff ORDER BY line)' : 'CAST(NULL AS smallint[])'} AS tariffs,
+             '[' || string_agg(destination, ',' ORDER BY line) || ']' AS destinations
+      FROM (
+        SELECT *,
+               CAST(row_number() OVER (PARTITION BY envelope ORDER BY line) - 1 AS integer) / $2::integer AS chunk
+        FROM staged_contacts
+      ) numbered
+      GROUP BY envelope, chunk
+    ) c
+    JOIN sized_envelopes z ON z.staged = c.envelope
+    `,
+    [run, chunkSize],
+  );
+}

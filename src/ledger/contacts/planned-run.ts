@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import type { Channel, RunRates } from '../../domain.ts';
+import type { ContactFileRecord } from '../runs/contact-files.ts';
+import type { FileSource } from '../runs/files.ts';
+import type { FrequencyCap } from './suppress.ts';
+
+/** A run as it is to be planned from the staged contacts. */
+export type PlannedRun = {
+  readonly run: string;
+  readonly campaign: string;
+  readonly account: string;
+  readonly channel: Channel;
+  readonly definition: unknown;
+  /** Random, at least 80 bits; MessageIDs are derived from it. */
+  readonly messageKey: Buffer;
+  readonly chunkSize: number;
+  readonly recipientColumn: string;
+  /** Addresses sent to a short time ago are left out, where there is one. */
+  readonly frequencyCap: FrequencyCap | undefined;
+  readonly contactFiles: readonly ContactFileRecord[];
+  /** The run whose recipients this one sends to again; null for a run of contact files. */
+  readonly sourceRun: string | null;
+  readonly files: FileSource;
+  /** Of its channel; null where the account has none. Of several tariffs, the staged contacts know which is theirs. */
+  readonly rates: RunRates | null;
+  /** So many requests are sent, and waited for, before any other; null: all alike. */
+  readonly canary: number | null;
+  /** Puts the first slices into the queue, in the same transaction. */
+  readonly enqueue: (client: pg.PoolClient) => Promise<unknown>;
+  /** Looks at what the run would be; when it throws, there is no run. */
+  readonly approve: (totals: readonly BillingTotal[]) => void;
+  readonly createdAt: Date;
+};
+
+/** Recipients of a run who are billed alike, by one tariff. `parts`: SMS parts, null in other channels. */
+export type BillingTotal = {
+  readonly subAccount: string | null;
+  readonly chargeCode: string | null;
+  /** The place of the tariff in the run's rates. */
+  readonly tariff: number;
+  readonly recipients: number;
+  readonly parts: number | null;
+  /** The first address in the order of texts; null where all recipients of the run have the same tariff. */
+  readonly example: string | null;
+};
+
+/** Whether its recipients differ in their tariffs. */
+export function hasTariffs({ rates }: Pick<PlannedRun, 'rates'>): boolean {
+  return rates !== null && rates.tariffs.length > 1;
+}
