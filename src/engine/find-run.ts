@@ -1,5 +1,5 @@
 import { InputError, type RunSummary } from '../domain.ts';
-import { findRun, type Run } from '../ledger/runs/find.ts';
+import { findRun, namesWithoutRuns, type Run } from '../ledger/runs/find.ts';
 import { summariseRun } from '../ledger/runs/summary.ts';
 import type { EngineContext } from './context.ts';
 
@@ -27,4 +27,15 @@ export async function requireUnpurgedRun(context: EngineContext, run: string): P
 
 export function noSuchRun(run: string): never {
   throw new InputError([{ where: `run ${run}`, what: 'There is no such run; `volley runs` lists them.' }]);
+}
+
+/** @throws InputError for names that no run has: they are misspelt more often than not */
+export async function requireRunsOf(
+  { ledger }: EngineContext,
+  column: 'campaign' | 'account',
+  names: readonly string[],
+): Promise<void> {
+  const missing = await namesWithoutRuns(ledger.knex, column, names);
+  const what = `There is no run of this ${column}; \`volley runs\` lists the runs.`;
+  if (missing.length > 0) throw new InputError(missing.map((name) => ({ where: `${column} ${name}`, what })));
 }

@@ -72,6 +72,8 @@ describe('volley report billing', () => {
     [['--from', '2026-11', '--to', '2026-11'], /2026-11-01T00:00 is not after --from/],
     [['--time-zone', 'Mars/Phobos'], /expected a time zone such as Pacific\/Auckland/],
     [['--run', 'none'], /run none: /],
+    [['--campaign', 'nightly', 'test'], /campaign nightly: There is no run of this campaign/],
+    [['--account', 'mian'], /account mian: There is no run of this account/],
   ])('refuses %j and says why', async (words, why) => {
     const { code, stdout, stderr } = await billing(...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { channels } from '../../domain.ts';
 import { reportBillingLines } from '../../engine/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { requireRun } from '../../engine/find-run.ts';
+import { requireRun, requireRunsOf } from '../../engine/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { billingSheet, nobodySet } from '../../report/billing.ts';
 import { parseBillingTime, parseTimeZone, requirePeriod } from '../options.ts';
@@ -72,6 +72,8 @@ export function defineBilling(command: Command, shell: Shell): void {
     const query = queryOf(options);
     await withLedger(shell, async (context) => {
       for (const run of options.run ?? []) await requireRun(context, run);
+      await requireRunsOf(context, 'campaign', options.campaign ?? []);
+      await requireRunsOf(context, 'account', options.account ?? []);
       await writeBilling(context, query, write, shell.now());
     });
   });

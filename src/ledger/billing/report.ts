@@ -4,8 +4,8 @@ import { streamRows } from '../cursor.ts';
 import { entryClauses } from './entries.ts';
 import { figureColumns } from './pending.ts';
 
-/** What billing can be reported by. `day` and `month` are local dates: `2026-11-30`, `2026-11`. */
-export const billingDimensions = [
+/** What billing can be of alone. */
+export const filterDimensions = [
   'SubAccount',
   'Department',
   'ChargeCode',
@@ -13,9 +13,10 @@ export const billingDimensions = [
   'campaign',
   'channel',
   'run',
-  'day',
-  'month',
 ] as const;
+
+/** What billing can be reported by. `day` and `month` are local dates: `2026-11-30`, `2026-11`. */
+export const billingDimensions = [...filterDimensions, 'day', 'month'] as const;
 export type BillingDimension = (typeof billingDimensions)[number];
 
 export type BillingQuery = {
@@ -30,7 +31,7 @@ export type BillingQuery = {
 };
 
 export type BillingFilter = {
-  readonly [Dimension in Exclude<BillingDimension, 'day' | 'month'>]?: readonly (string | null)[];
+  readonly [Dimension in (typeof filterDimensions)[number]]?: readonly (string | null)[];
 };
 
 /**
@@ -175,13 +176,17 @@ export async function reportBilling(client: pg.PoolClient, query: BillingQuery):
 
 function statementOf({ by, from, until, timeZone, only }: BillingQuery) {
   const values: unknown[] = [timeZone, from, until];
-  const wanted = Object.entries(only).map(([dimension, allowed]) => {
-    const column = filterColumn(dimension);
+  const wanted = filterDimensions.flatMap((dimension) => {
+    const allowed = only[dimension];
+    if (allowed === undefined) return [];
     values.push(
       allowed.filter((value) => value !== null),
       allowed.includes(null),
     );
-    return `AND (${column} = ANY ($${values.length - 1}::text[]) OR ($${values.length} AND ${column} IS NULL))`;
+    const column = dimensionColumns[dimension];
+    return [
+      `AND (${column} = ANY ($${values.length - 1}::text[]) OR ($${values.length} AND ${column} IS NULL))`,
+    ];
   });
   const dimensions = by.map((dimension, place) => `${dimensionColumns[dimension]} AS d${place}`);
   const names = by.map((_, place) => `d${place}`);
@@ -214,9 +219,4 @@ function statementOf({ by, from, until, timeZone, only }: BillingQuery) {
     ORDER BY "isTotal", ${[...names, 'correction_of', 'currency'].map((name) => `${name} NULLS LAST`).join(', ')}
   `;
   return { sql, values };
-}
-
-function filterColumn(dimension: string): string {
-  for (const known of billingDimensions) if (known === dimension) return dimensionColumns[known];
-  throw new Error(`no such dimension: ${dimension}`);
 }

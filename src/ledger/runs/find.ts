@@ -78,3 +78,13 @@ export async function countPurgedRuns(
     .first(knex.raw('count(*)::integer AS runs'), knex.raw('max(purged_at) AS last'));
   return row ?? { runs: 0, last: null };
 }
+
+/** Those of the names that no run has as its campaign, or its account. */
+export async function namesWithoutRuns(
+  knex: Knex,
+  column: 'campaign' | 'account',
+  names: readonly string[],
+): Promise<string[]> {
+  const known = new Set<string>(await knex('runs').whereIn(column, names).distinct().pluck(column));
+  return names.filter((name) => !known.has(name));
+}
