@@ -137,6 +137,8 @@ const owner = '00000000-0000-4000-8000-000000000001';
 
 /** What steps do but for booking and closing. */
 export async function take(world: World, step: BillingStep): Promise<void> {
+  // Nobody says two things in the same millisecond.
+  world.now = new Date(world.now.getTime() + 1);
   const { ledger, runs, now } = world;
   const { pool } = ledger;
   const runOf = (place: number): string | undefined => runs[place % Math.max(runs.length, 1)];
