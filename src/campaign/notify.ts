@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { notifiedEvents } from '../domain.ts';
 import { text } from '../platform/scalars.ts';
 import { secret } from '../platform/secrets.ts';
-import type { Definition } from './definition.ts';
 
 /** `notify` of a campaign: who is told what becomes of its runs, and how. */
 
@@ -101,6 +100,8 @@ export const notify = z
   .optional()
   .describe('Who is told that a run is completed or paused, or that a time of the schedule was missed.');
 
+type Target = NonNullable<z.output<typeof notify>>[number];
+
 /** As it is frozen with a run: names of secrets, never secrets. */
 export const frozenTarget = z.intersection(
   z.object({ on: z.array(z.enum(notifiedEvents)) }),
@@ -126,7 +127,10 @@ export type FrozenTarget = z.output<typeof frozenTarget>;
 export function frozenTargets({
   notify: targets = [],
   account,
-}: Pick<Definition, 'notify' | 'account'>): FrozenTarget[] {
+}: {
+  readonly notify?: readonly Target[] | undefined;
+  readonly account: string;
+}): FrozenTarget[] {
   return targets.flatMap(({ on, command, webhook, email }): FrozenTarget[] => [
     ...(command ? [{ on, kind: 'command' as const, command }] : []),
     ...(webhook ? [{ on, kind: 'webhook' as const, ...webhook }] : []),
@@ -144,7 +148,7 @@ export function frozenTargets({
   ]);
 }
 
-type Email = NonNullable<NonNullable<Definition['notify']>[number]['email']>;
+type Email = NonNullable<Target['email']>;
 
 /** Those of `mailFields` that are written. */
 export function setFields(email: Email): [name: string, value: string][] {

@@ -50,7 +50,10 @@ export async function runCommand(
   const problem = (await stopped) ?? byItself;
   endGroup(child, 'SIGKILL');
   // Whoever left the group may hold the pipes as long as it likes.
-  await Promise.race([closed, sleep(grace, undefined, { ref: false })]);
+  const waited = new AbortController();
+  const patience = sleep(grace, undefined, { signal: waited.signal }).catch(() => undefined);
+  await Promise.race([closed, patience]);
+  waited.abort();
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
   return { ...(problem === undefined ? {} : { problem }), output: output() };
 }
