@@ -85,11 +85,15 @@ export async function up(knex: Knex): Promise<void> {
 
     -- After a long time without a worker a schedule has missed many times at once: they are told together. Why a run could
     -- not be planned may quote a contact file, so it stays where it is.
-    CREATE FUNCTION note_missed_ticks(of_schedule text, what text, times bigint, first timestamptz, last timestamptz,
+    CREATE FUNCTION utc_text(moment timestamptz) RETURNS text LANGUAGE sql AS $$
+      SELECT to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+    $$;
+    CREATE FUNCTION note_missed_ticks(of_schedule text, what text, how_many bigint, first timestamptz, last timestamptz,
                                       words text) RETURNS void LANGUAGE sql AS $$
       INSERT INTO notifications (schedule, tick, place, event, target, missed, reason, noted_at)
       SELECT schedule, last, place, 'missed', target,
-             jsonb_build_object('campaign', campaign, 'times', times, 'from', first, 'until', last, 'state', what),
+             jsonb_build_object('campaign', campaign, 'times', how_many, 'from', utc_text(first),
+                                'until', utc_text(last), 'state', what),
              CASE what WHEN 'missed' THEN words ELSE 'it could not be planned; volley schedule list says why' END,
              now()
       FROM schedules, jsonb_array_elements(notify) WITH ORDINALITY AS each (target, place)
@@ -124,7 +128,7 @@ export async function down(knex: Knex): Promise<void> {
     DROP TRIGGER ended_tick_is_told ON ticks;
     DROP TRIGGER new_ticks_are_told ON ticks;
     DROP TRIGGER run_state_is_told ON run_states;
-    DROP FUNCTION note_ended_tick, note_new_ticks, note_missed_ticks, note_run_notifications;
+    DROP FUNCTION note_ended_tick, note_new_ticks, note_missed_ticks, utc_text, note_run_notifications;
     DROP TABLE notifications, notify_lists;
     ALTER TABLE schedules DROP COLUMN notify;
   `);
