@@ -45,9 +45,8 @@ export async function tellOfRun(shell: Shell, context: EngineContext, run: strin
   };
   try {
     const end = monotonic() + patientFor;
-    const mails: string[] = [];
     for (;;) {
-      mails.push(...(await keepNotifying(context, telling)));
+      await keepNotifying(context, telling);
       if (shell.stop.aborted || monotonic() > end || !(await isUntold())) break;
       await sleep(500, undefined, { signal: shell.stop }).catch(() => undefined);
     }
@@ -55,7 +54,8 @@ export async function tellOfRun(shell: Shell, context: EngineContext, run: strin
       shell.note(
         `Not everybody is told yet; \`volley status ${run}\` says why. A worker tries again, or the next \`volley run\`.`,
       );
-    for (const mail of mails) await sendMail(shell, context, mail);
+    for (const { mailRun } of await listRunNotifications(ledger.pool, run))
+      if (mailRun !== null) await sendMail(shell, context, mailRun);
   } finally {
     deadlines.clear();
   }

@@ -40,17 +40,14 @@ export type Notifying = {
 /**
  * Tells whoever is to be told what became of runs and schedules. What goes wrong is noted and tried again for a day, by
  * whatever process is there then; any number of them may do it.
- *
- * @returns the runs that are e-mails of their own, and begun
  */
 export async function keepNotifying(
   context: EngineContext,
   { tools, every, logger, stop, cutOff }: Notifying,
-): Promise<readonly string[]> {
+): Promise<void> {
   const under = new Set<Promise<void>>();
   /** Those that are left to others, and until when (monotonic). */
   const left = new Map<string, number>();
-  const mails: string[] = [];
   let failing = '';
   while (!stop.aborted) {
     let taken: TakenNotification | undefined;
@@ -64,7 +61,7 @@ export async function keepNotifying(
         under.add(one);
         continue;
       }
-      if (under.size === 0) mails.push(...(await beginMails(context, tools.accountNamed)));
+      if (under.size === 0) await beginMails(context, tools.accountNamed);
       failing = '';
     } catch (error) {
       const reason = reasonOf(error);
@@ -80,7 +77,6 @@ export async function keepNotifying(
     waited.abort();
   }
   await Promise.all(under);
-  return mails;
 }
 
 async function takeDue(
@@ -159,13 +155,9 @@ async function note(
   logger.error({ ...about, problem: telling.problem }, 'not told within a day, and not tried again');
 }
 
-/** Has e-mails sent that are planned, also those whose process has died between. */
-async function beginMails(
-  context: EngineContext,
-  accountNamed: TellingTools['accountNamed'],
-): Promise<string[]> {
+/** Has e-mails sent that are planned: workers take them by themselves, but not those that nobody is left to be sent to. */
+async function beginMails(context: EngineContext, accountNamed: TellingTools['accountNamed']): Promise<void> {
   const { ledger, now } = context;
-  const begun: string[] = [];
   for (const runId of await listUnbegunMails(ledger.pool)) {
     const run = await requireRun(context, runId);
     const account = await accountNamed(run.account).catch((error: unknown) => {
@@ -175,7 +167,5 @@ async function beginMails(
     if (!account) continue;
     const { plan, policy } = dispatchSettings(runId, account, run.definition);
     await beginRun(await ledger.queue(), ledger.pool, plan, policy, now());
-    begun.push(runId);
   }
-  return begun;
 }

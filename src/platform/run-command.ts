@@ -10,6 +10,8 @@ export type CommandCall = {
   readonly input: string;
   /** Milliseconds. */
   readonly within: number;
+  /** Milliseconds between the word to end and the end; and for what is still in its pipes. */
+  readonly grace?: number;
 };
 
 export type CommandEnd = {
@@ -22,8 +24,7 @@ export type CommandEnd = {
 /** What is kept of what a command writes (bytes); it may write on. */
 const keptOutput = 4_096;
 
-/** Milliseconds between the word to end and the end; and for what is still in its pipes. */
-const grace = 2_000;
+const usualGrace = 2_000;
 
 /**
  * Runs a program without a shell, in a process group of its own, of which nothing is left when this resolves. Never
@@ -32,7 +33,7 @@ const grace = 2_000;
  * @param cutOff ends it before its time
  */
 export async function runCommand(
-  { words, folder, environment, input, within }: CommandCall,
+  { words, folder, environment, input, within, grace = usualGrace }: CommandCall,
   cutOff: AbortSignal,
 ): Promise<CommandEnd> {
   const child = start(words, folder, environment);
@@ -44,7 +45,7 @@ export async function runCommand(
   // One that reads nothing may be over first.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  const stopped = endInTime(child, within, cutOff, over.signal);
+  const stopped = endInTime(child, { within, grace }, cutOff, over.signal);
   const byItself = await ended;
   over.abort();
   const problem = (await stopped) ?? byItself;
@@ -87,7 +88,7 @@ function endOf(child: ChildProcess): Promise<string | undefined> {
 /** @returns why it was ended, where it was */
 async function endInTime(
   child: ChildProcess,
-  within: number,
+  { within, grace }: { readonly within: number; readonly grace: number },
   cutOff: AbortSignal,
   over: AbortSignal,
 ): Promise<string | undefined> {
@@ -95,7 +96,9 @@ async function endInTime(
   await sleep(within, undefined, { signal: end }).catch(() => undefined);
   if (over.aborted) return undefined;
   endGroup(child, 'SIGTERM');
-  await sleep(grace, undefined, { signal: over }).catch(() => undefined);
+  // Who is to be gone itself has no time for that.
+  const patience = cutOff.aborted ? Math.min(grace, 500) : grace;
+  await sleep(patience, undefined, { signal: over }).catch(() => undefined);
   endGroup(child, 'SIGKILL');
   return cutOff.aborted ? 'was ended, as the process had to end' : `was not over within ${within} ms`;
 }

@@ -28,7 +28,9 @@ export type NotifyScene = AsyncDisposable & {
   readonly plan: (notify: string, campaign?: string) => Promise<string>;
   readonly send: (run: string) => Promise<RunEnd>;
   /** Tells all that is due. */
-  readonly tellAll: (tools?: Partial<TellingTools>) => Promise<readonly string[]>;
+  readonly tellAll: (tools?: Partial<TellingTools>) => Promise<void>;
+  /** Of a run: the run that is its e-mail. */
+  readonly mailOf: (run: string) => Promise<string>;
   /** As if what there is to tell were so many minutes older. */
   readonly letPass: (minutes: number) => Promise<unknown>;
   readonly notifications: (run: string) => Promise<ListedNotification[]>;
@@ -91,6 +93,9 @@ export async function openNotifyScene(): Promise<NotifyScene> {
          SET noted_at = noted_at - make_interval(mins => $1), due_at = due_at - make_interval(mins => $1)`,
         [minutes],
       ),
+    mailOf: async (run: string) =>
+      (await listRunNotifications(opened.ledger.pool, run)).find(({ mailRun }) => mailRun !== null)
+        ?.mailRun ?? 'none',
     notifications: (run: string) => listRunNotifications(opened.ledger.pool, run),
   };
   const whole = stack.move();

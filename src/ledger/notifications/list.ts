@@ -54,11 +54,11 @@ export async function listUntoldTicks(pool: pg.Pool, limit: number): Promise<Sch
 export async function listUnbegunMails(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ run: string }>(
     `
-    SELECT run_id AS run
-    FROM runs
-    JOIN notifications ON mail_run = runs.run_id
-    WHERE runs.state = 'planned'
-    ORDER BY runs.run_id
+    SELECT r.run_id AS run
+    FROM runs r
+    JOIN notifications n ON n.mail_run = r.run_id
+    WHERE r.state = 'planned'
+    ORDER BY r.run_id
     `,
   );
   return rows.map(({ run }) => run);
