@@ -137,8 +137,6 @@ const owner = '00000000-0000-4000-8000-000000000001';
 
 /** What steps do but for booking and closing. */
 export async function take(world: World, step: BillingStep): Promise<void> {
-  // Nobody says two things in the same millisecond.
-  world.now = new Date(world.now.getTime() + 1);
   const { ledger, runs, now } = world;
   const { pool } = ledger;
   const runOf = (place: number): string | undefined => runs[place % Math.max(runs.length, 1)];
@@ -179,6 +177,8 @@ export async function take(world: World, step: BillingStep): Promise<void> {
     case 'resolve': {
       const run = runOf(step.run);
       if (run === undefined) return;
+      // Nobody says two things of a request in the same millisecond.
+      world.now = new Date(now.getTime() + 1);
       await inTransaction(pool, (client) =>
         resolveRequests(client, {
           run,
@@ -186,7 +186,7 @@ export async function take(world: World, step: BillingStep): Promise<void> {
           resolution: step.resolution,
           by: 'ann',
           reason: 'seen',
-          now,
+          now: world.now,
         }),
       );
       await pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1 AND state = 'paused'`, [run]);
