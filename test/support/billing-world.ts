@@ -135,6 +135,12 @@ export async function emptyWorld(ledger: Ledger, begin: string): Promise<World> 
 
 const owner = '00000000-0000-4000-8000-000000000001';
 
+/** As `take`, a millisecond later: nobody says two things of a request in the same one. */
+export async function takeNext(world: World, step: BillingStep): Promise<void> {
+  world.now = new Date(world.now.getTime() + 1);
+  await take(world, step);
+}
+
 /** What steps do but for booking and closing. */
 export async function take(world: World, step: BillingStep): Promise<void> {
   const { ledger, runs, now } = world;
@@ -177,8 +183,6 @@ export async function take(world: World, step: BillingStep): Promise<void> {
     case 'resolve': {
       const run = runOf(step.run);
       if (run === undefined) return;
-      // Nobody says two things of a request in the same millisecond.
-      world.now = new Date(now.getTime() + 1);
       await inTransaction(pool, (client) =>
         resolveRequests(client, {
           run,
@@ -186,7 +190,7 @@ export async function take(world: World, step: BillingStep): Promise<void> {
           resolution: step.resolution,
           by: 'ann',
           reason: 'seen',
-          now: world.now,
+          now,
         }),
       );
       await pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1 AND state = 'paused'`, [run]);
