@@ -33,7 +33,6 @@ export async function tellOfRun(shell: Shell, context: EngineContext, run: strin
   const { ledger, monotonic } = context;
   const isUntold = async (): Promise<boolean> =>
     (await listRunNotifications(ledger.pool, run)).some(({ state }) => state === 'due');
-  if ((await listRunNotifications(ledger.pool, run)).length === 0) return;
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
   const deadlines = drainDeadlines(shell.stop);
   const telling = {
