@@ -18,10 +18,12 @@ const webhook = z
   .strictObject({
     url: z
       .string()
-      .describe('Its https address; may contain ${NAME} or ${NAME:-default}.')
+      .describe(
+        'Its https address; may contain ${NOTIFY_…}: names of the environment that begin so, and no others.',
+      )
       .meta({ writeOnly: true }),
     secret: secret.describe(
-      'Key of the signature, as ${NAME}: whsec_ and 24 to 64 bytes in base64 (Standard Webhooks).',
+      'Key of the signature, as ${NOTIFY_…}: whsec_ and 24 to 64 bytes in base64 (Standard Webhooks).',
     ),
     plainHttp: z
       .enum(['refused', 'allowed'])

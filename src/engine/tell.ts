@@ -1,5 +1,6 @@
-import { access } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { readCampaign } from '../campaign/campaign.ts';
 import { type FrozenTarget, frozenTarget } from '../campaign/notify.ts';
 import { InputError, type Problem, type Told } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
@@ -89,16 +90,18 @@ async function runTarget(
   cutOff: AbortSignal,
 ): Promise<Telling> {
   const file = campaignFileOf(taken, tools);
-  if (file === undefined || !(await isThere(file)))
-    return { kind: 'not here', problem: "the campaign's folder is not on this machine" };
+  const problem = await whyNotFrom(file, command);
+  if (file === undefined || problem !== undefined) return { kind: 'not here', problem: problem ?? '' };
   const body = await begin(context, taken);
   if (body === undefined) return { kind: 'taken' };
   pass('notification begun', taken.notification);
   const environment = environmentOf(taken, tools.settings.environment);
   const call = { words: command, folder: dirname(file), environment, input: body, within: commandTime };
-  const { problem, output } = await runCommand(call, cutOff);
+  const end = await runCommand(call, cutOff);
   pass('notification sent', taken.notification);
-  return problem === undefined ? { kind: 'told', output } : { kind: 'not told', problem, output };
+  return end.problem === undefined
+    ? { kind: 'told', output: end.output }
+    : { kind: 'not told', problem: end.problem, output: end.output };
 }
 
 /** A schedule is known by its file in the folder of campaigns, wherever that is. */
@@ -172,9 +175,21 @@ async function begin(context: EngineContext, taken: TakenNotification): Promise<
   return (await beginAttempt(context.ledger.pool, taken, body)) ? body : undefined;
 }
 
-async function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+/**
+ * What the ledger says is not run because the ledger says so: whoever can write into it, or plan a campaign from elsewhere,
+ * would have commands run on each machine. The campaign's file here has to say the same.
+ *
+ * @returns why the command is not run on this machine
+ */
+async function whyNotFrom(file: string | undefined, command: readonly string[]): Promise<string | undefined> {
+  const source = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
+  if (file === undefined || source === undefined) return "the campaign's file is not on this machine";
+  try {
+    const { notify = [] } = readCampaign(source, file).value;
+    const wanted = JSON.stringify(command);
+    if (notify.some((target) => JSON.stringify(target.command) === wanted)) return undefined;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+  }
+  return "the campaign's file on this machine has no such command";
 }

@@ -16,6 +16,9 @@ export type WrittenWebhook = {
 /** Where somebody is told, and the key that it is signed with. */
 export type Webhook = { readonly url: URL; readonly key: Uint8Array };
 
+/** What names of the environment begin with that are for this. */
+const ownNames = 'NOTIFY_';
+
 /** @returns undefined where there is a problem, which is noted; it never shows the address, which may hold a secret */
 export function readWebhook(
   { url: written, secret, plainHttp }: WrittenWebhook,
@@ -23,7 +26,11 @@ export function readWebhook(
   environment: Environment,
   problems: Problem[],
 ): Webhook | undefined {
-  const found: Problem[] = [];
+  const found: Problem[] = [...foreignNames(written, where('url')), ...foreignNames(secret, where('secret'))];
+  if (found.length > 0) {
+    problems.push(...found);
+    return undefined;
+  }
   const address = resolveNames(written, where('url'), environment, found);
   const value = resolveNames(secret, where('secret'), environment, found);
   const url = URL.parse(address);
@@ -36,6 +43,15 @@ export function readWebhook(
   if (value !== '' && key === undefined) found.push({ where: where('secret'), what: wrongSignatureKey });
   problems.push(...found);
   return found.length === 0 && url !== null && key !== undefined ? { url, key } : undefined;
+}
+
+/** Whoever writes a campaign is not to have the secrets of accounts and of the database sent to an address of his own. */
+function foreignNames(text: string, where: string): Problem[] {
+  return [...text.matchAll(/\$\{(\w+)/g)].flatMap(([, name = '']) =>
+    name.startsWith(ownNames)
+      ? []
+      : [{ where, what: `"\${${name}}": expected a name of the environment that begins with ${ownNames}.` }],
+  );
 }
 
 function wrongAddress(

@@ -16,8 +16,8 @@ beforeAll(async () => {
     VOLLEY_ACCOUNTS: 'accounts.yaml',
     VOLLEY_SANDBOX_URL: scene.sandbox.url,
     VOLLEY_SANDBOX_TOKEN: 'sandbox-token',
-    TELL_URL: scene.peer.url,
-    TELL_SECRET: webhookSecret,
+    NOTIFY_URL: scene.peer.url,
+    NOTIFY_SECRET: webhookSecret,
   };
 });
 afterAll(() => scene[Symbol.asyncDispose]());

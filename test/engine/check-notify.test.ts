@@ -20,15 +20,15 @@ async function check(target: string): Promise<void> {
     VOLLEY_ACCOUNTS: 'accounts.yaml',
     VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
     VOLLEY_SANDBOX_TOKEN: 'x',
-    KEY: webhookSecret,
-    WEAK: 'whsec_c2hvcnQ=',
-    ELSEWHERE: 'http://other.example/hidden-path',
+    NOTIFY_KEY: webhookSecret,
+    NOTIFY_WEAK: 'whsec_c2hvcnQ=',
+    NOTIFY_ELSEWHERE: 'http://other.example/hidden-path',
   };
   const prepared = await prepareCampaign('campaign.yaml', { workingFolder: workspace.folder, environment });
   await prepared.close();
 }
 
-const hook = (url: string, secret = '${KEY}', more = '') =>
+const hook = (url: string, secret = '${NOTIFY_KEY}', more = '') =>
   `webhook: { url: "${url}", secret: "${secret}"${more} }`;
 
 test.each([
@@ -36,7 +36,7 @@ test.each([
   ['an https address', hook('https://other.example/x?y=1')],
   [
     'one elsewhere by plain http, where that is allowed',
-    hook('${ELSEWHERE}', '${KEY}', ', plainHttp: allowed'),
+    hook('${NOTIFY_ELSEWHERE}', '${NOTIFY_KEY}', ', plainHttp: allowed'),
   ],
   ['a program of PATH', 'command: [logger, -t, volley]'],
   [
@@ -48,13 +48,21 @@ test.each([
 });
 
 test.each([
-  ['one elsewhere by plain http', hook('${ELSEWHERE}'), 'must be an https:// address'],
+  ['one elsewhere by plain http', hook('${NOTIFY_ELSEWHERE}'), 'must be an https:// address'],
   ['an address with a password', hook('https://me:pass@other.example/'), 'must be an https:// address'],
-  ['an address with a name that is not set', hook('${NOWHERE}'), 'Environment variable NOWHERE is not set'],
-  ['a secret that is not set', hook('https://other.example/', '${NOWHERE}'), 'NOWHERE is not set'],
+  [
+    'an address with a name that is not set',
+    hook('${NOTIFY_NOWHERE}'),
+    'Environment variable NOTIFY_NOWHERE is not set',
+  ],
+  [
+    'a secret that is not set',
+    hook('https://other.example/', '${NOTIFY_NOWHERE}'),
+    'NOTIFY_NOWHERE is not set',
+  ],
   [
     'a secret that could be guessed',
-    hook('https://other.example/', '${WEAK}'),
+    hook('https://other.example/', '${NOTIFY_WEAK}'),
     'must be whsec_ and 24 to 64',
   ],
   [

@@ -43,7 +43,7 @@ test('its environment has neither the database nor a secret', async () => {
   await scene.tellAll();
   const environment = await scene.workspace.read('environment');
   expect(environment).toContain('VOLLEY_EVENT=completed');
-  expect(environment).not.toMatch(/DATABASE_URL|TOKEN|SECRET|TELL_URL|sandbox-token|whsec_/);
+  expect(environment).not.toMatch(/DATABASE_URL|TOKEN|SECRET|NOTIFY_URL|sandbox-token|whsec_/);
 });
 
 test('one that fails is run again, with the same words', async () => {
@@ -79,12 +79,24 @@ test("where the campaign's folder is not, it is left to another process", async 
   await scene.letPass(30);
   await scene.tellAll();
   expect(await scene.notifications(run)).toMatchObject([
-    { state: 'due', attempts: 0, problem: "the campaign's folder is not on this machine" },
+    { state: 'due', attempts: 0, problem: "the campaign's file is not on this machine" },
   ]);
   expect(scene.log.join('')).toContain('nobody has told it');
   await scene.letPass(24 * 60);
   await scene.tellAll();
   expect(await scene.notifications(run)).toMatchObject([{ state: 'given up' }]);
+});
+
+test("a command that only the ledger knows is not run: the campaign's file here has to say it", async () => {
+  const run = await planTold('true');
+  await scene.opened.ledger.pool.query(
+    `UPDATE notifications SET target = jsonb_set(target, '{command}', '["touch", "made-by-the-ledger"]')`,
+  );
+  await scene.tellAll();
+  expect(await scene.notifications(run)).toMatchObject([
+    { state: 'due', attempts: 0, problem: "the campaign's file on this machine has no such command" },
+  ]);
+  await expect(scene.workspace.read('made-by-the-ledger')).rejects.toThrow('ENOENT');
 });
 
 test('no secret is in the ledger or the log, whatever is told and whatever goes wrong', async () => {
@@ -104,7 +116,7 @@ test('no secret is in the ledger or the log, whatever is told and whatever goes 
     texts.push(...rows.map(({ row }) => row));
   }
   const all = texts.join('\n');
-  expect(all).toContain('${TELL_SECRET}');
+  expect(all).toContain('${NOTIFY_SECRET}');
   for (const secret of [webhookSecret, webhookSecret.slice(6), 'sandbox-token', scene.peer.url])
     expect(all).not.toContain(secret);
 });

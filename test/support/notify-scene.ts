@@ -53,8 +53,8 @@ export async function openNotifyScene(): Promise<NotifyScene> {
       VOLLEY_ACCOUNTS: 'accounts.yaml',
       VOLLEY_SANDBOX_URL: sandbox.url,
       VOLLEY_SANDBOX_TOKEN: 'sandbox-token',
-      TELL_URL: peer.url,
-      TELL_SECRET: webhookSecret,
+      NOTIFY_URL: peer.url,
+      NOTIFY_SECRET: webhookSecret,
       DATABASE_URL: opened.url,
     },
   };
@@ -104,4 +104,4 @@ export async function openNotifyScene(): Promise<NotifyScene> {
 
 /** `notify` of one webhook, for these events. */
 export const toldByWebhook = (on = 'completed, failures, paused, missed'): string =>
-  `  - { on: [${on}], webhook: { url: "\${TELL_URL}", secret: "\${TELL_SECRET}" } }\n`;
+  `  - { on: [${on}], webhook: { url: "\${NOTIFY_URL}", secret: "\${NOTIFY_SECRET}" } }\n`;

@@ -32,8 +32,8 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
     VOLLEY_ACCOUNTS: 'accounts.yaml',
     VOLLEY_SANDBOX_URL: scene.sandbox.url,
     VOLLEY_SANDBOX_TOKEN: 'sandbox-token',
-    TELL_URL: scene.peer.url,
-    TELL_SECRET: webhookSecret,
+    NOTIFY_URL: scene.peer.url,
+    NOTIFY_SECRET: webhookSecret,
     LOG_LEVEL: 'warn',
   };
   let round = 0;
