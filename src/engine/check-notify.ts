@@ -8,7 +8,7 @@ import { wrongCharacter, wrongValue } from '../campaign/values.ts';
 import { addressReader } from '../contacts/address.ts';
 import { InputError, type Problem } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
-import { readWebhook } from '../gateway/webhook.ts';
+import { readWebhook } from '../gateway/webhook-settings.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
 import type { Environment } from '../platform/secrets.ts';
 import { channelsOf, messageFields } from '../wire/fields.ts';
