@@ -9,6 +9,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { requireRun } from './find-run.ts';
+import { type LeftToOthers, openLeftToOthers } from './left-to-others.ts';
 import { pass } from './points.ts';
 import { type Telling, type TellingTools, tell } from './tell.ts';
 import { tellWait, toldWithin } from './tell-wait.ts';
@@ -22,8 +23,7 @@ const mostAtOnce = 4;
 /** Longer than any attempt takes (milliseconds): what a dead process was about to tell is due again then. */
 const attemptTime = 2 * 60_000;
 
-/** For so long a process leaves to others what it cannot tell; and after so long it is said that nobody can (milliseconds). */
-const leftToOthers = 30_000;
+/** After so long it is said that nobody has told something (milliseconds). */
 const saidAfter = 10 * 60_000;
 
 export type Notifying = {
@@ -46,14 +46,12 @@ export async function keepNotifying(
   { tools, every, logger, stop, cutOff }: Notifying,
 ): Promise<void> {
   const under = new Set<Promise<void>>();
-  /** Those that are left to others, and until when (monotonic). */
-  const left = new Map<string, number>();
+  const left = openLeftToOthers(context.monotonic);
   let failing = '';
   while (!stop.aborted) {
     let taken: TakenNotification | undefined;
     try {
-      for (const [notification, until] of left) if (until < context.monotonic()) left.delete(notification);
-      taken = under.size < mostAtOnce ? await takeDue(context, [...left.keys()]) : undefined;
+      taken = under.size < mostAtOnce ? await takeDue(context, left.ids()) : undefined;
       if (taken) {
         const one = tellAndNote(context, taken, { tools, logger, cutOff }, left).finally(() =>
           under.delete(one),
@@ -95,7 +93,7 @@ async function tellAndNote(
   context: EngineContext,
   taken: TakenNotification,
   { tools, logger, cutOff }: Pick<Notifying, 'tools' | 'logger' | 'cutOff'>,
-  left: Map<string, number>,
+  left: LeftToOthers,
 ): Promise<void> {
   const { notification, event } = taken;
   const subject =
@@ -107,8 +105,8 @@ async function tellAndNote(
     });
     if ('output' in telling && telling.output)
       logger.info({ ...about, output: telling.output }, 'a command of notify wrote');
-    if (telling.kind === 'not here') left.set(notification, context.monotonic() + leftToOthers);
-    await note(context, taken, telling, logger, about);
+    if (telling.kind === 'not here') left.leave(notification);
+    await note(context, taken, telling, { logger, left }, about);
   } catch (error) {
     logger.error(
       { ...about, reason: reasonOf(error) },
@@ -121,7 +119,7 @@ async function note(
   { ledger: { pool }, now, random }: EngineContext,
   taken: TakenNotification,
   telling: Telling,
-  logger: Logger,
+  { logger, left }: { readonly logger: Logger; readonly left: LeftToOthers },
   about: Readonly<Record<string, string>>,
 ): Promise<void> {
   const time = now();
@@ -140,14 +138,17 @@ async function note(
     case 'not here': {
       const { problem } = telling;
       if (age >= toldWithin) break;
-      await postpone(pool, taken, problem, time);
-      if (age >= saidAfter) logger.warn({ ...about, problem }, 'nobody has told it; this process cannot');
+      await postpone(pool, taken, { problem, dueAt: time, attempts: taken.attempts });
+      if (age >= saidAfter && left.isNews(taken.notification))
+        logger.warn({ ...about, problem }, 'nobody has told it; this process cannot');
       return;
     }
     case 'not told': {
-      const wait = tellWait(taken.attempts + 1, random());
+      const attempts = taken.attempts + 1;
+      const wait = tellWait(attempts, random());
       if (age + wait >= toldWithin) break;
-      await postpone(pool, taken, telling.problem, new Date(time.getTime() + wait));
+      const dueAt = new Date(time.getTime() + wait);
+      await postpone(pool, taken, { problem: telling.problem, dueAt, attempts });
       return logger.warn({ ...about, problem: telling.problem }, 'not told; trying again');
     }
   }

@@ -26,6 +26,9 @@ const keptOutput = 4_096;
 
 const usualGrace = 2_000;
 
+/** The same of a process that is to be gone itself. */
+const hurriedGrace = 500;
+
 /**
  * Runs a program without a shell, in a process group of its own, of which nothing is left when this resolves. Never
  * rejects.
@@ -52,7 +55,8 @@ export async function runCommand(
   endGroup(child, 'SIGKILL');
   // Whoever left the group may hold the pipes as long as it likes.
   const waited = new AbortController();
-  const patience = sleep(grace, undefined, { signal: waited.signal }).catch(() => undefined);
+  const longest = cutOff.aborted ? hurriedGrace : grace;
+  const patience = sleep(longest, undefined, { signal: waited.signal }).catch(() => undefined);
   await Promise.race([closed, patience]);
   waited.abort();
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
@@ -96,8 +100,7 @@ async function endInTime(
   await sleep(within, undefined, { signal: end }).catch(() => undefined);
   if (over.aborted) return undefined;
   endGroup(child, 'SIGTERM');
-  // Who is to be gone itself has no time for that.
-  const patience = cutOff.aborted ? Math.min(grace, 500) : grace;
+  const patience = cutOff.aborted ? hurriedGrace : grace;
   await sleep(patience, undefined, { signal: over }).catch(() => undefined);
   endGroup(child, 'SIGKILL');
   return cutOff.aborted ? 'was ended, as the process had to end' : `was not over within ${within} ms`;

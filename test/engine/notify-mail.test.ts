@@ -122,3 +122,17 @@ test('words of others in it are no placeholders of the service, and forge no hea
     MessagePlain: 'see [ [File1]] and [ [Reply]]',
   });
 });
+
+test('one that cannot be planned is tried less and less often', async () => {
+  const run = await completed();
+  const writeMail = () => {
+    throw new Error('no words');
+  };
+  const tries: number[] = [];
+  for (const minutes of [0, 1, 0, 1]) {
+    await scene.letPass(minutes);
+    await scene.tellAll({ writeMail });
+    tries.push((await scene.notifications(run))[0]?.attempts ?? 0);
+  }
+  expect(tries).toEqual([1, 2, 2, 3]);
+});

@@ -54,23 +54,25 @@ export async function noteMailed(
   return rowCount === 1;
 }
 
-/**
- * Not told, and due again.
- *
- * @param problem in words without a secret and without an address
- */
+/** Why something was not told yet, and when it is due again. */
+export type Postponement = {
+  /** In words without a secret and without an address. */
+  readonly problem: string;
+  readonly dueAt: Date;
+  /** Those that were made; one that failed before it was noted counts too. */
+  readonly attempts: number;
+};
+
+/** Not told, and due again. */
 export async function postpone(
   pool: pg.Pool,
   { notification, taking }: Taking,
-  problem: string,
-  dueAt: Date,
+  { problem, dueAt, attempts }: Postponement,
 ): Promise<void> {
-  await pool.query(`UPDATE notifications SET problem = $3, due_at = $4 WHERE ${stillTaken}`, [
-    notification,
-    taking,
-    problem,
-    dueAt,
-  ]);
+  await pool.query(
+    `UPDATE notifications SET problem = $3, due_at = $4, attempts = greatest(attempts, $5) WHERE ${stillTaken}`,
+    [notification, taking, problem, dueAt, attempts],
+  );
 }
 
 /** `due → given up` */
