@@ -97,3 +97,19 @@ test('`status` says whom nobody told, and why', async () => {
     '  notify      completed by webhook: given up, 1 attempt: answered 410: it wants no more of this\n',
   );
 });
+
+test('`schedule list` says of which missed times nobody was told', async () => {
+  const target = { on: ['missed'], kind: 'webhook', url: '${NOTIFY_URL}', secret: '${NOTIFY_SECRET}' };
+  const times = { cron: '0 * * * *', timeZone: 'UTC', catchUp: 0, overlap: 'skip' };
+  await scene.opened.ledger.pool.query(
+    `INSERT INTO schedules (schedule, campaign, times, active, noted_until, notify)
+     VALUES ('night.yaml', 'night', $1, true, now(), $2)`,
+    [times, JSON.stringify([target])],
+  );
+  await scene.opened.ledger.pool.query(
+    `INSERT INTO ticks (schedule, due_at, state) VALUES ('night.yaml', now(), 'missed')`,
+  );
+  const { stdout, stderr } = await volley('schedule', 'list');
+  expect(stdout).toContain('night.yaml');
+  expect(stderr).toBe('night.yaml: missed by webhook: not told yet, 0 attempts\n');
+});
