@@ -188,6 +188,8 @@ export type Contact = { readonly file: number; readonly line: number } & (
       readonly envelope: Envelope;
       /** Destination fields other than `Recipient`. */
       readonly destination: MessageFields;
+      /** Time zones, with commas between; only in a campaign with a window. */
+      readonly zones?: string;
     }
   | ({ readonly kind: 'rejected' } & Rejection)
 );

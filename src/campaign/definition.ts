@@ -8,6 +8,7 @@ import { dispatch } from './dispatch.ts';
 import { describeMessageKey } from './field-descriptions.ts';
 import { messageKeys } from './message-keys.ts';
 import { schedule } from './schedule.ts';
+import { campaignTimeZone, deadline, onDeadline, sendingWindow } from './window-definition.ts';
 
 /**
  * The one source of a campaign's shape: the TypeScript type, the check at load and the JSON Schema for editors
@@ -119,6 +120,10 @@ export const definitionSchema = z
     budget,
     chargeCodes,
     schedule,
+    timeZone: campaignTimeZone,
+    window: sendingWindow,
+    deadline,
+    onDeadline,
     approval,
   })
   .meta({ title: 'Volley campaign' });
