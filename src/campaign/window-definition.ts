@@ -116,7 +116,7 @@ export type SendingWindow = z.output<typeof required>;
 /** A window as it was frozen with a run. */
 export const frozenWindow = z
   .object({
-    days: z.array(z.number()),
+    days: z.array(z.number()).readonly(),
     from: z.number(),
     to: z.number(),
     hold: z.enum(['engine', 'service']),

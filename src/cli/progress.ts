@@ -2,6 +2,7 @@ import { createLogUpdate } from 'log-update';
 import type { RunProgress } from '../engine/execute-run.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { printable } from '../report/printable.ts';
+import { toSeconds } from '../report/time.ts';
 import type { Shell } from './shell.ts';
 
 /** A line that tells how far something is. */
@@ -73,7 +74,11 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
   let watch: RunWatch | undefined;
   let startedAt = shell.now().getTime();
 
-  const text = ({ settled, total, notAccepted }: RunWatch): string => {
+  const text = ({ settled, total, notAccepted, opensAt }: RunWatch): string => {
+    if (opensAt !== null) {
+      const time = toSeconds(opensAt).slice(0, 16);
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next sending window opens at ${time} UTC`;
+    }
     const stage = stageText('sending', shell.now().getTime() - startedAt, {
       part: settled,
       whole: total,

@@ -18,6 +18,7 @@ import { countLinesBefore } from './lines-before.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { newRunId } from './run-id.ts';
 import { openSmsReader } from './sms-text.ts';
+import { windowPlanner } from './windows.ts';
 
 export type PlanProgress = {
   /** For each batch of contacts read, with their number. */
@@ -91,6 +92,7 @@ export async function planRun(
         sourceRun: null,
         files: { kind: 'read', readFile: files.read },
         rates,
+        window: windowPlanner(definition.window, account.interface, now),
         ...first,
         enqueue: async (session) => {
           await alongside?.(session, run);

@@ -20,6 +20,7 @@ import { pass } from './points.ts';
 import { openRecorder } from './recorder.ts';
 import { keepSession } from './session.ts';
 import { openSliceDesk } from './slice-desk.ts';
+import { openDueWindows } from './windows.ts';
 
 export type WorkerOptions = {
   /** @throws InputError for an account that this process does not have; its slices are left to others. */
@@ -146,6 +147,11 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     if (watched) options.onWatch?.(watched);
   }
 
+  function openWindows(): Promise<void> {
+    const accountNamed = async (name: string) => (await accounts.open(name)).account;
+    return openDueWindows(context, queue, accountNamed, accounts.unknown());
+  }
+
   /** Ours first: after a time without the ledger they are as old as those of a dead worker. */
   async function giveAndTakeSigns(): Promise<void> {
     await Promise.all([...inHand].map(({ holding }) => holding.touch()));
@@ -166,6 +172,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const duties = keepDuties(
     [
       { every: 250, task: watch, quick: true },
+      { every: 500, task: openWindows },
       { every: 1_000, task: takeFromTheDead },
       { every: 2_000, task: giveAndTakeSigns },
     ],

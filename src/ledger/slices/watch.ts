@@ -14,6 +14,8 @@ export type RunWatch = {
   readonly rejectedSince: number;
   /** Slices that a worker holds. */
   readonly held: number;
+  /** Where all that is left waits for a window, when the first one opens. */
+  readonly opensAt: Date | null;
 };
 
 /** Of those runs that there are. */
@@ -30,7 +32,9 @@ export async function watchRuns(
              coalesce(sum(s.settled), 0)::integer - r.settled_before AS "settledSince",
              coalesce(sum(s.rejected), 0)::integer - r.rejected_before AS "rejectedSince",
              coalesce(sum(s.not_accepted), 0)::integer AS "notAccepted",
-             (count(*) FILTER (WHERE s.state = 'held'))::integer AS held
+             (count(*) FILTER (WHERE s.state = 'held'))::integer AS held,
+             CASE WHEN count(*) FILTER (WHERE s.state IN ('queued', 'held')) = 0
+                  THEN (SELECT min(opens_at) FROM run_windows w WHERE w.run_id = r.run_id) END AS "opensAt"
       FROM runs r
       LEFT JOIN slices s USING (run_id)
       WHERE r.run_id = ANY ($1)
