@@ -136,8 +136,10 @@ export const deadline = z
 
 export const onDeadline = z
   .enum(['warn', 'refuse'])
-  .default('warn')
-  .describe('What becomes of a plan of which somebody would miss the deadline: it is told, or refused.');
+  .optional()
+  .describe(
+    'What becomes of a plan of which somebody would miss the deadline: it is told (warn, as by default), or refused, and nothing is planned.',
+  );
 
 function isTime(written: string): boolean {
   const time = new Date(`${written}Z`);

@@ -1,6 +1,8 @@
 import type { FieldDefinition } from '../wire/fields.ts';
 import { messageFields } from '../wire/fields.ts';
 import type { Definition } from './definition.ts';
+import { hasPlaceholder } from './placeholders.ts';
+import { wrongSendTime } from './send-times.ts';
 import type { CampaignTarget } from './target.ts';
 
 type Fault = { readonly path: readonly string[]; readonly what: string };
@@ -28,9 +30,19 @@ export function windowFaults(definition: Definition, target: CampaignTarget): Fa
       fault(['window', 'hold'], what);
     }
   }
+  const wrongTime = wrongSendTime(Object.fromEntries(staticTimes(definition)));
+  if (wrongTime !== undefined) fault(['message', 'SendTime'], `${wrongTime}.`);
   if (deadline !== undefined && campaignZone(definition) === undefined)
     fault(['deadline'], 'expected a timeZone of the campaign: nobody can tell when this is.');
   return faults;
+}
+
+function staticTimes({ message }: Definition): [string, string][] {
+  return Object.entries(message).flatMap(([name, value]): [string, string][] =>
+    (name === 'SendTime' || name === 'TimeZone') && typeof value === 'string' && !hasPlaceholder(value)
+      ? [[name, value]]
+      : [],
+  );
 }
 
 /** Of the deadline. */

@@ -1,8 +1,8 @@
 import { zonesOfNumber } from '../platform/phone-zones.ts';
 import { regionOf } from '../wire/time-zone.ts';
 import type { Definition } from './definition.ts';
-import { type Invalid, invalid, type ValueIn } from './envelope.ts';
-import { opensAt } from './window.ts';
+import { type Invalid, invalid, type ValueIn } from './invalid.ts';
+import { everOpens } from './window.ts';
 
 /** The zones of a contact as one text, which recipients of a request share: names of the IANA database with commas between. */
 export type WindowZones = string;
@@ -24,8 +24,10 @@ export function zoneReader(
   const known = new Map<WindowZones, string | undefined>();
   const checked = (column: string, zones: WindowZones, whose: string): ReturnType<ReadZones> => {
     if (!known.has(zones)) {
-      const opens = opensAt(window, splitZones(zones), new Date(0)) !== null;
-      known.set(zones, opens ? undefined : `the window is never open in ${whose}`);
+      known.set(
+        zones,
+        everOpens(window, zones.split(',')) ? undefined : `the window is never open in ${whose}`,
+      );
     }
     const fault = known.get(zones);
     return fault === undefined ? { kind: 'zones', zones } : invalid(column, fault);
@@ -59,8 +61,4 @@ export function zoneReader(
       return () => checked(recipientColumn, zone, zone);
     }
   }
-}
-
-export function splitZones(zones: WindowZones): readonly string[] {
-  return zones.split(',');
 }

@@ -20,8 +20,10 @@ export type WindowState = { readonly open: boolean; readonly until: Date | null 
 
 const minutesOfDay = 1_440;
 
-/** A window that stays as it is for so many days stays so for good. Days of the week come again after 7, summer after a year. */
+/** A window that stays as it is for so many days stays so for good: summer comes again after a year. */
 const farthestDays = 400;
+
+const day = 86_400_000;
 
 /**
  * The window of recipients of whom it is only known that they are in one of several zones is open when it is in each of them.
@@ -36,15 +38,31 @@ export function isOpen(rule: WindowRule, zones: readonly string[], at: Date): bo
  * Whether it is open, and until when. Between the moments that are looked at nothing changes: the local times at which the
  * window opens and shuts, and those at which the clocks are changed.
  */
-export function stateAt(rule: WindowRule, zones: readonly string[], at: Date): WindowState {
-  const open = isOpen(rule, zones, at);
-  const farthest = at.getTime() + farthestDays * 86_400_000;
+export function stateAt(
+  rule: WindowRule,
+  zones: readonly string[],
+  at: Date,
+  days: number = farthestDays,
+): WindowState {
+  if (rule.days.length === 7 && rule.from === 0 && rule.to === minutesOfDay)
+    return { open: true, until: null };
+  const farthest = at.getTime() + days * day;
+  const clocks = differingZones(zones, at.getTime(), farthest);
+  const open = isOpen(rule, clocks, at);
   for (let moment = at.getTime(); moment <= farthest; ) {
-    moment = Math.min(...zones.map((zone) => nextMoment(rule, zone, moment)));
+    moment = Math.min(...clocks.map((zone) => nextMoment(rule, zone, moment)));
     const then = new Date(moment);
-    if (isOpen(rule, zones, then) !== open) return { open, until: then };
+    if (isOpen(rule, clocks, then) !== open) return { open, until: then };
   }
   return { open, until: null };
+}
+
+/** Whether it opens at all, in summer or in winter. */
+export function everOpens(rule: WindowRule, zones: readonly string[]): boolean {
+  return ['2026-01-12T00:00Z', '2026-07-13T00:00Z'].some((season) => {
+    const { open, until } = stateAt(rule, zones, new Date(season), 14);
+    return open || until !== null;
+  });
 }
 
 /** The first moment, not before this one, at which it is open; null: never. */
@@ -77,20 +95,42 @@ function isOpenIn({ days, from, to }: WindowRule, time: Temporal.ZonedDateTime):
   return (days.includes(time.dayOfWeek) && minute >= from) || (days.includes(yesterday) && minute < to);
 }
 
+/** Of zones whose clocks show the same between two moments, one. A country may have many, and few that differ by now. */
+function differingZones(zones: readonly string[], from: number, until: number): readonly string[] {
+  if (zones.length < 2) return zones;
+  const byClock = new Map<string, string>();
+  for (const zone of zones) {
+    const clock: number[] = [];
+    for (let moment = from; moment < until; moment = nextChange(zone, moment))
+      clock.push(moment, zonedTime(new Date(moment), zone).offsetNanoseconds);
+    byClock.set(clock.join(), zone);
+  }
+  return [...byClock.values()];
+}
+
 /** The next moment (epoch milliseconds) at which the window may change in a zone. */
 function nextMoment({ from, to }: WindowRule, zone: string, after: number): number {
-  const now = zonedTime(new Date(after), zone);
-  const today = now.toPlainDate();
-  const change = now.getTimeZoneTransition('next')?.epochMilliseconds;
+  const today = zonedTime(new Date(after), zone).toPlainDate();
   const moments = [
-    ...[0, 1, 2].flatMap((days) => [
-      ...momentsOf(today.add({ days }), from, zone),
-      ...momentsOf(today.add({ days }), to % minutesOfDay, zone),
-      ...momentsOf(today.add({ days }), 0, zone),
-    ]),
-    ...(change === undefined ? [] : [change]),
+    ...momentsOf(today, from, zone),
+    ...momentsOf(today, to % minutesOfDay, zone),
+    ...momentsOf(today.add({ days: 1 }), 0, zone),
+    nextChange(zone, after),
   ];
   return Math.min(...moments.filter((moment) => moment > after));
+}
+
+/** By the zone: nothing changes between two moments. */
+const changes = new Map<string, { readonly from: number; readonly until: number }>();
+
+/** When the clocks of a zone are changed next; infinity: never. */
+function nextChange(zone: string, after: number): number {
+  const known = changes.get(zone);
+  if (known && known.from <= after && after < known.until) return known.until;
+  const next = zonedTime(new Date(after), zone).getTimeZoneTransition('next');
+  const until = next?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
+  changes.set(zone, { from: after, until });
+  return until;
 }
 
 /** Both, of a local time that comes twice. */
