@@ -74,7 +74,7 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
   let watch: RunWatch | undefined;
   let startedAt = shell.now().getTime();
 
-  const text = ({ settled, total, notAccepted, opensAt }: RunWatch): string => {
+  const text = ({ settled, total, notAccepted, overtaken, opensAt }: RunWatch): string => {
     if (opensAt !== null) {
       const time = toSeconds(opensAt).slice(0, 16);
       return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next sending window opens at ${time} UTC`;
@@ -86,7 +86,8 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
       done: `${settled}/${total} requests`,
       count: settled - (began ?? settled),
     });
-    return notAccepted > 0 ? `${stage}, ${notAccepted} not accepted` : stage;
+    const failures = notAccepted > 0 ? `, ${notAccepted} not accepted` : '';
+    return `${stage}${failures}${overtaken ? ', waits for a more urgent run of its account' : ''}`;
   };
 
   return {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FrozenWindow, frozenWindow } from '../campaign/window-definition.ts';
+import { priorities } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { mostSlots, type SlicePlan } from '../ledger/slices/enqueue.ts';
 import type { DoubtPolicy } from '../ledger/slices/finish.ts';
@@ -8,6 +9,7 @@ import type { DoubtPolicy } from '../ledger/slices/finish.ts';
 const frozenDefinition = z.object({
   dispatch: z.object({
     concurrency: z.number(),
+    priority: z.enum(priorities).default('normal'),
     retries: z.number(),
     onUnknown: z.enum(['hold', 'resend']).default('hold'),
     resends: z.number().default(0),
@@ -59,6 +61,7 @@ export function dispatchSettings(run: string, account: Limits, definition: unkno
       slots,
       atOnce: Math.min(slots, Math.max(1, Math.floor(dispatch.concurrency / share))),
       canary: dispatch.failFast !== undefined,
+      priority: dispatch.priority,
     },
     policy: {
       lookUp: account.statusLookUp,

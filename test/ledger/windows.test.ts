@@ -12,7 +12,14 @@ import { sliceStates } from '../support/slices.ts';
 const opened = useSlicedLedger();
 const monday = new Date('2026-11-23T09:00Z');
 const policy = { lookUp: false, resends: 0 };
-const planOf = (run: string) => ({ run, account: 'main', slots: 4, atOnce: 4, canary: false });
+const planOf = (run: string) => ({
+  run,
+  account: 'main',
+  slots: 4,
+  atOnce: 4,
+  canary: false,
+  priority: 'normal' as const,
+});
 
 const open = (shutsAt: Date | null) => ({ opensAt: null, shutsAt, handover: null });
 const shut = (opensAt: Date) => ({ opensAt, shutsAt: null, handover: null });

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Channel, RunRates } from '../../domain.ts';
+import type { Channel, Priority, RunRates } from '../../domain.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/files.ts';
 import type { FrequencyCap } from './suppress.ts';
@@ -30,6 +30,7 @@ export type PlannedRun = {
   readonly window?: PlanWindow | undefined;
   /** Looks at what is sent in which window, where there is a deadline; when it throws, there is no run. */
   readonly forecast?: ((portions: readonly Portion[]) => void) | undefined;
+  readonly priority: Priority;
   /** Puts the first slices into the queue, in the same transaction. */
   readonly enqueue: (client: pg.PoolClient) => Promise<unknown>;
   /** Looks at what the run would be; when it throws, there is no run. */

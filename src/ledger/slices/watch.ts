@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain.ts';
+import { isOvertaken } from './priority.ts';
 
 /** How far a run is, over all workers. Read from its slices, which are few. */
 export type RunWatch = {
@@ -16,6 +17,8 @@ export type RunWatch = {
   readonly held: number;
   /** Where all that is left waits for a window, when the first one opens. */
   readonly opensAt: Date | null;
+  /** More urgent runs of its account go before it. */
+  readonly overtaken: boolean;
 };
 
 /** Of those runs that there are. */
@@ -34,7 +37,8 @@ export async function watchRuns(
              coalesce(sum(s.not_accepted), 0)::integer AS "notAccepted",
              (count(*) FILTER (WHERE s.state = 'held'))::integer AS held,
              CASE WHEN count(*) FILTER (WHERE s.state IN ('queued', 'held')) = 0
-                  THEN (SELECT min(opens_at) FROM run_windows w WHERE w.run_id = r.run_id) END AS "opensAt"
+                  THEN (SELECT min(opens_at) FROM run_windows w WHERE w.run_id = r.run_id) END AS "opensAt",
+             ${isOvertaken('r')} AS overtaken
       FROM runs r
       LEFT JOIN slices s USING (run_id)
       WHERE r.run_id = ANY ($1)
