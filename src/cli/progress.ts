@@ -72,6 +72,8 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
   const line = startProgressLine(shell);
   let began: number | undefined;
   let watch: RunWatch | undefined;
+  /** The opening that the last line was of. */
+  let waitedFor: number | undefined;
   let startedAt = shell.now().getTime();
 
   const text = ({ settled, total, notAccepted, overtaken, opensAt }: RunWatch): string => {
@@ -97,7 +99,10 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
     onWatch: (now) => {
       began ??= now.settled;
       watch = now;
-      line.show(() => text(now));
+      // A night of waiting is one line in a log.
+      if (now.opensAt === null) line.show(() => text(now));
+      else if (now.opensAt.getTime() !== waitedFor) line.turn(text(now));
+      waitedFor = now.opensAt?.getTime();
     },
     onLost: (error) => {
       line.turn(
