@@ -156,7 +156,14 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   }
 
   function openWindows(): Promise<void> {
-    const accountNamed = async (name: string) => (await accounts.open(name)).account;
+    const accountNamed = async (name: string): Promise<Account> => {
+      try {
+        return (await accounts.open(name)).account;
+      } catch (error) {
+        if (error instanceof InputError) options.onUnknownAccount?.(error);
+        throw error;
+      }
+    };
     return openDueWindows(context, queue, accountNamed, accounts.unknown());
   }
 

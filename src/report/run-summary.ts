@@ -48,9 +48,12 @@ function waitLines(waits: readonly WindowWait[]): string[] {
 }
 
 /** When a window opens, by the clocks of those it is for: `2026-12-01 09:00 Pacific/Auckland`. */
-export function openingText(at: Date, timeZones: readonly string[]): string {
+function openingText(at: Date, timeZones: readonly string[]): string {
   const [zone = 'UTC', ...others] = timeZones;
-  const more = others.length === 0 ? '' : ` (and in ${others.length} more time zones)`;
+  const more =
+    others.length === 0
+      ? ''
+      : ` (and in ${others.length} more time ${others.length === 1 ? 'zone' : 'zones'})`;
   return `${toLocalSeconds(at, zone).slice(0, 16)} ${zone}${more}`;
 }
 

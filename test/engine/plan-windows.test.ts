@@ -206,6 +206,16 @@ describe('the end of a run', () => {
     expect(await query('SELECT FROM runs WHERE run_id <> $1', '')).toEqual([]);
   });
 
+  test('has a deadline without a window too', async () => {
+    await write(rows, 'timeZone: UTC\ndeadline: 2026-11-20T08:10\nonDeadline: refuse', 'Message: Hi');
+    await setRateLimits(opened.ledger.pool, 'sandbox', { recipientsPerSecond: 0.05 });
+    const problem = [
+      'campaign.yaml:8:11: 10 recipients would be sent to after 2026-11-20T08:10 UTC, and the last at 2026-11-20T08:13; among them line 41 (+61412000039), line 40 (+61412000038), line 39 (+61412000037).',
+    ];
+    expect(await problemsLater(preview)).toEqual(problem);
+    expect(await problemsLater(plan)).toEqual(problem);
+  });
+
   test('that is late for nobody is not refused', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
     expect((await preview()).forecast.deadline).toMatchObject({ late: 0, examples: [] });

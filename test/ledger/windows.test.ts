@@ -173,6 +173,15 @@ describe('a window that is due', () => {
     expect(await due()).toEqual([`${planned} B`]);
   });
 
+  test('is forgotten when its run is over', async () => {
+    const run = await planIn('B');
+    await rows(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, run);
+    expect(await due()).toEqual([]);
+    expect(await rows('SELECT opens_at FROM run_windows WHERE run_id = $1', run)).toEqual([
+      { opens_at: null },
+    ]);
+  });
+
   test('shuts for all its slices at once', async () => {
     const run = await planIn('AAAA', { chunkSize: 1, canary: 2 });
     await shutWindow(opened.ledger.pool, { run, place: 1, opensAt: monday });

@@ -50,7 +50,10 @@ export type DueWindow = Pick<SliceWindow, 'place' | 'zones'> & {
   readonly definition: unknown;
 };
 
-/** Of runs that are being sent, or will be as soon as a worker takes them. What waits for approval waits for that first. */
+/**
+ * Of runs that are being sent, or will be as soon as a worker takes them. What waits for approval waits for that first. Windows
+ * of runs that are over are forgotten, so that nobody looks at them again.
+ */
 export async function listDueWindows(
   pool: pg.Pool,
   now: Date,
@@ -59,6 +62,18 @@ export async function listDueWindows(
   const { rows } = await pool.query<DueWindow>({
     name: 'list-due-windows',
     text: `
+      WITH over AS (
+        SELECT run_id, place
+        FROM run_windows w
+        WHERE opens_at <= $1
+          AND EXISTS (SELECT FROM runs r WHERE r.run_id = w.run_id AND r.state IN ('completed', 'cancelled', 'failed'))
+        FOR UPDATE SKIP LOCKED
+      ), forgotten AS (
+        UPDATE run_windows w
+        SET opens_at = NULL
+        FROM over
+        WHERE w.run_id = over.run_id AND w.place = over.place
+      )
       SELECT run_id AS run, w.place, w.zones, r.account, r.definition
       FROM run_windows w
       JOIN runs r USING (run_id)
