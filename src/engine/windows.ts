@@ -3,11 +3,11 @@ import { localTime, stateAt } from '../campaign/window.ts';
 import type { FrozenWindow } from '../campaign/window-definition.ts';
 import { openWindowGate, type WindowGate } from '../campaign/window-gate.ts';
 import { InputError, type InterfaceName } from '../domain.ts';
-import type { Account } from '../gateway/account.ts';
 import type { PlannedWindow, PlanWindow } from '../ledger/contacts/windows.ts';
 import type { SliceQueue } from '../ledger/slices/queue.ts';
 import { listDueWindows, openWindow, type SliceWindow } from '../ledger/slices/windows.ts';
 import { canSayZone } from '../wire/time-zone.ts';
+import type { AccountDesks } from './account-desk.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings, windowOf } from './dispatch-settings.ts';
 
@@ -49,27 +49,25 @@ export function gateOf(definition: unknown, window: SliceWindow | null): WindowG
 /**
  * Opens the windows of all runs that are to open by now. Accounts that are not here are left to workers that have them.
  *
- * @param accountNamed throws InputError for an account that this process does not have
+ * @param onUnknownAccount told once of each such account
  */
 export async function openDueWindows(
   { ledger: { pool }, now }: EngineContext,
   queue: SliceQueue,
-  accountNamed: (name: string) => Promise<Account>,
-  ignoredAccounts: readonly string[],
+  accounts: AccountDesks,
+  onUnknownAccount: (error: InputError) => void = () => {},
 ): Promise<void> {
-  for (const { run, account, definition, place, zones } of await listDueWindows(
-    pool,
-    now(),
-    ignoredAccounts,
-  )) {
-    const found = await accountNamed(account).catch((error: unknown) => {
+  for (const due of await listDueWindows(pool, now(), accounts.unknown())) {
+    const { run, definition, place, zones } = due;
+    const desk = await accounts.open(due.account).catch((error: unknown) => {
       if (!(error instanceof InputError)) throw error;
+      onUnknownAccount(error);
     });
-    if (!found) continue;
+    if (!desk) continue;
     const at = now();
     const rule = windowOf(definition);
     const { open, until } = rule ? stateAt(rule, zones, at) : { open: true, until: null };
-    const { plan } = dispatchSettings(run, found, definition);
+    const { plan } = dispatchSettings(run, desk.account, definition);
     const times = open ? { opensAt: null, shutsAt: until } : { opensAt: until, shutsAt: null };
     await openWindow(queue, pool, plan, { place, ...times, now: at });
   }

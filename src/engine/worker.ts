@@ -155,18 +155,6 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     if (watched) options.onWatch?.(watched);
   }
 
-  function openWindows(): Promise<void> {
-    const accountNamed = async (name: string): Promise<Account> => {
-      try {
-        return (await accounts.open(name)).account;
-      } catch (error) {
-        if (error instanceof InputError) options.onUnknownAccount?.(error);
-        throw error;
-      }
-    };
-    return openDueWindows(context, queue, accountNamed, accounts.unknown());
-  }
-
   /** Ours first: after a time without the ledger they are as old as those of a dead worker. */
   async function giveAndTakeSigns(): Promise<void> {
     await Promise.all([...inHand].map(({ holding }) => holding.touch()));
@@ -187,7 +175,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const duties = keepDuties(
     [
       { every: 250, task: watch, quick: true },
-      { every: 500, task: openWindows },
+      { every: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
       { every: 1_000, task: takeFromTheDead },
       { every: 2_000, task: giveAndTakeSigns },
     ],
