@@ -224,6 +224,8 @@ export type Contact = { readonly file: number; readonly line: number } & (
       readonly envelope: Envelope;
       /** Destination fields other than `Recipient`. */
       readonly destination: MessageFields;
+      /** Time zones, with commas between; only in a campaign with a window. */
+      readonly zones?: string;
     }
   | ({ readonly kind: 'rejected' } & Rejection)
 );
@@ -305,6 +307,16 @@ export type RequestCounts = { readonly total: number } & Readonly<Record<Request
 export type RecipientCounts = { readonly total: number } & Readonly<Record<RecipientState, number>>;
 export type ContactCounts = { readonly read: number } & Readonly<Record<RejectionReason, number>>;
 
+/** Requests of a run that wait until their sending window opens. */
+export type WindowWait = {
+  /** Names of the IANA database: the window is open while it is in each of them. */
+  readonly timeZones: readonly string[];
+  /** ISO 8601. */
+  readonly until: string;
+  readonly requests: number;
+  readonly recipients: number;
+};
+
 /** What `run`, `resume` and `status` print with `--json`; the counts always add up to their totals. */
 export type RunSummary = {
   readonly run: string;
@@ -313,6 +325,8 @@ export type RunSummary = {
   readonly contacts: ContactCounts;
   readonly requests: RequestCounts;
   readonly recipients: RecipientCounts;
+  /** What opens first comes first; only where something waits. */
+  readonly waits?: readonly WindowWait[];
 };
 
 /**

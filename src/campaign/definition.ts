@@ -9,6 +9,7 @@ import { describeMessageKey } from './field-descriptions.ts';
 import { messageKeys } from './message-keys.ts';
 import { notify } from './notify.ts';
 import { schedule } from './schedule.ts';
+import { campaignTimeZone, deadline, onDeadline, sendingWindow } from './window-definition.ts';
 
 /**
  * The one source of a campaign's shape: the TypeScript type, the check at load and the JSON Schema for editors
@@ -120,6 +121,10 @@ export const definitionSchema = z
     budget,
     chargeCodes,
     schedule,
+    timeZone: campaignTimeZone,
+    window: sendingWindow,
+    deadline,
+    onDeadline,
     approval,
     notify,
   })

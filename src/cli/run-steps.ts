@@ -1,6 +1,7 @@
 import type { EngineContext } from '../engine/context.ts';
 import { executeRun, type RunEnd } from '../engine/execute-run.ts';
 import { requireSummary } from '../engine/find-run.ts';
+import { lateText } from '../engine/forecast.ts';
 import type { KeptFiles } from '../engine/kept-files.ts';
 import { planRun } from '../engine/plan-run.ts';
 import type { PreparedCampaign } from '../engine/prepare.ts';
@@ -28,6 +29,7 @@ export async function planWithProgress(
   const line = startProgressLine(shell);
   const startedAt = shell.now().getTime();
   let read = 0;
+  let late: string | undefined;
   const run = await planRun(
     context,
     prepared,
@@ -47,12 +49,16 @@ export async function planWithProgress(
       onExpand: () => {
         if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
       },
+      onForecast: ({ deadline, endsAt }) => {
+        if (deadline && deadline.late > 0) late = lateText(deadline, endsAt);
+      },
     },
     { plannedBy: whoWorks() },
   );
   const filtered = prepared.filtered();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
+  if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
   const unreadable = prepared.suppressionLists.unreadable();
   if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);
   return run;

@@ -13,9 +13,11 @@ import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { openApprovalGate } from './approval-gate.ts';
 import type { EngineContext } from './context.ts';
+import { windowOf } from './dispatch-settings.ts';
 import { requireUnpurgedRun } from './find-run.ts';
 import { firstSlices } from './plan-run.ts';
 import { newRunId } from './run-id.ts';
+import { windowPlanner } from './windows.ts';
 
 /** States of recipients who may be sent to again: nobody who was, or who still will be. */
 export const rerunStates = [
@@ -92,6 +94,7 @@ export async function planRerun(
           sourceRun,
           files: { kind: 'run', run: sourceRun },
           rates,
+          window: windowPlanner(windowOf(source.definition), account.interface, now),
           ...first,
           enqueue: async (session) => {
             await copyNotifyList(session, sourceRun, run);
