@@ -13,12 +13,12 @@ export function untoldTickLines(notifications: readonly ScheduleNotification[]):
   );
 }
 
-function outcome({ state, attempts, problem, mailRun }: ListedNotification): string {
+function outcome({ state, attempts, problem, mailRun, mailState }: ListedNotification): string {
   const because = problem === null ? '' : `: ${printable(problem)}`;
   const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
   switch (state) {
     case 'told':
-      return mailRun === null ? 'told' : `told by run ${mailRun}`;
+      return mailRun === null ? 'told' : `told by run ${mailRun}, which is ${mailState ?? 'gone'}`;
     case 'due':
       return `not told yet, ${tries}${because}`;
     case 'given up':

@@ -55,7 +55,9 @@ test('`volley run` tells by itself, without any worker, and `status` says whom',
   const status = await volley('status', run);
   const mailRun = await scene.mailOf(run);
   expect(status.stdout).toContain('  notify      completed by webhook: told\n');
-  expect(status.stdout).toContain(`  notify      completed by email: told by run ${mailRun}\n`);
+  expect(status.stdout).toContain(
+    `  notify      completed by email: told by run ${mailRun}, which is completed\n`,
+  );
   expect(JSON.parse((await volley('status', run, '--json')).stdout)).toMatchObject({
     notifications: [
       { event: 'completed', way: 'webhook', state: 'told', attempts: 1 },

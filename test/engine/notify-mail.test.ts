@@ -52,7 +52,9 @@ test('the summary is one e-mail, sent by a run of its own, which has no e-mail i
   const mailRun = await scene.mailOf(run);
   await scene.send(mailRun);
   await scene.tellAll();
-  expect(await scene.notifications(run)).toMatchObject([{ way: 'email', state: 'told', mailRun }]);
+  expect(await scene.notifications(run)).toMatchObject([
+    { way: 'email', state: 'told', mailRun, mailState: 'completed' },
+  ]);
   expect(await scene.notifications(mailRun)).toEqual([]);
   const mails = await mailsOf(mailRun);
   expect(mails).toMatchObject([

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { NotifiedEvent } from '../../domain.ts';
+import type { NotifiedEvent, RunState } from '../../domain.ts';
 
 /** What somebody was told, or is to be told. */
 export type ListedNotification = {
@@ -14,11 +14,14 @@ export type ListedNotification = {
   readonly endedAt: Date | null;
   /** The run of its own that an e-mail is. */
   readonly mailRun: string | null;
+  /** What became of that run. */
+  readonly mailState: RunState | null;
 };
 
 const columns = `
   notification, event, target ->> 'kind' AS way, state, noted_at AS "notedAt", attempts, problem,
-  ended_at AS "endedAt", mail_run AS "mailRun"
+  ended_at AS "endedAt", mail_run AS "mailRun",
+  (SELECT r.state FROM runs r WHERE r.run_id = mail_run) AS "mailState"
 `;
 
 /** Of a run, in the order in which it happened. */
