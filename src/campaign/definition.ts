@@ -7,6 +7,7 @@ import { contacts } from './contacts-definition.ts';
 import { dispatch } from './dispatch.ts';
 import { describeMessageKey } from './field-descriptions.ts';
 import { messageKeys } from './message-keys.ts';
+import { notify } from './notify.ts';
 import { schedule } from './schedule.ts';
 import { campaignTimeZone, deadline, onDeadline, sendingWindow } from './window-definition.ts';
 
@@ -125,6 +126,7 @@ export const definitionSchema = z
     deadline,
     onDeadline,
     approval,
+    notify,
   })
   .meta({ title: 'Volley campaign' });
 

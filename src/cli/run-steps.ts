@@ -5,14 +5,15 @@ import { lateText } from '../engine/forecast.ts';
 import type { KeptFiles } from '../engine/kept-files.ts';
 import { planRun } from '../engine/plan-run.ts';
 import type { PreparedCampaign } from '../engine/prepare.ts';
-import { loadAccount } from '../engine/prepare.ts';
 import type { Account } from '../gateway/account.ts';
 import { findApproval } from '../ledger/approvals/approvals.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
+import { accountsOf } from './accounts-of.ts';
 import { unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
+import { tellOfRun } from './tell-of-run.ts';
 import { whoWorks } from './who-works.ts';
 
 /** From so many contacts on, planning takes long enough to be told. */
@@ -117,11 +118,7 @@ export async function dispatchAndPrint(
     );
   }
   shell.exitWith(exitCodeOf(end));
-}
-
-/** Slices of other runs are worked too, so their accounts may be asked for. */
-export function accountsOf(shell: Shell, known?: Account): (name: string) => Promise<Account> {
-  return async (name) => (name === known?.name ? known : loadAccount(name, shell.settings));
+  await tellOfRun(shell, context, run);
 }
 
 function exitCodeOf({ kind, summary: { requests } }: Exclude<RunEnd, { kind: 'unrecorded' }>): ExitCode {

@@ -1,5 +1,6 @@
 import { checkBudget } from '../campaign/budget.ts';
 import { estimateCost } from '../campaign/cost.ts';
+import { frozenTargets } from '../campaign/notify.ts';
 import { openTariffs } from '../campaign/tariffs.ts';
 import type { Contact } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
@@ -8,6 +9,7 @@ import { expandRun } from '../ledger/contacts/expand.ts';
 import type { PlannedRun } from '../ledger/contacts/planned-run.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
 import { stageSuppressions } from '../ledger/contacts/suppress.ts';
+import { insertNotifyList } from '../ledger/notifications/notify-lists.ts';
 import { enqueueSlices } from '../ledger/slices/enqueue.ts';
 import { openApprovalGate } from './approval-gate.ts';
 import type { EngineContext } from './context.ts';
@@ -110,6 +112,7 @@ export async function planRun(
         ...first,
         enqueue: async (session) => {
           await alongside?.(session, run);
+          await insertNotifyList(session, run, frozenTargets(definition), prepared.absolutePath);
           await gate.enqueue(session);
         },
         approve: (totals) => {

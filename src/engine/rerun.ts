@@ -8,6 +8,7 @@ import type { Account } from '../gateway/account.ts';
 import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { restageRecipients } from '../ledger/contacts/restage.ts';
+import { copyNotifyList } from '../ledger/notifications/notify-lists.ts';
 import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { openApprovalGate } from './approval-gate.ts';
@@ -95,7 +96,10 @@ export async function planRerun(
           rates,
           window: windowPlanner(windowOf(source.definition), account.interface, now),
           ...first,
-          enqueue: gate.enqueue,
+          enqueue: async (session) => {
+            await copyNotifyList(session, sourceRun, run);
+            await gate.enqueue(session);
+          },
           approve: (totals) => {
             if (totals.length > 0) {
               const estimate = estimateCost(totals, source.channel, rates, now);

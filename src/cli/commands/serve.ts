@@ -34,12 +34,12 @@ Ctrl-C drains: what is on its way is recorded, slices are left to other workers,
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Everything in one process, until it is stopped: receives delivery reports for every account with a webhookToken, begins campaigns whose time has come, and helps to send whatever runs there are.',
+      'Everything in one process, until it is stopped: receives delivery reports for every account with a webhookToken, begins campaigns whose time has come, helps to send whatever runs there are, and tells what became of them (notify).',
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 8026)
     .option('--no-receiver', 'receive no delivery reports')
-    .option('--no-worker', 'send nothing')
+    .option('--no-worker', 'send nothing, and tell nobody')
     .option('--no-schedules', 'begin nothing')
     .addOption(campaignsOption())
     .option('--metrics-host <address>', 'address of a listener for monitoring alone; with --metrics-port')
