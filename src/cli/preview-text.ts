@@ -6,6 +6,7 @@ import { lateText, type RunForecast } from '../engine/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/preview.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
+import { waitLines } from '../report/run-summary.ts';
 import { type Column, table } from '../report/table.ts';
 import { toSeconds } from '../report/time.ts';
 
@@ -50,8 +51,8 @@ export function unreadableText({ lines, problems }: Preview['unreadableSuppressi
   ];
 }
 
-/** When it would end, where anything but the service says so, and who would be late. */
-export function forecastText({ endsAt, limits, windows, deadline }: RunForecast): string[] {
+/** What waits for its window, when it would end, where anything but the service says so, and who would be late. */
+export function forecastText({ endsAt, limits, windows, waits, deadline }: RunForecast): string[] {
   const rate = [
     ...(limits.requestsPerSecond === null ? [] : [`${limits.requestsPerSecond} requests`]),
     ...(limits.recipientsPerSecond === null ? [] : [`${limits.recipientsPerSecond} recipients`]),
@@ -61,7 +62,10 @@ export function forecastText({ endsAt, limits, windows, deadline }: RunForecast)
     rate === ''
       ? `${time} UTC or soon after${windowed}; no rate is set`
       : `${time} UTC, begun now, at ${rate} a second${windowed}`;
-  const lines = endsAt === null ? [] : [`  ends        ${ends(toSeconds(new Date(endsAt)).slice(0, 16))}`];
+  const lines =
+    endsAt === null
+      ? []
+      : [...waitLines(waits), `  ends        ${ends(toSeconds(new Date(endsAt)).slice(0, 16))}`];
   if (deadline) {
     const { late, at, timeZone } = deadline;
     const text =

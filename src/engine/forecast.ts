@@ -3,7 +3,7 @@ import type { Definition } from '../campaign/definition.ts';
 import { type Forecast, forecast } from '../campaign/forecast.ts';
 import { localTime, momentOf } from '../campaign/window.ts';
 import { campaignZone } from '../campaign/window-faults.ts';
-import { InputError, type RateLimits } from '../domain.ts';
+import { InputError, type RateLimits, type WindowWait } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import type { Portion } from '../ledger/contacts/windows.ts';
 import { lookAtRateLimits } from '../ledger/limits/look.ts';
@@ -19,6 +19,8 @@ export type RunForecast = {
   readonly limits: RateLimits;
   /** How many different windows there are; 0: it is sent at any time. */
   readonly windows: number;
+  /** What cannot go at once; with `hold: service`, the service holds it. What opens first comes first. */
+  readonly waits: readonly WindowWait[];
   readonly deadline: DeadlineForecast | null;
 };
 
@@ -63,10 +65,10 @@ export function forecastRun(
   const { window, deadline } = definition;
   const zone = campaignZone(definition);
   const plan = windowPlanner(window, account.interface, from);
-  const planned = portions.map((portion) => ({
-    ...portion,
-    sendAt: plan && portion.zones.length > 0 ? (plan(portion.zones).handover?.at ?? null) : null,
-  }));
+  const planned = portions.map((portion) => {
+    const found = plan && portion.zones.length > 0 ? plan(portion.zones) : undefined;
+    return { ...portion, opensAt: found?.opensAt ?? null, sendAt: found?.handover?.at ?? null };
+  });
   const last = deadline === undefined || zone === undefined ? undefined : momentOf(deadline, zone);
   const found = forecast(planned, window, limits, { from, deadline: last });
   const isKnown =
@@ -75,6 +77,12 @@ export function forecastRun(
     endsAt: (isKnown && found?.endsAt.toISOString()) || null,
     limits,
     windows: window ? portions.length : 0,
+    waits: planned
+      .flatMap(({ zones, opensAt, sendAt, requests, recipients }) => {
+        const until = opensAt ?? sendAt;
+        return until ? [{ timeZones: zones, until: until.toISOString(), requests, recipients }] : [];
+      })
+      .sort((one, other) => one.until.localeCompare(other.until)),
     deadline:
       deadline === undefined || zone === undefined
         ? null

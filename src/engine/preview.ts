@@ -21,6 +21,7 @@ import { type PastSendTimes, watchSendTimes } from './past-send-times.ts';
 import { countPlan } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openSmsReader } from './sms-text.ts';
+import { windowPlanner } from './windows.ts';
 
 /** What a run of this campaign would be; nothing is sent or written. */
 export type Preview = {
@@ -90,7 +91,9 @@ export async function previewCampaign(
   const lineOfAddress = new Map<string, number>();
   const tariffs = openTariffs(channel, account);
   const planned = countPlan(tariffs);
-  const pastTimes = watchSendTimes(context.now());
+  const now = context.now();
+  const pastTimes = watchSendTimes(now);
+  const planWindow = windowPlanner(campaign.value.window, account.interface, now);
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
@@ -131,7 +134,12 @@ export async function previewCampaign(
     planned.add({ ...contact, line: lineOfAll }, sms?.parts ?? null);
     pastTimes.add(envelope, () => placeOf(lineOfAll));
     if (messages.length < shownMessages) {
-      messages.push({ file: nameOf(file), line, destination, ...envelope, text: sms?.text ?? null });
+      const held = contact.zones === undefined ? undefined : planWindow?.(contact.zones.split(','));
+      const fields = { ...envelope.fields, ...held?.handover?.fields };
+      messages.push({
+        ...{ file: nameOf(file), line, destination },
+        ...{ ...envelope, fields, text: sms?.text ?? null },
+      });
     }
   };
 
@@ -142,9 +150,8 @@ export async function previewCampaign(
 
   const totals = planned.totals();
   const sizes = planned.envelopeSizes();
-  const cost = estimateCost(totals, channel, tariffs.rates(), context.now());
+  const cost = estimateCost(totals, channel, tariffs.rates(), now);
   checkBudget(campaign, cost);
-  const now = context.now();
   const forecast = forecastRun(
     campaign.value,
     account,

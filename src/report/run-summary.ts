@@ -34,7 +34,7 @@ export function runSummaryText({
 /** Windows that are listed. */
 const shownWaits = 5;
 
-function waitLines(waits: readonly WindowWait[]): string[] {
+export function waitLines(waits: readonly WindowWait[]): string[] {
   const lines = waits
     .slice(0, shownWaits)
     .map(

@@ -131,6 +131,9 @@ describe('a window of each row', () => {
 
   test('is that of the day in a run made from this one again', async () => {
     await write(rows.slice(0, 6), windowed.replace('zone }', 'zone }, hold: service'));
+    expect((await preview()).messages.map(({ line, fields }) => `${line} ${fields['SendTime']}`)).toEqual([
+      ...['2 2026-11-23T09:00', '3 2026-11-23T09:00', '4 2026-11-23T09:00'],
+    ]);
     const run = await plan();
     const fields = (of: string) =>
       query(
@@ -166,10 +169,16 @@ describe('the end of a run', () => {
       endsAt: '2026-11-22T20:33:20.000Z',
       limits: { requestsPerSecond: 0.01, recipientsPerSecond: null },
       windows: 1,
+      waits: [
+        {
+          ...{ timeZones: ['Pacific/Auckland'], until: '2026-11-22T20:00:00.000Z' },
+          ...{ requests: 20, recipients: 40 },
+        },
+      ],
       deadline: null,
     });
     expect(previewText(previewed)).toContain(
-      '\n  ends        2026-11-22 20:33 UTC, begun now, at 0.01 requests a second, in its window\n',
+      '\n  waiting     20 requests (40 recipients) for their window, until 2026-11-23 09:00 Pacific/Auckland\n  ends        2026-11-22 20:33 UTC, begun now, at 0.01 requests a second, in its window\n',
     );
   });
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isOpen, type WindowRule } from '../../src/campaign/window.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
@@ -6,8 +7,10 @@ import { requireSummary } from '../../src/engine/find-run.ts';
 import { windowPlanner } from '../../src/engine/windows.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { anAccount } from '../support/account.ts';
 import { startClock, type TestClock } from '../support/clock.ts';
+import { readJournal } from '../support/journal.ts';
 import {
   aContact,
   anEnvelope,
@@ -17,6 +20,7 @@ import {
   type TestLedger,
 } from '../support/ledger.ts';
 import { type SendCall, type SendPeer, type SendReply, sendPeer } from '../support/send-peer.ts';
+import { makeWorkspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -50,6 +54,8 @@ type PlanChanges = Partial<WindowRule> & {
 };
 type Execution = {
   readonly stop: AbortSignal;
+  /** In place of the scene's own service. */
+  readonly url: string;
   /** In place of putting the clock forward to the opening. */
   readonly onWait: (opensAt: Date) => void;
 };
@@ -84,8 +90,8 @@ async function openScene(
     });
     return planContacts(opened.ledger, planned, contacts);
   };
-  const execute: Scene['execute'] = (run, { stop = never, onWait = clock.jumpTo } = {}) =>
-    executeRun(context, run, async () => anAccount({ baseUrl: peer.url }), stop, {
+  const execute: Scene['execute'] = (run, { stop = never, url = peer.url, onWait = clock.jumpTo } = {}) =>
+    executeRun(context, run, async () => anAccount({ baseUrl: url }), stop, {
       ...{ onStart: () => {}, onLost: () => {}, onBack: () => {} },
       onWatch: ({ opensAt, state }) => {
         if (opensAt !== null && state === 'running') onWait(opensAt);
@@ -124,6 +130,21 @@ test('what does not fit into a window waits for the next, and nothing arrives ou
     'Australia/Perth 2026-11-23',
     'Pacific/Auckland 2026-11-23',
     'Australia/Perth 2026-11-24',
+  ]);
+});
+
+test('the sandbox hears of each zone while its window is open, and of all in the end', async () => {
+  await using workspace = await makeWorkspace();
+  await using scene = await openScene(fridayEvening);
+  const journal = join(workspace.folder, 'journal.jsonl');
+  const sandbox = await startSandbox({ journal, now: scene.clock.now });
+  const run = await scene.plan(12, { to: 600 });
+  expect(await scene.execute(run, { url: sandbox.url })).toMatchObject({ kind: 'finished' });
+  await sandbox.close();
+  const heard = await readJournal(journal);
+  expect(heard.map(({ at }) => String(at).slice(0, 13))).toEqual([
+    ...Array(6).fill('2026-11-22T20'),
+    ...Array(6).fill('2026-11-23T01'),
   ]);
 });
 
