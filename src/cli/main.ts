@@ -58,6 +58,11 @@ const commands: Readonly<
     summary: 'erase addresses, names and messages of old runs',
     load: () => import('./commands/purge.ts'),
   },
+  audit: { summary: 'who did what, and when', load: () => import('./commands/audit.ts') },
+  token: {
+    summary: 'tokens of the API: create, list, revoke',
+    load: () => import('./commands/token.ts'),
+  },
   serve: {
     summary: 'all in one process: receive reports, begin scheduled campaigns, send',
     load: () => import('./commands/serve.ts'),

@@ -62,6 +62,13 @@ export function parseTimeZone(text: string): string {
   throw new InvalidArgumentError('expected a time zone such as Pacific/Auckland or UTC.');
 }
 
+/** A time in UTC; a day begins at midnight. */
+export function parseTime(text: string): Date {
+  const time = new Date(text);
+  if (/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) && !Number.isNaN(time.getTime())) return time;
+  throw new InvalidArgumentError('expected a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
+}
+
 /** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
 export function parseLocalTime(text: string): string {
   const [, month, day, time] = /^(\d{4}-\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?$/.exec(text) ?? [];

@@ -5,6 +5,8 @@ import { pauseRun } from '../ledger/runs/stop.ts';
 import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { requireHashKey } from '../ledger/suppressions/hash.ts';
+import { noteOf } from './audit.ts';
+import { noteBegun } from './begin-run.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { drainDeadlines } from './drain.ts';
@@ -61,7 +63,7 @@ export async function executeRun(
     let tries = 0;
     const before = await persist(() => {
       tries++;
-      return beginRun(queue, pool, plan, policy, now());
+      return beginRun(queue, pool, plan, policy, now(), noteBegun(context, runId));
     });
     if (before === undefined) noSuchRun(runId);
     if (before === 'unapproved') {
@@ -77,7 +79,9 @@ export async function executeRun(
     progress.onStart(await persist(() => requireSummary(context, runId)));
 
     const over = new AbortController();
-    const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, 'interrupted')));
+    const reason = 'interrupted';
+    const note = noteOf(context, { action: 'run paused', run: runId, details: { reason } });
+    const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
     await runWorker(context, {

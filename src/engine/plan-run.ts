@@ -10,6 +10,7 @@ import { stageContacts } from '../ledger/contacts/stage.ts';
 import { stageSuppressions } from '../ledger/contacts/suppress.ts';
 import { enqueueSlices } from '../ledger/slices/enqueue.ts';
 import { openApprovalGate } from './approval-gate.ts';
+import { noteOf } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
@@ -57,6 +58,8 @@ export async function planRun(
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
   const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
+  const told = { campaign: definition.campaign, file: prepared.path };
+  const note = noteOf(context, { action: 'run planned', run, details: told });
   const gate = openApprovalGate(definition.approval, asked, first.enqueue);
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
@@ -94,6 +97,7 @@ export async function planRun(
         ...first,
         enqueue: async (session) => {
           await alongside?.(session, run);
+          await note(session);
           await gate.enqueue(session);
         },
         approve: (totals) => {

@@ -11,6 +11,7 @@ import { restageRecipients } from '../ledger/contacts/restage.ts';
 import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { openApprovalGate } from './approval-gate.ts';
+import { noteOf } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { requireUnpurgedRun } from './find-run.ts';
 import { firstSlices } from './plan-run.ts';
@@ -70,6 +71,8 @@ export async function planRerun(
     const recipientColumn = 'Recipient';
     const first = await firstSlices(context, run, account, source.definition);
     const asked = { run, plannedBy, campaignFile: null, campaignSha256: null };
+    const told = { campaign: source.campaign, of: sourceRun, only: states };
+    const note = noteOf(context, { action: 'run planned', run, details: told });
     const gate = openApprovalGate(approval, asked, first.enqueue);
     await inSession(ledger.pool, async (client) => {
       const tariffs = openTariffs(source.channel, account);
@@ -92,7 +95,10 @@ export async function planRerun(
           files: { kind: 'run', run: sourceRun },
           rates,
           ...first,
-          enqueue: gate.enqueue,
+          enqueue: async (session) => {
+            await note(session);
+            await gate.enqueue(session);
+          },
           approve: (totals) => {
             if (totals.length > 0) {
               const estimate = estimateCost(totals, source.channel, rates, now);
