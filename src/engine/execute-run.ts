@@ -1,4 +1,4 @@
-import { InputError, type RunSummary } from '../domain.ts';
+import type { RunSummary } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { beginRun } from '../ledger/runs/begin.ts';
 import { pauseRun } from '../ledger/runs/stop.ts';
@@ -6,11 +6,11 @@ import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { requireHashKey } from '../ledger/suppressions/hash.ts';
 import { noteOf } from './audit.ts';
-import { noteBegun } from './begin-run.ts';
+import { noteBegun, requireBegun } from './begin-run.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { drainDeadlines } from './drain.ts';
-import { noSuchRun, requireRun, requireSummary } from './find-run.ts';
+import { requireRun, requireSummary } from './find-run.ts';
 import { type Outage, openPatience } from './patience.ts';
 import { pass } from './points.ts';
 import { runWorker } from './worker.ts';
@@ -65,17 +65,9 @@ export async function executeRun(
       tries++;
       return beginRun(queue, pool, plan, policy, now(), noteBegun(context, runId));
     });
-    if (before === undefined) noSuchRun(runId);
-    if (before === 'unapproved') {
-      const what = `The run waits for approval; \`volley approve ${runId}\` gives it.`;
-      throw new InputError([{ where: `run ${runId}`, what }]);
-    }
     // A beginning of which nobody heard has completed a run that had nothing left to send.
     const completedNow = before === 'completed' && tries > 1;
-    if (before !== 'planned' && before !== 'paused' && before !== 'running' && !completedNow) {
-      const what = `The run is ${before}; there is nothing left to send.`;
-      throw new InputError([{ where: `run ${runId}`, what }]);
-    }
+    if (!completedNow) requireBegun(runId, before);
     progress.onStart(await persist(() => requireSummary(context, runId)));
 
     const over = new AbortController();
