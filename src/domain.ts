@@ -115,6 +115,10 @@ export type SendRequest = {
   readonly keypads: readonly Keypad[];
 };
 
+/** How urgent a run is, from the least. A more urgent one goes before the others of its account. */
+export const priorities = ['bulk', 'normal', 'urgent'] as const;
+export type Priority = (typeof priorities)[number];
+
 /** Request: `planned → sending → accepted | rejected | failed | in_doubt`, `cancelled`, `abandoned`. */
 export const requestStates = [
   'planned',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { priorities } from '../domain.ts';
 import { percentage, wholeNumber } from '../platform/scalars.ts';
 
 const failFast = z
@@ -20,6 +21,12 @@ export const dispatch = z
   .strictObject({
     chunkSize: wholeNumber(1, 10_000, 200).describe('Most recipients in one request.'),
     concurrency: wholeNumber(1, 256, 8).describe('Most requests in flight at once.'),
+    priority: z
+      .enum(priorities)
+      .default('normal')
+      .describe(
+        'Which runs go first. While a more urgent run of the same account has something to send, the others wait: they finish what is on its way, and go on when it is done.',
+      ),
     retries: wholeNumber(0, 20, 5).describe(
       'Most repeats of a request that provably never reached the service, or that it asked to repeat.',
     ),

@@ -73,7 +73,7 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
   let watch: RunWatch | undefined;
   let startedAt = shell.now().getTime();
 
-  const text = ({ settled, total, notAccepted }: RunWatch): string => {
+  const text = ({ settled, total, notAccepted, overtaken }: RunWatch): string => {
     const stage = stageText('sending', shell.now().getTime() - startedAt, {
       part: settled,
       whole: total,
@@ -81,7 +81,8 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
       done: `${settled}/${total} requests`,
       count: settled - (began ?? settled),
     });
-    return notAccepted > 0 ? `${stage}, ${notAccepted} not accepted` : stage;
+    const failures = notAccepted > 0 ? `, ${notAccepted} not accepted` : '';
+    return `${stage}${failures}${overtaken ? ', waits for a more urgent run of its account' : ''}`;
   };
 
   return {

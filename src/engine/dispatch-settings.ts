@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { priorities } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { mostSlots, type SlicePlan } from '../ledger/slices/enqueue.ts';
 import type { DoubtPolicy } from '../ledger/slices/finish.ts';
@@ -7,6 +8,7 @@ import type { DoubtPolicy } from '../ledger/slices/finish.ts';
 const frozenDefinition = z.object({
   dispatch: z.object({
     concurrency: z.number(),
+    priority: z.enum(priorities).default('normal'),
     retries: z.number(),
     onUnknown: z.enum(['hold', 'resend']).default('hold'),
     resends: z.number().default(0),
@@ -51,6 +53,7 @@ export function dispatchSettings(run: string, account: Limits, definition: unkno
       slots,
       atOnce: Math.min(slots, Math.max(1, Math.floor(dispatch.concurrency / share))),
       canary: dispatch.failFast !== undefined,
+      priority: dispatch.priority,
     },
     policy: {
       lookUp: account.statusLookUp,

@@ -123,11 +123,12 @@ export async function firstSlices(
   run: string,
   account: Account,
   definition: unknown,
-): Promise<Pick<PlannedRun, 'canary' | 'enqueue'>> {
+): Promise<Pick<PlannedRun, 'canary' | 'priority' | 'enqueue'>> {
   const queue = await ledger.queue();
   const { plan, failFast } = dispatchSettings(run, account, definition);
   return {
     canary: failFast?.first ?? null,
+    priority: plan.priority,
     enqueue: (client) => enqueueSlices(queue, client, plan),
   };
 }

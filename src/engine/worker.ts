@@ -42,6 +42,9 @@ export type WorkerOptions = {
 /** Most slices in one process; an account allows four at most, over the fleet. */
 const mostHeld = 8;
 
+/** Besides them, so many of urgent runs: those do not wait until a place is free. */
+const mostUrgent = 2;
+
 /** With nothing to do, the queue is looked at so often (milliseconds), besides when somebody says that there is something. */
 const idleLook = 1_000;
 
@@ -76,7 +79,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
 
   async function takeSlices(): Promise<void> {
     while (!stop.aborted) {
-      const taken = inHand.size < mostHeld && (await takeOne());
+      const taken = inHand.size < mostHeld + mostUrgent && (await takeOne());
       if (!taken) await bell.wait(idleLook, stop);
       // Whoever has slices lets others go first.
       else if (inHand.size > 1) await sleep(5 * inHand.size);
@@ -89,9 +92,12 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     const acquisition = await persist(async () => {
       if (unheard) await returnUnheard(queue, pool, owner, now());
       unheard = true;
-      return acquireSlice(queue, pool, { worker, owner, ignoredAccounts: accounts.unknown(), now });
+      return acquireSlice(queue, pool, {
+        ...{ worker, owner, ignoredAccounts: accounts.unknown(), now },
+        leastPriority: inHand.size < mostHeld ? 'bulk' : 'urgent',
+      });
     });
-    if (acquisition.kind !== 'held') return acquisition.kind === 'stale';
+    if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
     const { slice } = acquisition;
     pass('slice acquired', slice.run);
     const account = await accounts.open(slice.account).catch((error: unknown) => {
@@ -127,7 +133,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     inHand.add(item);
   }
 
-  /** Stops slices whose run runs no longer, and tells how far the watched run is. */
+  /** Stops slices whose run runs no longer or has to let others go first, and tells how far the watched run is. */
   async function watch(): Promise<void> {
     const runs = new Set([...inHand].map(({ holding }) => holding.slice.run));
     if (options.watched !== undefined) runs.add(options.watched);
@@ -136,8 +142,10 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     for (const { holding, halt } of inHand) {
       const { run, account } = holding.slice;
       const found = watches.get(run);
-      if (found?.state === 'running') await desk.stopIfRejected(holding.slice, found);
-      else {
+      if (found?.state === 'running') {
+        await desk.stopIfRejected(holding.slice, found);
+        if (found.overtaken) halt.abort();
+      } else {
         if (!halt.signal.aborted) observer.over({ account, run, state: found?.state });
         halt.abort();
       }

@@ -1,5 +1,6 @@
 import { benchDispatch } from './dispatch.ts';
 import { benchImport } from './import.ts';
+import { benchOvertake } from './overtake.ts';
 import { benchReport } from './report.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWire } from './wire.ts';
@@ -12,6 +13,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   wire: benchWire,
   import: benchImport,
   dispatch: benchDispatch,
+  overtake: benchOvertake,
   webhooks: benchWebhooks,
   report: benchReport,
 };

@@ -47,7 +47,7 @@ test('the slices of a run are grouped by its account', () => {
 
 test('a run that was planned before the newer keys holds its doubts, keeps what is rejected, and has no canary', () => {
   expect(dispatchSettings('run', account, oldest)).toEqual({
-    plan: { run: 'run', account: 'main', slots: 4, atOnce: 2, canary: false },
+    plan: { run: 'run', account: 'main', slots: 4, atOnce: 2, canary: false, priority: 'normal' as const },
     policy: { lookUp: false, resends: 0 },
     concurrency: 4,
     retries: 3,

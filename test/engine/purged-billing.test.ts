@@ -5,7 +5,7 @@ import { purge } from '../../src/engine/purge.ts';
 import { billingDimensions } from '../../src/ledger/billing/report.ts';
 import { reportFormats, type Sheet } from '../../src/report/formats/sheet.ts';
 import { allBilling } from '../support/billing.ts';
-import { beginnings, emptyWorld, steps, take } from '../support/billing-world.ts';
+import { beginnings, emptyWorld, steps, takeNext } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { dumpOf, foundIn, withKey } from '../support/purges.ts';
 import { written } from '../support/sheets.ts';
@@ -35,7 +35,7 @@ test('billing reports are the same, byte for byte and in all formats, before a p
   const property = fc.asyncProperty(beginnings, steps, groupings, async (begin, history, by) => {
     const world = await emptyWorld(opened.ledger, begin);
     await opened.ledger.pool.query('DELETE FROM hashed_suppressions');
-    for (const step of history) await take(world, step);
+    for (const step of history) await takeNext(world, step);
     await endAll();
     // Pages and workbooks take their time: each is of some of the runs.
     const formats = ['json', reportFormats[turn++ % reportFormats.length] ?? 'csv'] as const;

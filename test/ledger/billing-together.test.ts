@@ -6,7 +6,7 @@ import { reportBilling } from '../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../src/ledger/connection.ts';
 import { allBilling } from '../support/billing.ts';
 import { recount } from '../support/billing-recount.ts';
-import { beginnings, emptyWorld, steps, take } from '../support/billing-world.ts';
+import { beginnings, emptyWorld, steps, takeNext } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
@@ -43,7 +43,7 @@ test('while several book, and are cut off in the middle of it, nothing is lost a
     }
   })();
   try {
-    for (const history of histories) for (const step of history) await take(world, step);
+    for (const history of histories) for (const step of history) await takeNext(world, step);
   } finally {
     over = true;
     await Promise.all([...booking, cutting]);

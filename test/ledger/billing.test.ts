@@ -17,7 +17,7 @@ import {
   beginnings,
   emptyWorld,
   steps,
-  take,
+  takeNext,
   type World,
 } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -36,7 +36,7 @@ const report = (query: Partial<BillingQuery>) =>
 
 async function takeAll(world: World, history: readonly BillingStep[]): Promise<void> {
   for (const step of history) {
-    await take(world, step);
+    await takeNext(world, step);
     if (step.kind === 'book') while ((await bookPending(opened.ledger.pool)) > 0);
   }
 }

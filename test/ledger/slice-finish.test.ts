@@ -19,7 +19,14 @@ import {
 const opened = useSlicedLedger();
 
 const hold: DoubtPolicy = { lookUp: false, resends: 0 };
-const planOf = (run: string) => ({ run, account: 'main', slots: 4, atOnce: 1, canary: false });
+const planOf = (run: string) => ({
+  run,
+  account: 'main',
+  slots: 4,
+  atOnce: 1,
+  canary: false,
+  priority: 'normal' as const,
+});
 const begin = (run: string, policy = hold) =>
   beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
 

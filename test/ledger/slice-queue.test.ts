@@ -22,7 +22,7 @@ const opened = useSlicedLedger();
 const policy = { lookUp: false, resends: 0 };
 
 function planOf(run: string, changes: Partial<SlicePlan> = {}): SlicePlan {
-  return { run, account: 'main', slots: 4, atOnce: 4, canary: false, ...changes };
+  return { run, account: 'main', slots: 4, atOnce: 4, canary: false, priority: 'normal', ...changes };
 }
 
 async function begin(slices: number, changes: Partial<SlicePlan> = {}, requestsInSlice = 1): Promise<string> {

@@ -19,7 +19,7 @@ const opened = useSlicedLedger();
 
 async function begin(slices: number, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
-  const plan = { run, account: 'main', slots: 4, atOnce: 4, canary: false };
+  const plan = { run, account: 'main', slots: 4, atOnce: 4, canary: false, priority: 'normal' as const };
   await beginRun(opened.queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
   return run;
 }

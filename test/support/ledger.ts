@@ -68,6 +68,7 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     sourceRun: null,
     rates: null,
     canary: null,
+    priority: 'normal',
     enqueue: async () => undefined,
     files: { kind: 'read', readFile: async (path) => Buffer.from(`content of ${path}`) },
     createdAt: new Date(),

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Priority } from '../../src/domain.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
+import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
 import { type Claim, claimRequests } from '../../src/ledger/requests/claim.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { type Acquisition, acquireSlice, type HeldSlice } from '../../src/ledger/slices/acquire.ts';
@@ -11,7 +13,7 @@ export async function holdNextSlice({ pool, queue: open }: Ledger, run: string):
   const queue = await open();
   const now = new Date();
   // A group of its own, so that the slices of other tests do not count.
-  const plan = { run, account: run, slots: 4, atOnce: 4, canary: false };
+  const plan = { run, account: run, slots: 4, atOnce: 4, canary: false, priority: 'normal' as const };
   await beginRun(queue, pool, plan, { lookUp: false, resends: 0 }, now);
   for (;;) {
     const taking = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now: () => now };
@@ -39,9 +41,14 @@ export async function outwaitStart({ pool }: Ledger): Promise<void> {
 }
 
 /** Plans a run of slices of one request each, or of so many, of one recipient each. */
-export async function planSlicedRun(ledger: Ledger, slices: number, requestsInSlice = 1): Promise<string> {
+export async function planSlicedRun(
+  ledger: Ledger,
+  slices: number,
+  requestsInSlice = 1,
+  changes: Partial<PlannedRun> = {},
+): Promise<string> {
   const contacts = Array.from({ length: slices * requestsInSlice }, (_, index) => aContact(index + 2));
-  const run = await planContacts(ledger, aRun({ chunkSize: 1 }), contacts);
+  const run = await planContacts(ledger, aRun({ chunkSize: 1, ...changes }), contacts);
   await ledger.pool.query('DELETE FROM slices WHERE run_id = $1 AND slice > 0', [run]);
   await ledger.pool.query(
     `INSERT INTO slices (run_id, slice, first_request, last_request, state)
@@ -56,11 +63,13 @@ export async function takeSlice(
   { pool, queue }: Ledger,
   worker: string = randomUUID(),
   ignoredAccounts: readonly string[] = [],
+  leastPriority: Priority = 'bulk',
 ): Promise<Acquisition> {
   return acquireSlice(await queue(), pool, {
     worker,
     owner: randomUUID(),
     ignoredAccounts,
+    leastPriority,
     now: () => new Date(),
   });
 }

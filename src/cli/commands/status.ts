@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { requireRun, requireSummary } from '../../engine/find-run.ts';
+import { requireStatus } from '../../engine/run-status.ts';
 import { printable } from '../../report/printable.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
 import { type Shell, withLedger } from '../shell.ts';
@@ -11,14 +11,15 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', 'print the summary as JSON')
     .action(async (runId: string, { json }: { json?: true }) => {
       await withLedger(shell, async (context) => {
-        const summary = await requireSummary(context, runId);
-        const { stateReason } = await requireRun(context, runId);
+        const status = await requireStatus(context, runId);
         if (json) {
-          shell.print(JSON.stringify({ ...summary, reason: stateReason }));
-        } else {
-          shell.print(runSummaryText(summary));
-          if (stateReason) shell.print(`  because     ${printable(stateReason)}`);
+          shell.print(JSON.stringify(status));
+          return;
         }
+        const { reason, overtakenBy } = status;
+        shell.print(runSummaryText(status));
+        if (reason) shell.print(`  because     ${printable(reason)}`);
+        if (overtakenBy) shell.print(`  waits       for run ${overtakenBy}, which is more urgent`);
       });
     });
 }

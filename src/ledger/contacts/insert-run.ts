@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { rankOf } from '../slices/priority.ts';
 import { hasTariffs, type PlannedRun } from './planned-run.ts';
 
 /** What a planned run is in the ledger, from the tables in which its contacts were staged, sized and left out. */
@@ -7,8 +8,8 @@ export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise
   await client.query(
     `
     INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at, source_run, rates,
-                      contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
-    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, $8, $9, kept.contacts + rejected.contacts,
+                      priority,                      contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, $8, $9, $10, kept.contacts + rejected.contacts,
            rejected.invalid, rejected.duplicate, rejected.suppressed
     FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
          (SELECT count(*) AS contacts,
@@ -27,6 +28,7 @@ export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise
       run.createdAt,
       run.sourceRun,
       run.rates && JSON.stringify(run.rates),
+      rankOf(run.priority),
     ],
   );
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Channel, RunRates } from '../../domain.ts';
+import type { Channel, Priority, RunRates } from '../../domain.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/files.ts';
 import type { FrequencyCap } from './suppress.ts';
@@ -25,6 +25,7 @@ export type PlannedRun = {
   readonly rates: RunRates | null;
   /** So many requests are sent, and waited for, before any other; null: all alike. */
   readonly canary: number | null;
+  readonly priority: Priority;
   /** Puts the first slices into the queue, in the same transaction. */
   readonly enqueue: (client: pg.PoolClient) => Promise<unknown>;
   /** Looks at what the run would be; when it throws, there is no run. */

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import type { Channel } from '../../domain.ts';
+import type { Channel, Priority } from '../../domain.ts';
 import { inTransaction } from '../connection.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
-import { mostSlots, type SliceJob } from './enqueue.ts';
+import { mostSlots, requeueLater, type SliceJob } from './enqueue.ts';
+import { isOvertaken, rankOf } from './priority.ts';
 import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
 
 /** A slice that this worker alone may send from. */
@@ -22,6 +23,8 @@ export type Acquisition =
   | { readonly kind: 'held'; readonly slice: HeldSlice }
   /** A job without a slice, which is gone now; there may be others. */
   | { readonly kind: 'stale' }
+  /** One of a run that more urgent ones go before; it is in the queue again, for later. */
+  | { readonly kind: 'overtaken' }
   | { readonly kind: 'none' };
 
 type DbSlice = {
@@ -30,7 +33,12 @@ type DbSlice = {
   readonly account: string;
   readonly channel: Channel;
   readonly definition: unknown;
+  readonly priority: number;
+  readonly overtaken: boolean;
 };
+
+/** A run that was overtaken is looked at again so often (seconds). */
+const overtakenWait = 1;
 
 /** By how many slices an account allows at once; the jobs say which it is. */
 const tiers = Object.fromEntries(
@@ -43,6 +51,7 @@ const tiers = Object.fromEntries(
  * other over the fleet.
  *
  * @param ignoredAccounts accounts that this process does not have
+ * @param leastPriority only slices of runs that are at least so urgent
  */
 export async function acquireSlice(
   queue: SliceQueue,
@@ -51,6 +60,7 @@ export async function acquireSlice(
     readonly worker: string;
     readonly owner: string;
     readonly ignoredAccounts: readonly string[];
+    readonly leastPriority?: Priority;
     /** Asked when the slice is held: until then an earlier holder may have begun more. */
     readonly now: () => Date;
   },
@@ -62,6 +72,7 @@ export async function acquireSlice(
       db,
       groupConcurrency: { default: 1, tiers },
       ignoreGroups: [...taking.ignoredAccounts],
+      minPriority: rankOf(taking.leastPriority ?? 'bulk'),
     });
     if (!job) return { kind: 'none' };
     const { run, slice } = job.data;
@@ -74,7 +85,8 @@ export async function acquireSlice(
       SET state = 'held', worker = $4, owner = $5
       FROM runs r
       WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held') AND r.run_id = s.run_id
-      RETURNING first_request, last_request, account, channel, definition
+      RETURNING first_request, last_request, account, channel, definition, priority,
+                ${isOvertaken('r')} AS overtaken
       `,
       [run, slice, job.id, taking.worker, taking.owner],
     );
@@ -85,6 +97,12 @@ export async function acquireSlice(
     }
     const range = { run, slice, first: row.first_request, last: row.last_request };
     await doubtOrphanedRequests(client, range, taking.now());
+    if (row.overtaken) {
+      const slots = (job.groupTier && tiers[job.groupTier]) || 1;
+      const plan = { run, account: row.account, slots, rank: row.priority };
+      await requeueLater(queue, client, plan, { slice, job: job.id }, overtakenWait);
+      return { kind: 'overtaken' };
+    }
     return {
       kind: 'held',
       slice: {

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import type { Priority } from '../../domain.ts';
+import { rankOf } from './priority.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';
 
 /** How a run's slices go through the queue. */
@@ -12,12 +14,16 @@ export type SlicePlan = {
   readonly atOnce: number;
   /** Whether the first slice must be done before any other is begun. */
   readonly canary: boolean;
+  readonly priority: Priority;
 };
 
 export const mostSlots = 4;
 
 /** Told to every worker that listens when there may be something to do for it. */
 export const wakeChannel = 'volley_wake';
+
+/** What a job of a run has besides its slice. `rank`: see `rankOf`. */
+type JobPlan = Pick<SlicePlan, 'run' | 'account' | 'slots'> & { readonly rank: number };
 
 /** What a job says. */
 export type SliceJob = { readonly run: string; readonly slice: number };
@@ -32,8 +38,9 @@ export type SliceJob = { readonly run: string; readonly slice: number };
 export async function enqueueSlices(
   queue: SliceQueue,
   client: pg.ClientBase,
-  { run, account, slots, atOnce, canary }: SlicePlan,
+  plan: SlicePlan,
 ): Promise<number> {
+  const { run, atOnce, canary } = plan;
   const { rows } = await client.query<{ slice: number; job: string }>(
     `
     UPDATE slices s
@@ -52,7 +59,7 @@ export async function enqueueSlices(
     `,
     [run, atOnce, canary],
   );
-  await insertJobs(queue, client, { run, account, slots }, rows);
+  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, rows);
   return rows.length;
 }
 
@@ -60,7 +67,7 @@ export async function enqueueSlices(
 export async function enqueueSlice(
   queue: SliceQueue,
   client: pg.ClientBase,
-  plan: Pick<SlicePlan, 'run' | 'account' | 'slots'>,
+  plan: Pick<SlicePlan, 'run' | 'account' | 'slots' | 'priority'>,
   slice: number,
 ): Promise<void> {
   const { rows } = await client.query<{ slice: number; job: string }>(
@@ -72,22 +79,44 @@ export async function enqueueSlice(
     `,
     [plan.run, slice],
   );
-  await insertJobs(queue, client, plan, rows);
+  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, rows);
 }
 
 async function insertJobs(
   queue: SliceQueue,
   client: pg.ClientBase,
-  { run, account, slots }: Pick<SlicePlan, 'run' | 'account' | 'slots'>,
+  { run, account, slots, rank }: JobPlan,
   slices: readonly { readonly slice: number; readonly job: string }[],
+  startAfter = 0,
 ): Promise<void> {
   if (slices.length === 0) return;
   const jobs = slices.map(({ slice, job }) => {
     const data: SliceJob = { run, slice };
-    return { id: job, data, group: { id: account, tier: String(slots) } };
+    return { id: job, data, group: { id: account, tier: String(slots) }, priority: rank, startAfter };
   });
   await queue.insert(queueName, jobs, { db: throughClient(client) });
-  await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
+  if (startAfter === 0) await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
+}
+
+/** Puts a slice that was just taken out of the queue back, with a job that nobody takes for so many seconds. */
+export async function requeueLater(
+  queue: SliceQueue,
+  client: pg.ClientBase,
+  plan: JobPlan,
+  taken: { readonly slice: number; readonly job: string },
+  seconds: number,
+): Promise<void> {
+  const { rows } = await client.query<{ slice: number; job: string }>(
+    `
+    UPDATE slices
+    SET state = 'queued', job = gen_random_uuid(), worker = NULL, owner = NULL
+    WHERE run_id = $1 AND slice = $2
+    RETURNING slice, job
+    `,
+    [plan.run, taken.slice],
+  );
+  await queue.deleteJob(queueName, taken.job, { db: throughClient(client) });
+  await insertJobs(queue, client, plan, rows, seconds);
 }
 
 /** Takes the slices of a run that wait for a worker out of the queue. */

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain.ts';
+import { isOvertaken } from './priority.ts';
 
 /** How far a run is, over all workers. Read from its slices, which are few. */
 export type RunWatch = {
@@ -14,6 +15,8 @@ export type RunWatch = {
   readonly rejectedSince: number;
   /** Slices that a worker holds. */
   readonly held: number;
+  /** More urgent runs of its account go before it. */
+  readonly overtaken: boolean;
 };
 
 /** Of those runs that there are. */
@@ -30,7 +33,8 @@ export async function watchRuns(
              coalesce(sum(s.settled), 0)::integer - r.settled_before AS "settledSince",
              coalesce(sum(s.rejected), 0)::integer - r.rejected_before AS "rejectedSince",
              coalesce(sum(s.not_accepted), 0)::integer AS "notAccepted",
-             (count(*) FILTER (WHERE s.state = 'held'))::integer AS held
+             (count(*) FILTER (WHERE s.state = 'held'))::integer AS held,
+             ${isOvertaken('r')} AS overtaken
       FROM runs r
       LEFT JOIN slices s USING (run_id)
       WHERE r.run_id = ANY ($1)

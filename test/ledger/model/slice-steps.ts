@@ -12,7 +12,7 @@ import { killWorker, startWorker, type World } from './world.ts';
 /** What workers do with slices. */
 
 export function planOf(run: string, { slots, atOnce, canary }: Settings): SlicePlan {
-  return { run, account: run, slots, atOnce, canary };
+  return { run, account: run, slots, atOnce, canary, priority: 'normal' };
 }
 
 export function policyOf({ lookUp, resends }: Settings): DoubtPolicy {
