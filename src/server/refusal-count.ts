@@ -3,7 +3,7 @@ import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Refusals of one address in a minute that are answered as ever; those after them are told to wait. */
-const mostRefusals = 60;
+export const usualRefusals = 60;
 const minute = 60_000;
 /** Addresses that are remembered; the one longest unheard of is forgotten first. */
 export const mostAddresses = 5_000;
@@ -12,11 +12,11 @@ export const mostAddresses = 5_000;
 export type RefusalCount = (request: FastifyRequest) => Promise<number | undefined>;
 
 /** Calls that are not refused are not counted: who is in order may share an address with a stranger. */
-export async function openRefusalCount(server: FastifyInstance): Promise<RefusalCount> {
+export async function openRefusalCount(server: FastifyInstance, most = usualRefusals): Promise<RefusalCount> {
   await server.register(rateLimit, {
     global: false,
     cache: mostAddresses,
-    max: mostRefusals,
+    max: most,
     timeWindow: minute,
     keyGenerator: addressOf,
   });

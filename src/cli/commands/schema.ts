@@ -1,7 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { definitionJsonSchema } from '../../campaign/definition.ts';
 import { accountsJsonSchema } from '../../gateway/accounts.ts';
-import { apiDocument } from '../../server/api/document.ts';
 import { schemaReference } from '../schema-reference.ts';
 import type { Shell } from '../shell.ts';
 
@@ -21,6 +20,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--markdown', 'print a table in Markdown')
     .action(async (kind: keyof typeof schemas | 'api', { markdown }: { markdown?: true }) => {
       if (kind === 'api') {
+        const { apiDocument } = await import('../../server/api/document.ts');
         shell.print(JSON.stringify(await apiDocument(), null, 2));
         return;
       }

@@ -5,8 +5,6 @@ import type { EngineContext } from '../../engine/context.ts';
 import { drainDeadlines } from '../../engine/drain.ts';
 import { receiverAccounts } from '../../engine/receivers.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
-import { startApi } from '../../server/api/api.ts';
-import { apiPath } from '../../server/api/document.ts';
 import { openMetrics } from '../../server/metrics.ts';
 import { openOperations, startOperations } from '../../server/operations.ts';
 import { openReceiver, pollMissing, type Receiving } from '../keep-receiving.ts';
@@ -130,6 +128,8 @@ async function openApi(
   logger: Logger,
   cutOff: AbortSignal,
 ): Promise<() => Promise<void>> {
+  // What describes and checks its routes is loaded by who wants it.
+  const { apiPath, startApi } = await import('../../server/api/api.ts');
   const place = { folder, settings: shell.settings, accountNamed: accountsOf(shell) };
   const names = { host: '--api-host', port: '--api-port' };
   const { url, close } = await startApi(context, { host, port, options: names, place, logger });

@@ -6,11 +6,13 @@ import { type ListenAddress, listen } from '../../platform/http-server.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { openBoundedServer, usualLimits } from '../http.ts';
 import { openRefusalCount } from '../refusal-count.ts';
-import { addRoutes } from './document.ts';
+import { addRoutes, apiPath } from './document.ts';
 import { addGate } from './gate.ts';
 import { openErrorHandler, ProblemError, sendProblem } from './problem.ts';
 import type { Routes } from './route.ts';
 import { mostAtOnce, openSlots } from './slots.ts';
+
+export { apiPath };
 
 /** A call is small; a report, and the planning of a run, may take minutes until their first byte. */
 const limits = { ...usualLimits, body: 64 * 1024, head: 16 * 1024, idleTime: 600_000, connections: 200 };
@@ -22,15 +24,22 @@ export type ApiServer = {
   readonly close: (cutOff?: AbortSignal) => Promise<void>;
 };
 
+export type ApiOptions = ListenAddress & {
+  /** Where the campaigns are that can be started. */
+  readonly place: SchedulePlace;
+  readonly logger: Logger;
+  /** Of one address in a minute, until it is told to wait. */
+  readonly refusals?: number;
+};
+
 /**
  * The API on a port of its own: nothing of it is answered without a token.
  *
- * @param place where the campaigns are that can be started
  * @throws InputError when the port cannot be had
  */
 export async function startApi(
   context: EngineContext,
-  { place, logger, ...address }: ListenAddress & { readonly place: SchedulePlace; readonly logger: Logger },
+  { place, logger, refusals, ...address }: ApiOptions,
 ): Promise<ApiServer> {
   const { server, close } = openBoundedServer(limits, [], (_request, reply) => {
     const what = 'The path cannot be read.';
@@ -44,7 +53,7 @@ export async function startApi(
   );
   await server.register(accepts);
   const tools = { context, place, logger, slots: openSlots(mostAtOnce) };
-  addGate(server, tools, await openRefusalCount(server));
+  addGate(server, tools, await openRefusalCount(server, refusals));
   // What needs no body may come without one.
   server.addHook('preValidation', async (request) => {
     request.body ??= {};
