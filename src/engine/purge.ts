@@ -103,7 +103,9 @@ export async function purge(
   await forgetRemovedSuppressions(pool, limit.before);
   await eraseOldTicks(pool, limit.before);
   const details = { before: limit.before, runs: purged.length, reports, suppressions };
-  await noteAudit(pool, context.actor, { action: 'purged', details }, 'done', context.now());
+  // A purge every night is told when it has erased something.
+  if (purged.length + reports + suppressions > 0)
+    await noteAudit(pool, context.actor, { action: 'purged', details }, 'done', context.now());
   return { ...sumOf(purged), reports, suppressions, held };
 }
 

@@ -15,6 +15,7 @@ import type { EngineContext } from './context.ts';
 const prefix = 'volley_';
 /** Random bytes of a token: 192 bits. */
 const size = 24;
+const written = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
 /**
  * Makes a token of the API. It is told once: only its SHA-256 is kept.
@@ -77,6 +78,8 @@ export function openTokenCheck({ ledger, now }: EngineContext): (given: string) 
   /** When this process last noted the use of each. */
   const noted = new Map<string, number>();
   return async (given) => {
+    // What is none of ours by its look costs the ledger nothing.
+    if (!written.test(given)) return { kind: 'unknown' };
     const found = await findToken(ledger.pool, digestOf(given));
     if (!found || !isSecretOf(given, found.sha256)) return { kind: 'unknown' };
     const { sha256: _, ...token } = found;

@@ -106,6 +106,10 @@ test('limits, replays, a purge and the closing of a month are told', async () =>
   await volley('reports', 'replay', '--account', 'sandbox');
   await volley('billing', 'close', '2999-01');
   expect((await volley('billing', 'close', '2020-01', '--by', 'ann@desk')).code).toBe(0);
+  await opened.ledger.pool.query(
+    `INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
+     VALUES ('sms', '+61412000199', '', '', 'operator', '2001-01-01')`,
+  );
   expect(await volley('purge', '--older-than', '3000d', '--yes')).toMatchObject({ code: 0 });
   const entries = (await audit()).slice(0, 5);
   expect(entries.map(({ action, subject, outcome }) => [action, subject, outcome])).toEqual([
