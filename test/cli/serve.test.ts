@@ -4,13 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { digestOf } from '../../src/platform/digest.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { freePort } from '../support/free-port.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { scrape } from '../support/metrics.ts';
 import { plannedRun } from '../support/planned-run.ts';
 import { startVolley, volley, volleyHere } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
 
 let opened: TestLedger;
 let workspace: Workspace;
@@ -161,17 +168,34 @@ test.each([
   expect(stderr).toContain(reason);
 });
 
-test('the API has a port of its own, and is not at that of the receiver', async () => {
-  const created = await volleyHere(['token', 'create', '--name', 'desk', '--scope', 'read'], surroundings());
+test('the API has a port of its own, and the worker beside it sends what is started there', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const sandbox = cleanUp.adopt(await startSandbox(), (it) => it.close());
+  const files = {
+    'accounts.yaml': accountsYaml,
+    'campaigns/contacts.csv': contactsCsv(3),
+    'campaigns/payroll.yaml': smsCampaignYaml,
+  };
+  const { folder } = cleanUp.use(await makeWorkspace(files));
+  const env = { ...surroundings().env, VOLLEY_SANDBOX_URL: sandbox.url, VOLLEY_SANDBOX_TOKEN: 'any' };
+  const place = { cwd: folder, env: { ...env, VOLLEY_WEBHOOK_TOKEN: token } };
+  const created = await volleyHere(['token', 'create', '--name', 'desk', '--scope', 'run'], place);
   const authorization = `Bearer ${created.stdout.trim()}`;
   const port = await freePort();
-  const words = ['serve', '--no-worker', '--no-schedules', '--port', String(port), '--api-port', '0'];
-  const server = startVolley(words, surroundings());
+  const server = startVolley(['serve', '--no-schedules', '--port', String(port), '--api-port', '0'], place);
   await server.says('API: ');
   const url = /API: (http:\/\/127\.0\.0\.1:\d+\/api\/v1)\n/.exec(server.heard())?.[1];
-  const statusOf = async (address: string) => (await fetch(address, { headers: { authorization } })).status;
-  expect(await statusOf(`${url}/runs`)).toBe(200);
-  expect(await statusOf(`http://127.0.0.1:${port}/api/v1/runs`)).toBe(404);
+  const elsewhere = await fetch(`http://127.0.0.1:${port}/api/v1/runs`, { headers: { authorization } });
+  expect(elsewhere.status).toBe(404);
+
+  const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'november' };
+  const body = '{"campaign":"payroll.yaml"}';
+  const answer = await fetch(`${url}/runs`, { method: 'POST', headers, body });
+  const status = `${url}/runs/${JSON.parse(await answer.text()).run}`;
+  const summary = async () => JSON.parse(await (await fetch(status, { headers: { authorization } })).text());
+  while ((await summary()).state !== 'completed') await sleep(50);
+  expect(await summary()).toMatchObject({ requests: { total: 3, accepted: 3 } });
+
   server.process.kill('SIGTERM');
   const { code, stderr } = await server.ended;
   expect(code, stderr).toBe(0);
