@@ -114,6 +114,14 @@ describe('a failure of our own', () => {
   });
 });
 
+test('calls are counted by operation and status, and by nothing that a caller chooses', async () => {
+  const before = scene.answered.length;
+  for (const path of ['/runs?limit=1', '/runs/none', '/none']) await scene.call('GET', path);
+  await scene.call('GET', '/runs', { token: '' });
+  const counted = ['listRuns 200', 'getRun 404', 'none 404', 'listRuns 401'];
+  await expect.poll(() => scene.answered.slice(before)).toEqual(counted);
+});
+
 test('no token is in the log or in the ledger, whatever was done with them', async () => {
   const { rows } = await scene.opened.ledger.pool.query('SELECT * FROM audit');
   const kept = scene.logged() + JSON.stringify(rows);

@@ -26,6 +26,8 @@ export type ApiScene = AsyncDisposable & {
   readonly workspace: Workspace;
   readonly url: string;
   readonly logged: () => string;
+  /** Operation and status of every call that was answered. */
+  readonly answered: readonly string[];
   /** The token of each scope, all of one owner, `ann`. */
   readonly tokens: Readonly<Record<TokenScope, string>>;
   readonly tokenOf: (name: string, scope: TokenScope, owner: string, expiresAt?: Date) => Promise<string>;
@@ -59,8 +61,10 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
     logged += line;
   });
   const logger = openLogger('debug', 'info', { write: (line) => void lines.emit('line', line) });
+  const answered: string[] = [];
+  const observer = (operation: string, status: number) => void answered.push(`${operation} ${status}`);
   const address = { host: '127.0.0.1', port: 0, ...(refusals !== undefined && { refusals }) };
-  const { url, close } = await startApi(opened.context, { ...address, place, logger });
+  const { url, close } = await startApi(opened.context, { ...address, place, logger, observer });
   cleanUp.defer(() => close());
 
   const tokenOf: ApiScene['tokenOf'] = (name, scope, owner, expiresAt) =>
@@ -101,6 +105,7 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   return {
     ...{ opened, workspace, url, tokens, tokenOf, call, start },
     logged: () => logged,
+    answered,
     [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
   };
 }

@@ -5,7 +5,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import { drainDeadlines } from '../../engine/drain.ts';
 import { receiverAccounts } from '../../engine/receivers.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
-import { openMetrics } from '../../server/metrics.ts';
+import { type ApiObserver, openMetrics } from '../../server/metrics.ts';
 import { openOperations, startOperations } from '../../server/operations.ts';
 import { openReceiver, pollMissing, type Receiving } from '../keep-receiving.ts';
 import { keepWorking, type Work } from '../keep-working.ts';
@@ -111,7 +111,8 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
     opened.defer(close);
     shell.note(`Monitoring, for this machine: ${url}/healthz, /readyz, /metrics`);
   }
-  if (options.api) opened.defer(await openApi(shell, context, options, logger, deadlines.giveUp));
+  if (options.api)
+    opened.defer(await openApi(shell, context, options, { logger, observer: metrics.api }, deadlines.giveUp));
   parts.push(keepWorking(shell, context, options, { logger, observer: metrics.dispatch, stop, deadlines }));
   // One that fails ends the others, and the process: who keeps it running starts it again.
   for (const part of parts) part.catch((error: unknown) => failed.abort(error));
@@ -125,14 +126,14 @@ async function openApi(
   shell: Shell,
   context: EngineContext,
   { apiHost: host, apiPort: port, campaigns: folder }: ServeOptions,
-  logger: Logger,
+  tools: { readonly logger: Logger; readonly observer: ApiObserver },
   cutOff: AbortSignal,
 ): Promise<() => Promise<void>> {
   // What describes and checks its routes is loaded by who wants it.
   const { apiPath, startApi } = await import('../../server/api/api.ts');
   const place = { folder, settings: shell.settings, accountNamed: accountsOf(shell) };
   const names = { host: '--api-host', port: '--api-port' };
-  const { url, close } = await startApi(context, { host, port, options: names, place, logger });
+  const { url, close } = await startApi(context, { host, port, options: names, place, ...tools });
   shell.note(`API: ${url}${apiPath}`);
   return () => close(cutOff);
 }

@@ -5,6 +5,7 @@ import type { SchedulePlace } from '../../engine/start-ticks.ts';
 import { type ListenAddress, listen } from '../../platform/http-server.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { openBoundedServer, usualLimits } from '../http.ts';
+import type { ApiObserver } from '../metrics.ts';
 import { openRefusalCount } from '../refusal-count.ts';
 import { addRoutes, apiPath } from './document.ts';
 import { addGate } from './gate.ts';
@@ -28,6 +29,8 @@ export type ApiOptions = ListenAddress & {
   /** Where the campaigns are that can be started. */
   readonly place: SchedulePlace;
   readonly logger: Logger;
+  /** Who counts. */
+  readonly observer?: ApiObserver;
   /** Of one address in a minute, until it is told to wait. */
   readonly refusals?: number;
 };
@@ -39,7 +42,7 @@ export type ApiOptions = ListenAddress & {
  */
 export async function startApi(
   context: EngineContext,
-  { place, logger, refusals, ...address }: ApiOptions,
+  { place, logger, observer, refusals, ...address }: ApiOptions,
 ): Promise<ApiServer> {
   const { server, close } = openBoundedServer(limits, [], (_request, reply) => {
     const what = 'The path cannot be read.';
@@ -53,6 +56,11 @@ export async function startApi(
   );
   await server.register(accepts);
   const tools = { context, place, logger, slots: openSlots(mostAtOnce) };
+  server.addHook('onResponse', async (request, reply) => {
+    const operation = request.routeOptions.schema?.operationId ?? 'none';
+    observer?.(operation, reply.statusCode);
+    logger.debug({ call: request.id, operation, status: reply.statusCode }, 'a call of the API is answered');
+  });
   addGate(server, tools, await openRefusalCount(server, refusals));
   // What needs no body may come without one.
   server.addHook('preValidation', async (request) => {
