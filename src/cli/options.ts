@@ -5,9 +5,12 @@ import { billingTime, duration, localTime, positiveNumber, timeZone } from '../p
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
 
-/** Of who begins campaigns by themselves. */
+/** Of who begins campaigns by themselves or for others. */
 export const campaignsOption = (): Option =>
-  new Option('--campaigns <folder>', 'where campaigns with a schedule are').default('campaigns');
+  new Option(
+    '--campaigns <folder>',
+    'where the campaigns are that have a schedule or are started over the API',
+  ).default('campaigns');
 
 export function parsePort(text: string): number {
   const port = Number(text);

@@ -27,7 +27,7 @@ export function define(command: Command, shell: Shell): void {
     .addOption(new Option('--scope <scope>', 'what it allows').choices(tokenScopes).makeOptionMandatory())
     .option(
       '--owner <person>',
-      'who works with it: may not approve what was planned with it, or by themselves (default: user@host)',
+      'the person it stands for, who does not approve what the same person planned (default: user@host)',
     )
     .addOption(
       new Option('--expires <time>', 'after which it is of no use, or "never"')
