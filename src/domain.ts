@@ -165,6 +165,38 @@ export type RunState = (typeof runStates)[number];
 export const tickStates = ['due', 'started', 'skipped', 'missed', 'failed'] as const;
 export type TickState = (typeof tickStates)[number];
 
+/**
+ * What `notify` tells: a run is over with all accepted (`completed`), or with rejected, failed or unknown requests
+ * (`failures`); it is `paused`; a time of a schedule has made no run (`missed`).
+ */
+export const notifiedEvents = ['completed', 'failures', 'paused', 'missed'] as const;
+export type NotifiedEvent = (typeof notifiedEvents)[number];
+
+/** A time of a schedule that made no run, or several of them that were noted together. */
+export type MissedTimes = {
+  readonly schedule: string;
+  readonly campaign: string;
+  readonly times: number;
+  /** ISO 8601, the first and the last of them. */
+  readonly from: string;
+  readonly until: string;
+  readonly state: 'missed' | 'failed';
+};
+
+/** What is told, as webhooks and commands get it; the counts are those of when it was first told. */
+export type Told =
+  | {
+      readonly type: `run.${Exclude<NotifiedEvent, 'missed'>}`;
+      /** ISO 8601: when it happened. */
+      readonly timestamp: string;
+      readonly data: RunSummary & { readonly reason: string | null };
+    }
+  | {
+      readonly type: 'schedule.missed';
+      readonly timestamp: string;
+      readonly data: MissedTimes & { readonly reason: string | null };
+    };
+
 /** Why a contact was left out of a run. */
 export const rejectionReasons = ['invalid', 'duplicate', 'suppressed'] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
@@ -192,6 +224,8 @@ export type Contact = { readonly file: number; readonly line: number } & (
       readonly envelope: Envelope;
       /** Destination fields other than `Recipient`. */
       readonly destination: MessageFields;
+      /** Time zones, with commas between; only in a campaign with a window. */
+      readonly zones?: string;
     }
   | ({ readonly kind: 'rejected' } & Rejection)
 );
@@ -273,6 +307,16 @@ export type RequestCounts = { readonly total: number } & Readonly<Record<Request
 export type RecipientCounts = { readonly total: number } & Readonly<Record<RecipientState, number>>;
 export type ContactCounts = { readonly read: number } & Readonly<Record<RejectionReason, number>>;
 
+/** Requests of a run that wait until their sending window opens. */
+export type WindowWait = {
+  /** Names of the IANA database: the window is open while it is in each of them. */
+  readonly timeZones: readonly string[];
+  /** ISO 8601. */
+  readonly until: string;
+  readonly requests: number;
+  readonly recipients: number;
+};
+
 /** What `run`, `resume` and `status` print with `--json`; the counts always add up to their totals. */
 export type RunSummary = {
   readonly run: string;
@@ -281,6 +325,8 @@ export type RunSummary = {
   readonly contacts: ContactCounts;
   readonly requests: RequestCounts;
   readonly recipients: RecipientCounts;
+  /** What opens first comes first; only where something waits. */
+  readonly waits?: readonly WindowWait[];
 };
 
 /**

@@ -51,7 +51,11 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'sms-length': ['engine'],
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
-  'libphonenumber-js': ['contacts', 'platform/phone-countries.ts', 'platform/quick-numbers.ts'],
+  'libphonenumber-js': [
+    'contacts',
+    ...['phone-countries.ts', 'phone-zones.ts', 'quick-numbers.ts'].map((file) => `platform/${file}`),
+  ],
+  'countries-and-timezones': ['platform/phone-zones.ts'],
   'string-width': ['report/html'],
   croner: ['campaign'],
   tinyglobby: ['engine'],

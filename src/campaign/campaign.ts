@@ -8,6 +8,7 @@ import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
 import { isBlank, wrongCharacter, wrongOrBlankLine, wrongPath, wrongValue } from './values.ts';
+import { windowFaults } from './window-faults.ts';
 
 /** A campaign file: its definition, and where each value stands in the file. */
 export type Campaign = YamlFile<Definition>;
@@ -42,6 +43,7 @@ export function checkCampaign({ value: definition, locate }: Campaign, target: C
         ...contentFaults(definition, target),
         ...keypadFaults(definition, target),
         ...fileFaults(definition, target),
+        ...windowFaults(definition, target),
       ]
     : [
         {

@@ -15,6 +15,7 @@ import { type MergePlan, planMerge, type Slot } from './merge.ts';
 import { columnsOf, parseTemplate, type Resolution, type Template } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
 import { type RowFilter, rowFilter } from './where.ts';
+import { type ReadZones, zoneReader } from './window-zones.ts';
 
 /** A campaign compiled against its contact file's header: all that is needed to personalise one contact. */
 export type Composition = {
@@ -32,6 +33,8 @@ export type Composition = {
   readonly countryColumn: string | undefined;
   /** Which rows are meant; all, where there is none. */
   readonly filter: RowFilter | undefined;
+  /** In which time zones a contact is; where the campaign has no window, nobody asks. */
+  readonly readZones: ReadZones | undefined;
   readonly derived: DerivedColumns;
   /** Where each destination field comes from, `Recipient` first. */
   readonly mapping: readonly FieldSource[];
@@ -125,6 +128,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     recipientColumn,
     ...(countryColumn === undefined ? [] : [countryColumn]),
     ...(contacts.where ?? []).map(({ column }) => column),
+    ...zoneColumns(campaign.value),
   ];
   return {
     target,
@@ -137,6 +141,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     recipientColumn,
     countryColumn,
     filter: rowFilter(contacts.where),
+    readZones: zoneReader(campaign.value, recipientColumn),
     derived,
     mapping: mapping.sources,
     usedColumns,
@@ -177,7 +182,14 @@ function rowProblems(campaign: Campaign, header: readonly string[]): Problem[] {
     ...where.flatMap(({ column }, index) =>
       unknownColumn(campaign, ['contacts', 'where', index, 'column'], column, header),
     ),
+    ...zoneColumns(campaign.value).flatMap((column) =>
+      unknownColumn(campaign, ['window', 'timeZone', 'column'], column, header),
+    ),
   ];
+}
+
+function zoneColumns({ window }: Definition): string[] {
+  return window?.timeZone?.kind === 'column' ? [window.timeZone.column] : [];
 }
 
 function resolveColumn(name: string, mapped: MessageFields, header: readonly string[]): Resolution {

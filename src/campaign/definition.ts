@@ -7,7 +7,9 @@ import { contacts } from './contacts-definition.ts';
 import { dispatch } from './dispatch.ts';
 import { describeMessageKey } from './field-descriptions.ts';
 import { messageKeys } from './message-keys.ts';
+import { notify } from './notify.ts';
 import { schedule } from './schedule.ts';
+import { campaignTimeZone, deadline, onDeadline, sendingWindow } from './window-definition.ts';
 
 /**
  * The one source of a campaign's shape: the TypeScript type, the check at load and the JSON Schema for editors
@@ -119,7 +121,12 @@ export const definitionSchema = z
     budget,
     chargeCodes,
     schedule,
+    timeZone: campaignTimeZone,
+    window: sendingWindow,
+    deadline,
+    onDeadline,
     approval,
+    notify,
   })
   .meta({ title: 'Volley campaign' });
 

@@ -2,14 +2,10 @@ import { htmlEscape } from 'escape-goat';
 import type { CampaignFile, Envelope, MessageFields } from '../domain.ts';
 import type { ComposedField, ComposedFile, Composition } from './composition.ts';
 import { nameOfPath, wrongPathValue } from './files.ts';
+import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { columnsOf, render, type Template } from './placeholders.ts';
+import { wrongSendTime } from './send-times.ts';
 import { isBlank, wrongOrBlankLine, wrongValue } from './values.ts';
-
-/** A value of a contact, or of its row, that cannot be sent. */
-export type Invalid = { readonly kind: 'invalid'; readonly column: string; readonly detail: string };
-
-/** A contact's value in a column; empty where it has none. */
-export type ValueIn = (column: string) => string;
 
 /** A contact's envelope, or why it cannot be sent. */
 export type ReadEnvelope = (
@@ -89,6 +85,7 @@ function readEnvelope(
   const fault =
     unsafePath(composition, valueIn) ??
     wrongField(composition, envelope) ??
+    wrongTime(composition, envelope) ??
     wrongKeypad(envelope) ??
     wrongFile(envelope) ??
     missingContent(composition, envelope);
@@ -140,12 +137,30 @@ function unsafePath({ files, audio }: Composition, valueIn: ValueIn): Invalid | 
 }
 
 function wrongField({ fields, audio, target }: Composition, envelope: Envelope): Invalid | undefined {
-  for (const { definition } of [...fields, ...audio]) {
+  for (const field of [...fields, ...audio]) {
+    const { definition } = field;
     const value = envelope.fields[definition.name] ?? envelope.audio[definition.name];
     const detail = value === undefined ? undefined : wrongValue(target, definition, value);
-    if (detail !== undefined) return invalid(definition.name, detail);
+    if (detail === undefined) continue;
+    const isTimed = definition.type === 'time' || definition.type === 'zone';
+    return isTimed ? invalidTime(field, detail) : invalid(definition.name, detail);
   }
   return undefined;
+}
+
+/** A time and its zone may be right each by itself, and not together. */
+function wrongTime({ fields }: Composition, { fields: values }: Envelope): Invalid | undefined {
+  const detail = wrongSendTime(values);
+  if (detail === undefined) return undefined;
+  return fields
+    .filter(({ definition }) => definition.name === 'SendTime')
+    .map((field) => invalidTime(field, detail))[0];
+}
+
+/** Times come from a column of their own more often than not: that is where the value can be put right. */
+function invalidTime({ definition: { name }, template }: ComposedField, detail: string): Invalid {
+  const [column = name, ...others] = columnsOf(template);
+  return column === name || others.length > 0 ? invalid(name, detail) : invalid(column, `${name}: ${detail}`);
 }
 
 function wrongKeypad({ keypads }: Envelope): Invalid | undefined {
@@ -173,8 +188,4 @@ function missingContent({ contentFields }: Composition, { fields, audio }: Envel
   return contentFields.length === 0 || hasContent
     ? undefined
     : invalid(contentFields.join(', '), emptyMessage);
-}
-
-export function invalid(column: string, detail: string): Invalid {
-  return { kind: 'invalid', column, detail };
 }

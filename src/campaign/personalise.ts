@@ -1,6 +1,7 @@
 import type { Envelope, MessageFields } from '../domain.ts';
 import type { Composition } from './composition.ts';
-import { emptyMessage, envelopeReader, type Invalid, invalid, type ValueIn } from './envelope.ts';
+import { emptyMessage, envelopeReader } from './envelope.ts';
+import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { withDerived } from './mapping.ts';
 import { render, type Segment } from './placeholders.ts';
 import { isBlank, wrongCharacter, wrongLine } from './values.ts';

@@ -1,12 +1,14 @@
 import type { EngineContext } from '../engine/context.ts';
 import type { DrainDeadlines } from '../engine/drain.ts';
+import { keepNotifying, usualTellingLook } from '../engine/keep-notifying.ts';
 import { keepSchedules, usualLook } from '../engine/keep-schedules.ts';
 import type { Observer } from '../engine/observer.ts';
 import { openPatience } from '../engine/patience.ts';
 import { runWorker } from '../engine/worker.ts';
 import type { Logger } from '../platform/logger.ts';
-import { accountsOf } from './run-steps.ts';
+import { accountsOf } from './accounts-of.ts';
 import type { Shell } from './shell.ts';
+import { tellingTools } from './tell-of-run.ts';
 
 /** What a process that goes on until it is stopped does besides receiving. */
 export type Work = {
@@ -46,6 +48,15 @@ export async function keepWorking(
     onBack: () => logger.info('the database is back; going on'),
   };
   const place = { folder: campaigns, settings: shell.settings, accountNamed };
+  const notifying = worker
+    ? keepNotifying(context, {
+        tools: tellingTools(shell, campaigns),
+        every: usualTellingLook,
+        logger,
+        stop: end,
+        cutOff: deadlines.cutOff,
+      })
+    : undefined;
   const scheduling = schedules ? keepSchedules(context, place, usualLook, logger, end) : undefined;
   try {
     if (worker) {
@@ -68,6 +79,7 @@ export async function keepWorking(
     shell.leave(1);
   } finally {
     await scheduling;
+    await notifying;
   }
 }
 

@@ -2,10 +2,12 @@ import { type CostEstimate, type CostLine, dearestLines, type KnownCost } from '
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
 import type { Unit } from '../domain.ts';
+import { lateText, type RunForecast } from '../engine/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/preview.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
 import { type Column, table } from '../report/table.ts';
+import { toSeconds } from '../report/time.ts';
 
 /** What `volley plan` prints. */
 export function previewText(preview: Preview): string {
@@ -26,7 +28,8 @@ export function previewText(preview: Preview): string {
   if (preview.ledger === 'not read') {
     parts.push('  ledger      not read: its suppressions, and who was sent to before, are not looked at');
   }
-  parts.push(`  cost        ${totalText(preview.cost)}`);
+  parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast));
+  if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));
   if (isDivided(preview.cost)) parts.push('', costText(preview.cost));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
@@ -45,6 +48,34 @@ export function unreadableText({ lines, problems }: Preview['unreadableSuppressi
     `Lines of suppression files that hold no address (${problems.length} of ${lines} shown)`,
     ...problems.map(({ where, what }) => `  ${printable(where)}: ${printable(what)}`),
   ];
+}
+
+/** When it would end, where anything but the service says so, and who would be late. */
+export function forecastText({ endsAt, limits, windows, deadline }: RunForecast): string[] {
+  const rate = [
+    ...(limits.requestsPerSecond === null ? [] : [`${limits.requestsPerSecond} requests`]),
+    ...(limits.recipientsPerSecond === null ? [] : [`${limits.recipientsPerSecond} recipients`]),
+  ].join(' and ');
+  const windowed = windows === 0 ? '' : `, in ${windows === 1 ? 'its window' : `${windows} windows`}`;
+  const ends = (time: string): string =>
+    rate === ''
+      ? `${time} UTC or soon after${windowed}; no rate is set`
+      : `${time} UTC, begun now, at ${rate} a second${windowed}`;
+  const lines = endsAt === null ? [] : [`  ends        ${ends(toSeconds(new Date(endsAt)).slice(0, 16))}`];
+  if (deadline) {
+    const { late, at, timeZone } = deadline;
+    const text =
+      late === 0 ? `${at} ${timeZone}; nobody would miss it` : printable(lateText(deadline, endsAt));
+    lines.push(`  deadline    ${text}`);
+  }
+  return lines;
+}
+
+function pastText({ recipients, examples }: Preview['pastSendTimes']): string {
+  const some = examples
+    .map(({ place, sendTime }) => `${printable(place)} (${printable(sendTime)})`)
+    .join(', ');
+  return `  SendTime    over for ${recipients} recipients, so that the service sends at once: ${some}`;
 }
 
 function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {

@@ -2,6 +2,7 @@ import { createLogUpdate } from 'log-update';
 import type { RunProgress } from '../engine/execute-run.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { printable } from '../report/printable.ts';
+import { toSeconds } from '../report/time.ts';
 import type { Shell } from './shell.ts';
 
 /** A line that tells how far something is. */
@@ -71,9 +72,15 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
   const line = startProgressLine(shell);
   let began: number | undefined;
   let watch: RunWatch | undefined;
+  /** The opening that the last line was of. */
+  let waitedFor: number | undefined;
   let startedAt = shell.now().getTime();
 
-  const text = ({ settled, total, notAccepted, overtaken }: RunWatch): string => {
+  const text = ({ settled, total, notAccepted, overtaken, opensAt }: RunWatch): string => {
+    if (opensAt !== null) {
+      const time = toSeconds(opensAt).slice(0, 16);
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next sending window opens at ${time} UTC`;
+    }
     const stage = stageText('sending', shell.now().getTime() - startedAt, {
       part: settled,
       whole: total,
@@ -92,7 +99,10 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
     onWatch: (now) => {
       began ??= now.settled;
       watch = now;
-      line.show(() => text(now));
+      // A night of waiting is one line in a log.
+      if (now.opensAt === null) line.show(() => text(now));
+      else if (now.opensAt.getTime() !== waitedFor) line.turn(text(now));
+      waitedFor = now.opensAt?.getTime();
     },
     onLost: (error) => {
       line.turn(

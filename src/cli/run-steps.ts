@@ -1,17 +1,19 @@
 import type { EngineContext } from '../engine/context.ts';
 import { executeRun, type RunEnd } from '../engine/execute-run.ts';
 import { requireSummary } from '../engine/find-run.ts';
+import { lateText } from '../engine/forecast.ts';
 import type { KeptFiles } from '../engine/kept-files.ts';
 import { planRun } from '../engine/plan-run.ts';
 import type { PreparedCampaign } from '../engine/prepare.ts';
-import { loadAccount } from '../engine/prepare.ts';
 import type { Account } from '../gateway/account.ts';
 import { findApproval } from '../ledger/approvals/approvals.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
+import { accountsOf } from './accounts-of.ts';
 import { unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
+import { tellOfRun } from './tell-of-run.ts';
 import { whoWorks } from './who-works.ts';
 
 /** From so many contacts on, planning takes long enough to be told. */
@@ -27,6 +29,7 @@ export async function planWithProgress(
   const line = startProgressLine(shell);
   const startedAt = shell.now().getTime();
   let read = 0;
+  let late: string | undefined;
   const run = await planRun(
     context,
     prepared,
@@ -46,12 +49,16 @@ export async function planWithProgress(
       onExpand: () => {
         if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
       },
+      onForecast: ({ deadline, endsAt }) => {
+        if (deadline && deadline.late > 0) late = lateText(deadline, endsAt);
+      },
     },
     { plannedBy: whoWorks() },
   );
   const filtered = prepared.filtered();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
+  if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
   const unreadable = prepared.suppressionLists.unreadable();
   if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);
   return run;
@@ -111,11 +118,7 @@ export async function dispatchAndPrint(
     );
   }
   shell.exitWith(exitCodeOf(end));
-}
-
-/** Slices of other runs are worked too, so their accounts may be asked for. */
-export function accountsOf(shell: Shell, known?: Account): (name: string) => Promise<Account> {
-  return async (name) => (name === known?.name ? known : loadAccount(name, shell.settings));
+  await tellOfRun(shell, context, run);
 }
 
 function exitCodeOf({ kind, summary: { requests } }: Exclude<RunEnd, { kind: 'unrecorded' }>): ExitCode {

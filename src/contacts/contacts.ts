@@ -44,7 +44,7 @@ function rowReader(
   composition: Composition,
   readAddress: AddressReader,
 ): RowReader {
-  const { recipientColumn, countryColumn, filter } = composition;
+  const { recipientColumn, countryColumn, filter, readZones } = composition;
   const personalise = openPersonaliser(composition);
   const positions = new Map(header.map((column, index) => [column, index]));
   const recipientPosition = positions.get(recipientColumn) ?? -1;
@@ -74,6 +74,19 @@ function rowReader(
     const personalised = personalise(valueIn);
     if (personalised.kind === 'invalid') return reject(personalised.column, personalised.detail);
     const { envelope, destination } = personalised;
-    return { kind: 'contact', file, line, address: address.address, originalAddress, envelope, destination };
+    const zones = readZones?.(valueIn, address.address);
+    if (zones === undefined)
+      return {
+        kind: 'contact',
+        file,
+        line,
+        address: address.address,
+        originalAddress,
+        envelope,
+        destination,
+      };
+    if (zones.kind === 'invalid') return reject(zones.column, zones.detail);
+    const zoned = { address: address.address, originalAddress, envelope, destination, zones: zones.zones };
+    return { kind: 'contact', file, line, ...zoned };
   };
 }

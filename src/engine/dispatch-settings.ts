@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type FrozenWindow, frozenWindow } from '../campaign/window-definition.ts';
 import { priorities } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { mostSlots, type SlicePlan } from '../ledger/slices/enqueue.ts';
@@ -16,6 +17,13 @@ const frozenDefinition = z.object({
     failFast: z.object({ first: z.number(), share: z.number().optional() }).optional(),
   }),
 });
+
+const frozenWindows = z.object({ window: frozenWindow });
+
+/** @returns undefined for a run that may be sent at any time */
+export function windowOf(definition: unknown): FrozenWindow | undefined {
+  return frozenWindows.parse(definition).window;
+}
 
 export type FailFast = { readonly first: number; readonly share?: number | undefined };
 

@@ -1,11 +1,14 @@
 import { InputError, type RunSummary } from '../domain.ts';
 import { findRun, namesWithoutRuns, type Run } from '../ledger/runs/find.ts';
 import { summariseRun } from '../ledger/runs/summary.ts';
+import { listWaits } from '../ledger/slices/windows.ts';
 import type { EngineContext } from './context.ts';
 
 /** @throws InputError when there is no such run */
 export async function requireSummary({ ledger }: EngineContext, run: string): Promise<RunSummary> {
-  return (await summariseRun(ledger.pool, run)) ?? noSuchRun(run);
+  const summary = (await summariseRun(ledger.pool, run)) ?? noSuchRun(run);
+  const waits = await listWaits(ledger.pool, run);
+  return waits.length > 0 ? { ...summary, waits } : summary;
 }
 
 /** @throws InputError when there is no such run */

@@ -13,3 +13,15 @@ export function countLinesBefore(files: readonly ContactFile[]): (file: number) 
     return known[file] ?? 0;
   };
 }
+
+/** Says where a line stands that was counted on from file to file: `line 12`, or `b.csv:12` where there are several files. */
+export function placeReader(
+  files: readonly Pick<ContactFile, 'name'>[],
+  linesBefore: (file: number) => number,
+): (lineOfAll: number) => string {
+  return (lineOfAll) => {
+    const file = files.findLastIndex((_, index) => linesBefore(index) < lineOfAll);
+    const line = lineOfAll - linesBefore(file);
+    return files.length > 1 ? `${files[file]?.name ?? ''}:${line}` : `line ${line}`;
+  };
+}

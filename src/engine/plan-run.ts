@@ -1,5 +1,6 @@
 import { checkBudget } from '../campaign/budget.ts';
 import { estimateCost } from '../campaign/cost.ts';
+import { frozenTargets } from '../campaign/notify.ts';
 import { openTariffs } from '../campaign/tariffs.ts';
 import type { Contact } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
@@ -8,23 +9,28 @@ import { expandRun } from '../ledger/contacts/expand.ts';
 import type { PlannedRun } from '../ledger/contacts/planned-run.ts';
 import { stageContacts } from '../ledger/contacts/stage.ts';
 import { stageSuppressions } from '../ledger/contacts/suppress.ts';
+import { insertNotifyList } from '../ledger/notifications/notify-lists.ts';
 import { enqueueSlices } from '../ledger/slices/enqueue.ts';
 import { openApprovalGate } from './approval-gate.ts';
 import { noteOf } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
+import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
 import type { KeptFiles } from './kept-files.ts';
-import { countLinesBefore } from './lines-before.ts';
+import { countLinesBefore, placeReader } from './lines-before.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { newRunId } from './run-id.ts';
 import { openSmsReader } from './sms-text.ts';
+import { windowPlanner } from './windows.ts';
 
 export type PlanProgress = {
   /** For each batch of contacts read, with their number. */
   readonly onRead: (contacts: number) => void;
   /** All are read, and become a run. */
   readonly onExpand: () => void;
+  /** Of a campaign with a deadline. */
+  readonly onForecast?: (forecast: RunForecast) => void;
 };
 
 export type PlanOptions = {
@@ -40,7 +46,8 @@ export type PlanOptions = {
  *
  * @param kept what the campaign was prepared with
  * @returns the run's id
- * @throws InputError when the run would cost more than its budget; there is none then
+ * @throws InputError when the run would cost more than its budget, or somebody would miss a deadline that is not to be
+ *   missed; there is none then
  */
 export async function planRun(
   context: EngineContext,
@@ -55,6 +62,8 @@ export async function planRun(
   const run = newRunId(now, context.randomBytes(5));
   const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
   const linesBefore = countLinesBefore(contactFiles);
+  const placeOf = placeReader(contactFiles, linesBefore);
+  const limits = await limitsOf(context, account);
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
   const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
@@ -94,10 +103,20 @@ export async function planRun(
         sourceRun: null,
         files: { kind: 'read', readFile: files.read },
         rates,
+        window: windowPlanner(definition.window, account.interface, now),
+        forecast:
+          definition.deadline === undefined
+            ? undefined
+            : (portions) => {
+                const forecast = forecastRun(definition, account, { limits, from: now }, portions, placeOf);
+                checkDeadline(campaign, forecast);
+                progress.onForecast?.(forecast);
+              },
         ...first,
         enqueue: async (session) => {
           await alongside?.(session, run);
           await note(session);
+          await insertNotifyList(session, run, frozenTargets(definition), prepared.absolutePath);
           await gate.enqueue(session);
         },
         approve: (totals) => {

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** Where in claim, send and record a dispatch is. What happens when it ends there is what the tests are about. */
+/** Where in claim, send and record a dispatch is, and the telling of what became of it. What happens when it ends there is what the tests are about. */
 export type Point =
   | 'slice acquired'
   | 'claiming'
@@ -11,7 +11,11 @@ export type Point =
   | 'recording'
   | 'recorded'
   | 'slice finished'
-  | 'run finished';
+  | 'run finished'
+  | 'notification taken'
+  | 'notification begun'
+  | 'notification sent'
+  | 'notification mailed';
 
 const points = channel('volley:dispatch');
 

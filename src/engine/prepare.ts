@@ -19,6 +19,7 @@ import { faultyLine } from '../platform/utf8.ts';
 import { isLoopbackHost } from '../wire/required.ts';
 import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
 import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
+import { checkNotify } from './check-notify.ts';
 import {
   closeContactFiles,
   contactFileBytes,
@@ -40,6 +41,7 @@ export type PreparedCampaign = {
   readonly contactFiles: readonly ContactFile[];
   /** Of the campaign, relative to the working folder. */
   readonly path: string;
+  readonly absolutePath: string;
   readonly sha256: Buffer;
   /** Absolute paths of those that a pattern matched. */
   readonly matched: readonly string[];
@@ -85,6 +87,13 @@ export async function prepareCampaign(
   const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
   const target = targetOf(account);
   checkCampaign(campaign, target);
+  const accountNamed = (name: string, askedAt: string) => loadAccount(name, settings, askedAt);
+  await checkNotify(
+    campaign,
+    settings.environment,
+    resolve(settings.workingFolder, dirname(path)),
+    accountNamed,
+  );
 
   const readAddress = addressReader(
     definition.channel,
@@ -140,6 +149,7 @@ async function prepareContacts(
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   return {
     ...opened,
+    absolutePath: resolve(settings.workingFolder, path),
     contactBytes,
     files,
     contacts: chargeCodes

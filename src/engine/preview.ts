@@ -1,6 +1,5 @@
 import { checkBudget } from '../campaign/budget.ts';
 import { type CostEstimate, estimateCost } from '../campaign/cost.ts';
-import type { Definition } from '../campaign/definition.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
 import { openTariffs } from '../campaign/tariffs.ts';
@@ -14,21 +13,14 @@ import type {
   RejectedContact,
   Rejection,
 } from '../domain.ts';
-import { inSession } from '../ledger/connection.ts';
-import { type LeftOutAddress, streamLeftOutAddresses } from '../ledger/contacts/suppress.ts';
-import {
-  type HashKey,
-  hashedDetail,
-  listHashedSuppressions,
-  requireHashKey,
-} from '../ledger/suppressions/hash.ts';
 import type { EngineContext } from './context.ts';
-import { frequencyCapOf } from './frequency-cap.ts';
-import { countLinesBefore } from './lines-before.ts';
+import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
+import { readLeftOut } from './left-out.ts';
+import { countLinesBefore, placeReader } from './lines-before.ts';
+import { type PastSendTimes, watchSendTimes } from './past-send-times.ts';
 import { countPlan } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openSmsReader } from './sms-text.ts';
-import type { SuppressionLists } from './suppression-lists.ts';
 
 /** What a run of this campaign would be; nothing is sent or written. */
 export type Preview = {
@@ -53,6 +45,9 @@ export type Preview = {
   readonly smsParts: number | null;
   /** By the account's rate card. */
   readonly cost: CostEstimate;
+  readonly forecast: RunForecast;
+  /** Whom the service would send to at once, because their SendTime is over. */
+  readonly pastSendTimes: PastSendTimes;
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
@@ -83,7 +78,8 @@ export type PreviewContext = Pick<EngineContext, 'now'> & Partial<Pick<EngineCon
  * what they are sent.
  *
  * @param context without a ledger, only the campaign's own suppression lists are looked at
- * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told
+ * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told; or when somebody
+ *   would miss a deadline that is not to be missed
  */
 export async function previewCampaign(
   { campaign, account, composition, contactFiles, contacts, filtered, suppressionLists }: PreparedCampaign,
@@ -91,10 +87,10 @@ export async function previewCampaign(
 ): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const linesBefore = countLinesBefore(contactFiles);
-  const severalFiles = contactFiles.length > 1;
   const lineOfAddress = new Map<string, number>();
   const tariffs = openTariffs(channel, account);
   const planned = countPlan(tariffs);
+  const pastTimes = watchSendTimes(context.now());
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
@@ -103,12 +99,7 @@ export async function previewCampaign(
   const whyLeftOut = await readLeftOut(campaign.value, suppressionLists, context);
 
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
-  /** A place as people are told it, from a line that was counted on from file to file. */
-  const placeOf = (lineOfAll: number): string => {
-    const file = contactFiles.findLastIndex((_, index) => linesBefore(index) < lineOfAll);
-    const line = lineOfAll - linesBefore(file);
-    return severalFiles ? `${nameOf(file)}:${line}` : `line ${line}`;
-  };
+  const placeOf = placeReader(contactFiles, linesBefore);
   const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
     counts[reason]++;
     if (rejected.length < shownRejected) rejected.push({ file: nameOf(file), line, column, reason, detail });
@@ -132,11 +123,13 @@ export async function previewCampaign(
       reject(contact, { column, reason: 'duplicate', detail });
       return;
     }
-    lineOfAddress.set(compared, linesBefore(file) + line);
+    const lineOfAll = linesBefore(file) + line;
+    lineOfAddress.set(compared, lineOfAll);
 
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);
-    planned.add(envelope, address, sms?.parts ?? null);
+    planned.add({ ...contact, line: lineOfAll }, sms?.parts ?? null);
+    pastTimes.add(envelope, () => placeOf(lineOfAll));
     if (messages.length < shownMessages) {
       messages.push({ file: nameOf(file), line, destination, ...envelope, text: sms?.text ?? null });
     }
@@ -151,6 +144,15 @@ export async function previewCampaign(
   const sizes = planned.envelopeSizes();
   const cost = estimateCost(totals, channel, tariffs.rates(), context.now());
   checkBudget(campaign, cost);
+  const now = context.now();
+  const forecast = forecastRun(
+    campaign.value,
+    account,
+    { limits: await limitsOf(context, account), from: now },
+    planned.portions(dispatch.chunkSize),
+    placeOf,
+  );
+  checkDeadline(campaign, forecast);
   return {
     campaign: definition.campaign,
     account: definition.account,
@@ -165,71 +167,11 @@ export async function previewCampaign(
     merge: composition.merge,
     smsParts: readSms ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
     cost,
+    forecast,
+    pastSendTimes: pastTimes.found(),
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),
     ledger: context.ledger ? 'read' : 'not read',
     messages,
-  };
-}
-
-/** Why an address is left out for a SubAccount; undefined when it is not. */
-type WhyLeftOut = (address: string, subAccount: string) => string | undefined;
-
-/** In the order of importance that a run goes by: the campaign's own lists, suppressions, the frequency cap. */
-async function readLeftOut(
-  definition: Definition,
-  lists: SuppressionLists,
-  context: PreviewContext,
-): Promise<WhyLeftOut> {
-  type Reason = LeftOutAddress & { readonly recent?: boolean };
-  const reasons = new Map<string, Reason[]>();
-  const add = async (batches: AsyncIterable<readonly Reason[]>): Promise<void> => {
-    for await (const batch of batches) {
-      for (const entry of batch) {
-        const known = reasons.get(entry.address);
-        if (known) known.push(entry);
-        else reasons.set(entry.address, [entry]);
-      }
-    }
-  };
-  await add(lists.addresses);
-  let whyHashed: WhyLeftOut = () => undefined;
-  const { ledger, now } = context;
-  if (ledger) {
-    const { hashKey, pool } = ledger;
-    const cap = frequencyCapOf(definition, now());
-    await inSession(pool, async (client) => {
-      await client.query('BEGIN READ ONLY');
-      whyHashed = await readHashed(client, definition.channel, hashKey);
-      await add(streamLeftOutAddresses(client, definition.channel, cap));
-      await client.query('COMMIT');
-    });
-  }
-  return (address, subAccount) => {
-    const known = reasons
-      .get(address)
-      ?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount);
-    return known && !known.recent ? known.detail : (whyHashed(address, subAccount) ?? known?.detail);
-  };
-}
-
-/** @throws InputError when suppressions are hashed and this is not their key */
-async function readHashed(
-  client: Parameters<typeof listHashedSuppressions>[0],
-  channel: Channel,
-  key: HashKey | null,
-): Promise<WhyLeftOut> {
-  const subAccounts = new Map<string, string[]>();
-  for (const { hash, subAccount } of await listHashedSuppressions(client, channel)) {
-    const known = hash.toString('hex');
-    subAccounts.set(known, [...(subAccounts.get(known) ?? []), subAccount]);
-  }
-  await requireHashKey(client, key);
-  if (key === null || subAccounts.size === 0) return () => undefined;
-  return (address, subAccount) => {
-    const found = subAccounts
-      .get(key.hash(channel, address).toString('hex'))
-      ?.find((each) => each === '' || each === subAccount);
-    return found === undefined ? undefined : hashedDetail(channel, found);
   };
 }

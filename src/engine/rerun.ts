@@ -8,14 +8,17 @@ import type { Account } from '../gateway/account.ts';
 import { inSession } from '../ledger/connection.ts';
 import { expandRun } from '../ledger/contacts/expand.ts';
 import { restageRecipients } from '../ledger/contacts/restage.ts';
+import { copyNotifyList } from '../ledger/notifications/notify-lists.ts';
 import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { openApprovalGate } from './approval-gate.ts';
 import { noteOf } from './audit.ts';
 import type { EngineContext } from './context.ts';
+import { windowOf } from './dispatch-settings.ts';
 import { requireUnpurgedRun } from './find-run.ts';
 import { firstSlices } from './plan-run.ts';
 import { newRunId } from './run-id.ts';
+import { windowPlanner } from './windows.ts';
 
 /** States of recipients who may be sent to again: nobody who was, or who still will be. */
 export const rerunStates = [
@@ -94,9 +97,11 @@ export async function planRerun(
           sourceRun,
           files: { kind: 'run', run: sourceRun },
           rates,
+          window: windowPlanner(windowOf(source.definition), account.interface, now),
           ...first,
           enqueue: async (session) => {
             await note(session);
+            await copyNotifyList(session, sourceRun, run);
             await gate.enqueue(session);
           },
           approve: (totals) => {

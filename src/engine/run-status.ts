@@ -1,4 +1,5 @@
 import type { RunSummary } from '../domain.ts';
+import { type ListedNotification, listRunNotifications } from '../ledger/notifications/list.ts';
 import { findOvertaking } from '../ledger/slices/priority.ts';
 import type { EngineContext } from './context.ts';
 import { requireRun, requireSummary } from './find-run.ts';
@@ -9,6 +10,8 @@ export type RunStatus = RunSummary & {
   readonly reason: string | null;
   /** The more urgent run of its account that it waits for. */
   readonly overtakenBy: string | null;
+  /** Who was told of it, or is to be. */
+  readonly notifications: readonly ListedNotification[];
 };
 
 /** @throws InputError when there is no such run */
@@ -16,5 +19,6 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const summary = await requireSummary(context, run);
   const { stateReason } = await requireRun(context, run);
   const overtakenBy = await findOvertaking(context.ledger.pool, run);
-  return { ...summary, reason: stateReason, overtakenBy: overtakenBy ?? null };
+  const notifications = await listRunNotifications(context.ledger.pool, run);
+  return { ...summary, reason: stateReason, overtakenBy: overtakenBy ?? null, notifications };
 }

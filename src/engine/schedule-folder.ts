@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCampaign } from '../campaign/campaign.ts';
+import { frozenTargets } from '../campaign/notify.ts';
 import { InputError } from '../domain.ts';
 import type { SyncedSchedule } from '../ledger/schedules/sync.ts';
 
@@ -39,7 +40,8 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
       const source = await readFile(join(folder, schedule), 'utf8');
       if (source.length > mostBytes || !hasSchedule.test(source)) continue;
       const { value } = readCampaign(source, schedule);
-      if (value.schedule) schedules.push({ schedule, campaign: value.campaign, times: value.schedule });
+      const { campaign, schedule: times } = value;
+      if (times) schedules.push({ schedule, campaign, times, notify: frozenTargets(value) });
     } catch (error) {
       unreadable.push({ schedule, what: error instanceof Error ? error.message : String(error) });
     }

@@ -31,6 +31,8 @@ export type Sender = {
   readonly bisect: boolean;
   /** Whether the slice is still held; asked right before a request leaves. */
   readonly stillHeld: () => Promise<boolean>;
+  /** Whether the window of the slice is open; asked right before a request leaves. */
+  readonly mayLeave: () => boolean;
   /** Ends waits between attempts; a request that is on its way is not cut off by it. */
   readonly stop: AbortSignal;
   /** Gives up on answers that have not come: the process has to end. */
@@ -66,6 +68,7 @@ export async function sendRequest(
   let written = claimed.attempt;
   let owned = true;
   let held = true;
+  let shut = false;
   /** What went wrong in our own house, which p-retry drops too; then nobody can say that no byte has left. */
   let failure: { readonly error: unknown } | undefined;
 
@@ -95,6 +98,8 @@ export async function sendRequest(
     await patience.back(stop);
     held = await patience.persist(sender.stillHeld);
     if (!held || stop.aborted) return;
+    shut = !sender.mayLeave();
+    if (shut) return;
     last = await attempt(sender, claimed, contents, written);
   };
 
@@ -105,7 +110,7 @@ export async function sendRequest(
       failure = { error };
       throw error;
     }
-    if (owned && held && last?.outcome.kind === 'retry') throw new RetryNeeded();
+    if (owned && held && !shut && last?.outcome.kind === 'retry') throw new RetryNeeded();
   };
 
   try {
@@ -128,6 +133,11 @@ export async function sendRequest(
   if (!held) {
     const { run, slice, owner } = sender;
     const detail = "not sent, because its slice may be another worker's by now";
+    return { run, slice, owner, request: claimed.request, ...released(written, detail, context.now()) };
+  }
+  if (shut) {
+    const { run, slice, owner } = sender;
+    const detail = 'not sent, because its window had shut';
     return { run, slice, owner, request: claimed.request, ...released(written, detail, context.now()) };
   }
   return settlementOf(sender, claimed, written, last, context.now());

@@ -1,9 +1,11 @@
+import type { WindowGate } from '../campaign/window-gate.ts';
 import type { Account } from '../gateway/account.ts';
 import { pauseRun } from '../ledger/runs/stop.ts';
 import type { HeldSlice } from '../ledger/slices/acquire.ts';
 import { doubtsSlice } from '../ledger/slices/plan.ts';
 import type { SliceQueue } from '../ledger/slices/queue.ts';
 import { type RunWatch, watchRuns } from '../ledger/slices/watch.ts';
+import { shutWindow } from '../ledger/slices/windows.ts';
 import type { AccountDesk } from './account-desk.ts';
 import type { Claimer } from './claimer.ts';
 import type { EngineContext } from './context.ts';
@@ -15,6 +17,7 @@ import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
 import { openRunFiles } from './run-files.ts';
 import { settleDoubts } from './settle-doubts.ts';
+import { gateOf } from './windows.ts';
 import { workSlice } from './work-slice.ts';
 
 /** What all slices share in a process. */
@@ -54,6 +57,14 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
     if (reason !== undefined) await pause(run, reason);
   }
 
+  /** What is left of the slice waits until its window opens; it is not put into the queue before. */
+  async function shutIfOver({ run, window }: HeldSlice, gate: WindowGate): Promise<void> {
+    const now = context.now();
+    if (window === null || gate.isOpen(now)) return;
+    const opensAt = gate.opensAt(now);
+    await patience.persist(() => shutWindow(pool, { run, place: window.place, opensAt }));
+  }
+
   return {
     stopIfRejected,
     planOf({ run, definition }, account) {
@@ -76,6 +87,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
         });
         return;
       }
+      const gate = gateOf(slice.definition, slice.window);
       let pausing: Promise<unknown> | undefined;
       await workSlice({
         holding,
@@ -98,6 +110,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
           retries: settings.retries,
           bisect: settings.bisect,
           stillHeld: holding.stillHeld,
+          mayLeave: () => gate?.isOpen(context.now()) ?? true,
         },
         onSettled: ({ messageId }, state) =>
           observer.settled({ account: account.name, run: slice.run, messageId, state }),
@@ -108,6 +121,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       });
       // The slice is given up only after that, or it would be taken again.
       await pausing;
+      if (gate) await shutIfOver(slice, gate);
       const watch = (await patience.persist(() => watchRuns(pool, [slice.run]))).get(slice.run);
       if (watch) await stopIfRejected(slice, watch);
     },

@@ -33,8 +33,8 @@ const lockedWait = 250;
 
 /**
  * Sends the planned requests of a held slice: claims a batch, sends it, records the outcomes; the next batch is claimed
- * when all of this one are in flight. Ends when nothing is planned, or when it is to stop, with everything recorded
- * that had begun.
+ * when all of this one are in flight. Ends when nothing is planned, when its window shuts, or when it is to stop, with
+ * everything recorded that had begun.
  *
  * After a kill, every claimed request is in doubt. So a batch is no larger than the number of requests in flight, and
  * nothing is claimed while more than twice as many are not recorded; and the account's rate is asked before the claim.
@@ -89,7 +89,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
   try {
     for (;;) {
       while (!stop.aborted && !hasRoom()) await room.wait(1_000, stop);
-      if (stop.aborted) break;
+      if (stop.aborted || !sender.mayLeave()) break;
       if (from > slice.last) {
         const left = await patience.persist(() =>
           lookForPlanned(work, unheard ? [...known.keys()] : undefined),
@@ -104,6 +104,10 @@ export async function workSlice(work: SliceWork): Promise<void> {
       const wanted = Math.min(concurrency, slice.last - from + 1);
       const admitted = await patience.persist(() => limiter.admit(wanted, stop));
       if (admitted === 0) break;
+      if (!sender.mayLeave()) {
+        await patience.persist(() => limiter.spend({ admitted, claimed: 0, recipients: 0 }));
+        break;
+      }
       const { claimed, cancelled } = await claimPatiently(work, from, admitted, [...known.keys()], onUnheard);
       const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);
       await patience.persist(() => limiter.spend({ admitted, claimed: claimed.length, recipients }));

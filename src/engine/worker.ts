@@ -20,6 +20,7 @@ import { pass } from './points.ts';
 import { openRecorder } from './recorder.ts';
 import { keepSession } from './session.ts';
 import { openSliceDesk } from './slice-desk.ts';
+import { openDueWindows } from './windows.ts';
 
 export type WorkerOptions = {
   /** @throws InputError for an account that this process does not have; its slices are left to others. */
@@ -174,6 +175,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const duties = keepDuties(
     [
       { every: 250, task: watch, quick: true },
+      { every: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
       { every: 1_000, task: takeFromTheDead },
       { every: 2_000, task: giveAndTakeSigns },
     ],

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { formats, InputError, interfaceNames, type Problem } from '../domain.ts';
 import { nearest } from '../platform/nearest.ts';
 import { duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
+import { type Environment, resolveNames, secret } from '../platform/secrets.ts';
 import { readYaml } from '../platform/yaml.ts';
 import type { Account, Credentials } from './account.ts';
 import { rates, ratesTimeZone } from './rates.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
-import { type Environment, resolveNames, secret } from './secrets.ts';
 
 const timeouts = z
   .strictObject({

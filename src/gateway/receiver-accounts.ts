@@ -2,12 +2,13 @@ import type { z } from 'zod';
 import { InputError, type Problem } from '../domain.ts';
 import { addressList } from '../platform/address-list.ts';
 import { digestOf } from '../platform/digest.ts';
+import { type Environment, resolveNames } from '../platform/secrets.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { observedMapping, type ReportMapping } from '../wire/report-mapping.ts';
 import { accountsSchema } from './accounts.ts';
 import type { ReceiverAccount } from './receiver-settings.ts';
 import { reportMapping } from './report-mapping.ts';
-import { type Environment, resolveNames } from './secrets.ts';
+import { readSignatureKey, wrongSignatureKey } from './signature-key.ts';
 
 type Written = z.output<typeof accountsSchema>['accounts'][string];
 type Settings = NonNullable<Written['receiver']>;
@@ -102,7 +103,7 @@ function readChecks(
     }),
     ...(credentials && { credentialDigests: readCredentialDigests(credentials, account, resolve, refuse) }),
     ...(addresses && { addresses: addressList(addresses) }),
-    ...(signature && { signatureKey: readSignatureKey(signature.secret, resolve, refuse) }),
+    ...(signature && { signatureKey: signatureKeyOf(signature.secret, resolve, refuse) }),
   };
 }
 
@@ -124,14 +125,10 @@ function readCredentialDigests(
   return { sender: digest(sender, 'sender'), apiKey: digest(apiKey, 'apiKey') };
 }
 
-/** Source: Standard Webhooks, "Signature scheme": 24 to 64 bytes. */
-function readSignatureKey(written: string, resolve: Resolve, refuse: Refuse): Buffer {
+function signatureKeyOf(written: string, resolve: Resolve, refuse: Refuse): Buffer {
   const place = ['receiver', 'signature', 'secret'];
   const value = resolve(written, ...place);
-  const base64 = /^whsec_([\w+/-]+={0,2})$/.exec(value)?.[1] ?? '';
-  const key = Buffer.from(base64, 'base64');
-  if (value !== '' && (key.length < 24 || key.length > 64)) {
-    refuse('The key of the signature must be whsec_ and 24 to 64 bytes in base64.', ...place);
-  }
-  return key;
+  const key = readSignatureKey(value);
+  if (value !== '' && key === undefined) refuse(wrongSignatureKey, ...place);
+  return key ?? Buffer.alloc(0);
 }

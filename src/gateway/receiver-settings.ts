@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type AddressList, isAddressRange } from '../platform/address-list.ts';
 import { text } from '../platform/scalars.ts';
+import { secret } from '../platform/secrets.ts';
 import type { ReportMapping } from '../wire/report-mapping.ts';
 import { reportMappingShape } from './report-mapping.ts';
-import { secret } from './secrets.ts';
 
 const addressRanges = z.array(
   z.string().refine(isAddressRange, 'expected an IP address, or a range such as 203.0.113.0/24'),

@@ -1,7 +1,16 @@
-import { type RunSummary, recipientStates, requestStates } from '../domain.ts';
+import { type RunSummary, recipientStates, requestStates, type WindowWait } from '../domain.ts';
+import { toLocalSeconds } from './time.ts';
 
 /** A run in a few lines: every state that is not empty. */
-export function runSummaryText({ run, campaign, state, contacts, requests, recipients }: RunSummary): string {
+export function runSummaryText({
+  run,
+  campaign,
+  state,
+  contacts,
+  requests,
+  recipients,
+  waits = [],
+}: RunSummary): string {
   const left = [
     [contacts.invalid, 'invalid'],
     [contacts.duplicate, 'duplicate'],
@@ -18,7 +27,34 @@ export function runSummaryText({ run, campaign, state, contacts, requests, recip
       recipients.total,
       recipientStates.map((name) => [recipients[name], name] as const),
     )}`,
+    ...waitLines(waits),
   ].join('\n');
+}
+
+/** Windows that are listed. */
+const shownWaits = 5;
+
+function waitLines(waits: readonly WindowWait[]): string[] {
+  const lines = waits
+    .slice(0, shownWaits)
+    .map(
+      ({ timeZones, until, requests, recipients }) =>
+        `${requests} requests (${recipients} recipients) for their window, until ${openingText(new Date(until), timeZones)}`,
+    );
+  const others = waits.slice(shownWaits);
+  const left = others.reduce((sum, { requests }) => sum + requests, 0);
+  if (others.length > 0) lines.push(`${left} more requests for windows that open later`);
+  return lines.map((line) => `  waiting     ${line}`);
+}
+
+/** When a window opens, by the clocks of those it is for: `2026-12-01 09:00 Pacific/Auckland`. */
+function openingText(at: Date, timeZones: readonly string[]): string {
+  const [zone = 'UTC', ...others] = timeZones;
+  const more =
+    others.length === 0
+      ? ''
+      : ` (and in ${others.length} more time ${others.length === 1 ? 'zone' : 'zones'})`;
+  return `${toLocalSeconds(at, zone).slice(0, 16)} ${zone}${more}`;
 }
 
 function counted(total: number, parts: readonly (readonly [number, string])[], word = ''): string {

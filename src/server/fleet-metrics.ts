@@ -22,11 +22,16 @@ export function fleetMetrics(registry: Registry): ShowFigures {
     'Recipients of whom nobody knows whether the service took their request, as far as is booked.',
   );
   const ticks = gauge('volley_schedule_ticks', 'Times of schedules that made no run, since ever.', ['state']);
+  const untold = gauge(
+    'volley_notifications',
+    'What notify has not told: overdue (for more than five minutes), or given up, since ever.',
+    ['state'],
+  );
   const next = gauge(
     'volley_schedule_next_timestamp_seconds',
     'The next time of any schedule; 0: there is none to come.',
   );
-  const all = [slices, lag, inbox, unknown, ticks, next];
+  const all = [slices, lag, inbox, unknown, ticks, untold, next];
 
   return (figures) => {
     // An account without slices has no line, rather than an old one.
@@ -43,6 +48,8 @@ export function fleetMetrics(registry: Registry): ShowFigures {
     unknown.set(figures.unknownRecipients);
     ticks.set({ state: 'missed' }, figures.ticks.missed);
     ticks.set({ state: 'failed' }, figures.ticks.failed);
+    untold.set({ state: 'overdue' }, figures.notifications.overdue);
+    untold.set({ state: 'given up' }, figures.notifications.givenUp);
     next.set((figures.nextTick?.getTime() ?? 0) / 1000);
   };
 }

@@ -1,4 +1,5 @@
 import { findIana, findWindows } from 'windows-iana';
+import type { InterfaceName } from '../domain.ts';
 
 /**
  * Region names (IANA, `Pacific/Auckland`) and Windows zones, by the CLDR table that the library carries. Earlier
@@ -17,6 +18,11 @@ export function windowsZone(text: string): string | undefined {
   if (windowsRegions(text).length > 0) return short(text);
   const [zone] = canonicalNames(text).flatMap((name) => findWindows(name));
   return zone === undefined ? undefined : short(zone);
+}
+
+/** Whether a version can say a zone, given by its region name. */
+export function canSayZone(interfaceName: InterfaceName, zone: string): boolean {
+  return interfaceName === 'rest-2.02' || windowsZone(zone) !== undefined;
 }
 
 /** The region name of a zone written either way; of a Windows zone, the region CLDR gives for the whole world. */

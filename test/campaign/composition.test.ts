@@ -286,7 +286,7 @@ describe('a contact is left out, with the column and the reason', () => {
     const parts: Parts = { message: { Message: 'Hi', [field]: '[[note]]' } };
     expect(personalised(parts, { note })).toEqual({
       kind: 'invalid',
-      column: field,
+      column: field === 'WebhookCallbackURL' ? field : 'note',
       detail: expect.stringContaining(detail),
     });
   });

@@ -12,6 +12,7 @@ const slice: HeldSlice = {
     account: 'main',
     channel: 'sms',
     definition: {},
+    window: null,
   },
   job: { id: 'job', retryCount: 0 },
 };

@@ -42,6 +42,7 @@ async function send(
     retries: 0,
     bisect: false,
     stillHeld: async () => true,
+    mayLeave: () => true,
     stop: never,
     cutOff: never,
     ...changes,

@@ -219,3 +219,20 @@ test('a ledger in which suppressions are hashed is not taken back to where nobod
   expect(await knex.schema.hasColumn('runs', 'purged_at')).toBe(false);
   await migrateLedger(knex);
 });
+
+test('what is to be told can be taken back, and runs are completed as before', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  // Of its own: tests above take away what its triggers are on.
+  const own = cleanUp.adopt(await createTestDatabase(), (it) => it.drop());
+  const ledger = cleanUp.adopt(connectLedger(own.connection), (it) => it.destroy());
+  await ledger.migrate.down({ name: '20261122054500_notifications.ts' });
+  await ledger.raw(`
+    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at,
+                      contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+    VALUES ('old', 'c', 'a', 'sms', 'planned', '{}', '\\x00112233445566778899aabbccddeeff', now(), 0, 0, 0, 0);
+    UPDATE runs SET state = 'completed', finished_at = now() WHERE run_id = 'old';
+  `);
+  await migrateLedger(ledger);
+  await ledger.raw(`UPDATE runs SET state = 'paused', state_reason = 'again' WHERE run_id = 'old'`);
+  expect(await ledger('notifications').count()).toEqual([{ count: '0' }]);
+});

@@ -23,6 +23,29 @@ const summary: RunSummary = {
 };
 
 describe('the summary of a run', () => {
+  test('says what waits for its window, by the clocks of those it is for', () => {
+    const waiting = (hour: number, timeZones: readonly string[]) => ({
+      ...{ timeZones, until: `2026-11-22T${hour}:00:00.000Z`, requests: 2, recipients: 300 },
+    });
+    const zones = ['Asia/Tokyo', 'Asia/Kolkata', 'UTC', 'Etc/GMT-1', 'Etc/GMT-2', 'Etc/GMT-3'];
+    const waits = [
+      waiting(20, ['Pacific/Auckland', 'Pacific/Chatham']),
+      ...zones.map((zone) => waiting(21, [zone])),
+    ];
+    expect(
+      runSummaryText({ ...summary, state: 'running', waits })
+        .split('\n')
+        .slice(4),
+    ).toEqual([
+      '  waiting     2 requests (300 recipients) for their window, until 2026-11-23 09:00 Pacific/Auckland (and in 1 more time zone)',
+      '  waiting     2 requests (300 recipients) for their window, until 2026-11-23 06:00 Asia/Tokyo',
+      '  waiting     2 requests (300 recipients) for their window, until 2026-11-23 02:30 Asia/Kolkata',
+      '  waiting     2 requests (300 recipients) for their window, until 2026-11-22 21:00 UTC',
+      '  waiting     2 requests (300 recipients) for their window, until 2026-11-22 22:00 Etc/GMT-1',
+      '  waiting     4 more requests for windows that open later',
+    ]);
+  });
+
   test('names every state that is not empty, and every unknown', () => {
     expect(runSummaryText(summary).split('\n')).toEqual([
       'Run 261121-7k2mq  outage  paused',

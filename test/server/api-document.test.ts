@@ -5,6 +5,7 @@ import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { tokenScopes } from '../../src/domain.ts';
+import { requireStatus } from '../../src/engine/run-status.ts';
 import { revokeToken } from '../../src/engine/tokens.ts';
 import { apiDocument } from '../../src/server/api/document.ts';
 import { type Answer, type ApiScene, type Asked, openApiScene } from '../support/api.ts';
@@ -195,6 +196,19 @@ const reading = operations.filter(({ scope }) => scope === 'read');
 test.each(reading)('$operation is allowed by every scope', async ({ path }) => {
   for (const token of Object.values(scene.tokens))
     expect((await scene.call('GET', path.replace('{run}', run), { token })).status).toBe(200);
+});
+
+test('the status of a run is what `volley status --json` prints, with all that is in it', async () => {
+  const { pool } = scene.opened.ledger;
+  await pool.query(
+    `INSERT INTO notifications (run_id, change, event, place, target, noted_at)
+     VALUES ($1, 1, 'paused', 0, '{"kind":"webhook"}', now())`,
+    [run],
+  );
+  const { json } = await scene.call('GET', `/runs/${run}`);
+  const status = await requireStatus(scene.opened.context, run);
+  expect(status.notifications).toHaveLength(1);
+  expect(json).toEqual(JSON.parse(JSON.stringify(status)));
 });
 
 describe('a report has the form that is asked for', () => {

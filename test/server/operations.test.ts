@@ -109,7 +109,9 @@ test('with a database that hangs, all three are answered: alive, not ready, and 
   });
   const figures = await scrape(url);
   expect(figures.get('volley_database_up')).toBe(0);
-  expect([...figures.keys()].filter((name) => /inbox|unknown|next|slices|ticks/.test(name))).toEqual([]);
+  expect(
+    [...figures.keys()].filter((name) => /inbox|unknown|next|slices|ticks|notifications/.test(name)),
+  ).toEqual([]);
 }, 10_000);
 
 test('the figures of the ledger are those of its small tables', async () => {
@@ -138,8 +140,17 @@ test('the figures of the ledger are those of its small tables', async () => {
     SELECT 'a.yaml', now() - place * interval '1 hour', CASE WHEN place < 3 THEN 'missed' ELSE 'failed' END
     FROM generate_series(1, 5) place
   `);
+  await pool.query(`
+    INSERT INTO notifications (schedule, tick, place, event, target, noted_at, state, ended_at)
+    SELECT 'a.yaml', now(), place, 'missed', '{}', now() - place * interval '2 minutes',
+           CASE WHEN place < 5 THEN 'due' WHEN place = 5 THEN 'told' ELSE 'given up' END,
+           CASE WHEN place >= 5 THEN now() END
+    FROM generate_series(1, 8) place
+  `);
   const figures = await scrape(await served(cleanUp));
   expect(Object.fromEntries(figures)).toMatchObject({
+    'volley_notifications{state="overdue"}': 2,
+    'volley_notifications{state="given up"}': 3,
     'volley_slices{account="sandbox",state="waiting"}': 2,
     'volley_inbox_reports{state="due"}': 4,
     'volley_inbox_reports{state="later"}': 2,

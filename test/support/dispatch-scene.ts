@@ -5,7 +5,8 @@ import { type SignalAtPoint, signalVariable } from './signal-points.ts';
 import { type Started, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
 
-const preload = fileURLToPath(new URL('./signal-preload.ts', import.meta.url));
+/** For `node --import`: has a process send itself the signal that `signalVariable` names. */
+export const signalPreload = fileURLToPath(new URL('./signal-preload.ts', import.meta.url));
 
 export type DispatchScene = AsyncDisposable & {
   readonly ledger: TestLedger;
@@ -55,7 +56,7 @@ export async function openDispatchScene({
         VOLLEY_SANDBOX_TOKEN: 'any',
         ...(at ? { [signalVariable]: JSON.stringify(at) } : {}),
       },
-      nodeFlags: at ? ['--import', preload] : [],
+      nodeFlags: at ? ['--import', signalPreload] : [],
     });
   const whole = opened.move();
   return { ledger, peer, workspace, onUnknown, start, [Symbol.asyncDispose]: () => whole.disposeAsync() };

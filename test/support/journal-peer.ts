@@ -35,6 +35,8 @@ export type JournalPeer = AsyncDisposable & {
   readonly refuses: (messageId: string) => boolean;
   /** Send requests that have come so far, and when (epoch milliseconds) the last of them did. */
   readonly received: () => { readonly requests: number; readonly lastAt: number };
+  /** When each send request came (epoch milliseconds). */
+  readonly arrivals: () => readonly number[];
   /** Resolves when so many send requests have come. */
   readonly hasReceived: (requests: number) => Promise<void>;
   /** Most send requests that were being answered at the same time. */
@@ -52,7 +54,7 @@ export async function startJournalPeer(
   const synced = await openSyncedJournal(journal);
   let changed = new AbortController();
   let received = 0;
-  let lastAt = 0;
+  const arrivals: number[] = [];
   let atOnce = 0;
   let mostAtOnce = 0;
   let heard = Promise.withResolvers<number>();
@@ -70,7 +72,7 @@ export async function startJournalPeer(
     if (decoded.kind !== 'request' || decoded.request.messageId === undefined) return plain(404);
     const { messageId, destinations } = decoded.request;
     received++;
-    lastAt = Date.now();
+    arrivals.push(Date.now());
     heard.resolve(performance.now());
     heard = Promise.withResolvers();
     if (chance('busy', received) < behaves.busy) return plain(received % 2 === 0 ? 429 : 503);
@@ -111,7 +113,8 @@ export async function startJournalPeer(
     },
     nextRequest: () => heard.promise,
     refuses,
-    received: () => ({ requests: received, lastAt }),
+    received: () => ({ requests: received, lastAt: arrivals.at(-1) ?? 0 }),
+    arrivals: () => arrivals,
     async hasReceived(requests) {
       while (received < requests) await heard.promise;
     },

@@ -5,7 +5,9 @@ import { InputError } from '../../domain.ts';
 import { noteSchedules } from '../../engine/note-ticks.ts';
 import { readScheduleFolder } from '../../engine/schedule-folder.ts';
 import { describeSchedules } from '../../engine/schedules.ts';
+import { listUntoldTicks } from '../../ledger/notifications/list.ts';
 import { listSchedules } from '../../ledger/schedules/list.ts';
+import { untoldTickLines } from '../../report/notifications.ts';
 import { scheduleTable, tickTable, upcomingTable } from '../../report/schedules.ts';
 import { parseWholeNumber } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
@@ -33,11 +35,15 @@ export function define(command: Command, shell: Shell): void {
     .option('--limit <number>', 'most times to list', parseWholeNumber, 20)
     .option('--json', 'print one JSON object a line: the schedules, then the times')
     .action(async ({ limit, json }: { limit: number; json?: true }) => {
-      const { schedules, ticks } = await withLedger(shell, (context) => describeSchedules(context, limit));
+      const { schedules, ticks, untold } = await withLedger(shell, async (context) => ({
+        ...(await describeSchedules(context, limit)),
+        untold: await listUntoldTicks(context.ledger.pool, limit),
+      }));
       if (json) for (const each of [...schedules, ...ticks]) shell.print(JSON.stringify(each));
       else if (schedules.length === 0) shell.print('No schedules yet. A campaign has one under `schedule`.');
       else
         shell.print([scheduleTable(schedules), ...(ticks.length > 0 ? [tickTable(ticks)] : [])].join('\n\n'));
+      for (const line of untoldTickLines(untold)) shell.note(line);
     });
   command
     .command('next')

@@ -7,11 +7,11 @@ import { receiverAccounts } from '../../engine/receivers.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
 import { type ApiObserver, openMetrics } from '../../server/metrics.ts';
 import { openOperations, startOperations } from '../../server/operations.ts';
+import { accountsOf } from '../accounts-of.ts';
 import { openReceiver, pollMissing, type Receiving } from '../keep-receiving.ts';
 import { keepWorking, type Work } from '../keep-working.ts';
 import { campaignsOption, parsePort } from '../options.ts';
 import { readPublicUrl } from '../public-url.ts';
-import { accountsOf } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 type ServeOptions = Work & {
@@ -41,7 +41,7 @@ Ctrl-C drains: what is on its way is recorded, slices are left to other workers,
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Everything in one process, until it is stopped: receives delivery reports for every account with a webhookToken, answers the API, begins campaigns whose time has come, and helps to send whatever runs there are.',
+      'Everything in one process, until it is stopped: receives delivery reports for every account with a webhookToken, answers the API, begins campaigns whose time has come, helps to send whatever runs there are, and tells what became of them (notify).',
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 8026)
@@ -49,7 +49,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--no-api', 'no API')
     .option('--api-host <address>', 'address that the API listens on', '127.0.0.1')
     .option('--api-port <number>', 'its port; 0 for any free one', parsePort, 8027)
-    .option('--no-worker', 'send nothing')
+    .option('--no-worker', 'send nothing, and tell nobody')
     .option('--no-schedules', 'begin nothing')
     .addOption(campaignsOption())
     .option('--metrics-host <address>', 'address of a listener for monitoring alone; with --metrics-port')

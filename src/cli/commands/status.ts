@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
 import { requireStatus } from '../../engine/run-status.ts';
+import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
-    .description('Shows a run in numbers: contacts, requests and recipients by state.')
+    .description(
+      'Shows a run in numbers: contacts, requests and recipients by state; and who was told of it (notify).',
+    )
     .argument('<run>', "the run's id (volley runs)")
     .option('--json', 'print the summary as JSON')
     .action(async (runId: string, { json }: { json?: true }) => {
@@ -20,6 +23,7 @@ export function define(command: Command, shell: Shell): void {
         shell.print(runSummaryText(status));
         if (reason) shell.print(`  because     ${printable(reason)}`);
         if (overtakenBy) shell.print(`  waits       for run ${overtakenBy}, which is more urgent`);
+        for (const line of notificationLines(status.notifications)) shell.print(line);
       });
     });
 }

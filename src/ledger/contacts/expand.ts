@@ -6,6 +6,7 @@ import type { HashKey } from '../suppressions/hash.ts';
 import { insertContactFiles, insertRejectedContacts, insertRequests, insertRun } from './insert-run.ts';
 import { type BillingTotal, hasTariffs, type PlannedRun } from './planned-run.ts';
 import { comparedAddress, leaveOutSuppressed } from './suppress.ts';
+import { insertWindows, numberWindows, readPortions } from './windows.ts';
 
 /**
  * Turns the staged contacts of this session into a planned run, in one transaction: suppressed addresses and duplicates
@@ -29,14 +30,18 @@ export async function expandRun(
   );
   await leaveOutSuppressed(client, run.recipientColumn, run.channel, run.frequencyCap, hashKey);
   await findDuplicates(client, run);
-  await sizeEnvelopes(client, run.chunkSize);
+  await numberWindows(client, run.window);
+  const windowed = run.window !== undefined;
+  await sizeEnvelopes(client, run.chunkSize, windowed);
   run.approve(hasTariffs(run) ? await totalByTariff(client) : await totalBilling(client));
+  run.forecast?.(await readPortions(client, windowed, lastShown));
   await insertRun(client, run);
+  if (windowed) await insertWindows(client, run.run);
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
   await openBilling(client, run.run);
-  await planSlices(client, run.run, run.canary);
+  await planSlices(client, run.run, run.canary, windowed);
   await run.enqueue(client);
   await storeRunFiles(client, run.run, run.files);
   await client.query(
@@ -45,13 +50,16 @@ export async function expandRun(
   await client.query('COMMIT');
 }
 
-/** Equal envelopes that were staged under two numbers become the first of them. */
+/** Recipients who come last in each window, for whoever looks at the deadline. */
+const lastShown = 3;
+
+/** Equal envelopes that were staged under two numbers become the first of them; of one window, or they are not equal. */
 async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
   await client.query(`
     CREATE TEMPORARY TABLE merged_envelopes ON COMMIT DROP AS
     SELECT envelope, first
     FROM (
-      SELECT envelope, min(envelope) OVER (PARTITION BY sha256(convert_to(content, 'UTF8'))) AS first
+      SELECT envelope, min(envelope) OVER (PARTITION BY sha256(convert_to(content, 'UTF8')), zones) AS first
       FROM staged_envelopes
     ) compared
     WHERE envelope > first;
@@ -109,26 +117,29 @@ async function findDuplicates(
   );
 }
 
-/** How many recipients each envelope has, and how many requests stand before its first. */
-async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number): Promise<void> {
+/** How many recipients each envelope has, and how many requests stand before its first. Those of a window are in a row. */
+async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number, windowed: boolean): Promise<void> {
+  const order = windowed ? 'window_place, staged' : 'staged';
   await client.query(
     `
     CREATE TEMPORARY TABLE sized_envelopes (
-      staged integer, envelope integer, recipients integer, parts bigint, requests integer, requests_before integer
+      staged integer, envelope integer, recipients integer, parts bigint, requests integer, requests_before integer,
+      window_place smallint
     ) ON COMMIT DROP
   `,
   );
   await client.query(
     `
     INSERT INTO sized_envelopes
-    SELECT staged, row_number() OVER (ORDER BY staged), recipients, parts, requests,
-           sum(requests) OVER (ORDER BY staged) - requests
+    SELECT staged, row_number() OVER (ORDER BY ${order}), recipients, parts, requests,
+           sum(requests) OVER (ORDER BY ${order}) - requests, ${windowed ? 'window_place' : 'NULL'}
     FROM (
       SELECT envelope AS staged, count(*) AS recipients, sum(parts) AS parts,
              (count(*) + $1::integer - 1) / $1::integer AS requests
       FROM staged_contacts
       GROUP BY envelope
     ) counted
+    ${windowed ? 'JOIN (SELECT envelope AS staged, place AS window_place FROM staged_envelopes JOIN staged_windows USING (zones)) w USING (staged)' : ''}
     `,
     [chunkSize],
   );

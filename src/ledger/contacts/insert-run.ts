@@ -78,14 +78,17 @@ export async function insertRejectedContacts(client: pg.PoolClient, { run }: Pla
 
 export async function insertRequests(
   client: pg.PoolClient,
-  { run, messageKey, chunkSize, rates }: PlannedRun,
+  { run, messageKey, chunkSize, rates, window }: PlannedRun,
 ): Promise<void> {
+  // What the service is told of the window is no value of the campaign, so it comes last.
   await client.query(
     `
-    INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code)
-    SELECT $1, z.envelope, fields, e.keypads, e.files, e.audio,
-           fields ->> 'SubAccount', fields ->> 'Department', fields ->> 'ChargeCode'
+    INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code,
+                           window_place)
+    SELECT $1, z.envelope, ${window ? 'e.fields || w.fields' : 'e.fields'}, e.keypads, e.files, e.audio,
+           e.fields ->> 'SubAccount', e.fields ->> 'Department', e.fields ->> 'ChargeCode', z.window_place
     FROM sized_envelopes z
+    ${window ? 'JOIN staged_windows w ON w.place = z.window_place' : ''}
     JOIN staged_envelopes s ON s.envelope = z.staged,
          jsonb_to_record(CAST(s.content AS jsonb)) AS e (fields jsonb, keypads jsonb, files jsonb, audio jsonb)
     ORDER BY z.envelope

@@ -3,6 +3,7 @@ import type { Channel, Priority, RunRates } from '../../domain.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/files.ts';
 import type { FrequencyCap } from './suppress.ts';
+import type { PlanWindow, Portion } from './windows.ts';
 
 /** A run as it is to be planned from the staged contacts. */
 export type PlannedRun = {
@@ -25,6 +26,10 @@ export type PlannedRun = {
   readonly rates: RunRates | null;
   /** So many requests are sent, and waited for, before any other; null: all alike. */
   readonly canary: number | null;
+  /** Only of a run with sending windows. */
+  readonly window?: PlanWindow | undefined;
+  /** Looks at what is sent in which window, where there is a deadline; when it throws, there is no run. */
+  readonly forecast?: ((portions: readonly Portion[]) => void) | undefined;
   readonly priority: Priority;
   /** Puts the first slices into the queue, in the same transaction. */
   readonly enqueue: (client: pg.PoolClient) => Promise<unknown>;

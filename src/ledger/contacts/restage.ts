@@ -61,11 +61,16 @@ export async function restageRecipients(
   );
   await client.query(
     `
-    INSERT INTO staged_envelopes (envelope, sub_account, charge_code, content)
-    SELECT envelope, sub_account, charge_code,
-           jsonb_build_object('fields', fields, 'keypads', keypads, 'files', files, 'audio', audio)::text
-    FROM envelopes
-    WHERE run_id = $1 AND envelope IN (SELECT envelope FROM staged_contacts)
+    INSERT INTO staged_envelopes (envelope, sub_account, charge_code, zones, content)
+    SELECT envelope, sub_account, charge_code, array_to_string(w.zones, ','),
+           jsonb_build_object(
+             -- What the service was told of the window then is not the campaign's.
+             'fields', CASE WHEN w.send_at IS NULL THEN fields ELSE fields - '{SendTime,TimeZone}'::text[] END,
+             'keypads', keypads, 'files', files, 'audio', audio
+           )::text
+    FROM envelopes e
+    LEFT JOIN run_windows w ON w.run_id = e.run_id AND w.place = e.window_place
+    WHERE e.run_id = $1 AND envelope IN (SELECT envelope FROM staged_contacts)
     `,
     [run],
   );

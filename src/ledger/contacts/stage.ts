@@ -68,7 +68,7 @@ export async function createStagingTables(client: pg.PoolClient): Promise<void> 
       ALTER COLUMN envelope SET STATISTICS 10,
       ALTER COLUMN address SET STATISTICS 10;
     CREATE TEMPORARY TABLE staged_envelopes (
-      envelope integer NOT NULL, sub_account text, charge_code text, content text NOT NULL
+      envelope integer NOT NULL, sub_account text, charge_code text, zones text, content text NOT NULL
     );
     CREATE TEMPORARY TABLE staged_rejections (
       line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, detail text NOT NULL
@@ -137,8 +137,8 @@ class Segment {
       return '';
     }
     const { address, originalAddress } = contact;
-    const { number, isNew } = this.#envelopes(contact.envelope);
-    if (isNew) this.envelopeLines += envelopeLine(number, contact.envelope);
+    const { number, isNew } = this.#envelopes(contact.envelope, contact.zones);
+    if (isNew) this.envelopeLines += envelopeLine(number, contact.envelope, contact.zones);
     const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
     const destination = copyValue(JSON.stringify(contact.destination));
     const parts = this.#source.partsOf(contact) ?? '\\N';
@@ -148,28 +148,45 @@ class Segment {
   }
 }
 
-function envelopeLine(number: number, envelope: Envelope): string {
+function envelopeLine(number: number, envelope: Envelope, zones: string | undefined): string {
   const { SubAccount, ChargeCode } = envelope.fields;
   const subAccount = SubAccount === undefined ? '\\N' : copyValue(SubAccount);
   const chargeCode = ChargeCode === undefined ? '\\N' : copyValue(ChargeCode);
-  return `${number}\t${subAccount}\t${chargeCode}\t${copyValue(JSON.stringify(envelope))}\n`;
+  const window = zones === undefined ? '\\N' : copyValue(zones);
+  return `${number}\t${subAccount}\t${chargeCode}\t${window}\t${copyValue(JSON.stringify(envelope))}\n`;
 }
 
-/** Envelopes by their numbers, in the order in which they first come up. */
-type EnvelopeNumbers = (envelope: Envelope) => { readonly number: number; readonly isNew: boolean };
+/** Envelopes by their numbers, in the order in which they first come up; those in other time zones are others. */
+type EnvelopeNumbers = (
+  envelope: Envelope,
+  zones: string | undefined,
+) => { readonly number: number; readonly isNew: boolean };
 
 /** Envelopes that are remembered. */
 const rememberedEnvelopes = 8_192;
 
 /** An envelope is known as an object; equal ones that get two numbers are made one by `expandRun`. */
 function numberEnvelopes(): EnvelopeNumbers {
-  const known = new Map<Envelope, { readonly number: number; readonly isNew: false }>();
+  type Known = Map<Envelope, { readonly number: number; readonly isNew: false }>;
+  const everywhere: Known = new Map();
+  const byZones = new Map<string, Known>();
+  let remembered = 0;
   let last = 0;
-  return (envelope) => {
+  const knownIn = (zones: string): Known => {
+    const known = byZones.get(zones) ?? new Map();
+    byZones.set(zones, known);
+    return known;
+  };
+  return (envelope, zones) => {
+    const known = zones === undefined ? everywhere : knownIn(zones);
     const found = known.get(envelope);
     if (found) return found;
     last++;
-    if (known.size >= rememberedEnvelopes) known.clear();
+    if (remembered >= rememberedEnvelopes) {
+      for (const each of [everywhere, ...byZones.values()]) each.clear();
+      remembered = 0;
+    }
+    remembered++;
     known.set(envelope, { number: last, isNew: false });
     return { number: last, isNew: true };
   };

@@ -9,6 +9,8 @@ export type LedgerFigures = {
   readonly unknownRecipients: number;
   /** Times of schedules that made no run, since ever. */
   readonly ticks: { readonly missed: number; readonly failed: number };
+  /** What `notify` has not told: due for longer than some tries take, and given up since ever. */
+  readonly notifications: { readonly overdue: number; readonly givenUp: number };
   /** How those that are active were written. */
   readonly schedules: readonly unknown[];
 };
@@ -34,8 +36,16 @@ export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigur
   const inbox = await inboxFigures(pool, now);
   const unknownRecipients = await countUnknown(pool);
   const ticks = await countTicks(pool);
+  const notifications = await countNotifications(pool, now);
   const { rows } = await pool.query<{ times: unknown }>('SELECT times FROM schedules WHERE active');
-  return { slices, inbox, unknownRecipients, ticks, schedules: rows.map(({ times }) => times) };
+  return {
+    slices,
+    inbox,
+    unknownRecipients,
+    ticks,
+    notifications,
+    schedules: rows.map(({ times }) => times),
+  };
 }
 
 /** A slice is a thousand requests, and a run that is not over is found by `runs_unfinished`. */
@@ -84,4 +94,19 @@ async function countTicks(pool: pg.Pool): Promise<LedgerFigures['ticks']> {
     `,
   );
   return rows[0] ?? { missed: 0, failed: 0 };
+}
+
+/** Milliseconds that something may take to be told. */
+const usualTelling = 5 * 60_000;
+
+/** By `notifications_due` and `notifications_given_up`, which have few of them. */
+async function countNotifications(pool: pg.Pool, now: Date): Promise<LedgerFigures['notifications']> {
+  const { rows } = await pool.query<LedgerFigures['notifications']>(
+    `
+    SELECT (SELECT count(*)::integer FROM notifications WHERE state = 'due' AND noted_at < $1) AS overdue,
+           (SELECT count(*)::integer FROM notifications WHERE state = 'given up') AS "givenUp"
+    `,
+    [new Date(now.getTime() - usualTelling)],
+  );
+  return rows[0] ?? { overdue: 0, givenUp: 0 };
 }

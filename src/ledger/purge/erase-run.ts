@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../connection.ts';
+import { eraseNotifications } from '../notifications/erase.ts';
 
 /** Recipients that are erased in one transaction, about; and rows of other tables. */
 const batch = 20_000;
@@ -68,6 +69,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   );
   await pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
+  await eraseNotifications(pool, run);
   await pool.query(
     `UPDATE runs SET definition = ${keptOfDefinition}, state_reason = NULL, purging = false WHERE run_id = $1`,
     [run],

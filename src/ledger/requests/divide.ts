@@ -5,7 +5,7 @@ export type DividedRequests = { readonly first: number; readonly last: number };
 
 /**
  * Divides rejected requests into halves of their own, with new MessageIDs, within the caller's transaction; a slice of
- * the new requests is left waiting. Who was left out of a request (`cancelled`) stays with it, and so do its attempts
+ * the new requests is left waiting, one for each sending window. Who was left out of a request (`cancelled`) stays with it, and so do its attempts
  * and the service's words; everybody else goes into its halves, in order.
  *
  * A request stays whole that is not rejected, has fewer than two recipients left to divide, or that the service may have
@@ -27,7 +27,8 @@ export async function divideRequests(
   const { rows } = await client.query<{ first: number | null; last: number | null }>(
     `
     WITH rejected AS MATERIALIZED (
-      SELECT request, envelope
+      SELECT request, envelope,
+             (SELECT window_place FROM envelopes e WHERE e.run_id = $1 AND e.envelope = q.envelope) AS window_place
       FROM requests q
       WHERE run_id = $1 AND request = ANY ($2::integer[]) AND state = 'rejected' AND resends = 0
         AND NOT EXISTS (
@@ -36,7 +37,7 @@ export async function divideRequests(
         )
       FOR UPDATE
     ), member AS MATERIALIZED (
-      SELECT q.request, q.envelope, r.*, c.tariffs IS NOT NULL AS has_tariffs, o.position IS NULL AS divided
+      SELECT q.request, q.envelope, q.window_place, r.*, c.tariffs IS NOT NULL AS has_tariffs, o.position IS NULL AS divided
       FROM rejected q
       JOIN chunks c ON c.run_id = $1 AND c.request = q.request
       CROSS JOIN LATERAL ROWS FROM (
@@ -51,7 +52,7 @@ export async function divideRequests(
       FROM member
     ), piece AS MATERIALIZED (
       -- Half 0 is what stays with the request.
-      SELECT request, envelope, half, count(*) AS recipients, array_agg(line ORDER BY position) AS lines,
+      SELECT request, envelope, window_place, half, count(*) AS recipients, array_agg(line ORDER BY position) AS lines,
              array_agg(address ORDER BY position) AS addresses,
              array_agg(original_address ORDER BY position) AS original_addresses,
              array_agg(parts ORDER BY position) AS parts,
@@ -63,9 +64,9 @@ export async function divideRequests(
         SELECT CASE WHEN NOT divided THEN 0 WHEN place <= (size + 1) / 2 THEN 1 ELSE 2 END AS half
       ) halved
       WHERE size >= 2
-      GROUP BY request, envelope, half
+      GROUP BY request, envelope, window_place, half
     ), numbered AS MATERIALIZED (
-      SELECT piece.*, CAST(highest + row_number() OVER (ORDER BY request, half) AS integer) AS number
+      SELECT piece.*, CAST(highest + row_number() OVER (ORDER BY window_place, request, half) AS integer) AS number
       FROM piece, (SELECT max(request) AS highest FROM requests WHERE run_id = $1) given
       WHERE half > 0
     ), new_request AS (
@@ -102,10 +103,11 @@ export async function divideRequests(
       FROM placed p
       WHERE o.run_id = $1 AND o.request = p.request AND o.position = p.position AND NOT p.divided AND p.size >= 2
     ), new_slice AS (
-      INSERT INTO slices (run_id, slice, first_request, last_request, state)
-      SELECT $1, (SELECT coalesce(max(slice), 0) + 1 FROM slices WHERE run_id = $1), min(number), max(number), 'waiting'
+      INSERT INTO slices (run_id, slice, first_request, last_request, state, window_place)
+      SELECT $1, (SELECT coalesce(max(slice), 0) FROM slices WHERE run_id = $1) + row_number() OVER (ORDER BY min(number)),
+             min(number), max(number), 'waiting', window_place
       FROM numbered
-      HAVING count(*) > 0
+      GROUP BY window_place
     )
     SELECT min(number) AS first, max(number) AS last
     FROM numbered

@@ -6,6 +6,7 @@ import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
 import { mostSlots, requeueLater, type SliceJob } from './enqueue.ts';
 import { isOvertaken, rankOf } from './priority.ts';
 import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
+import { findWindow, type SliceWindow } from './windows.ts';
 
 /** A slice that this worker alone may send from. */
 export type HeldSlice = SliceRange & {
@@ -17,6 +18,8 @@ export type HeldSlice = SliceRange & {
   readonly channel: Channel;
   /** As it was frozen when the run was planned; `engine` parses it. */
   readonly definition: unknown;
+  /** Null where it may be sent at any time. */
+  readonly window: SliceWindow | null;
 };
 
 export type Acquisition =
@@ -33,6 +36,7 @@ type DbSlice = {
   readonly account: string;
   readonly channel: Channel;
   readonly definition: unknown;
+  readonly window_place: number | null;
   readonly priority: number;
   readonly overtaken: boolean;
 };
@@ -85,7 +89,7 @@ export async function acquireSlice(
       SET state = 'held', worker = $4, owner = $5
       FROM runs r
       WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held') AND r.run_id = s.run_id
-      RETURNING first_request, last_request, account, channel, definition, priority,
+      RETURNING first_request, last_request, account, channel, definition, window_place, priority,
                 ${isOvertaken('r')} AS overtaken
       `,
       [run, slice, job.id, taking.worker, taking.owner],
@@ -112,6 +116,7 @@ export async function acquireSlice(
         account: row.account,
         channel: row.channel,
         definition: row.definition,
+        window: row.window_place === null ? null : await findWindow(client, run, row.window_place),
       },
     };
   });

@@ -30,8 +30,8 @@ export type SliceJob = { readonly run: string; readonly slice: number };
 
 /**
  * Puts a run's next slices into the queue, as many as may be there at once. The caller's transaction holds the run's row,
- * so that two of them do not queue one too many. A run has few slices in the queue however large it is, so that runs
- * take turns.
+ * so that two of them do not queue one too many. Those whose window is shut stay where they are, and of the others go first
+ * whose window shuts first. A run has few slices in the queue however large it is, so that runs take turns.
  *
  * @returns how many were queued
  */
@@ -48,10 +48,13 @@ export async function enqueueSlices(
     FROM (
       SELECT slice
       FROM slices
+      LEFT JOIN (SELECT place AS window_place, opens_at, shuts_at FROM run_windows WHERE run_id = $1) w
+        USING (window_place)
       WHERE run_id = $1 AND state = 'waiting' AND slice > 0
         AND ($3 IS FALSE OR slice = 1
              OR EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = 1 AND state = 'done'))
-      ORDER BY slice
+        AND opens_at IS NULL
+      ORDER BY shuts_at, slice
       LIMIT greatest(0, $2 - (SELECT count(*) FROM slices WHERE run_id = $1 AND state IN ('queued', 'held')))
     ) next
     WHERE s.run_id = $1 AND s.slice = next.slice

@@ -15,6 +15,8 @@ export type RunWatch = {
   readonly rejectedSince: number;
   /** Slices that a worker holds. */
   readonly held: number;
+  /** Where all that is left waits for a window, when the first one opens. */
+  readonly opensAt: Date | null;
   /** More urgent runs of its account go before it. */
   readonly overtaken: boolean;
 };
@@ -34,6 +36,8 @@ export async function watchRuns(
              coalesce(sum(s.rejected), 0)::integer - r.rejected_before AS "rejectedSince",
              coalesce(sum(s.not_accepted), 0)::integer AS "notAccepted",
              (count(*) FILTER (WHERE s.state = 'held'))::integer AS held,
+             CASE WHEN count(*) FILTER (WHERE s.state IN ('queued', 'held')) = 0
+                  THEN (SELECT min(opens_at) FROM run_windows w WHERE w.run_id = r.run_id) END AS "opensAt",
              ${isOvertaken('r')} AS overtaken
       FROM runs r
       LEFT JOIN slices s USING (run_id)

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { channels, runStates } from '../../domain.ts';
-import { requireRun, requireSummary } from '../../engine/find-run.ts';
+import { requireStatus } from '../../engine/run-status.ts';
 import { findRun, listRuns, type Run } from '../../ledger/runs/find.ts';
 import { type Call, callOf, existingRun } from './call.ts';
 import { ofProblems } from './problem.ts';
@@ -65,9 +65,12 @@ export function addRunRoutes(server: Routes): void {
 /** @throws ProblemError when there is no such run */
 export async function statusOf(call: Call, run: string): Promise<z.output<typeof runStatus>> {
   await existingRun(call, run);
-  const summary = await requireSummary(call.context, run);
-  const { stateReason } = await requireRun(call.context, run);
-  return { ...summary, reason: stateReason };
+  const { waits, notifications, ...status } = await requireStatus(call.context, run);
+  return {
+    ...status,
+    notifications: [...notifications],
+    ...(waits && { waits: waits.map(({ timeZones, ...wait }) => ({ ...wait, timeZones: [...timeZones] })) }),
+  };
 }
 
 async function pageEnd(call: Call, run: string): Promise<Run> {

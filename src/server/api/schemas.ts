@@ -4,6 +4,7 @@ import {
   auditOutcomes,
   auditWays,
   channels,
+  notifiedEvents,
   recipientStates,
   rejectionReasons,
   requestStates,
@@ -67,16 +68,46 @@ export const runPage = z
 
 export const campaignList = z.object({ campaigns: z.array(z.string()) }).meta({ id: 'Campaigns' });
 
+const runSummary = z.object({
+  run: z.string(),
+  campaign: z.string(),
+  state: z.enum(runStates),
+  contacts: z.record(z.enum(['read', ...rejectionReasons]), count),
+  requests: z.record(z.enum(['total', ...requestStates]), count),
+  recipients: z.record(z.enum(['total', ...recipientStates]), count),
+  waits: z
+    .array(
+      z.object({
+        timeZones: z.array(z.string()),
+        until: z.string(),
+        requests: count,
+        recipients: count,
+      }),
+    )
+    .optional()
+    .describe('Requests that wait until their sending window opens; only where there are some.'),
+});
+
 /** What `volley status --json` prints. */
-export const runStatus = z
-  .object({
-    run: z.string(),
-    campaign: z.string(),
-    state: z.enum(runStates),
-    contacts: z.record(z.enum(['read', ...rejectionReasons]), count),
-    requests: z.record(z.enum(['total', ...requestStates]), count),
-    recipients: z.record(z.enum(['total', ...recipientStates]), count),
-    reason: z.string().nullable(),
+export const runStatus = runSummary
+  .extend({
+    reason: z.string().nullable().describe('Why it is in its state, where there is something to say.'),
+    overtakenBy: z.string().nullable().describe('The more urgent run of its account that it waits for.'),
+    notifications: z
+      .array(
+        z.object({
+          notification: z.string(),
+          event: z.enum(notifiedEvents),
+          way: z.enum(['command', 'webhook', 'email']),
+          state: z.enum(['due', 'told', 'given up']),
+          notedAt: z.date(),
+          attempts: count,
+          problem: z.string().nullable(),
+          endedAt: z.date().nullable(),
+          mailRun: z.string().nullable(),
+        }),
+      )
+      .describe('Who was told of it, or is to be.'),
   })
   .meta({ id: 'RunStatus', description: 'A run in numbers; the states add up to the totals.' });
 
@@ -179,7 +210,7 @@ export const sheet = z
 /** Of the report of a run, what is always there. */
 export const runReport = z
   .looseObject({
-    summary: runStatus.omit({ reason: true }),
+    summary: runSummary,
     stateReason: z.string().nullable(),
     account: z.string(),
     channel: z.enum(channels),

@@ -1,0 +1,9 @@
+/** A value of a contact, or of its row, that cannot be sent. */
+export type Invalid = { readonly kind: 'invalid'; readonly column: string; readonly detail: string };
+
+/** A contact's value in a column; empty where it has none. */
+export type ValueIn = (column: string) => string;
+
+export function invalid(column: string, detail: string): Invalid {
+  return { kind: 'invalid', column, detail };
+}

@@ -1,0 +1,24 @@
+import type { MessageFields } from '../domain.ts';
+import { regionOf } from '../wire/time-zone.ts';
+import { isTime } from '../wire/values.ts';
+import { isLocalTime, momentOf } from './window.ts';
+
+/** Where a day ends last. */
+const lastZone = 'Etc/GMT+12';
+
+/**
+ * Whether the SendTime of a message is over. Without a TimeZone it is in the sender's, which only the service knows; then
+ * it is over when it is so everywhere.
+ */
+export function isSendTimeOver({ SendTime: time, TimeZone: zone }: MessageFields, now: Date): boolean {
+  if (time === undefined || !isTime(time)) return false;
+  return momentOf(time, (zone === undefined ? undefined : regionOf(zone)) ?? lastZone) < now;
+}
+
+/** What is wrong with a SendTime in its TimeZone, each of which is right by itself; undefined when nothing is. */
+export function wrongSendTime({ SendTime: time, TimeZone: zone }: MessageFields): string | undefined {
+  if (time === undefined || zone === undefined || !isTime(time)) return undefined;
+  const region = regionOf(zone);
+  if (region === undefined || isLocalTime(time, region)) return undefined;
+  return `there is no ${time} in ${zone}: the clocks are put forward over it`;
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { timeZone as ianaZone, text } from '../platform/scalars.ts';
+import { isTimeZone, regionOf } from '../wire/time-zone.ts';
+
+/** `timeZone`, `window`, `deadline` and `onDeadline` of a campaign. */
+
+const expectedZone = 'expected a time zone such as Pacific/Auckland or New Zealand Standard Time';
+
+/** As the interfaces of the service take them, by either kind of name; read into that of the IANA database. */
+const zone = z
+  .string()
+  .refine(isTimeZone, { error: expectedZone })
+  .transform((written) => (ianaZone.safeParse(written).success ? written : (regionOf(written) ?? written)));
+
+export const campaignTimeZone = zone
+  .optional()
+  .describe(
+    "The campaign's own time zone, such as Pacific/Auckland, or a Windows zone: that of the window where it names no other, of recipients whose own cannot be told, and of the deadline.",
+  );
+
+const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+const expectedDays = 'expected days such as Mon-Fri, or [Mon, Wed, Sat-Sun]';
+
+const days = z
+  .union([z.string(), z.array(z.string()).min(1, expectedDays)], { error: expectedDays })
+  .transform((written, context) => {
+    const found = readDays([written].flat());
+    if (found) return found;
+    context.addIssue({ code: 'custom', message: expectedDays });
+    return z.NEVER;
+  })
+  .default([1, 2, 3, 4, 5, 6, 7])
+  .meta({ type: ['string', 'array'] })
+  .describe('The days on which the window opens: Mon-Fri, or [Mon, Wed, Sat-Sun]. Every day by default.');
+
+/** @returns days from 1, Monday, to 7, in their order; undefined where one cannot be read */
+function readDays(written: readonly string[]): number[] | undefined {
+  const found = new Set<number>();
+  for (const range of written.flatMap((each) => each.split(','))) {
+    const places = range.split('-').map((name) => dayNames.findIndex((day) => isDay(name.trim(), day)));
+    const [first = -1, last = first] = places;
+    if (places.length > 2 || first === -1 || last === -1) return undefined;
+    // Fri-Mon is four days.
+    for (let day = first; ; day = (day + 1) % 7) {
+      found.add(day + 1);
+      if (day === last) break;
+    }
+  }
+  return [...found].sort((one, other) => one - other);
+}
+
+function isDay(written: string, name: string): boolean {
+  return written.toLowerCase() === name.toLowerCase();
+}
+
+function timeOfDay(pattern: RegExp, expected: string) {
+  return z
+    .string()
+    .regex(pattern, expected)
+    .transform((written) => {
+      const [hours = '', minutes = ''] = written.split(':');
+      return Number(hours) * 60 + Number(minutes);
+    });
+}
+
+const timeZone = z
+  .union([zone, z.strictObject({ column: text.describe('The column with it.') })], {
+    error: `${expectedZone}, recipient, or { column: … }`,
+  })
+  .or(z.literal('recipient'))
+  .transform((written) =>
+    typeof written === 'object'
+      ? ({ kind: 'column', column: written.column } as const)
+      : written === 'recipient'
+        ? ({ kind: 'recipient' } as const)
+        : ({ kind: 'zone', zone: written } as const),
+  )
+  .meta({ type: ['string', 'object'] })
+  .optional()
+  .describe(
+    "Whose local time counts: a zone for everybody; recipient, that of the country of the phone number (of a country with several, the window must be open in all of them); or { column: Zone }, that of a column with zones by either kind of name. The campaign's `timeZone` where it is not given.",
+  );
+
+const required = z
+  .strictObject({
+    days,
+    from: timeOfDay(/^([01]?\d|2[0-3]):[0-5]\d$/, 'expected a time of day such as "09:00"').describe(
+      'The local time from which on requests may be sent, such as "09:00".',
+    ),
+    to: timeOfDay(
+      /^(([01]?\d|2[0-3]):[0-5]\d|24:00)$/,
+      'expected a time of day such as "20:00", or "24:00"',
+    ).describe(
+      'The local time from which on they may not; before `from`, it is that of the day after. "24:00" is midnight.',
+    ),
+    timeZone,
+    hold: z
+      .enum(['engine', 'service'])
+      .default('engine')
+      .describe(
+        'Where that waits which cannot go now: here, or handed over at once with the SendTime and TimeZone of the next opening, where the interface has them.',
+      ),
+  })
+  .refine(({ from, to }) => from !== to, {
+    path: ['to'],
+    error: 'expected another time than `from`; "00:00" to "24:00" is the whole day',
+  });
+
+export const sendingWindow = required
+  .optional()
+  .describe('When requests may be sent, by local time; what cannot go now waits.');
+
+/** When requests of a campaign may be sent, and whose local time counts. */
+export type SendingWindow = z.output<typeof required>;
+
+/** A window as it was frozen with a run. */
+export const frozenWindow = z
+  .object({
+    days: z.array(z.number()).readonly(),
+    from: z.number(),
+    to: z.number(),
+    hold: z.enum(['engine', 'service']),
+  })
+  .optional();
+
+export type FrozenWindow = NonNullable<z.output<typeof frozenWindow>>;
+
+export const deadline = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'expected a local time such as 2026-12-01T17:00')
+  .refine(isTime, 'there is no such day or time')
+  .optional()
+  .describe(
+    "The local time by which all should be sent, in the campaign's `timeZone` (or that of the window, or of the schedule). `plan` says who would miss it at the rate that is set.",
+  );
+
+export const onDeadline = z
+  .enum(['warn', 'refuse'])
+  .optional()
+  .describe(
+    'What becomes of a plan of which somebody would miss the deadline: it is told (warn, as by default), or refused, and nothing is planned.',
+  );
+
+function isTime(written: string): boolean {
+  const time = new Date(`${written}Z`);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(written);
+}

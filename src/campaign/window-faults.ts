@@ -1,0 +1,61 @@
+import type { FieldDefinition } from '../wire/fields.ts';
+import { messageFields } from '../wire/fields.ts';
+import type { Definition } from './definition.ts';
+import { hasPlaceholder } from './placeholders.ts';
+import { wrongSendTime } from './send-times.ts';
+import type { CampaignTarget } from './target.ts';
+
+type Fault = { readonly path: readonly string[]; readonly what: string };
+
+/** What is wrong with the window and the deadline of a campaign, besides what each value by itself is. */
+export function windowFaults(definition: Definition, target: CampaignTarget): Fault[] {
+  const faults: Fault[] = [];
+  const fault = (path: readonly string[], what: string): void => {
+    faults.push({ path, what: `"${path.join('.')}": ${what}` });
+  };
+  const { window, deadline, channel, timeZone } = definition;
+  if (window && window.timeZone === undefined && timeZone === undefined)
+    fault(['window'], 'expected a timeZone here, or one of the campaign.');
+  if (window?.timeZone?.kind === 'recipient' && channel === 'email') {
+    const what = 'an e-mail address has no time zone; expected a time zone, or { column: … }.';
+    fault(['window', 'timeZone'], what);
+  }
+  if (window?.hold === 'service') {
+    const own = ['SendTime', 'TimeZone'].find((name) => Object.hasOwn(definition.message, name));
+    if (!holdsForUs(messageFields(target.interface, channel))) {
+      const what = `${channel} in ${target.interface} has no SendTime with a TimeZone; expected engine.`;
+      fault(['window', 'hold'], what);
+    } else if (own !== undefined) {
+      const what = `the campaign sets "message.${own}" itself; expected engine, or none of its own.`;
+      fault(['window', 'hold'], what);
+    }
+  }
+  const wrongTime = wrongSendTime(Object.fromEntries(staticTimes(definition)));
+  if (wrongTime !== undefined) fault(['message', 'SendTime'], `${wrongTime}.`);
+  if (deadline !== undefined && campaignZone(definition) === undefined)
+    fault(['deadline'], 'expected a timeZone of the campaign: nobody can tell when this is.');
+  return faults;
+}
+
+function staticTimes({ message }: Definition): [string, string][] {
+  return Object.entries(message).flatMap(([name, value]): [string, string][] =>
+    (name === 'SendTime' || name === 'TimeZone') && typeof value === 'string' && !hasPlaceholder(value)
+      ? [[name, value]]
+      : [],
+  );
+}
+
+/** Of the deadline. */
+export function campaignZone({
+  timeZone,
+  window,
+  schedule,
+}: Pick<Definition, 'timeZone' | 'window' | 'schedule'>): string | undefined {
+  const ofWindow = window?.timeZone?.kind === 'zone' ? window.timeZone.zone : undefined;
+  return timeZone ?? ofWindow ?? schedule?.timeZone;
+}
+
+/** Whether a message can say when it is to be sent, in a zone that it names. */
+function holdsForUs(fields: readonly FieldDefinition[]): boolean {
+  return ['SendTime', 'TimeZone'].every((name) => fields.some((field) => field.name === name));
+}

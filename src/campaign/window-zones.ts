@@ -1,0 +1,64 @@
+import { zonesOfNumber } from '../platform/phone-zones.ts';
+import { regionOf } from '../wire/time-zone.ts';
+import type { Definition } from './definition.ts';
+import { type Invalid, invalid, type ValueIn } from './invalid.ts';
+import { everOpens } from './window.ts';
+
+/** The zones of a contact as one text, which recipients of a request share: names of the IANA database with commas between. */
+export type WindowZones = string;
+
+/** In which time zones a contact is, as far as its window goes by them; or why it cannot be told. */
+export type ReadZones = (
+  valueIn: ValueIn,
+  address: string,
+) => { readonly kind: 'zones'; readonly zones: WindowZones } | Invalid;
+
+/** @returns undefined for a campaign without a window */
+export function zoneReader(
+  { window, timeZone: ownZone }: Pick<Definition, 'window' | 'timeZone'>,
+  recipientColumn: string,
+): ReadZones | undefined {
+  if (!window) return undefined;
+  const { timeZone } = window;
+  /** By the zones; `undefined` for those of which the window opens at some time. */
+  const known = new Map<WindowZones, string | undefined>();
+  const checked = (column: string, zones: WindowZones, whose: string): ReturnType<ReadZones> => {
+    if (!known.has(zones)) {
+      known.set(
+        zones,
+        everOpens(window, zones.split(',')) ? undefined : `the window is never open in ${whose}`,
+      );
+    }
+    const fault = known.get(zones);
+    return fault === undefined ? { kind: 'zones', zones } : invalid(column, fault);
+  };
+  const byDefault = (column: string, why: string): ReturnType<ReadZones> =>
+    ownZone === undefined
+      ? invalid(column, `${why}, and the campaign sets no "timeZone" for such recipients`)
+      : checked(column, ownZone, ownZone);
+
+  switch (timeZone?.kind) {
+    case 'column': {
+      const { column } = timeZone;
+      return (valueIn) => {
+        const written = valueIn(column).trim();
+        if (written === '') return byDefault(column, 'no time zone');
+        const zone = regionOf(written);
+        return zone === undefined
+          ? invalid(column, `expected a time zone such as Pacific/Auckland, got "${written}"`)
+          : checked(column, zone, zone);
+      };
+    }
+    case 'recipient':
+      return (_valueIn, address) => {
+        const zones = zonesOfNumber(address);
+        return zones.length === 0
+          ? byDefault(recipientColumn, 'a number of no country, so no time zone')
+          : checked(recipientColumn, zones.join(','), 'all time zones of its country at once');
+      };
+    default: {
+      const zone = timeZone?.zone ?? ownZone ?? 'UTC';
+      return () => checked(recipientColumn, zone, zone);
+    }
+  }
+}

@@ -1,0 +1,8 @@
+import { loadAccount } from '../engine/prepare.ts';
+import type { Account } from '../gateway/account.ts';
+import type { Shell } from './shell.ts';
+
+/** Slices of other runs are worked too, so their accounts may be asked for. */
+export function accountsOf(shell: Shell, known?: Account): (name: string) => Promise<Account> {
+  return async (name) => (name === known?.name ? known : loadAccount(name, shell.settings));
+}

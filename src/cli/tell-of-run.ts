@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EngineContext } from '../engine/context.ts';
+import { drainDeadlines } from '../engine/drain.ts';
+import { keepNotifying } from '../engine/keep-notifying.ts';
+import { openPatience } from '../engine/patience.ts';
+import type { TellingTools } from '../engine/tell.ts';
+import { runWorker } from '../engine/worker.ts';
+import { listRunNotifications } from '../ledger/notifications/list.ts';
+import { openLogger } from '../platform/logger.ts';
+import { notificationMail } from '../report/notification-mail.ts';
+import { accountsOf } from './accounts-of.ts';
+import type { Shell } from './shell.ts';
+
+/** What this process has to tell others with. */
+export function tellingTools(shell: Shell, campaigns?: string): TellingTools {
+  return {
+    settings: shell.settings,
+    campaigns,
+    accountNamed: accountsOf(shell),
+    writeMail: notificationMail,
+  };
+}
+
+/** Whoever cannot be told in that time is left to the next process (milliseconds); and an e-mail has so long. */
+const patientFor = 20_000;
+const mailTime = 30_000;
+
+/**
+ * Tells what became of a run that was sent by this process, as far as nobody else does: there may be no worker. What else
+ * is due is told too.
+ */
+export async function tellOfRun(shell: Shell, context: EngineContext, run: string): Promise<void> {
+  const { ledger, monotonic } = context;
+  const isUntold = async (): Promise<boolean> =>
+    (await listRunNotifications(ledger.pool, run)).some(({ state }) => state === 'due');
+  const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
+  const deadlines = drainDeadlines(shell.stop);
+  const telling = {
+    tools: tellingTools(shell),
+    every: undefined,
+    logger,
+    stop: shell.stop,
+    cutOff: deadlines.cutOff,
+  };
+  try {
+    const end = monotonic() + patientFor;
+    for (;;) {
+      await keepNotifying(context, telling);
+      if (shell.stop.aborted || monotonic() > end || !(await isUntold())) break;
+      await sleep(500, undefined, { signal: shell.stop }).catch(() => undefined);
+    }
+    if (await isUntold())
+      shell.note(
+        `Not everybody is told yet; \`volley status ${run}\` says why. A worker tries again, or the next \`volley run\`.`,
+      );
+    for (const { mailRun } of await listRunNotifications(ledger.pool, run))
+      if (mailRun !== null) await sendMail(shell, context, mailRun);
+  } finally {
+    deadlines.clear();
+  }
+}
+
+/** An e-mail that takes too long stays in the queue, for whatever process is there next. */
+async function sendMail(shell: Shell, context: EngineContext, run: string): Promise<void> {
+  const over = new AbortController();
+  const stop = AbortSignal.any([shell.stop, over.signal, AbortSignal.timeout(mailTime)]);
+  const deadlines = drainDeadlines(stop);
+  const silent = { onLost: () => undefined, onBack: () => undefined };
+  try {
+    await runWorker(context, {
+      accountNamed: accountsOf(shell),
+      stop,
+      cutOff: deadlines.cutOff,
+      patience: openPatience(silent, context.ledger, deadlines.giveUp),
+      watched: run,
+      onWatch: ({ state, held }) => {
+        if (state !== 'running' && held === 0) over.abort();
+      },
+    });
+  } finally {
+    deadlines.clear();
+  }
+}

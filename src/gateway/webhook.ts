@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto';
+import { Client } from 'undici';
+import { describeError } from './evidence.ts';
+import type { Webhook } from './webhook-settings.ts';
+
+/** What is told, in one attempt. */
+export type WebhookCall = {
+  /** The same in each attempt. */
+  readonly id: string;
+  readonly now: Date;
+  readonly body: string;
+};
+
+export type WebhookEnd =
+  | { readonly kind: 'told' }
+  /** 410: whoever it is wants no more of it. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'not told'; readonly problem: string };
+
+/** Milliseconds. */
+const timeouts = { connect: 5_000, headers: 15_000, whole: 30_000 };
+
+/** What is read of an answer that says nothing (bytes); what is more is not waited for. */
+const answerBytes = 64 * 1024;
+
+/**
+ * One POST, signed by the Standard Webhooks scheme; redirects are not followed. Never rejects, and what it says holds
+ * neither the address nor a word of the answer.
+ *
+ * @param cutOff ends the exchange where it stands
+ */
+export async function callWebhook(
+  { url, key }: Webhook,
+  { id, now, body }: WebhookCall,
+  cutOff: AbortSignal,
+): Promise<WebhookEnd> {
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const client = new Client(url.origin, { allowH2: false, connect: { timeout: timeouts.connect } });
+  const late = AbortSignal.timeout(timeouts.whole);
+  try {
+    const answer = await client.request({
+      method: 'POST',
+      path: `${url.pathname}${url.search}`,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'volley',
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${signature}`,
+      },
+      body,
+      headersTimeout: timeouts.headers,
+      bodyTimeout: timeouts.headers,
+      signal: AbortSignal.any([late, cutOff]),
+    });
+    const { statusCode } = answer;
+    // Whoever sends more has answered all the same.
+    await answer.body.dump({ limit: answerBytes, signal: late }).catch(() => undefined);
+    if (statusCode >= 200 && statusCode < 300) return { kind: 'told' };
+    if (statusCode === 410) return { kind: 'gone' };
+    return { kind: 'not told', problem: `answered ${statusCode}` };
+  } catch (error) {
+    if (cutOff.aborted) return { kind: 'not told', problem: 'no answer until the process had to end' };
+    const problem = late.aborted ? `no answer within ${timeouts.whole} ms` : describeError(error);
+    return { kind: 'not told', problem };
+  } finally {
+    await client.destroy().catch(() => undefined);
+  }
+}

@@ -1,0 +1,122 @@
+import type pg from 'pg';
+
+/** A run's sending windows, from the staged envelopes, which know the time zones of their recipients. */
+
+/** How it is with the window of recipients in some time zones when their run is planned. */
+export type PlannedWindow = {
+  /** Null where it is open, or its requests are handed over before. */
+  readonly opensAt: Date | null;
+  /** Null where it is not open, or stays so. */
+  readonly shutsAt: Date | null;
+  /** What the service is told, and the moment that this is; null where it is told nothing. */
+  readonly handover: {
+    readonly at: Date;
+    readonly fields: Readonly<Record<'SendTime' | 'TimeZone', string>>;
+  } | null;
+};
+
+/** @param zones names of the IANA database */
+export type PlanWindow = (zones: readonly string[]) => PlannedWindow;
+
+/**
+ * Numbers the zones of those who are still staged: what opens first comes first, then what shuts first, so that the first
+ * requests of a run are those that can be sent first.
+ */
+export async function numberWindows(client: pg.PoolClient, plan: PlanWindow | undefined): Promise<void> {
+  if (!plan) return;
+  const { rows } = await client.query<{ zones: string }>(
+    `
+    SELECT zones
+    FROM staged_envelopes e
+    WHERE zones IS NOT NULL AND EXISTS (SELECT FROM staged_contacts s WHERE s.envelope = e.envelope)
+    GROUP BY zones
+    ORDER BY min(envelope)
+    `,
+  );
+  const never = Number.POSITIVE_INFINITY;
+  const windows = rows
+    .map(({ zones }) => ({ zones, ...plan(zones.split(',')) }))
+    .sort(
+      (one, other) =>
+        (one.opensAt?.getTime() ?? 0) - (other.opensAt?.getTime() ?? 0) ||
+        compare(one.shutsAt?.getTime() ?? never, other.shutsAt?.getTime() ?? never),
+    );
+  await client.query(`
+    CREATE TEMPORARY TABLE staged_windows (
+      place smallint, zones text, opens_at timestamptz, shuts_at timestamptz, send_at timestamptz, fields jsonb
+    ) ON COMMIT DROP
+  `);
+  await client.query(
+    `
+    INSERT INTO staged_windows
+    SELECT place, zones, opens_at, shuts_at, send_at, fields
+    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::jsonb[])
+      WITH ORDINALITY AS w (zones, opens_at, shuts_at, send_at, fields, place)
+    `,
+    [
+      windows.map(({ zones }) => zones),
+      windows.map((each) => each.opensAt),
+      windows.map((each) => each.shutsAt),
+      windows.map(({ handover }) => handover?.at ?? null),
+      windows.map(({ handover }) => JSON.stringify(handover?.fields ?? {})),
+    ],
+  );
+}
+
+function compare(one: number, other: number): number {
+  return one === other ? 0 : one - other;
+}
+
+export async function insertWindows(client: pg.PoolClient, run: string): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO run_windows (run_id, place, zones, send_at, opens_at, shuts_at)
+    SELECT $1, place, string_to_array(zones, ','), send_at, opens_at, shuts_at
+    FROM staged_windows
+    `,
+    [run],
+  );
+}
+
+/** What a run has for one window, or all of it where it has none. */
+export type Portion = {
+  /** None in a run without windows. */
+  readonly zones: readonly string[];
+  readonly requests: number;
+  readonly recipients: number;
+  /** Some of those who come last, by their lines in all files together; the last first. */
+  readonly last: readonly { readonly address: string; readonly line: number }[];
+};
+
+/** In the order of the requests. */
+export async function readPortions(
+  client: pg.PoolClient,
+  windowed: boolean,
+  examples: number,
+): Promise<Portion[]> {
+  const zones = windowed ? 'e.zones' : 'CAST(NULL AS text)';
+  const { rows } = await client.query<Omit<Portion, 'zones'> & { readonly zones: string | null }>(
+    `
+    SELECT zones, requests, recipients,
+           (SELECT coalesce(json_agg(json_build_object('address', s.address, 'line', s.line)
+                                     ORDER BY s.envelope DESC, s.line DESC), '[]')
+            FROM (
+              SELECT s.address, s.line, s.envelope
+              FROM staged_contacts s
+              ${windowed ? 'JOIN staged_envelopes e USING (envelope) WHERE e.zones = portion.zones' : ''}
+              ORDER BY s.envelope DESC, s.line DESC
+              LIMIT $1
+            ) s) AS last
+    FROM (
+      SELECT ${zones} AS zones, min(z.envelope) AS place, sum(z.requests)::integer AS requests,
+             sum(z.recipients)::integer AS recipients
+      FROM sized_envelopes z
+      ${windowed ? 'JOIN staged_envelopes e ON e.envelope = z.staged' : ''}
+      GROUP BY 1
+    ) portion
+    ORDER BY place
+    `,
+    [examples],
+  );
+  return rows.map((row) => ({ ...row, zones: row.zones === null ? [] : row.zones.split(',') }));
+}

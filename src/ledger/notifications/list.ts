@@ -1,0 +1,65 @@
+import type pg from 'pg';
+import type { NotifiedEvent } from '../../domain.ts';
+
+/** What somebody was told, or is to be told. */
+export type ListedNotification = {
+  readonly notification: string;
+  readonly event: NotifiedEvent;
+  readonly way: 'command' | 'webhook' | 'email';
+  readonly state: 'due' | 'told' | 'given up';
+  readonly notedAt: Date;
+  readonly attempts: number;
+  /** Why it was not told yet, or never will be. */
+  readonly problem: string | null;
+  readonly endedAt: Date | null;
+  /** The run of its own that an e-mail is. */
+  readonly mailRun: string | null;
+};
+
+const columns = `
+  notification, event, target ->> 'kind' AS way, state, noted_at AS "notedAt", attempts, problem,
+  ended_at AS "endedAt", mail_run AS "mailRun"
+`;
+
+/** Of a run, in the order in which it happened. */
+export async function listRunNotifications(
+  client: pg.Pool | pg.ClientBase,
+  run: string,
+): Promise<ListedNotification[]> {
+  const { rows } = await client.query<ListedNotification>(
+    `SELECT ${columns} FROM notifications WHERE run_id = $1 ORDER BY change, place`,
+    [run],
+  );
+  return rows;
+}
+
+export type ScheduleNotification = ListedNotification & { readonly schedule: string };
+
+/** Of times of schedules that made no run: those that were not told, the newest first. */
+export async function listUntoldTicks(pool: pg.Pool, limit: number): Promise<ScheduleNotification[]> {
+  const { rows } = await pool.query<ScheduleNotification>(
+    `
+    SELECT schedule, ${columns}
+    FROM notifications
+    WHERE schedule IS NOT NULL AND state IN ('due', 'given up')
+    ORDER BY noted_at DESC, schedule, place
+    LIMIT $1
+    `,
+    [limit],
+  );
+  return rows;
+}
+
+/** Runs that are e-mails of their own, and that nobody has begun to send: whoever made them may be dead. */
+export async function listUnbegunMails(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ run: string }>(
+    `
+    SELECT r.run_id AS run
+    FROM runs r
+    JOIN notifications n ON n.mail_run = r.run_id
+    WHERE r.state = 'planned'
+    ORDER BY r.run_id
+    `,
+  );
+  return rows.map(({ run }) => run);
+}

@@ -1,0 +1,89 @@
+import type pg from 'pg';
+import type { TakenNotification } from './take.ts';
+
+/** The key of a taking: what another one has meanwhile is not touched. */
+type Taking = Pick<TakenNotification, 'notification' | 'taking'>;
+
+/** SQL: of a taking that is still the last one. */
+const stillTaken = `notification = $1 AND takings = $2 AND state = 'due'`;
+
+/**
+ * Notes an attempt before it is made, with what is told by it.
+ *
+ * @returns whether it may be made
+ */
+export async function beginAttempt(
+  pool: pg.Pool,
+  { notification, taking }: Taking,
+  body: string,
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `UPDATE notifications SET attempts = attempts + 1, body = $3 WHERE ${stillTaken}`,
+    [notification, taking, body],
+  );
+  return rowCount === 1;
+}
+
+/** `due → told` */
+export async function noteTold(pool: pg.Pool, { notification, taking }: Taking, now: Date): Promise<void> {
+  await pool.query(
+    `UPDATE notifications SET state = 'told', problem = NULL, ended_at = $3 WHERE ${stillTaken}`,
+    [notification, taking, now],
+  );
+}
+
+/**
+ * `due → told`, in the transaction that makes the run which is its e-mail: so there is one, however often it is tried.
+ *
+ * @returns whether it was still to be told
+ */
+export async function noteMailed(
+  client: pg.ClientBase,
+  { notification, taking }: Taking,
+  mailRun: string,
+  now: Date,
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `
+    UPDATE notifications
+    SET state = 'told', problem = NULL, ended_at = $3, mail_run = $4, attempts = attempts + 1
+    WHERE ${stillTaken}
+    `,
+    [notification, taking, now, mailRun],
+  );
+  return rowCount === 1;
+}
+
+/** Why something was not told yet, and when it is due again. */
+export type Postponement = {
+  /** In words without a secret and without an address. */
+  readonly problem: string;
+  readonly dueAt: Date;
+  /** Those that were made; one that failed before it was noted counts too. */
+  readonly attempts: number;
+};
+
+/** Not told, and due again. */
+export async function postpone(
+  pool: pg.Pool,
+  { notification, taking }: Taking,
+  { problem, dueAt, attempts }: Postponement,
+): Promise<void> {
+  await pool.query(
+    `UPDATE notifications SET problem = $3, due_at = $4, attempts = greatest(attempts, $5) WHERE ${stillTaken}`,
+    [notification, taking, problem, dueAt, attempts],
+  );
+}
+
+/** `due → given up` */
+export async function giveUp(
+  pool: pg.Pool,
+  { notification, taking }: Taking,
+  problem: string,
+  now: Date,
+): Promise<void> {
+  await pool.query(
+    `UPDATE notifications SET state = 'given up', problem = $3, ended_at = $4 WHERE ${stillTaken}`,
+    [notification, taking, problem, now],
+  );
+}

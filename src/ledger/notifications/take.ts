@@ -1,0 +1,78 @@
+import type pg from 'pg';
+import type { MissedTimes, NotifiedEvent } from '../../domain.ts';
+
+/** Something that is to be told to somebody; taken, so that nobody else tells it now. */
+export type TakenNotification = {
+  readonly notification: string;
+  /** Tells this taking from every other one. */
+  readonly taking: number;
+  readonly event: NotifiedEvent;
+  /** Parsed again by who reads it. */
+  readonly target: unknown;
+  readonly about:
+    | { readonly kind: 'run'; readonly run: string; readonly campaignFile: string | null }
+    | { readonly kind: 'schedule'; readonly missed: MissedTimes };
+  readonly reason: string | null;
+  readonly notedAt: Date;
+  /** Earlier ones. */
+  readonly attempts: number;
+  /** As it was first told; null when it never was. */
+  readonly body: string | null;
+};
+
+type DbTakenRow = Pick<
+  TakenNotification,
+  'notification' | 'event' | 'target' | 'reason' | 'attempts' | 'body'
+> & {
+  readonly takings: number;
+  readonly run_id: string | null;
+  readonly campaign_file: string | null;
+  readonly schedule: string | null;
+  readonly missed: Omit<MissedTimes, 'schedule'> | null;
+  readonly noted_at: Date;
+};
+
+/**
+ * Takes the one that has been due for the longest, of those that nobody has.
+ *
+ * @param ignored those that this process can do nothing about
+ * @param until when it is due again, if nobody says otherwise
+ * @returns undefined when nothing is due
+ */
+export async function takeNotification(
+  pool: pg.Pool,
+  ignored: readonly string[],
+  now: Date,
+  until: Date,
+): Promise<TakenNotification | undefined> {
+  const { rows } = await pool.query<DbTakenRow>(
+    `
+    UPDATE notifications n
+    SET takings = takings + 1, due_at = $3
+    FROM (
+      SELECT notification
+      FROM notifications
+      WHERE state = 'due' AND due_at <= $2 AND notification <> ALL ($1::uuid[])
+      ORDER BY due_at, noted_at
+      LIMIT 1
+      FOR UPDATE SKIP LOCKED
+    ) due
+    WHERE n.notification = due.notification
+    RETURNING n.notification, takings, event, target, run_id, campaign_file, schedule, missed, reason, noted_at,
+              attempts, body
+    `,
+    [ignored, now, until],
+  );
+  const [row] = rows;
+  if (!row) return undefined;
+  const { run_id: run, schedule, missed, takings: taking, campaign_file: campaignFile } = row;
+  const { notification, event, target, reason, noted_at: notedAt, attempts, body } = row;
+  const about =
+    run !== null
+      ? ({ kind: 'run', run, campaignFile } as const)
+      : missed !== null && schedule !== null
+        ? ({ kind: 'schedule', missed: { ...missed, schedule } } as const)
+        : undefined;
+  if (!about) throw new Error(`notification ${notification} is about nothing`);
+  return { notification, taking, event, target, about, reason, notedAt, attempts, body };
+}

@@ -1,0 +1,145 @@
+import type pg from 'pg';
+import type { RunState, WindowWait } from '../../domain.ts';
+import { inTransaction } from '../connection.ts';
+import { enqueueSlices, type SlicePlan } from './enqueue.ts';
+import type { SliceQueue } from './queue.ts';
+
+/**
+ * Slices whose window is shut are `waiting` and in nobody's way: they are not put into the queue, and do not count among
+ * those that a run may have there. They could wait in the queue itself, as jobs that start later; but then each pause and
+ * each change of the account's limits would have to find them there, and they would go by the clock of Postgres, where all
+ * that is said of windows goes by that of the worker that sends.
+ */
+
+/** The window of a slice. */
+export type SliceWindow = {
+  readonly place: number;
+  /** Names of the IANA database. */
+  readonly zones: readonly string[];
+  /** When the service sends what it is handed over; null where it is told nothing. */
+  readonly sendAt: Date | null;
+};
+
+export async function findWindow(client: pg.ClientBase, run: string, place: number): Promise<SliceWindow> {
+  const { rows } = await client.query<SliceWindow>(
+    'SELECT place, zones, send_at AS "sendAt" FROM run_windows WHERE run_id = $1 AND place = $2',
+    [run, place],
+  );
+  const [window] = rows;
+  if (!window) throw new Error(`run ${run} has no window ${place}`);
+  return window;
+}
+
+/** Says that no slice of a window is to be taken before a moment. */
+export async function shutWindow(
+  pool: pg.Pool,
+  { run, place, opensAt }: { readonly run: string; readonly place: number; readonly opensAt: Date },
+): Promise<void> {
+  await pool.query('UPDATE run_windows SET opens_at = $3, shuts_at = NULL WHERE run_id = $1 AND place = $2', [
+    run,
+    place,
+    opensAt,
+  ]);
+}
+
+/** A window that may be open again. */
+export type DueWindow = Pick<SliceWindow, 'place' | 'zones'> & {
+  readonly run: string;
+  readonly account: string;
+  /** As it was frozen when the run was planned. */
+  readonly definition: unknown;
+};
+
+/**
+ * Of runs that are being sent, or will be as soon as a worker takes them. What waits for approval waits for that first. Windows
+ * of runs that are over are forgotten, so that nobody looks at them again.
+ */
+export async function listDueWindows(
+  pool: pg.Pool,
+  now: Date,
+  ignoredAccounts: readonly string[],
+): Promise<DueWindow[]> {
+  const { rows } = await pool.query<DueWindow>({
+    name: 'list-due-windows',
+    text: `
+      WITH over AS (
+        SELECT run_id, place
+        FROM run_windows w
+        WHERE opens_at <= $1
+          AND EXISTS (SELECT FROM runs r WHERE r.run_id = w.run_id AND r.state IN ('completed', 'cancelled', 'failed'))
+        FOR UPDATE SKIP LOCKED
+      ), forgotten AS (
+        UPDATE run_windows w
+        SET opens_at = NULL
+        FROM over
+        WHERE w.run_id = over.run_id AND w.place = over.place
+      )
+      SELECT run_id AS run, w.place, w.zones, r.account, r.definition
+      FROM run_windows w
+      JOIN runs r USING (run_id)
+      WHERE w.opens_at <= $1 AND r.account <> ALL ($2::text[])
+        AND (r.state = 'running'
+             OR (r.state = 'planned' AND NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id)))
+      ORDER BY w.opens_at, run_id, w.place
+    `,
+    values: [now, ignoredAccounts],
+  });
+  return rows;
+}
+
+/**
+ * Opens a window that was to open by now: its slices may go into the queue. Done by several workers at once, it is done
+ * once.
+ *
+ * @param opensAt where it has shut again meanwhile, when it opens next; null: it is open
+ */
+export async function openWindow(
+  queue: SliceQueue,
+  pool: pg.Pool,
+  plan: SlicePlan,
+  {
+    place,
+    opensAt,
+    shutsAt,
+    now,
+  }: {
+    readonly place: number;
+    readonly opensAt: Date | null;
+    readonly shutsAt: Date | null;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    // Whoever changes slices takes the run first.
+    const { rows } = await client.query<{ state: RunState }>(
+      'SELECT state FROM runs WHERE run_id = $1 FOR UPDATE',
+      [plan.run],
+    );
+    const { rowCount } = await client.query(
+      'UPDATE run_windows SET opens_at = $3, shuts_at = $4 WHERE run_id = $1 AND place = $2 AND opens_at <= $5',
+      [plan.run, place, opensAt, shutsAt, now],
+    );
+    const state = rows[0]?.state;
+    if (rowCount === 1 && opensAt === null && (state === 'running' || state === 'planned'))
+      await enqueueSlices(queue, client, plan);
+  });
+}
+
+/** What of a run waits for its window, and until when; what opens first comes first. */
+export async function listWaits(client: pg.Pool | pg.ClientBase, run: string): Promise<WindowWait[]> {
+  const { rows } = await client.query<Omit<WindowWait, 'until'> & { readonly until: Date }>(
+    `
+    SELECT w.zones AS "timeZones", w.opens_at AS until, count(*)::integer AS requests,
+           sum(q.recipients)::integer AS recipients
+    FROM run_windows w
+    JOIN runs r USING (run_id)
+    JOIN slices s ON s.run_id = w.run_id AND s.window_place = w.place AND s.state <> 'done'
+    JOIN requests q ON q.run_id = s.run_id AND q.request BETWEEN s.first_request AND s.last_request
+    WHERE w.run_id = $1 AND w.opens_at IS NOT NULL AND r.state IN ('planned', 'running') AND q.state = 'planned'
+    GROUP BY w.place, w.zones, w.opens_at
+    ORDER BY w.opens_at, w.place
+    `,
+    [run],
+  );
+  return rows.map(({ until, ...wait }) => ({ ...wait, until: until.toISOString() }));
+}

@@ -1,0 +1,51 @@
+import type { Told } from '../domain.ts';
+import { printable } from './printable.ts';
+import { runSummaryText } from './run-summary.ts';
+
+const count = new Intl.NumberFormat('en');
+
+/** What is told, as an e-mail in plain words. It has no address of a recipient. */
+export function notificationMail(told: Told): { readonly subject: string; readonly text: string } {
+  const { reason } = told.data;
+  const because = reason === null ? [] : [`  because     ${printable(reason)}`];
+  if (told.type === 'schedule.missed') {
+    const { campaign, schedule, times, from, until, state } = told.data;
+    const happened = state === 'missed' ? 'missed' : 'could not be planned';
+    return {
+      subject: `Campaign ${campaign}: ${happened}${times > 1 ? `, ${count.format(times)} times` : ''}`,
+      text: [
+        `Schedule ${printable(schedule)}  ${campaign}  ${happened}`,
+        times > 1 ? `  times       ${times}, from ${from} to ${until}` : `  time        ${from}`,
+        ...because,
+        '',
+        'volley schedule list   says what became of its times.',
+      ].join('\n'),
+    };
+  }
+  const { run, campaign } = told.data;
+  const next = told.type === 'run.paused' ? [`volley resume ${run}   goes on.`] : [];
+  return {
+    subject: `Campaign ${campaign}: ${headline(told)}`,
+    text: [
+      runSummaryText(told.data),
+      ...because,
+      `  told of     ${told.type}, ${told.timestamp}`,
+      '',
+      `volley report run ${run}   has all of it.`,
+      ...next,
+    ].join('\n'),
+  };
+}
+
+function headline({ type, data: { recipients } }: Exclude<Told, { type: 'schedule.missed' }>): string {
+  const total = count.format(recipients.total);
+  if (type === 'run.paused') return `paused, ${count.format(recipients.pending)} of ${total} not sent`;
+  const parts = [
+    [recipients.rejected + recipients.failed, 'failed'],
+    [recipients.unknown, 'unknown'],
+  ] as const;
+  const wrong = parts
+    .filter(([recipients]) => recipients > 0)
+    .map(([recipients, word]) => `${count.format(recipients)} of ${total} ${word}`);
+  return ['completed', ...(wrong.length > 0 ? wrong : [`${total} sent`])].join(', ');
+}

@@ -1,0 +1,27 @@
+import type { ListedNotification, ScheduleNotification } from '../ledger/notifications/list.ts';
+import { printable } from './printable.ts';
+
+/** Who was told of a run, or is to be, a line each; to stand below its summary. */
+export function notificationLines(notifications: readonly ListedNotification[]): string[] {
+  return notifications.map((each) => `  notify      ${each.event} by ${each.way}: ${outcome(each)}`);
+}
+
+/** Times of schedules that somebody was not told of, a line each. */
+export function untoldTickLines(notifications: readonly ScheduleNotification[]): string[] {
+  return notifications.map(
+    (each) => `${printable(each.schedule)}: ${each.event} by ${each.way}: ${outcome(each)}`,
+  );
+}
+
+function outcome({ state, attempts, problem, mailRun }: ListedNotification): string {
+  const because = problem === null ? '' : `: ${printable(problem)}`;
+  const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+  switch (state) {
+    case 'told':
+      return mailRun === null ? 'told' : `told by run ${mailRun}`;
+    case 'due':
+      return `not told yet, ${tries}${because}`;
+    case 'given up':
+      return `given up, ${tries}${because}`;
+  }
+}

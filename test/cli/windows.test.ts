@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { openDispatchScene } from '../support/dispatch-scene.ts';
+import { plannedRun, runIs } from '../support/planned-run.ts';
+
+/** An hour that begins twelve hours from now. */
+function farWindow(): { readonly yaml: string; readonly opens: Date } {
+  const opens = new Date(Date.now() + 12 * 3_600_000);
+  opens.setUTCMinutes(0, 0, 0);
+  const hour = (hours: number): string => `${String(hours % 24).padStart(2, '0')}:00`;
+  const from = opens.getUTCHours();
+  return { opens, yaml: `window: { from: "${hour(from)}", to: "${hour(from + 1)}", timeZone: Etc/UTC }\n` };
+}
+
+test('a run whose window is shut says until when it waits, outlives its process, and can be cancelled', async () => {
+  await using scene = await openDispatchScene({ requests: 3, concurrency: 4 });
+  const { yaml, opens } = farWindow();
+  await scene.workspace.write('campaign.yaml', `${await scene.workspace.read('campaign.yaml')}${yaml}`);
+  const time = opens.toISOString().slice(0, 16).replace('T', ' ');
+
+  const started = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(started);
+  await started.says(`0/3 requests; the next sending window opens at ${time} UTC`);
+  started.process.kill('SIGKILL');
+  await started.ended;
+
+  const resumed = scene.start(['resume', run]);
+  await resumed.says(`the next sending window opens at ${time} UTC`);
+  const { stdout } = await scene.start(['status', run]).ended;
+  expect(stdout).toContain(
+    `  waiting     3 requests (6 recipients) for their window, until ${time} Etc/UTC\n`,
+  );
+  const { stdout: json } = await scene.start(['status', run, '--json']).ended;
+  expect(JSON.parse(json)).toMatchObject({
+    state: 'running',
+    waits: [{ timeZones: ['Etc/UTC'], until: opens.toISOString(), requests: 3, recipients: 6 }],
+  });
+  resumed.process.kill('SIGINT');
+  expect((await resumed.ended).code).toBe(130);
+  await runIs(scene, run, 'paused');
+
+  expect(await scene.start(['cancel', run]).ended).toMatchObject({ code: 0 });
+  expect((await scene.start(['status', run, '--json']).ended).stdout).toContain('"cancelled":3');
+  expect(scene.peer.received()).toMatchObject({ requests: 0 });
+});

@@ -1,0 +1,58 @@
+import { createServer, type RequestListener } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { callWebhook } from '../../src/gateway/webhook.ts';
+import { listening } from '../support/listening.ts';
+
+const key = Buffer.alloc(32, 7);
+const never = new AbortController().signal;
+const call = { id: 'an-id', now: new Date(), body: '{}' };
+
+async function answeredBy(listener: RequestListener, cutOff: AbortSignal = never) {
+  await using server = await listening(createServer(listener));
+  return await callWebhook({ url: new URL(`http://127.0.0.1:${server.port}/x?y=1`), key }, call, cutOff);
+}
+
+test('what is told is sent by POST to the whole address', async () => {
+  const seen: unknown[] = [];
+  const end = await answeredBy(({ method, url, headers }, response) => {
+    seen.push([method, url, headers['content-type'], headers['webhook-id']]);
+    response.end();
+  });
+  expect([end, ...seen]).toEqual([{ kind: 'told' }, ['POST', '/x?y=1', 'application/json', 'an-id']]);
+});
+
+test('an answer without end is an answer: no more than 64 KiB of it is read', async () => {
+  let written = 0;
+  const end = await answeredBy((_, response) => {
+    const piece = Buffer.alloc(16_384);
+    const write = (): void => {
+      while (!response.destroyed && response.write(piece)) written += piece.length;
+      if (!response.destroyed) response.once('drain', write);
+    };
+    write();
+  });
+  expect(end).toEqual({ kind: 'told' });
+  expect(written).toBeLessThan(64 * 1024 * 1024);
+});
+
+test.each([
+  ['whose answer is none', (_: unknown, { socket }) => void socket?.end('hello\r\n\r\n')],
+  ['that hangs up', (_: unknown, { socket }) => void socket?.destroy()],
+  [
+    'whose header is too large',
+    (_: unknown, response) => void response.setHeader('x', 'y'.repeat(99_999)).end(),
+  ],
+] satisfies [string, RequestListener][])('one %s was not told, in words of our own', async (_, listener) => {
+  const end = await answeredBy(listener);
+  expect(end).toMatchObject({ kind: 'not told' });
+  expect(JSON.stringify(end)).not.toMatch(/hello|yyy|127\.0\.0\.1/);
+});
+
+test('a process that has to end waits for no answer', async () => {
+  const stop = new AbortController();
+  const end = answeredBy(() => undefined, stop.signal);
+  await sleep(50);
+  stop.abort();
+  expect(await end).toEqual({ kind: 'not told', problem: 'no answer until the process had to end' });
+});

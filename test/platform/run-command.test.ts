@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type CommandCall, type CommandEnd, runCommand } from '../../src/platform/run-command.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+
+const never = new AbortController().signal;
+const environment = { PATH: process.env['PATH'] ?? '' };
+
+function run(
+  words: readonly string[],
+  changes: Partial<CommandCall> = {},
+  cutOff: AbortSignal = never,
+): Promise<CommandEnd> {
+  return runCommand(
+    { words, folder: '/', environment, input: '', within: 10_000, grace: 200, ...changes },
+    cutOff,
+  );
+}
+
+/** Whether a process is there that is no zombie. */
+function lives(pid: string): boolean {
+  const status = `/proc/${pid.trim()}/stat`;
+  return existsSync(status) && !/\) [ZX] /.test(readFileSync(status, 'utf8'));
+}
+
+test('a command has its input, its folder and its environment, and no other', async () => {
+  await using workspace = await makeWorkspace();
+  const end = await run(['sh', '-c', 'cat; pwd; env'], {
+    folder: workspace.folder,
+    environment: { ...environment, VOLLEY_EVENT: 'paused' },
+    input: 'told\n',
+  });
+  const [told, folder, ...names] = end.output.split('\n');
+  expect([told, folder, end.problem]).toEqual(['told', workspace.folder, undefined]);
+  const own = ['PATH', 'VOLLEY_EVENT', 'PWD', 'OLDPWD', 'SHLVL', '_'];
+  expect(names.flatMap((line) => line.split('=')[0] || []).filter((name) => !own.includes(name))).toEqual([]);
+});
+
+test('its words are no text for a shell', async () => {
+  const end = await run(['printf', '%s|', '$(id) ; `id` && *', '']);
+  expect(end.output).toBe('$(id) ; `id` && *||');
+});
+
+test.each([
+  ['ends with another code than 0', ['sh', '-c', 'exit 7'], 'ended with 7'],
+  ['is ended by a signal', ['sh', '-c', 'kill -9 $$'], 'was ended by SIGKILL'],
+  ['is not there', ['./no-such-program'], 'could not be started (ENOENT)'],
+  ['cannot be written down', ['echo', 'a\0b'], 'could not be started'],
+])('a command that %s has not told', async (_, words, problem) => {
+  expect((await run(words)).problem).toBe(problem);
+});
+
+test('one that is over before it has read its input is no problem', async () => {
+  expect(await run(['true'], { input: 'x'.repeat(1_000_000) })).toEqual({ output: '' });
+});
+
+test('of what it writes, however much and whatever it is, the first 4 KiB are kept', async () => {
+  const { output, problem } = await run(['sh', '-c', 'head -c 3000000 /dev/zero; echo late >&2']);
+  expect([output.length, problem]).toEqual([4_096, undefined]);
+});
+
+test('one that does not end in time is ended, with all that it has started, whatever they do about it', async () => {
+  await using workspace = await makeWorkspace();
+  const script = 'trap "" TERM; sleep 60 & echo $! > pid; wait; sleep 60';
+  const { problem } = await run(['sh', '-c', script], { folder: workspace.folder, within: 200 });
+  expect(problem).toBe('was not over within 200 ms');
+  expect(lives(await workspace.read('pid'))).toBe(false);
+});
+
+test('what it leaves running is ended with it', async () => {
+  await using workspace = await makeWorkspace();
+  const { problem } = await run(['sh', '-c', 'sleep 60 & echo $! > pid'], { folder: workspace.folder });
+  expect(problem).toBe(undefined);
+  for (let look = 0; look < 50 && lives(await workspace.read('pid')); look++) await sleep(10);
+  expect(lives(await workspace.read('pid'))).toBe(false);
+});
+
+test('who leaves its group and holds its output is not waited for', async () => {
+  const { output, problem } = await run(['sh', '-c', 'setsid sleep 5 & sleep 0.1; echo here']);
+  expect([output, problem]).toEqual(['here\n', undefined]);
+});
+
+test('a process that has to end ends its command', async () => {
+  const stop = new AbortController();
+  const running = run(['sleep', '60'], {}, stop.signal);
+  await sleep(50);
+  stop.abort();
+  expect((await running).problem).toBe('was ended, as the process had to end');
+});

@@ -1,0 +1,107 @@
+import type { RunEnd } from '../../src/engine/execute-run.ts';
+import { keepNotifying } from '../../src/engine/keep-notifying.ts';
+import { keepContactFiles } from '../../src/engine/kept-files.ts';
+import { planRun } from '../../src/engine/plan-run.ts';
+import { loadAccount, prepareCampaign } from '../../src/engine/prepare.ts';
+import type { Settings } from '../../src/engine/settings.ts';
+import type { TellingTools } from '../../src/engine/tell.ts';
+import { type ListedNotification, listRunNotifications } from '../../src/ledger/notifications/list.ts';
+import { openLogger } from '../../src/platform/logger.ts';
+import { notificationMail } from '../../src/report/notification-mail.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { execute } from './execute.ts';
+import { openTestLedger, type TestLedger } from './ledger.ts';
+import { unwatched } from './unwatched.ts';
+import { startWebhookPeer, type WebhookPeer, webhookSecret } from './webhook-peer.ts';
+import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml, type Workspace } from './workspace.ts';
+
+export type NotifyScene = AsyncDisposable & {
+  readonly opened: TestLedger;
+  readonly workspace: Workspace;
+  readonly peer: WebhookPeer;
+  readonly sandbox: Sandbox;
+  readonly settings: Settings;
+  readonly tools: TellingTools;
+  /** Lines of the log so far. */
+  readonly log: string[];
+  /** Plans the campaign, with this under `notify`. */
+  readonly plan: (notify: string, campaign?: string) => Promise<string>;
+  readonly send: (run: string) => Promise<RunEnd>;
+  /** Tells all that is due. */
+  readonly tellAll: (tools?: Partial<TellingTools>) => Promise<void>;
+  /** Of a run: the run that is its e-mail. */
+  readonly mailOf: (run: string) => Promise<string>;
+  /** As if what there is to tell were so many minutes older. */
+  readonly letPass: (minutes: number) => Promise<unknown>;
+  readonly notifications: (run: string) => Promise<ListedNotification[]>;
+};
+
+/** The service, somebody who is told, and a campaign of four contacts. */
+export async function openNotifyScene(): Promise<NotifyScene> {
+  await using stack = new AsyncDisposableStack();
+  const opened = stack.adopt(await openTestLedger(), (it) => it.close());
+  const peer = stack.use(await startWebhookPeer());
+  const workspace = stack.use(
+    await makeWorkspace({ 'accounts.yaml': accountsYaml, 'contacts.csv': contactsCsv(4) }),
+  );
+  const journal = `${workspace.folder}/journal.jsonl`;
+  const sandbox = stack.adopt(await startSandbox({ token: 'sandbox-token', journal }), (it) => it.close());
+  const settings: Settings = {
+    workingFolder: workspace.folder,
+    environment: {
+      ...process.env,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: sandbox.url,
+      VOLLEY_SANDBOX_TOKEN: 'sandbox-token',
+      NOTIFY_URL: peer.url,
+      NOTIFY_SECRET: webhookSecret,
+      DATABASE_URL: opened.url,
+    },
+  };
+  const accountNamed = (name: string) => loadAccount(name, settings);
+  const tools: TellingTools = { settings, campaigns: '.', accountNamed, writeMail: notificationMail };
+  const log: string[] = [];
+  const logger = openLogger('info', 'info', { write: (line) => void log.push(line) });
+  const { context } = opened;
+  const never = new AbortController().signal;
+  const scene = {
+    opened,
+    workspace,
+    peer,
+    sandbox,
+    settings,
+    tools,
+    log,
+    plan: async (notify: string, campaign = smsCampaignYaml) => {
+      await workspace.write('campaign.yaml', `${campaign}notify:\n${notify}`);
+      const kept = keepContactFiles();
+      const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
+      return planRun(context, prepared, kept, unwatched);
+    },
+    send: async (run: string) => (await execute(context, run, await accountNamed('sandbox'))).end,
+    tellAll: (others: Partial<TellingTools> = {}) =>
+      keepNotifying(context, {
+        tools: { ...tools, ...others },
+        every: undefined,
+        logger,
+        stop: never,
+        cutOff: never,
+      }),
+    letPass: (minutes: number) =>
+      opened.ledger.pool.query(
+        `UPDATE notifications
+         SET noted_at = noted_at - make_interval(mins => $1), due_at = due_at - make_interval(mins => $1)`,
+        [minutes],
+      ),
+    mailOf: async (run: string) =>
+      (await listRunNotifications(opened.ledger.pool, run)).find(({ mailRun }) => mailRun !== null)
+        ?.mailRun ?? 'none',
+    notifications: (run: string) => listRunNotifications(opened.ledger.pool, run),
+  };
+  const whole = stack.move();
+  return { ...scene, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+}
+
+/** `notify` of one webhook, for these events. */
+export const toldByWebhook = (on = 'completed, failures, paused, missed'): string =>
+  `  - { on: [${on}], webhook: { url: "\${NOTIFY_URL}", secret: "\${NOTIFY_SECRET}" } }\n`;

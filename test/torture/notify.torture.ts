@@ -1,0 +1,103 @@
+import { chmod } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { signalPreload } from '../support/dispatch-scene.ts';
+import { readJournal } from '../support/journal.ts';
+import { openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';
+import { signalVariable } from '../support/signal-points.ts';
+import { type Started, startVolley } from '../support/volley.ts';
+import { webhookSecret } from '../support/webhook-peer.ts';
+
+const runs = 60;
+const points = [
+  'slice finished',
+  'notification taken',
+  'notification begun',
+  'notification sent',
+  'notification mailed',
+  undefined,
+];
+
+test('sixty runs, three workers killed at every point: each tells all of them, no e-mail comes twice', async () => {
+  await using scene = await openNotifyScene();
+  await scene.workspace.write(
+    'tell.sh',
+    '#!/bin/sh\ncat >/dev/null\necho "$VOLLEY_RUN $VOLLEY_NOTIFICATION" >> told.txt\n',
+  );
+  await chmod(`${scene.workspace.folder}/tell.sh`, 0o755);
+  const notify = `${toldByWebhook()}  - { command: [./tell.sh] }\n  - { email: { to: [ops@example.org] } }\n`;
+  const planned: string[] = [];
+  const env = {
+    DATABASE_URL: scene.opened.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: scene.sandbox.url,
+    VOLLEY_SANDBOX_TOKEN: 'sandbox-token',
+    NOTIFY_URL: scene.peer.url,
+    NOTIFY_SECRET: webhookSecret,
+    LOG_LEVEL: 'warn',
+  };
+  let round = 0;
+  let kills = 0;
+  const start = (point: string | undefined): Started =>
+    startVolley(['worker', '--no-schedules'], {
+      cwd: scene.workspace.folder,
+      env:
+        point === undefined
+          ? env
+          : {
+              ...env,
+              [signalVariable]: JSON.stringify({ signal: 'SIGKILL', point, occurrence: 1 + (round % 4) }),
+            },
+      nodeFlags: point === undefined ? [] : ['--import', signalPreload],
+    });
+  const { pool } = scene.opened.ledger;
+  const isOver = async (): Promise<boolean> => {
+    const { rows } = await pool.query<{ left: number }>(`
+      SELECT (SELECT count(*) FROM notifications WHERE state = 'due')
+             + (SELECT count(*) FROM runs WHERE state <> 'completed') AS left
+    `);
+    return planned.length === runs && Number(rows[0]?.left) === 0;
+  };
+
+  /** One after the other, each killed at its point, or at whatever moment, until all is told. */
+  async function keepKilling(): Promise<void> {
+    while (!(await isOver())) {
+      const worker = start(points[round++ % points.length]);
+      const over = sleep(1_500 + Math.random() * 2_000).then(() => worker.process.kill('SIGKILL'));
+      await worker.ended;
+      await over;
+      kills++;
+      await scene.letPass(3);
+    }
+  }
+
+  const killing = Promise.all(Array.from({ length: 3 }, keepKilling));
+  while (planned.length < runs) planned.push(await scene.plan(notify));
+  await killing;
+
+  const { rows: told } = await pool.query<{ run: string; way: string; mailRun: string | null }>(`
+    SELECT run_id AS run, target ->> 'kind' AS way, mail_run AS "mailRun" FROM notifications WHERE state = 'told'
+  `);
+  const expected = planned.flatMap((run) => ['command', 'email', 'webhook'].map((way) => `${run} ${way}`));
+  expect(told.map(({ run, way }) => `${run} ${way}`).toSorted()).toEqual(expected.toSorted());
+
+  const calls = new Set(scene.peer.calls.map(({ id, body }) => `${id} ${body}`));
+  expect(calls.size).toBe(runs);
+  const commands = (await scene.workspace.read('told.txt')).trim().split('\n');
+  expect(new Set(commands).size).toBe(runs);
+  const mailRuns = told.flatMap(({ mailRun }) => mailRun ?? []);
+  const { rows: mails } = await pool.query<{ run_id: string }>(
+    `SELECT run_id FROM runs WHERE campaign = 'test (summary)'`,
+  );
+  expect(mails.map(({ run_id }) => run_id).toSorted()).toEqual(mailRuns.toSorted());
+  const journal = await readJournal(`${scene.workspace.folder}/journal.jsonl`);
+  const sent = journal.filter(({ channel, status }) => channel === 'email' && status === 200);
+  expect(new Set(sent.map(({ messageId }) => messageId)).size).toBe(sent.length);
+  const { rows: doubts } = await pool.query(`
+    SELECT FROM requests q JOIN runs r USING (run_id) WHERE r.channel = 'email' AND q.state = 'in_doubt'
+  `);
+  expect(sent.length).toBeGreaterThanOrEqual(runs - doubts.length);
+  console.log(
+    `${kills} kills; ${scene.peer.calls.length} calls, ${commands.length} commands, ${sent.length} e-mails, ${doubts.length} of them in doubt`,
+  );
+});
