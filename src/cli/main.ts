@@ -58,8 +58,13 @@ const commands: Readonly<
     summary: 'erase addresses, names and messages of old runs',
     load: () => import('./commands/purge.ts'),
   },
+  audit: { summary: 'who did what, and when', load: () => import('./commands/audit.ts') },
+  token: {
+    summary: 'tokens of the API: create, list, revoke',
+    load: () => import('./commands/token.ts'),
+  },
   serve: {
-    summary: 'all in one process: receive reports, begin scheduled campaigns, send',
+    summary: 'all in one process: receive reports, begin scheduled campaigns, send, API',
     load: () => import('./commands/serve.ts'),
   },
   sandbox: {
@@ -68,7 +73,7 @@ const commands: Readonly<
   },
   db: { summary: 'the database: migrate, status, stop', load: () => import('./commands/db.ts') },
   schema: {
-    summary: 'print the JSON Schema of campaigns or accounts',
+    summary: 'print the JSON Schema of campaigns or accounts, or the API as OpenAPI',
     load: () => import('./commands/schema.ts'),
   },
   demo: { summary: 'the whole way once, on this machine', load: () => import('./commands/demo.ts') },

@@ -1,13 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countryOf } from '../contacts/country.ts';
 import { InputError } from '../domain.ts';
-import { duration, positiveNumber, timeZone } from '../platform/scalars.ts';
+import { billingTime, duration, localTime, positiveNumber, timeZone } from '../platform/scalars.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
 
-/** Of who begins campaigns by themselves. */
+/** Of who begins campaigns by themselves or for others. */
 export const campaignsOption = (): Option =>
-  new Option('--campaigns <folder>', 'where campaigns with a schedule are').default('campaigns');
+  new Option(
+    '--campaigns <folder>',
+    'where the campaigns are that have a schedule or are started over the API',
+  ).default('campaigns');
 
 export function parsePort(text: string): number {
   const port = Number(text);
@@ -62,25 +65,23 @@ export function parseTimeZone(text: string): string {
   throw new InvalidArgumentError('expected a time zone such as Pacific/Auckland or UTC.');
 }
 
-/** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
-export function parseLocalTime(text: string): string {
-  const [, month, day, time] = /^(\d{4}-\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?$/.exec(text) ?? [];
-  const written = `${month}-${day ?? '01'}T${time ?? '00:00'}`;
-  const read = new Date(`${written}Z`);
-  if (month === undefined || Number.isNaN(read.getTime()) || !read.toISOString().startsWith(written))
-    throw new InvalidArgumentError(
-      'expected a date such as 2026-11-01, a month or a time (2026-11-01T08:30).',
-    );
-  return written;
+/** A time in UTC; a day begins at midnight. */
+export function parseTime(text: string): Date {
+  const time = new Date(text);
+  if (/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) && !Number.isNaN(time.getTime())) return time;
+  throw new InvalidArgumentError('expected a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
 }
 
-/** As `parseLocalTime`, where billing can tell what was before it: it keeps quarters of hours. */
-export function parseBillingTime(text: string): string {
-  const time = parseLocalTime(text);
-  if (/:(00|15|30|45)$/.test(time)) return time;
-  throw new InvalidArgumentError(
-    'billing keeps quarters of hours, so a time ends with :00, :15, :30 or :45.',
-  );
+/** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
+export const parseLocalTime = (text: string): string => parseAs(localTime, text);
+
+/** As `parseLocalTime`, where billing can tell what was before it. */
+export const parseBillingTime = (text: string): string => parseAs(billingTime, text);
+
+function parseAs(scalar: typeof localTime | typeof billingTime, text: string): string {
+  const result = scalar.safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError(result.error.issues[0]?.message ?? 'expected a date.');
 }
 
 /** @throws InputError when it ends before it begins */

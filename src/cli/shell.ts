@@ -9,6 +9,7 @@ import { leaseDatabase, volleyHome } from '../platform/database.ts';
 import { embeddedServerStatus } from '../platform/embedded-postgres.ts';
 import { readHashKey } from '../platform/hash-key.ts';
 import { listenForStop } from '../platform/signals.ts';
+import { whoWorks } from './who-works.ts';
 
 /** What a command has of the process it runs in. */
 export type Shell = {
@@ -111,7 +112,15 @@ async function openContext({
     };
     const monotonic = (): number => performance.now();
     return {
-      context: { ledger, now, monotonic, randomBytes, random: Math.random, randomUuid: randomUUID },
+      context: {
+        ledger,
+        actor: { who: whoWorks(), how: 'cli', token: null },
+        now,
+        monotonic,
+        randomBytes,
+        random: Math.random,
+        randomUuid: randomUUID,
+      },
       close,
     };
   } catch (error) {

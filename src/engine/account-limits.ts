@@ -1,9 +1,11 @@
 import { InputError, type RateLimits } from '../domain.ts';
 import { readAccountLimits } from '../gateway/account-limits.ts';
+import { inTransaction } from '../ledger/connection.ts';
 import { listRateLimits } from '../ledger/limits/list.ts';
 import { lookAtRateLimits } from '../ledger/limits/look.ts';
 import { setRateLimits } from '../ledger/limits/set.ts';
 import { nearest } from '../platform/nearest.ts';
+import { audited } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { accountsPath, readText } from './prepare.ts';
 import type { Settings } from './settings.ts';
@@ -60,13 +62,21 @@ export async function listAccountLimits(
  * @throws InputError as `listAccountLimits` does
  */
 export async function changeAccountLimits(
-  context: Pick<EngineContext, 'ledger'>,
+  context: EngineContext,
   settings: Settings,
   account: string,
   changes: Partial<RateLimits>,
 ): Promise<AccountLimits[]> {
-  const known = await listAccountLimits(context, settings, account);
-  await setRateLimits(context.ledger.pool, account, changes);
-  const set = await lookAtRateLimits(context.ledger.pool, account);
+  const { pool } = context.ledger;
+  const act = { action: 'limits set', subject: account, details: changes } as const;
+  const known = await audited(context, act, async (note) => {
+    const before = await listAccountLimits(context, settings, account);
+    await inTransaction(pool, async (client) => {
+      await setRateLimits(client, account, changes);
+      await note(client);
+    });
+    return before;
+  });
+  const set = await lookAtRateLimits(pool, account);
   return known.map(({ file }) => ({ account, file, set, inForce: limitsInForce(set, file) }));
 }

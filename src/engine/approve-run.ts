@@ -3,6 +3,8 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { InputError, type Problem } from '../domain.ts';
 import { type Approval, findApproval, giveApproval, listReadFiles } from '../ledger/approvals/approvals.ts';
+import { inTransaction } from '../ledger/connection.ts';
+import { audited, type Note } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { requireRun } from './find-run.ts';
 import type { Settings } from './settings.ts';
@@ -17,6 +19,17 @@ export async function approveRun(
   settings: Settings,
   { run, by }: { readonly run: string; readonly by: string },
 ): Promise<Approval> {
+  return audited(context, { action: 'run approved', run, details: { by } }, (note) =>
+    approve(context, settings, { run, by }, note),
+  );
+}
+
+async function approve(
+  context: EngineContext,
+  settings: Settings,
+  { run, by }: { readonly run: string; readonly by: string },
+  note: Note,
+): Promise<Approval> {
   const { pool } = context.ledger;
   await requireRun(context, run);
   const refuse = (what: string): never => {
@@ -29,7 +42,12 @@ export async function approveRun(
   const problems = await changesSince(context, settings, approval);
   if (problems.length > 0) throw new InputError(problems);
   const now = context.now();
-  if (!(await giveApproval(pool, run, by, now))) refuse('It does not wait for approval any more.');
+  const given = await inTransaction(pool, async (client) => {
+    const first = await giveApproval(client, run, by, now);
+    if (first) await note(client);
+    return first;
+  });
+  if (!given) refuse('It does not wait for approval any more.');
   return { ...approval, approvedBy: by, approvedAt: now };
 }
 

@@ -10,6 +10,7 @@ import {
   streamBilling,
 } from '../ledger/billing/report.ts';
 import { inSession } from '../ledger/connection.ts';
+import { audited, type Note } from './audit.ts';
 import type { EngineContext } from './context.ts';
 
 /** A billing report, all of it as of one moment. */
@@ -59,14 +60,21 @@ export async function reportBillingLines<Result>(
  * @throws InputError when it is not over, was closed before, or is not the next one to be closed
  */
 export async function closeMonth(
-  { ledger, now }: EngineContext,
-  {
-    month,
-    timeZone,
-    closedBy,
-  }: { readonly month: string; readonly timeZone: string; readonly closedBy: string },
+  context: EngineContext,
+  { month, timeZone, closedBy }: AskedClosing,
 ): Promise<Closing> {
-  const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now());
+  const act = { action: 'billing closed', subject: month, details: { timeZone, by: closedBy } } as const;
+  return audited(context, act, (note) => close(context, { month, timeZone, closedBy }, note));
+}
+
+type AskedClosing = { readonly month: string; readonly timeZone: string; readonly closedBy: string };
+
+async function close(
+  { ledger, now }: EngineContext,
+  { month, timeZone, closedBy }: AskedClosing,
+  note: Note,
+): Promise<Closing> {
+  const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), note);
   const refuse = (what: string): never => {
     throw new InputError([{ where: `billing close ${month}`, what }]);
   };

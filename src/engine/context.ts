@@ -1,8 +1,11 @@
+import type { Actor } from '../domain.ts';
 import type { Ledger } from '../ledger/connection.ts';
 
 /** What every use case that touches the ledger needs; time and randomness are passed in. */
 export type EngineContext = {
   readonly ledger: Ledger;
+  /** Who is behind it, for the audit trail. */
+  readonly actor: Actor;
   readonly now: () => Date;
   /** Milliseconds that go on however the clock is set. */
   readonly monotonic: () => number;

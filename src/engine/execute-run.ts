@@ -1,14 +1,16 @@
-import { InputError, type RunSummary } from '../domain.ts';
+import type { RunSummary } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
 import { beginRun } from '../ledger/runs/begin.ts';
 import { pauseRun } from '../ledger/runs/stop.ts';
 import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { requireHashKey } from '../ledger/suppressions/hash.ts';
+import { noteOf } from './audit.ts';
+import { noteBegun, requireBegun } from './begin-run.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { drainDeadlines } from './drain.ts';
-import { noSuchRun, requireRun, requireSummary } from './find-run.ts';
+import { requireRun, requireSummary } from './find-run.ts';
 import { type Outage, openPatience } from './patience.ts';
 import { pass } from './points.ts';
 import { runWorker } from './worker.ts';
@@ -61,23 +63,17 @@ export async function executeRun(
     let tries = 0;
     const before = await persist(() => {
       tries++;
-      return beginRun(queue, pool, plan, policy, now());
+      return beginRun(queue, pool, plan, policy, now(), noteBegun(context, runId));
     });
-    if (before === undefined) noSuchRun(runId);
-    if (before === 'unapproved') {
-      const what = `The run waits for approval; \`volley approve ${runId}\` gives it.`;
-      throw new InputError([{ where: `run ${runId}`, what }]);
-    }
     // A beginning of which nobody heard has completed a run that had nothing left to send.
     const completedNow = before === 'completed' && tries > 1;
-    if (before !== 'planned' && before !== 'paused' && before !== 'running' && !completedNow) {
-      const what = `The run is ${before}; there is nothing left to send.`;
-      throw new InputError([{ where: `run ${runId}`, what }]);
-    }
+    if (!completedNow) requireBegun(runId, before);
     progress.onStart(await persist(() => requireSummary(context, runId)));
 
     const over = new AbortController();
-    const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, 'interrupted')));
+    const reason = 'interrupted';
+    const note = noteOf(context, { action: 'run paused', run: runId, details: { reason } });
+    const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
     await runWorker(context, {

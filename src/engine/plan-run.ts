@@ -12,6 +12,7 @@ import { stageSuppressions } from '../ledger/contacts/suppress.ts';
 import { insertNotifyList } from '../ledger/notifications/notify-lists.ts';
 import { enqueueSlices } from '../ledger/slices/enqueue.ts';
 import { openApprovalGate } from './approval-gate.ts';
+import { noteOf } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
@@ -66,6 +67,8 @@ export async function planRun(
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
   const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
+  const told = { campaign: definition.campaign, file: prepared.path };
+  const note = noteOf(context, { action: 'run planned', run, details: told });
   const gate = openApprovalGate(definition.approval, asked, first.enqueue);
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
@@ -112,6 +115,7 @@ export async function planRun(
         ...first,
         enqueue: async (session) => {
           await alongside?.(session, run);
+          await note(session);
           await insertNotifyList(session, run, frozenTargets(definition), prepared.absolutePath);
           await gate.enqueue(session);
         },

@@ -1,4 +1,5 @@
 import { InputError } from '../domain.ts';
+import { noteAudit } from '../ledger/audit/note.ts';
 import { inTransaction } from '../ledger/connection.ts';
 import {
   beginPurge,
@@ -13,6 +14,7 @@ import { eraseOldReports } from '../ledger/purge/old-reports.ts';
 import { eraseOldTicks } from '../ledger/purge/old-ticks.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { requireHashKey } from '../ledger/suppressions/hash.ts';
+import { noteOf } from './audit.ts';
 import { bookBilling } from './billing.ts';
 import type { EngineContext } from './context.ts';
 
@@ -73,8 +75,18 @@ export async function purge(
     const lock = await lockRunForRerun(pool, candidate.run);
     try {
       const now = context.now();
+      const note = noteOf(context, {
+        action: 'run purged',
+        run: candidate.run,
+        details: { before: limit.before },
+      });
       const begun =
-        lock && (await inTransaction(pool, (client) => beginPurge(client, candidate.run, limit, now)));
+        lock &&
+        (await inTransaction(pool, async (client) => {
+          const first = await beginPurge(client, candidate.run, limit, now);
+          if (first) await note(client);
+          return first;
+        }));
       if (!begun) {
         held.push({ ...candidate, held: 'it is in use' });
         continue;
@@ -90,6 +102,10 @@ export async function purge(
   const suppressions = await hashSuppressions(pool, hashKey, limit.before);
   await forgetRemovedSuppressions(pool, limit.before);
   await eraseOldTicks(pool, limit.before);
+  const details = { before: limit.before, runs: purged.length, reports, suppressions };
+  // A purge every night is told when it has erased something.
+  if (purged.length + reports + suppressions > 0)
+    await noteAudit(pool, context.actor, { action: 'purged', details }, 'done', context.now());
   return { ...sumOf(purged), reports, suppressions, held };
 }
 

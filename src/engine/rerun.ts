@@ -12,6 +12,7 @@ import { copyNotifyList } from '../ledger/notifications/notify-lists.ts';
 import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { openApprovalGate } from './approval-gate.ts';
+import { noteOf } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { windowOf } from './dispatch-settings.ts';
 import { requireUnpurgedRun } from './find-run.ts';
@@ -73,6 +74,8 @@ export async function planRerun(
     const recipientColumn = 'Recipient';
     const first = await firstSlices(context, run, account, source.definition);
     const asked = { run, plannedBy, campaignFile: null, campaignSha256: null };
+    const told = { campaign: source.campaign, of: sourceRun, only: states };
+    const note = noteOf(context, { action: 'run planned', run, details: told });
     const gate = openApprovalGate(approval, asked, first.enqueue);
     await inSession(ledger.pool, async (client) => {
       const tariffs = openTariffs(source.channel, account);
@@ -97,6 +100,7 @@ export async function planRerun(
           window: windowPlanner(windowOf(source.definition), account.interface, now),
           ...first,
           enqueue: async (session) => {
+            await note(session);
             await copyNotifyList(session, sourceRun, run);
             await gate.enqueue(session);
           },

@@ -2,6 +2,7 @@ import { InputError, type Problem, type Resolution } from '../domain.ts';
 import { inTransaction } from '../ledger/connection.ts';
 import { type Doubt, findRequests, listDoubts } from '../ledger/requests/doubts.ts';
 import { type Resolved, resolveRequests } from '../ledger/requests/resolve.ts';
+import { audited, noteOf } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { requireRun, requireUnpurgedRun } from './find-run.ts';
 
@@ -41,15 +42,21 @@ export async function resolveDoubts(
   { run: runId, named }: NamedRequests,
   word: Word,
 ): Promise<Resolved[]> {
-  await requireRun(context, runId);
-  return inTransaction(context.ledger.pool, async (client) => {
-    const requests = named ? await requireDoubts(client, runId, named) : 'all';
-    const resolved = await resolveRequests(client, { run: runId, requests, ...word, now: context.now() });
-    // The run is locked by now: nobody cancels it between this look and the commit.
-    if (word.resolution === 'resend') await requireNotOver(context, runId);
-    // Settled meanwhile by somebody else: said in the words of what it is now, and nothing is written.
-    if (named && resolved.length < requests.length) await requireDoubts(client, runId, named);
-    return resolved;
+  const { resolution, by, reason } = word;
+  const act = { action: 'requests resolved', run: runId, details: { resolution, by, reason } } as const;
+  return audited(context, act, async () => {
+    await requireRun(context, runId);
+    return inTransaction(context.ledger.pool, async (client) => {
+      const requests = named ? await requireDoubts(client, runId, named) : 'all';
+      const resolved = await resolveRequests(client, { run: runId, requests, ...word, now: context.now() });
+      // The run is locked by now: nobody cancels it between this look and the commit.
+      if (word.resolution === 'resend') await requireNotOver(context, runId);
+      // Settled meanwhile by somebody else: said in the words of what it is now, and nothing is written.
+      if (named && resolved.length < requests.length) await requireDoubts(client, runId, named);
+      const details = { ...act.details, requests: resolved.length };
+      await noteOf(context, { ...act, details })(client);
+      return resolved;
+    });
   });
 }
 

@@ -12,6 +12,7 @@ import {
   startTick,
   tryScheduleLock,
 } from '../ledger/schedules/ticks.ts';
+import { noteBegun } from './begin-run.ts';
 import { filesRanBefore, moveContactFiles, NothingNewError, type StuckFile } from './contact-patterns.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
@@ -104,8 +105,9 @@ async function planTick(
   const prepared = await prepareCampaign(path, settings, { kept, ranBefore: filesRanBefore(context) });
   const taken = new AbortController();
   try {
+    const actor = { who: `schedule ${tick.schedule}`, how: 'schedule', token: null } as const;
     const run = await planRun(
-      context,
+      { ...context, actor },
       prepared,
       kept,
       { onRead: () => undefined, onExpand: () => undefined },
@@ -134,7 +136,7 @@ export async function beginScheduledRuns(
   const { ledger, now } = context;
   const queue = await ledger.queue();
   const begun: string[] = [];
-  for (const runId of await listUnbegunRuns(ledger.pool)) {
+  for (const { run: runId, ...actor } of await listUnbegunRuns(ledger.pool)) {
     const run = await requireRun(context, runId);
     const account = await accountNamed(run.account).catch((error: unknown) => {
       if (!(error instanceof InputError)) throw error;
@@ -142,7 +144,7 @@ export async function beginScheduledRuns(
     // Without its account it is left to others.
     if (!account) continue;
     const { plan, policy } = dispatchSettings(runId, account, run.definition);
-    await beginRun(queue, ledger.pool, plan, policy, now());
+    await beginRun(queue, ledger.pool, plan, policy, now(), noteBegun({ ...context, actor }, runId));
     begun.push(runId);
   }
   return begun;

@@ -3,6 +3,7 @@ import { InputError } from '../domain.ts';
 import { cancelRun, pauseRun, type Stopped } from '../ledger/runs/stop.ts';
 import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import { watchRuns } from '../ledger/slices/watch.ts';
+import { audited } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { noSuchRun } from './find-run.ts';
 
@@ -13,8 +14,9 @@ import { noSuchRun } from './find-run.ts';
  */
 export async function pause(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger } = context;
-  const stopped = await pauseRun(await ledger.queue(), ledger.pool, run, reason);
-  requireChanged(run, stopped);
+  await audited(context, { action: 'run paused', run, details: { reason } }, async (note) => {
+    requireChanged(run, await pauseRun(await ledger.queue(), ledger.pool, run, reason, note));
+  });
 }
 
 /**
@@ -24,8 +26,9 @@ export async function pause(context: EngineContext, run: string, reason: string)
  */
 export async function cancel(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger, now } = context;
-  const stopped = await cancelRun(await ledger.queue(), ledger.pool, run, reason, now());
-  requireChanged(run, stopped);
+  await audited(context, { action: 'run cancelled', run, details: { reason } }, async (note) => {
+    requireChanged(run, await cancelRun(await ledger.queue(), ledger.pool, run, reason, now(), note));
+  });
 }
 
 function requireChanged(run: string, stopped: Stopped | undefined): void {

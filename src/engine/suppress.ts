@@ -4,6 +4,7 @@ import { openContactFile } from '../contacts/read.ts';
 import { readSuppressionFile, type SuppressedAddress } from '../contacts/suppression-file.ts';
 import { type Channel, InputError, type Problem } from '../domain.ts';
 import { importSuppressions, type ListedAddress } from '../ledger/suppressions/import.ts';
+import { noteOf } from './audit.ts';
 import type { EngineContext } from './context.ts';
 
 /** What became of a list. */
@@ -30,7 +31,7 @@ const listedProblems = 20;
  * @throws InputError when the file cannot be read, or which of its columns holds the addresses cannot be told
  */
 export async function importSuppressionFile(
-  { ledger, now }: EngineContext,
+  context: EngineContext,
   path: string,
   name: string,
   options: {
@@ -41,12 +42,16 @@ export async function importSuppressionFile(
     readonly reason: string;
   },
 ): Promise<SuppressionImport> {
-  const { channels, reason } = options;
+  const { ledger, now } = context;
+  const { channels, reason, subAccount } = options;
   const problems: Problem[] = [];
   const tally = { read: 0, unreadable: 0, problems };
   const rows = readSuppressionFile(await openContactFile(readFileBytes(path, name), name), options);
   const list = { channels, reason, source: 'import', createdAt: now() } as const;
-  const added = await importSuppressions(ledger.pool, readable(rows, name, tally), list);
+  const added = await importSuppressions(ledger.pool, readable(rows, name, tally), list, (client, count) => {
+    const details = { channels, subAccount, reason, file: name, added: count };
+    return noteOf(context, { action: 'suppressions added', details })(client);
+  });
   const addresses = (tally.read - tally.unreadable) * channels.length;
   return { ...tally, added, already: addresses - added };
 }

@@ -92,6 +92,9 @@ export async function inSession<Result>(
   }
 }
 
+/** Something that is committed together with a change; told on the session that makes it. */
+export type Alongside = (client: pg.ClientBase) => Promise<void>;
+
 /**
  * As `inSession`, for work that is one transaction. Of a process that is gone or stands still in the middle of it,
  * Postgres may not hear for hours; what others wait for is let go after some seconds.

@@ -6,6 +6,8 @@ export type ListenAddress = {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** What the options that say so are called, where not `--host` and `--port`. */
+  readonly options?: { readonly host: string; readonly port: string };
 };
 
 export type HttpServerOptions = Omit<FastifyHttpOptions<Server>, 'bodyLimit'>;
@@ -29,36 +31,39 @@ export function openHttpServer(bodyLimit: number, options: HttpServerOptions = {
  * @returns its address, without a trailing slash
  * @throws InputError when the address or the port cannot be had
  */
-export async function listen(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
+export async function listen(
+  server: FastifyInstance,
+  { host, port, options = { host: '--host', port: '--port' } }: ListenAddress,
+): Promise<string> {
   try {
     await server.listen({ host, port });
   } catch (error) {
     await server.close();
-    throw listenProblem(error, host, port);
+    throw listenProblem(error, { host, port, options });
   }
   const address = server.server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;
   return `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`;
 }
 
-function listenProblem(error: unknown, host: string, port: number): unknown {
+function listenProblem(error: unknown, { host, port, options }: Required<ListenAddress>): unknown {
   const problem = (where: string, what: string): InputError =>
     new InputError([{ where, what }], { cause: error });
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'EADDRINUSE':
       return problem(
-        `--port ${port}`,
-        `Port ${port} is in use. Stop the program that uses it, or choose another port with --port (0 takes a free one).`,
+        `${options.port} ${port}`,
+        `Port ${port} is in use. Stop the program that uses it, or choose another port with ${options.port} (0 takes a free one).`,
       );
     case 'EACCES':
       return problem(
-        `--port ${port}`,
-        `This user may not use port ${port}. Choose one above 1023 with --port.`,
+        `${options.port} ${port}`,
+        `This user may not use port ${port}. Choose one above 1023 with ${options.port}.`,
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return problem(
-        `--host ${host}`,
+        `${options.host} ${host}`,
         'This machine has no such address. Use 127.0.0.1, or 0.0.0.0 for all.',
       );
     default:

@@ -16,6 +16,11 @@ const ownNames = new Set(['run', 'messageId', 'account', 'schedule', 'address'])
  */
 const addresses = /\+\d[\d ().-]{5,}\d|(?<![\w.:+-])0\d[\d ]{5,}\d|[^\s"'<>(),;@]+@[^\s"'<>(),;:@/]+/g;
 
+/** A text of somebody else's with what looks like an address masked. */
+export function withoutAddresses(text: string): string {
+  return text.replaceAll(addresses, '***');
+}
+
 /**
  * Structured log lines on standard error; standard output belongs to results.
  * Callers log named values (run, MessageID, account), never whole objects: addresses only at `debug`, secrets never. As
@@ -54,7 +59,7 @@ function masked(values: Readonly<Record<string, unknown>>): Record<string, unkno
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
-      typeof value === 'string' && !ownNames.has(name) ? value.replaceAll(addresses, '***') : value,
+      typeof value === 'string' && !ownNames.has(name) ? withoutAddresses(value) : value,
     ]),
   );
 }

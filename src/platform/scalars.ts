@@ -99,3 +99,22 @@ function isTimeZone(name: string): boolean {
     return false;
   }
 }
+
+/** A local date, month or time, read into a form that Postgres reads, and in which the later one is the greater text. */
+export const localTime = z.string().transform((text, problem) => {
+  const [, month, day, time] = /^(\d{4}-\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?$/.exec(text) ?? [];
+  const written = `${month}-${day ?? '01'}T${time ?? '00:00'}`;
+  const read = new Date(`${written}Z`);
+  if (month !== undefined && !Number.isNaN(read.getTime()) && read.toISOString().startsWith(written))
+    return written;
+  problem.addIssue({
+    code: 'custom',
+    message: 'expected a date such as 2026-11-01, a month or a time (2026-11-01T08:30).',
+  });
+  return z.NEVER;
+});
+
+/** As `localTime`, where billing can tell what was before it: it keeps quarters of hours. */
+export const billingTime = localTime.refine((time) => /:(00|15|30|45)$/.test(time), {
+  error: 'billing keeps quarters of hours, so a time ends with :00, :15, :30 or :45.',
+});

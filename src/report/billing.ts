@@ -10,7 +10,7 @@ import type { Sheet, SheetColumn } from './formats/sheet.ts';
 import { toSeconds } from './time.ts';
 
 /** A line of the report, or the sum of all lines of a currency. */
-type SheetLine = BillingFigures & {
+export type BillingSheetLine = BillingFigures & {
   readonly values: readonly (string | null)[];
   readonly currency: string | null;
   readonly correctionOf: string | null;
@@ -66,17 +66,17 @@ export function billingSheet(
   report: {
     readonly lines: AsyncIterable<readonly BillingLine[]>;
     readonly totals: () => readonly BillingTotal[];
-    readonly charts?: Sheet<SheetLine>['charts'];
+    readonly charts?: Sheet<BillingSheetLine>['charts'];
     /** Where nothing of it changes any more. */
     readonly closing?: Closing | undefined;
     /** The totals once more, known before. */
     readonly expected: readonly BillingTotal[];
   },
   asOf: Date,
-): Sheet<SheetLine> {
+): Sheet<BillingSheetLine> {
   const { by } = query;
   const dimensions = by.map(
-    (dimension, place): SheetColumn<SheetLine> => ({
+    (dimension, place): SheetColumn<BillingSheetLine> => ({
       key: dimension,
       title: titles[dimension],
       kind: 'text',
@@ -84,7 +84,7 @@ export function billingSheet(
     }),
   );
   const measures = figures.map(
-    ({ key, title, kind, always }): SheetColumn<SheetLine> => ({
+    ({ key, title, kind, always }): SheetColumn<BillingSheetLine> => ({
       key,
       title,
       kind,
@@ -92,7 +92,7 @@ export function billingSheet(
       blank: !always && report.expected.every((total) => Number(total[key]) === 0),
     }),
   );
-  async function* named(): AsyncGenerator<readonly SheetLine[], void, undefined> {
+  async function* named(): AsyncGenerator<readonly BillingSheetLine[], void, undefined> {
     for await (const lines of report.lines)
       yield lines.map((line) => ({ ...line, values: line.values.map((value) => value ?? nobodySet) }));
   }

@@ -13,10 +13,14 @@ export type ReportObserver = {
   readonly applied: (reports: number) => void;
 };
 
+/** A call of the API was answered; `operation` as its document names it, `none` where there is no such route. */
+export type ApiObserver = (operation: string, status: number) => void;
+
 export type ProcessMetrics = {
   readonly registry: Registry;
   readonly dispatch: Omit<Observer, 'over'>;
   readonly reports: ReportObserver;
+  readonly api: ApiObserver;
 };
 
 /** Of an answer of the service (seconds); who is slower than the last one is at an account's time-out. */
@@ -30,7 +34,7 @@ type AccountCounts = {
 };
 
 /**
- * Counts what this process does. Labels are accounts, states and checks: never anything of which there are more with every
+ * Counts what this process does. Labels are accounts, states, checks and operations: never anything of which there are more with every
  * run or caller.
  *
  * @param ofNode whether to measure the event loop, memory and handles too; that goes on until the process ends
@@ -88,6 +92,13 @@ export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMe
     registers,
   });
 
+  const apiCalls = new Counter({
+    name: 'volley_api_calls_total',
+    help: 'Calls of the API that were answered, by operation and status.',
+    labelNames: ['operation', 'status'],
+    registers,
+  });
+
   const accounts = new Map<string, AccountCounts>();
   const countsOf = (account: string): AccountCounts => {
     const known = accounts.get(account);
@@ -129,5 +140,6 @@ export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMe
       refused: (check) => refused.inc({ check }),
       applied: (reports) => applied.inc(reports),
     },
+    api: (operation, status) => apiCalls.inc({ operation, status }),
   };
 }

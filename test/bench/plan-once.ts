@@ -25,6 +25,7 @@ else {
   run = await planRun(
     {
       ledger,
+      actor: { who: 'bench', how: 'cli', token: null },
       now: () => new Date(),
       monotonic: () => performance.now(),
       randomBytes,

@@ -155,7 +155,7 @@ async function withServe<Result>(
     BENCH_TOKEN: token,
     BENCH_WEBHOOK: token,
   };
-  const serve = startVolley(['serve', '--port', '0'], { cwd: folder, env });
+  const serve = startVolley(['serve', '--no-api', '--port', '0'], { cwd: folder, env });
   await serve.says('/webhook/bench/');
   const url = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.heard())?.[1] ?? '';
   try {

@@ -131,7 +131,7 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
     cleanUp.defer(() => void started.process.kill('SIGKILL'));
     return started;
   };
-  const serve = start(['serve', '--port', String(port)], 'warn');
+  const serve = start(['serve', '--no-api', '--port', String(port)], 'warn');
   // As if they had been noted some minutes ago; who comes next looks at once.
   while ((await pool.query('SELECT FROM schedules')).rowCount !== 4) await sleep(20);
   await pool.query(`UPDATE schedules SET noted_until = now() - interval '2 minutes'`);

@@ -186,7 +186,7 @@ test('Ctrl-C drains: exit 130, nothing in doubt, and resume sends the rest once'
 test('delivery reports received by serve make every recipient delivered or undelivered', async () => {
   const token = 'webhook-token-of-22-characters-or-more';
   const base = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token };
-  const server = startVolley(['serve', '--port', '0'], { cwd: workspace.folder, env: base });
+  const server = startVolley(['serve', '--no-api', '--port', '0'], { cwd: workspace.folder, env: base });
   try {
     await server.says('Reports of account sandbox: POST http');
     const url = /POST (http:\/\/127\.0\.0\.1:\d+\/webhook\/sandbox\/)/.exec(server.heard())?.[1];

@@ -1,13 +1,23 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { digestOf } from '../../src/platform/digest.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { freePort } from '../support/free-port.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { scrape } from '../support/metrics.ts';
 import { plannedRun } from '../support/planned-run.ts';
-import { startVolley, volley } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { startVolley, volley, volleyHere } from '../support/volley.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
 
 let opened: TestLedger;
 let workspace: Workspace;
@@ -47,7 +57,7 @@ const surroundings = (more: Readonly<Record<string, string>> = {}) => ({
 
 test('serve prints the address of each account as seen from outside, without token or password', async () => {
   const outside = { VOLLEY_PUBLIC_URL: 'https://hooks.example/volley/' };
-  const server = startVolley(['serve', '--port', '0'], surroundings(outside));
+  const server = startVolley(['serve', '--no-api', '--port', '0'], surroundings(outside));
   await server.says('Reports of account north');
   server.process.kill('SIGTERM');
   const { code, stderr } = await server.ended;
@@ -63,7 +73,7 @@ test('serve prints the address of each account as seen from outside, without tok
 });
 
 test('serve listens on loopback, and takes what has the token and the password', async () => {
-  const server = startVolley(['serve', '--port', '0'], surroundings());
+  const server = startVolley(['serve', '--no-api', '--port', '0'], surroundings());
   await server.says('Reports of account north');
   const url = /POST (http:\/\/127\.0\.0\.1:\d+\/webhook)\/main/.exec(server.heard())?.[1];
   const headers = { Authorization: `Basic ${btoa('volley:hunter2')}` };
@@ -83,7 +93,10 @@ test.each([
   'https://ann:hunter2@hooks.example',
   'https://h.example/?a=b',
 ])('serve refuses %s as its public address, and does not show it', async (url) => {
-  const { code, stderr } = await volley(['serve', '--port', '0'], surroundings({ VOLLEY_PUBLIC_URL: url }));
+  const { code, stderr } = await volley(
+    ['serve', '--no-api', '--port', '0'],
+    surroundings({ VOLLEY_PUBLIC_URL: url }),
+  );
   expect(code).toBe(2);
   expect(stderr).toMatch(/VOLLEY_PUBLIC_URL: expected an http:\/\/ or https:\/\/ address/);
   expect(stderr).not.toContain('hunter2');
@@ -98,7 +111,7 @@ test('serve helps to send, and drains: says that it does, records what is on its
   scene.peer.behave({ latency: 400 });
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const serve = scene.start(['serve', '--no-receiver', '--no-schedules', '--port', String(port)]);
+  const serve = scene.start(['serve', '--no-receiver', '--no-api', '--no-schedules', '--port', String(port)]);
   const accepted = 'volley_requests_settled_total{account="sandbox",state="accepted"}';
   await serve.says('Monitoring');
   while (((await scrape(url)).get(accepted) ?? 0) < 4) await sleep(50);
@@ -123,7 +136,16 @@ const states = ({ ledger }: TestLedger, state: string) =>
 
 test('monitoring has a listener of its own with --metrics-port, and the receiver then tells nothing', async () => {
   const port = await freePort();
-  const words = ['serve', '--no-worker', '--no-schedules', '--port', String(port), '--metrics-port', '0'];
+  const words = [
+    'serve',
+    '--no-api',
+    '--no-worker',
+    '--no-schedules',
+    '--port',
+    String(port),
+    '--metrics-port',
+    '0',
+  ];
   const server = startVolley(words, surroundings());
   await server.says('Reports of account north');
   const url = /Monitoring: (http:\/\/127\.0\.0\.1:\d+)\/healthz/.exec(server.heard())?.[1] ?? '';
@@ -138,10 +160,55 @@ test('monitoring has a listener of its own with --metrics-port, and the receiver
 });
 
 test.each([
-  [['--no-receiver', '--no-worker', '--no-schedules'], 'Nothing is left to do'],
+  [['--no-receiver', '--no-api', '--no-worker', '--no-schedules'], 'Nothing is left to do'],
   [['--metrics-host', '0.0.0.0'], 'Expected --metrics-port with it'],
 ])('serve %j is refused', async (words, reason) => {
   const { code, stderr } = await volley(['serve', ...words], surroundings());
   expect(code).toBe(2);
   expect(stderr).toContain(reason);
+});
+
+test('the API has a port of its own, and the worker beside it sends what is started there', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const sandbox = cleanUp.adopt(await startSandbox(), (it) => it.close());
+  const files = {
+    'accounts.yaml': accountsYaml,
+    'campaigns/contacts.csv': contactsCsv(3),
+    'campaigns/payroll.yaml': smsCampaignYaml,
+  };
+  const { folder } = cleanUp.use(await makeWorkspace(files));
+  const env = { ...surroundings().env, VOLLEY_SANDBOX_URL: sandbox.url, VOLLEY_SANDBOX_TOKEN: 'any' };
+  const place = { cwd: folder, env: { ...env, VOLLEY_WEBHOOK_TOKEN: token } };
+  const created = await volleyHere(['token', 'create', '--name', 'desk', '--scope', 'run'], place);
+  const authorization = `Bearer ${created.stdout.trim()}`;
+  const port = await freePort();
+  const server = startVolley(['serve', '--no-schedules', '--port', String(port), '--api-port', '0'], place);
+  await server.says('API: ');
+  const url = /API: (http:\/\/127\.0\.0\.1:\d+\/api\/v1)\n/.exec(server.heard())?.[1];
+  const elsewhere = await fetch(`http://127.0.0.1:${port}/api/v1/runs`, { headers: { authorization } });
+  expect(elsewhere.status).toBe(404);
+
+  const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'november' };
+  const body = '{"campaign":"payroll.yaml"}';
+  const answer = await fetch(`${url}/runs`, { method: 'POST', headers, body });
+  const status = `${url}/runs/${JSON.parse(await answer.text()).run}`;
+  const summary = async () => JSON.parse(await (await fetch(status, { headers: { authorization } })).text());
+  while ((await summary()).state !== 'completed') await sleep(50);
+  expect(await summary()).toMatchObject({ requests: { total: 3, accepted: 3 } });
+
+  server.process.kill('SIGTERM');
+  const { code, stderr } = await server.ended;
+  expect(code, stderr).toBe(0);
+  expect(stderr).not.toContain(created.stdout.trim());
+});
+
+test('a port that is in use is told by the option that names it', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const other = createServer().listen(0, '127.0.0.1');
+  cleanUp.defer(async () => void other.close());
+  await once(other, 'listening');
+  const { port } = z.object({ port: z.number() }).parse(other.address());
+  const words = ['serve', '--no-receiver', '--no-worker', '--no-schedules', '--api-port', String(port)];
+  const { code, stderr } = await volley([...words, '--metrics-port', '0'], surroundings());
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`--api-port ${port}: Port ${port} is in use`)]);
 });

@@ -12,6 +12,8 @@ const commands = [
   'report',
   'serve',
   'sandbox',
+  'audit',
+  'token',
   'db',
   'schema',
   'demo',

@@ -210,3 +210,15 @@ test('the receiver counts what it takes, applies and refuses, by account and che
     ['volley_reports_applied_total', 2],
   ]);
 });
+
+test('calls of the API are counted by operation and status', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const metrics = openMetrics({ ofNode: false });
+  const url = await served(cleanUp, openOperations(opened.context, metrics, never));
+  for (const status of [200, 200, 401]) metrics.api('listRuns', status);
+  const figures = await scrape(url);
+  expect([...figures].filter(([name]) => name.includes('api'))).toEqual([
+    ['volley_api_calls_total{operation="listRuns",status="200"}', 2],
+    ['volley_api_calls_total{operation="listRuns",status="401"}', 1],
+  ]);
+});

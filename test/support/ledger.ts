@@ -40,6 +40,7 @@ export async function openTestLedger(): Promise<TestLedger> {
 export function contextOf(ledger: Ledger): EngineContext {
   return {
     ledger,
+    actor: { who: 'tester', how: 'cli', token: null },
     now: () => new Date(),
     monotonic: () => performance.now(),
     randomBytes,

@@ -57,7 +57,7 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
 
   await using workspace = await makeWorkspace({ 'accounts.yaml': accounts });
   const env = { DATABASE_URL: url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: token };
-  const serve = startVolley(['serve', '--port', '0'], { cwd: workspace.folder, env });
+  const serve = startVolley(['serve', '--no-api', '--port', '0'], { cwd: workspace.folder, env });
   await serve.says('/webhook/main/');
   const base = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.heard())?.[1] ?? '';
   const sent = await sendAll(base, callsOf(expected), postgres);

@@ -62,7 +62,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
   const webhook = { url: `${url}/webhook/bulk/${token}` };
   const options = { webhook, latency: 20, deliveryDelay: 500, failRate: 0.01, webhookRetry: 5_000 };
   const sandbox = cleanUp.adopt(await startSandbox(options), (it) => it.close());
-  const serve = startVolley(['serve', '--port', String(port)], {
+  const serve = startVolley(['serve', '--no-api', '--port', String(port)], {
     cwd: workspace.folder,
     env: {
       ...{ DATABASE_URL: ledger.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token },

@@ -4,7 +4,8 @@ import { reportBillingLines } from '../../engine/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun, requireRunsOf } from '../../engine/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
-import { billingSheet, nobodySet } from '../../report/billing.ts';
+import { nobodySet } from '../../report/billing.ts';
+import { billingReport, readDimensions } from '../../report/billing-report.ts';
 import { parseBillingTime, parseTimeZone, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
@@ -86,13 +87,9 @@ export async function writeBilling(
   write: WriteSheet,
   asOf: Date,
 ): Promise<void> {
-  await reportBillingLines(context, query, async ({ lines, totals, closing, regroup }) => {
-    const { totals: expected } = await regroup([]);
-    const charts = async () =>
-      (await import('../../report/billing-charts.ts')).billingCharts(expected, regroup);
-    const report = { lines, totals, expected, closing, charts };
-    await write(billingSheet(query, report, closing?.closedAt ?? asOf));
-  });
+  await reportBillingLines(context, query, async (streamed) =>
+    write(await billingReport(query, streamed, asOf)),
+  );
 }
 
 function queryOf({ from, to, timeZone, by, ...options }: BillingOptions): BillingQuery {
@@ -110,16 +107,10 @@ function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value
   return keys.map((key) => [key, record[key]]);
 }
 
-function parseDimensions(text: string): BillingDimension[] {
-  const names = text.split(',').map((name) => name.trim());
-  return names.map((name, place) => {
-    const dimension = billingDimensions.find((known) => known.toLowerCase() === name.toLowerCase());
-    if (dimension === undefined)
-      throw new InvalidArgumentError(`"${name}" is none of ${billingDimensions.join(', ')}.`);
-    if (names.findIndex((other) => other.toLowerCase() === name.toLowerCase()) < place)
-      throw new InvalidArgumentError(`"${name}" stands there twice.`);
-    return dimension;
-  });
+function parseDimensions(text: string): readonly BillingDimension[] {
+  const dimensions = readDimensions(text);
+  if (typeof dimensions === 'string') throw new InvalidArgumentError(dimensions);
+  return dimensions;
 }
 
 /** Every run has an account, a campaign and a channel. */

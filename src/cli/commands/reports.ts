@@ -1,14 +1,14 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type ReportState, reportStates } from '../../domain.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { applyInbox } from '../../engine/ingest.ts';
 import { reportMappings } from '../../engine/receivers.ts';
+import { replay } from '../../engine/replay.ts';
 import { listReports } from '../../ledger/reports/list.ts';
 import { listMissing } from '../../ledger/reports/missing.ts';
-import { replayReports } from '../../ledger/reports/replay.ts';
 import { missingColumns, missingTable, reportColumns, reportTable } from '../../report/reports.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
-import { parseDuration } from '../options.ts';
+import { parseDuration, parseTime } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { definePoll } from './reports-poll.ts';
 
@@ -90,7 +90,7 @@ function defineReplay(command: Command, shell: Shell): void {
     .action(async ({ account, since, all = false, json }: ReplayOptions) => {
       const mappingOf = await reportMappings(shell.settings);
       const replayed = await withLedger(shell, async (context) => {
-        const count = await replayReports(context.ledger.pool, { account, since, all }, context.now());
+        const count = await replay(context, { account, since, all });
         await applyInbox(context, mappingOf);
         return count;
       });
@@ -100,11 +100,4 @@ function defineReplay(command: Command, shell: Shell): void {
 
 function ofRun(command: Command): Command {
   return command.option('--run <run>', 'only of this run');
-}
-
-/** A day begins at midnight UTC. */
-function parseTime(text: string): Date {
-  const time = new Date(text);
-  if (/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) && !Number.isNaN(time.getTime())) return time;
-  throw new InvalidArgumentError('expected a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
 }

@@ -4,8 +4,9 @@ import { nextTick, type Schedule, writtenSchedule } from '../../campaign/schedul
 import { InputError } from '../../domain.ts';
 import { noteSchedules } from '../../engine/note-ticks.ts';
 import { readScheduleFolder } from '../../engine/schedule-folder.ts';
+import { describeSchedules } from '../../engine/schedules.ts';
 import { listUntoldTicks } from '../../ledger/notifications/list.ts';
-import { type ListedSchedule, listSchedules, listTicks } from '../../ledger/schedules/list.ts';
+import { listSchedules } from '../../ledger/schedules/list.ts';
 import { untoldTickLines } from '../../report/notifications.ts';
 import { scheduleTable, tickTable, upcomingTable } from '../../report/schedules.ts';
 import { parseWholeNumber } from '../options.ts';
@@ -34,10 +35,9 @@ export function define(command: Command, shell: Shell): void {
     .option('--limit <number>', 'most times to list', parseWholeNumber, 20)
     .option('--json', 'print one JSON object a line: the schedules, then the times')
     .action(async ({ limit, json }: { limit: number; json?: true }) => {
-      const { schedules, ticks, untold } = await withLedger(shell, async ({ ledger: { pool } }) => ({
-        schedules: (await listSchedules(pool)).map(withNext(shell.now())),
-        ticks: await listTicks(pool, limit),
-        untold: await listUntoldTicks(pool, limit),
+      const { schedules, ticks, untold } = await withLedger(shell, async (context) => ({
+        ...(await describeSchedules(context, limit)),
+        untold: await listUntoldTicks(context.ledger.pool, limit),
       }));
       if (json) for (const each of [...schedules, ...ticks]) shell.print(JSON.stringify(each));
       else if (schedules.length === 0) shell.print('No schedules yet. A campaign has one under `schedule`.');
@@ -68,14 +68,6 @@ export function define(command: Command, shell: Shell): void {
       if (json) for (const each of upcoming) shell.print(JSON.stringify(each));
       else shell.print(upcoming.length === 0 ? 'Nothing is to run by itself.' : upcomingTable(upcoming));
     });
-}
-
-function withNext(now: Date) {
-  return ({ times, ...schedule }: ListedSchedule) => {
-    const written = writtenSchedule.parse(times);
-    const next = schedule.active ? (nextTick(written, now) ?? null) : null;
-    return { ...schedule, times: written, next };
-  };
 }
 
 function following(times: Schedule, now: Date, count: number): Date[] {

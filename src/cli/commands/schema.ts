@@ -11,10 +11,19 @@ const schemas = {
 
 export function define(command: Command, shell: Shell): void {
   command
-    .description('Prints the JSON Schema that editors use for completion, or the same as a table.')
-    .addArgument(new Argument('<kind>', 'of which file').choices(Object.keys(schemas)))
+    .description(
+      'Prints the JSON Schema that editors use for completion, or the same as a table; of the API, its OpenAPI document.',
+    )
+    .addArgument(
+      new Argument('<kind>', 'of which file, or of the API').choices([...Object.keys(schemas), 'api']),
+    )
     .option('--markdown', 'print a table in Markdown')
-    .action((kind: keyof typeof schemas, { markdown }: { markdown?: true }) => {
+    .action(async (kind: keyof typeof schemas | 'api', { markdown }: { markdown?: true }) => {
+      if (kind === 'api') {
+        const { apiDocument } = await import('../../server/api/document.ts');
+        shell.print(JSON.stringify(await apiDocument(), null, 2));
+        return;
+      }
       const { title, jsonSchema } = schemas[kind];
       shell.print(
         markdown ? schemaReference(title, jsonSchema()).trimEnd() : JSON.stringify(jsonSchema(), null, 2),

@@ -5,8 +5,9 @@ import type { EngineContext } from '../../engine/context.ts';
 import { drainDeadlines } from '../../engine/drain.ts';
 import { receiverAccounts } from '../../engine/receivers.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
-import { openMetrics } from '../../server/metrics.ts';
+import { type ApiObserver, openMetrics } from '../../server/metrics.ts';
 import { openOperations, startOperations } from '../../server/operations.ts';
+import { accountsOf } from '../accounts-of.ts';
 import { openReceiver, pollMissing, type Receiving } from '../keep-receiving.ts';
 import { keepWorking, type Work } from '../keep-working.ts';
 import { campaignsOption, parsePort } from '../options.ts';
@@ -17,6 +18,9 @@ type ServeOptions = Work & {
   readonly host: string;
   readonly port: number;
   readonly receiver: boolean;
+  readonly api: boolean;
+  readonly apiHost: string;
+  readonly apiPort: number;
   readonly metricsHost?: string;
   readonly metricsPort?: number;
 };
@@ -29,16 +33,22 @@ On its port it answers, besides the webhooks:
 The last two only to programs of this machine that come through no proxy; with --metrics-port they are there instead,
 for whoever reaches that address.
 
+The API has a port of its own, for this machine alone: https:// and the way in from elsewhere are a proxy's. It answers
+nothing without a token (volley token create); docs/api.md says what it does.
+
 Ctrl-C drains: what is on its way is recorded, slices are left to other workers, and reports are received until then.`;
 
 export function define(command: Command, shell: Shell): void {
   command
     .description(
-      'Everything in one process, until it is stopped: receives delivery reports for every account with a webhookToken, begins campaigns whose time has come, helps to send whatever runs there are, and tells what became of them (notify).',
+      'Everything in one process, until it is stopped: receives delivery reports for every account with a webhookToken, answers the API, begins campaigns whose time has come, helps to send whatever runs there are, and tells what became of them (notify).',
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 for any free one', parsePort, 8026)
     .option('--no-receiver', 'receive no delivery reports')
+    .option('--no-api', 'no API')
+    .option('--api-host <address>', 'address that the API listens on', '127.0.0.1')
+    .option('--api-port <number>', 'its port; 0 for any free one', parsePort, 8027)
     .option('--no-worker', 'send nothing, and tell nobody')
     .option('--no-schedules', 'begin nothing')
     .addOption(campaignsOption())
@@ -57,9 +67,11 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-function checkOptions({ receiver, worker, schedules, metricsHost, metricsPort }: ServeOptions): void {
-  if (!receiver && !worker && !schedules) {
-    const what = 'Nothing is left to do: leave one of --no-receiver, --no-worker and --no-schedules out.';
+function checkOptions({ receiver, api, worker, schedules, ...monitoring }: ServeOptions): void {
+  const { metricsHost, metricsPort } = monitoring;
+  if (!receiver && !api && !worker && !schedules) {
+    const what =
+      'Nothing is left to do: leave one of --no-receiver, --no-api, --no-worker and --no-schedules out.';
     throw new InputError([{ where: 'serve', what }]);
   }
   if (metricsHost !== undefined && metricsPort === undefined)
@@ -81,7 +93,8 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
   leaveAfter(deadlines.giveUp, shell, logger);
 
   if (metricsPort !== undefined) {
-    const address = { host: metricsHost, port: metricsPort };
+    const names = { host: '--metrics-host', port: '--metrics-port' };
+    const address = { host: metricsHost, port: metricsPort, options: names };
     const { url, close } = await startOperations(operations, address, true);
     opened.defer(close);
     shell.note(`Monitoring: ${url}/healthz, /readyz, /metrics`);
@@ -98,12 +111,31 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
     opened.defer(close);
     shell.note(`Monitoring, for this machine: ${url}/healthz, /readyz, /metrics`);
   }
+  if (options.api)
+    opened.defer(await openApi(shell, context, options, { logger, observer: metrics.api }, deadlines.giveUp));
   parts.push(keepWorking(shell, context, options, { logger, observer: metrics.dispatch, stop, deadlines }));
   // One that fails ends the others, and the process: who keeps it running starts it again.
   for (const part of parts) part.catch((error: unknown) => failed.abort(error));
   if (!stop.aborted) await once(stop, 'abort');
   await Promise.allSettled(parts);
   if (failed.signal.aborted) throw failed.signal.reason;
+}
+
+/** @returns what closes it, and cuts off at the signal what it is not done with */
+async function openApi(
+  shell: Shell,
+  context: EngineContext,
+  { apiHost: host, apiPort: port, campaigns: folder }: ServeOptions,
+  tools: { readonly logger: Logger; readonly observer: ApiObserver },
+  cutOff: AbortSignal,
+): Promise<() => Promise<void>> {
+  // What describes and checks its routes is loaded by who wants it.
+  const { apiPath, startApi } = await import('../../server/api/api.ts');
+  const place = { folder, settings: shell.settings, accountNamed: accountsOf(shell) };
+  const names = { host: '--api-host', port: '--api-port' };
+  const { url, close } = await startApi(context, { host, port, options: names, place, ...tools });
+  shell.note(`API: ${url}${apiPath}`);
+  return () => close(cutOff);
 }
 
 /** The time to be gone within after the last deadline (milliseconds). */

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { type Channel, channels, type Suppression } from '../../domain.ts';
+import { type Channel, channels } from '../../domain.ts';
 import {
   importSuppressionFile,
   readAddresses,
   type SuppressionImport,
   suppressedAddressReader,
 } from '../../engine/suppress.ts';
-import { addSuppressions } from '../../ledger/suppressions/add.ts';
+import { suppressAddresses, unsuppressAddresses } from '../../engine/suppress-addresses.ts';
 import { listSuppressions } from '../../ledger/suppressions/list.ts';
-import { removeSuppressions, type SuppressionKey } from '../../ledger/suppressions/remove.ts';
+import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';
 import { suppressionColumns, suppressionTable } from '../../report/suppressions.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
@@ -33,13 +33,7 @@ function defineAdd(command: Command, shell: Shell): void {
     .addOption(reasonOption())
     .action(async (texts: string[], options: AddressOptions & { reason: string }) => {
       const keys = keysOf(texts, options);
-      const added = await withLedger(shell, ({ ledger, now }) => {
-        const others = { reason: options.reason, source: 'operator', createdAt: now() } as const;
-        return addSuppressions(
-          ledger.pool,
-          keys.map((key): Suppression => ({ ...key, ...others })),
-        );
-      });
+      const added = await withLedger(shell, (context) => suppressAddresses(context, keys, options.reason));
       const result = { added, already: keys.length - added };
       shell.print(options.json ? JSON.stringify(result) : addedText(result));
     });
@@ -53,9 +47,7 @@ function defineRemove(command: Command, shell: Shell): void {
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .action(async (texts: string[], options: AddressOptions) => {
       const keys = keysOf(texts, options);
-      const removed = await withLedger(shell, ({ ledger, now }) =>
-        removeSuppressions(ledger.pool, keys, now(), ledger.hashKey),
-      );
+      const removed = await withLedger(shell, (context) => unsuppressAddresses(context, keys));
       const found = new Set(removed.map(keyText));
       const missing = keys.filter((key) => !found.has(keyText(key)));
       if (options.json) {

@@ -50,8 +50,13 @@ export async function findApproval(
 }
 
 /** @returns whether this approved it, and nobody before, and it is still to be sent */
-export async function giveApproval(pool: pg.Pool, run: string, by: string, now: Date): Promise<boolean> {
-  const { rowCount } = await pool.query(
+export async function giveApproval(
+  client: pg.ClientBase,
+  run: string,
+  by: string,
+  now: Date,
+): Promise<boolean> {
+  const { rowCount } = await client.query(
     `
     WITH approved AS (
       UPDATE approvals a

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../connection.ts';
+import { type Alongside, inTransaction } from '../connection.ts';
 import { bookEverything } from './fold.ts';
 
 /** A month whose billing is frozen. */
@@ -31,12 +31,14 @@ const columns = `
  * Freezes a month: whatever is known of it now is booked in it, and what comes later in the next one, as a correction.
  * The first month that is closed closes all that was sent before, too.
  *
+ * @param alongside committed with it, where the period is closed by this
  * @param closed the period as `YYYY-MM`, in a zone of the IANA database
  */
 export async function closePeriod(
   pool: pg.Pool,
   { period, timeZone, closedBy }: Closed,
   now: Date,
+  alongside?: Alongside,
 ): Promise<CloseEnd> {
   return inTransaction(pool, async (client) => {
     // Nothing is booked meanwhile, and no other period closed.
@@ -64,6 +66,7 @@ export async function closePeriod(
       `,
       [period, timeZone, bounds.beginsAt, bounds.endsAt, now, closedBy],
     );
+    await alongside?.(client);
     return { kind: 'closed', closing };
   });
 }

@@ -6,11 +6,11 @@ import type { RateLimits } from '../../domain.ts';
  * A rate that changes holds from now on: what was let through at the one before is settled.
  */
 export async function setRateLimits(
-  pool: pg.Pool,
+  client: pg.Pool | pg.ClientBase,
   account: string,
   changes: Partial<RateLimits>,
 ): Promise<void> {
-  await pool.query(
+  await client.query(
     `
     INSERT INTO rate_limits AS l (account, requests_per_second, recipients_per_second)
     VALUES ($1, $2, $4)

@@ -19,17 +19,16 @@ export type MissingFilter = {
 };
 
 /**
- * Recipients without a final report, whose requests were accepted longest ago first, in pages.
+ * Recipients without a final report, whose requests were accepted longest ago first, in pages; within the caller's
+ * transaction.
  *
  * @param limit most to list; undefined for all
- * @returns how many there were
  */
-export async function listMissing(
-  pool: pg.Pool,
+export function streamMissing(
+  client: pg.PoolClient,
   { run, until }: MissingFilter,
   limit: number | undefined,
-  onPage: (page: readonly MissingReport[]) => void,
-): Promise<number> {
+): AsyncGenerator<readonly MissingReport[], void, undefined> {
   const sql = `
     SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.updated_at AS "acceptedAt",
            (SELECT k.status
@@ -49,11 +48,20 @@ export async function listMissing(
     ORDER BY q.updated_at, q.run_id, q.request, r.position
     LIMIT $3
   `;
+  return streamRows(client, 'missing', { sql, values: [run ?? null, until, limit ?? null] }, 1_000);
+}
+
+/** @returns how many there were */
+export async function listMissing(
+  pool: pg.Pool,
+  filter: MissingFilter,
+  limit: number | undefined,
+  onPage: (page: readonly MissingReport[]) => void,
+): Promise<number> {
   return inSession(pool, async (client) => {
     await client.query('BEGIN READ ONLY');
     let listed = 0;
-    const statement = { sql, values: [run ?? null, until, limit ?? null] };
-    for await (const page of streamRows<MissingReport>(client, 'missing', statement, 1_000)) {
+    for await (const page of streamMissing(client, filter, limit)) {
       listed += page.length;
       onPage(page);
     }

@@ -17,11 +17,11 @@ export type Replay = {
  * @returns how many
  */
 export async function replayReports(
-  pool: pg.Pool,
+  client: pg.Pool | pg.ClientBase,
   { account, since, all }: Replay,
   now: Date,
 ): Promise<number> {
-  const { rows } = await pool.query<{ readonly reports: number }>(
+  const { rows } = await client.query<{ readonly reports: number }>(
     `
     WITH replayed AS (
       SELECT report_id, octet_length(body) AS bytes

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain.ts';
 import { findApproval } from '../approvals/approvals.ts';
-import { inTransaction } from '../connection.ts';
+import { type Alongside, inTransaction } from '../connection.ts';
 import { enqueueSlices, type SlicePlan } from '../slices/enqueue.ts';
 import { completeRun, type DoubtPolicy } from '../slices/finish.ts';
 import type { SliceQueue } from '../slices/queue.ts';
@@ -11,6 +11,7 @@ import { lockDequeued } from './lock-dequeued.ts';
  * `planned, paused, running → running`: the run's next slices are in the queue, as its account allows now. A run of which
  * nothing is left to send is completed by this.
  *
+ * @param alongside committed with it, where it changes anything; told the state the run was in
  * @returns the state the run was in; of a run that is over, or waits for approval, nothing was changed
  */
 export async function beginRun(
@@ -19,6 +20,7 @@ export async function beginRun(
   plan: SlicePlan,
   policy: DoubtPolicy,
   now: Date,
+  alongside?: (client: Parameters<Alongside>[0], before: RunState) => Promise<void>,
 ): Promise<RunState | 'unapproved' | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockDequeued(queue, client, plan.run);
@@ -46,6 +48,7 @@ export async function beginRun(
         [plan.run],
       );
     }
+    await alongside?.(client, state);
     await enqueueSlices(queue, client, plan);
     await completeRun(queue, client, plan, policy, now);
     return state;

@@ -48,9 +48,28 @@ export async function findRun(knex: Knex, run: string): Promise<Run | undefined>
   return row && fromRow(row);
 }
 
+export type RunFilter = {
+  readonly campaign?: string | undefined;
+  readonly account?: string | undefined;
+  readonly channel?: Channel | undefined;
+  readonly state?: RunState | undefined;
+  /** Only those planned before this one. */
+  readonly before?: Pick<Run, 'run' | 'createdAt'> | undefined;
+};
+
 /** The newest runs first. */
-export async function listRuns(knex: Knex, limit: number): Promise<Run[]> {
-  const rows: DbRunRow[] = await knex('runs').select(columns).orderBy('created_at', 'desc').limit(limit);
+export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}): Promise<Run[]> {
+  const { before, ...wanted } = filter;
+  const equal = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
+  const newest = knex('runs')
+    .select(columns)
+    .where(equal)
+    .orderBy([
+      { column: 'created_at', order: 'desc' },
+      { column: 'run_id', order: 'desc' },
+    ]);
+  if (before) newest.whereRaw('(created_at, run_id) < (?, ?)', [before.createdAt, before.run]);
+  const rows: DbRunRow[] = await newest.limit(limit);
   return rows.map(fromRow);
 }
 

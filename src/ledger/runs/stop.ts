@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain.ts';
-import { inTransaction } from '../connection.ts';
+import { type Alongside, inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
 import { wakeChannel } from '../slices/enqueue.ts';
@@ -15,6 +15,7 @@ export type Stopped = { readonly changed: boolean; readonly state: RunState };
  * sends it.
  *
  * @param reason why, in words a person can act on
+ * @param alongside committed with it, where it changes anything
  * @returns undefined when there is no such run
  */
 export async function pauseRun(
@@ -22,6 +23,7 @@ export async function pauseRun(
   pool: pg.Pool,
   run: string,
   reason: string,
+  alongside?: Alongside,
 ): Promise<Stopped | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockDequeued(queue, client, run);
@@ -31,6 +33,7 @@ export async function pauseRun(
       run,
       reason,
     ]);
+    await alongside?.(client);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
     return { changed: true, state };
   });
@@ -48,6 +51,7 @@ export async function cancelRun(
   run: string,
   reason: string,
   now: Date,
+  alongside?: Alongside,
 ): Promise<Stopped | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockDequeued(queue, client, run);
@@ -59,6 +63,7 @@ export async function cancelRun(
       `UPDATE runs SET state = 'cancelled', state_reason = $2, finished_at = $3 WHERE run_id = $1`,
       [run, reason, now],
     );
+    await alongside?.(client);
     await cancelPlanned(client, run, now, null);
     await doubtLateClaims(client, run, now);
     await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);

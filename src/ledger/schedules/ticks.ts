@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { TickState } from '../../domain.ts';
+import type { Actor, TickState } from '../../domain.ts';
 
 /** A schedule of which not all ticks are noted. */
 export type UnnotedSchedule = {
@@ -114,19 +114,28 @@ export async function endTick(
   );
 }
 
-/** Runs of ticks that nobody has begun to send. */
-export async function listUnbegunRuns(pool: pg.Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ run_id: string }>(
+/** A run that nobody has begun to send, and who wanted it. */
+export type UnbegunRun = Actor & { readonly run: string };
+
+/** Planned runs of ticks and of the API, except those that wait for approval; in the order in which they were wanted. */
+export async function listUnbegunRuns(pool: pg.Pool): Promise<UnbegunRun[]> {
+  const { rows } = await pool.query<UnbegunRun>(
     `
-    SELECT run_id
-    FROM ticks
-    JOIN runs USING (run_id)
-    WHERE runs.state = 'planned'
-      AND NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = runs.run_id AND a.approved_at IS NULL)
-    ORDER BY due_at
+    SELECT run_id AS run, who, how, token
+    FROM (
+      SELECT run_id, 'schedule ' || schedule AS who, 'schedule' AS how, NULL AS token, due_at AS wanted_at
+      FROM ticks JOIN runs USING (run_id)
+      WHERE runs.state = 'planned'
+      UNION ALL
+      SELECT run_id, t.owner, 'api', t.name, runs.created_at
+      FROM runs JOIN started_by_key s USING (run_id) JOIN tokens t ON t.name = s.token
+      WHERE runs.state = 'planned'
+    ) unbegun
+    WHERE NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = unbegun.run_id AND a.approved_at IS NULL)
+    ORDER BY wanted_at
     `,
   );
-  return rows.map(({ run_id }) => run_id);
+  return rows;
 }
 
 /** A lock that goes with the session: who has it is the only one to start ticks of the schedule. */

@@ -6,9 +6,12 @@ import type { Suppression } from '../../domain.ts';
  *
  * @returns how many are new
  */
-export async function addSuppressions(pool: pg.Pool, suppressions: readonly Suppression[]): Promise<number> {
+export async function addSuppressions(
+  client: pg.Pool | pg.ClientBase,
+  suppressions: readonly Suppression[],
+): Promise<number> {
   // In the order of the key, so that two that write the same addresses wait for each other, not crosswise.
-  const { rowCount } = await pool.query(
+  const { rowCount } = await client.query(
     `
     INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
     SELECT channel, address, sub_account, reason, source, created_at

@@ -17,12 +17,14 @@ export type ListedAddress = { readonly address: string; readonly subAccount: str
  * Suppresses a list of addresses in each of its channels, all or none: nothing is seen of it before the end of the
  * list. One that is suppressed already stays as it is. Memory does not grow with the list.
  *
+ * @param alongside committed with it
  * @returns how many are new; an address counts once a channel
  */
 export async function importSuppressions(
   pool: pg.Pool,
   batches: AsyncIterable<readonly ListedAddress[]>,
   list: SuppressionList,
+  alongside?: (client: pg.ClientBase, added: number) => Promise<void>,
 ): Promise<number> {
   return inSession(pool, async (client) => {
     await client.query('BEGIN');
@@ -32,6 +34,7 @@ export async function importSuppressions(
     );
     for await (const batch of batches) await gather(client, batch);
     const added = await addGathered(client, list);
+    await alongside?.(client, added);
     // A plan that knows nothing of a large list is a bad one, and autovacuum takes its time.
     await client.query('ANALYZE suppressions');
     await client.query('COMMIT');

@@ -14,13 +14,13 @@ export type SuppressionKey = Pick<Suppression, 'channel' | 'address' | 'subAccou
  * @throws InputError when there are hashed ones and this is not their key
  */
 export async function removeSuppressions(
-  pool: pg.Pool,
+  client: pg.Pool | pg.ClientBase,
   keys: readonly SuppressionKey[],
   now: Date,
   hashKey: HashKey | null = null,
 ): Promise<SuppressionKey[]> {
-  await requireHashKey(pool, hashKey);
-  const { rows } = await pool.query<SuppressionKey>(
+  await requireHashKey(client, hashKey);
+  const { rows } = await client.query<SuppressionKey>(
     `
     WITH key AS MATERIALIZED (
       SELECT *

@@ -1,0 +1,105 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type TokenScope, tokenScopes } from '../../domain.ts';
+import { createToken, revokeToken } from '../../engine/tokens.ts';
+import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
+import { table } from '../../report/table.ts';
+import { toSeconds } from '../../report/time.ts';
+import { parseDuration } from '../options.ts';
+import { type Shell, withLedger } from '../shell.ts';
+import { whoWorks } from '../who-works.ts';
+
+type CreateOptions = {
+  readonly name: string;
+  readonly scope: TokenScope;
+  readonly owner?: string;
+  readonly expires: number | null;
+  readonly json?: true;
+};
+
+export function define(command: Command, shell: Shell): void {
+  command.description(
+    'Tokens of the API (volley serve). read: lists, status and reports; run: also start, pause, resume and cancel; admin: also approve, resolve and the audit trail.',
+  );
+  command
+    .command('create')
+    .description('Makes a token and prints it, once: only its SHA-256 is kept.')
+    .requiredOption('--name <name>', 'its name in lists and in the audit trail; never used again', parseName)
+    .addOption(new Option('--scope <scope>', 'what it allows').choices(tokenScopes).makeOptionMandatory())
+    .option(
+      '--owner <person>',
+      'the person it stands for, who does not approve what the same person planned (default: user@host)',
+    )
+    .addOption(
+      new Option('--expires <time>', 'after which it is of no use, or "never"')
+        .default(90 * 86_400_000, '90d')
+        .argParser(parseExpiry),
+    )
+    .option('--json', 'print it as JSON')
+    .action(async ({ name, scope, owner = whoWorks(), expires, json }: CreateOptions) => {
+      const expiresAt = expires === null ? null : new Date(shell.now().getTime() + expires);
+      const token = await withLedger(shell, (context) =>
+        createToken(context, { name, scope, owner, expiresAt }),
+      );
+      if (json) shell.print(JSON.stringify({ token, name, owner, scope, expiresAt }));
+      else {
+        shell.print(token);
+        shell.note('Keep it where only its owner finds it: it is not shown again.');
+      }
+    });
+  command
+    .command('list')
+    .description('Lists the tokens, revoked ones too; never the tokens themselves.')
+    .option('--json', 'print one JSON object a line')
+    .action(async ({ json }: { json?: true }) => {
+      const tokens = await withLedger(shell, ({ ledger }) => listTokens(ledger.pool));
+      if (json) for (const token of tokens) shell.print(JSON.stringify(token));
+      else
+        shell.print(
+          tokens.length === 0
+            ? 'No tokens. `volley token create` makes one.'
+            : tokenTable(tokens, shell.now()),
+        );
+    });
+  command
+    .command('revoke')
+    .description('Makes a token useless, from the next call on.')
+    .argument('<name>', 'its name (volley token list)')
+    .option('--json', 'print the result as JSON')
+    .action(async (name: string, { json }: { json?: true }) => {
+      await withLedger(shell, (context) => revokeToken(context, name));
+      shell.print(json ? JSON.stringify({ revoked: name }) : `Token ${name} is revoked.`);
+    });
+}
+
+function tokenTable(tokens: readonly Token[], now: Date): string {
+  const time = (at: Date | null, never: string): string => (at === null ? never : toSeconds(at));
+  return table(
+    [
+      { title: 'Name', value: ({ name }) => name },
+      { title: 'Scope', value: ({ scope }) => scope },
+      { title: 'Owner', value: ({ owner }) => owner },
+      { title: 'State', value: (token) => stateOf(token, now) },
+      { title: 'Expires (UTC)', value: ({ expiresAt }) => time(expiresAt, 'never') },
+      { title: 'Last used (UTC)', value: ({ lastUsedAt }) => time(lastUsedAt, 'never') },
+    ],
+    tokens,
+  );
+}
+
+function stateOf({ revokedAt, expiresAt }: Token, now: Date): string {
+  if (revokedAt !== null) return `revoked ${toSeconds(revokedAt)}`;
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
+}
+
+function parseName(text: string): string {
+  if (/^[\w.-]{1,64}$/.test(text)) return text;
+  throw new InvalidArgumentError('expected at most 64 letters, digits, dots, hyphens and underscores.');
+}
+
+/** Milliseconds; null for never. */
+function parseExpiry(text: string): number | null {
+  if (text === 'never') return null;
+  const time = parseDuration(text);
+  if (time > 0) return time;
+  throw new InvalidArgumentError('expected a duration such as 90d, or "never".');
+}

@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import type { AuditAction, AuditOutcome, AuditWay } from '../../domain.ts';
+
+/** An entry of the audit trail. */
+export type AuditEntry = {
+  /** A whole number that grows, as text. */
+  readonly entry: string;
+  readonly at: Date;
+  readonly who: string;
+  readonly how: AuditWay;
+  readonly token: string | null;
+  readonly action: AuditAction;
+  readonly run: string | null;
+  readonly subject: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly outcome: AuditOutcome;
+};
+
+export type AuditFilter = {
+  readonly run?: string | undefined;
+  readonly who?: string | undefined;
+  readonly action?: AuditAction | undefined;
+  /** Inclusive. */
+  readonly since?: Date | undefined;
+  /** Only those older than this entry. */
+  readonly before?: string | undefined;
+};
+
+/** The newest entries, at most so many, newest first. */
+export async function listAudit(
+  pool: pg.Pool,
+  { run, who, action, since, before }: AuditFilter,
+  limit: number,
+): Promise<AuditEntry[]> {
+  const { rows } = await pool.query<AuditEntry>(
+    `
+    SELECT entry, at, who, how, token, action, run_id AS run, subject, details, outcome
+    FROM audit
+    WHERE ($1::text IS NULL OR run_id = $1)
+      AND ($2::text IS NULL OR who = $2)
+      AND ($3::text IS NULL OR action = $3)
+      AND ($4::timestamptz IS NULL OR at >= $4)
+      AND ($5::bigint IS NULL OR entry < $5)
+    ORDER BY entry DESC
+    LIMIT $6
+    `,
+    [run ?? null, who ?? null, action ?? null, since ?? null, before ?? null, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,48 @@
+import type pg from 'pg';
+
+/** What tells a repeated call from another one: chosen by the caller, once for what it wants once. */
+export type StartKey = { readonly token: string; readonly key: string };
+
+/** What was started with a key, and by which request (a digest of it). */
+export type StartedByKey = { readonly run: string; readonly request: Buffer };
+
+export async function findStartedByKey(
+  client: pg.Pool | pg.ClientBase,
+  { token, key }: StartKey,
+): Promise<StartedByKey | undefined> {
+  const { rows } = await client.query<StartedByKey>(
+    'SELECT run_id AS run, request FROM started_by_key WHERE token = $1 AND key = $2',
+    [token, key],
+  );
+  return rows[0];
+}
+
+/** In the transaction that makes the run; it fails where the key has another one. */
+export async function keepStartKey(
+  client: pg.ClientBase,
+  { token, key }: StartKey,
+  { run, request }: StartedByKey,
+): Promise<void> {
+  await client.query('INSERT INTO started_by_key (token, key, request, run_id) VALUES ($1, $2, $3, $4)', [
+    token,
+    key,
+    request,
+    run,
+  ]);
+}
+
+/** A lock that goes with the session: who has it is the only one to start what the key is for. */
+export async function tryStartKeyLock(client: pg.ClientBase, { token, key }: StartKey): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(
+    `SELECT pg_try_advisory_lock(hashtextextended(concat_ws(' ', 'volley start', $1::text, $2::text), 0)) AS locked`,
+    [token, key],
+  );
+  return rows[0]?.locked === true;
+}
+
+export async function releaseStartKeyLock(client: pg.ClientBase, { token, key }: StartKey): Promise<void> {
+  await client.query(
+    `SELECT pg_advisory_unlock(hashtextextended(concat_ws(' ', 'volley start', $1::text, $2::text), 0))`,
+    [token, key],
+  );
+}

@@ -1,0 +1,85 @@
+import type pg from 'pg';
+import type { TokenScope } from '../../domain.ts';
+
+/** A token of the API, without the token itself, of which only a digest is kept. */
+export type Token = {
+  readonly name: string;
+  /** The person it stands for. */
+  readonly owner: string;
+  readonly scope: TokenScope;
+  readonly createdAt: Date;
+  /** Null: never. */
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** To the minute. */
+  readonly lastUsedAt: Date | null;
+};
+
+export type NewToken = Pick<Token, 'name' | 'owner' | 'scope' | 'createdAt' | 'expiresAt'> & {
+  readonly sha256: Buffer;
+};
+
+const columns = `
+  name, owner, scope, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+  last_used_at AS "lastUsedAt"
+`;
+
+/** @returns false where the name was used before, also by one that was revoked */
+export async function addToken(client: pg.ClientBase, token: NewToken): Promise<boolean> {
+  const { name, owner, scope, sha256, createdAt, expiresAt } = token;
+  const { rowCount } = await client.query(
+    `
+    INSERT INTO tokens (name, owner, scope, sha256, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (name) DO NOTHING
+    `,
+    [name, owner, scope, sha256, createdAt, expiresAt],
+  );
+  return rowCount === 1;
+}
+
+/** Looked for by its digest, from which nothing of the token can be guessed; so the time it takes tells nothing either. */
+export async function findToken(
+  pool: pg.Pool,
+  sha256: Buffer,
+): Promise<(Token & { readonly sha256: Buffer }) | undefined> {
+  const { rows } = await pool.query<Token & { sha256: Buffer }>(
+    `SELECT ${columns}, sha256 FROM tokens WHERE sha256 = $1`,
+    [sha256],
+  );
+  return rows[0];
+}
+
+/** All of them, by name. */
+export async function listTokens(pool: pg.Pool): Promise<Token[]> {
+  const { rows } = await pool.query<Token>(`SELECT ${columns} FROM tokens ORDER BY name`);
+  return rows;
+}
+
+/** @returns whether it was revoked by this, was before, or is none */
+export async function revokeToken(
+  client: pg.ClientBase,
+  name: string,
+  now: Date,
+): Promise<'revoked' | 'revoked before' | undefined> {
+  const { rows } = await client.query<{ first: boolean }>(
+    `
+    WITH before AS (SELECT revoked_at FROM tokens WHERE name = $1 FOR UPDATE)
+    UPDATE tokens t
+    SET revoked_at = coalesce(t.revoked_at, $2)
+    FROM before
+    WHERE name = $1
+    RETURNING before.revoked_at IS NULL AS first
+    `,
+    [name, now],
+  );
+  const [row] = rows;
+  return row && (row.first ? 'revoked' : 'revoked before');
+}
+
+/** Notes when a token was used, unless that was noted so short a time ago, by whatever process. */
+export async function noteTokenUse(pool: pg.Pool, name: string, now: Date, notedSince: Date): Promise<void> {
+  await pool.query(
+    'UPDATE tokens SET last_used_at = $2 WHERE name = $1 AND (last_used_at IS NULL OR last_used_at < $3)',
+    [name, now, notedSince],
+  );
+}

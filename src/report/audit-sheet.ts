@@ -1,0 +1,32 @@
+import type { AuditEntry } from '../ledger/audit/list.ts';
+import type { Sheet, SheetColumn } from './formats/sheet.ts';
+
+const columns: readonly SheetColumn<AuditEntry>[] = [
+  { key: 'entry', title: 'Entry', kind: 'integer', value: ({ entry }) => entry },
+  { key: 'at', title: 'Time (UTC)', kind: 'time', value: ({ at }) => at },
+  { key: 'who', title: 'Who', kind: 'text', value: ({ who }) => who },
+  { key: 'how', title: 'How', kind: 'text', value: ({ how }) => how },
+  { key: 'token', title: 'Token', kind: 'text', value: ({ token }) => token },
+  { key: 'action', title: 'Action', kind: 'text', value: ({ action }) => action },
+  { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run },
+  { key: 'subject', title: 'Of', kind: 'text', value: ({ subject }) => subject },
+  { key: 'outcome', title: 'Outcome', kind: 'text', value: ({ outcome }) => outcome },
+  { key: 'details', title: 'Details', kind: 'text', value: ({ details }) => detailsText(details) },
+];
+
+/** The audit trail; of each entry one line. */
+export function auditSheet(
+  entries: AsyncIterable<readonly AuditEntry[]>,
+  subtitle: readonly string[],
+  asOf: Date,
+): Sheet<AuditEntry> {
+  return { title: 'Audit trail', subtitle, asOf, columns, rows: entries };
+}
+
+/** In the words in which it was noted: `reason: lunch; requests: 3`. */
+function detailsText(details: AuditEntry['details']): string {
+  return Object.entries(details)
+    .filter(([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('; ');
+}

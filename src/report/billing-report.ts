@@ -1,0 +1,51 @@
+import type { Closing } from '../ledger/billing/close.ts';
+import {
+  type BillingDimension,
+  type BillingLine,
+  type BillingQuery,
+  type BillingReport,
+  type BillingTotal,
+  billingDimensions,
+} from '../ledger/billing/report.ts';
+import { type BillingSheetLine, billingSheet } from './billing.ts';
+import type { Sheet } from './formats/sheet.ts';
+
+/** All of a billing report as of one moment. */
+type Streamed = {
+  readonly lines: AsyncIterable<readonly BillingLine[]>;
+  /** Known after the last line. */
+  readonly totals: () => readonly BillingTotal[];
+  readonly closing: Closing | undefined;
+  readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
+};
+
+/**
+ * The whole billing report, charts included.
+ *
+ * @param asOf its moment; what is closed is as of its closing
+ */
+export async function billingReport(
+  query: BillingQuery,
+  { lines, totals, closing, regroup }: Streamed,
+  asOf: Date,
+): Promise<Sheet<BillingSheetLine>> {
+  const { totals: expected } = await regroup([]);
+  const charts = async () => (await import('./billing-charts.ts')).billingCharts(expected, regroup);
+  return billingSheet(query, { lines, totals, expected, closing, charts }, closing?.closedAt ?? asOf);
+}
+
+/**
+ * Dimensions as they are asked for, with commas between.
+ *
+ * @returns what is wrong with them, in a sentence, where something is
+ */
+export function readDimensions(text: string): readonly BillingDimension[] | string {
+  const found: BillingDimension[] = [];
+  for (const name of text.split(',').map((each) => each.trim())) {
+    const dimension = billingDimensions.find((known) => known.toLowerCase() === name.toLowerCase());
+    if (dimension === undefined) return `"${name}" is none of ${billingDimensions.join(', ')}.`;
+    if (found.includes(dimension)) return `"${name}" stands there twice.`;
+    found.push(dimension);
+  }
+  return found;
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { auditActions, resolutions } from '../../domain.ts';
+import { approveRun } from '../../engine/approve-run.ts';
+import { resolveDoubts } from '../../engine/resolve.ts';
+import { listAudit } from '../../ledger/audit/list.ts';
+import { listTokens } from '../../ledger/tokens/tokens.ts';
+import { callOf, existingRun } from './call.ts';
+import { asConflict } from './problem.ts';
+import { answer, type Routes, runParameters, scoped } from './route.ts';
+import { approval, auditPage, resolved, tokenList } from './schemas.ts';
+
+/** What is not for everybody who may start a run. */
+export function addAdminRoutes(server: Routes): void {
+  addApprove(server);
+  addResolve(server);
+  addAudit(server);
+  const tokens = scoped('admin');
+  server.route({
+    method: 'GET',
+    url: '/tokens',
+    config: tokens.config,
+    schema: {
+      operationId: 'listTokens',
+      summary: 'Lists the tokens, never the tokens themselves. `volley token` creates and revokes them.',
+      security: tokens.security,
+      response: { 200: answer('The tokens, by name.', tokenList), ...tokens.problems },
+    },
+    handler: async (request) => ({ tokens: await listTokens(callOf(request).context.ledger.pool) }),
+  });
+}
+
+function addApprove(server: Routes): void {
+  const approving = scoped('admin', 404, 409);
+  server.route({
+    method: 'POST',
+    url: '/runs/:run/approve',
+    config: approving.config,
+    schema: {
+      operationId: 'approveRun',
+      summary: "Approves a run that waits for it, in the name of the token's owner.",
+      description:
+        'The owner has to be somebody else than who planned it, and neither the campaign nor its contact files may have changed since. A scheduled run, and one that was started over the API, begins by itself then.',
+      security: approving.security,
+      params: runParameters,
+      response: { 200: answer('It is approved.', approval), ...approving.problems },
+    },
+    handler: async (request) => {
+      const call = callOf(request);
+      const { run } = await existingRun(call, request.params.run);
+      const by = call.token.owner;
+      const { reason, approvedAt } = await asConflict(
+        approveRun(call.context, call.place.settings, { run, by }),
+      );
+      if (approvedAt === null) throw new Error('what is approved has a time');
+      return { run, by, approvedAt, reason };
+    },
+  });
+}
+
+function addResolve(server: Routes): void {
+  const resolving = scoped('admin', 404, 409);
+  server.route({
+    method: 'POST',
+    url: '/runs/:run/resolve',
+    config: resolving.config,
+    schema: {
+      operationId: 'resolveRun',
+      summary: "Settles requests in doubt by the word of the token's owner, which is recorded.",
+      security: resolving.security,
+      params: runParameters,
+      body: z.strictObject({
+        resolution: z
+          .enum(resolutions)
+          .describe(
+            'accepted: the service has them; resend: send them again, recipients may get the message twice; abandon: give them up.',
+          ),
+        reason: z.string().trim().min(1).max(500),
+        requests: z
+          .array(z.string().max(64))
+          .min(1)
+          .max(1_000)
+          .optional()
+          .describe('Only these, by number or MessageID; all that are in doubt by default.'),
+      }),
+      response: { 200: answer('How many were settled.', resolved), ...resolving.problems },
+    },
+    handler: async (request) => {
+      const call = callOf(request);
+      const { run } = await existingRun(call, request.params.run);
+      const { resolution, reason, requests: named } = request.body;
+      const word = { resolution, reason, by: call.token.owner };
+      const done = await asConflict(resolveDoubts(call.context, { run, named }, word));
+      const recipients = done.reduce((sum, one) => sum + one.recipients, 0);
+      return { run, resolution, requests: done.length, recipients };
+    },
+  });
+}
+
+/** Most on a page. */
+const mostEntries = 1_000;
+
+function addAudit(server: Routes): void {
+  const audit = scoped('admin');
+  server.route({
+    method: 'GET',
+    url: '/audit',
+    config: audit.config,
+    schema: {
+      operationId: 'listAudit',
+      summary: 'Who did what, newest first.',
+      security: audit.security,
+      querystring: z.strictObject({
+        run: runParameters.shape.run.optional(),
+        who: z.string().max(200).optional(),
+        action: z.enum(auditActions).optional(),
+        since: z.iso.datetime().optional().describe('From then on, such as 2026-11-21T08:00:00Z.'),
+        limit: z.coerce.number().int().min(1).max(mostEntries).default(100),
+        before: z
+          .string()
+          .regex(/^\d{1,18}$/, 'expected `next` of an earlier page')
+          .optional(),
+      }),
+      response: { 200: answer('A page of the trail.', auditPage), ...audit.problems },
+    },
+    handler: async (request) => {
+      const { since, limit, ...filter } = request.query;
+      const { pool } = callOf(request).context.ledger;
+      const from = since === undefined ? undefined : new Date(since);
+      const found = await listAudit(pool, { ...filter, since: from }, limit + 1);
+      const entries = found.slice(0, limit);
+      return {
+        entries: entries.map(({ details, ...entry }) => ({ ...entry, details: { ...details } })),
+        next: found.length > limit ? (entries.at(-1)?.entry ?? null) : null,
+      };
+    },
+  });
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { channels } from '../../domain.ts';
+import { reportBillingLines } from '../../engine/billing.ts';
+import { requireRun, requireRunsOf } from '../../engine/find-run.ts';
+import type { BillingQuery } from '../../ledger/billing/report.ts';
+import { billingTime, timeZone } from '../../platform/scalars.ts';
+import { nobodySet } from '../../report/billing.ts';
+import { billingReport, readDimensions } from '../../report/billing-report.ts';
+import { callOf } from './call.ts';
+import { ofProblems } from './problem.ts';
+import { format } from './report-routes.ts';
+import { type Routes, scoped } from './route.ts';
+import { sheet } from './schemas.ts';
+import { chosenFormat, httpFormats, reportAnswer, sendSheet } from './send-report.ts';
+
+const names = z.union([z.string().max(200), z.array(z.string().max(200)).max(100)]).optional();
+const orNone = names.describe(`Only of these, or ${nobodySet}; may be repeated.`);
+const these = names.describe('Only of these; may be repeated.');
+
+const billingQuery = z.strictObject({
+  from: billingTime
+    .optional()
+    .describe('What was sent from then on: 2026-11, 2026-11-01 or 2026-11-01T08:30.'),
+  to: billingTime.optional().describe('And before then.'),
+  timeZone: timeZone.default('UTC').describe('Of the dates, such as Pacific/Auckland.'),
+  by: z.string().max(200).default('SubAccount,ChargeCode').describe('Dimensions, with commas between.'),
+  subAccount: orNone,
+  department: orNone,
+  chargeCode: orNone,
+  account: these,
+  campaign: these,
+  channel: z
+    .union([z.enum(channels), z.array(z.enum(channels))])
+    .optional()
+    .describe('Only of these; may be repeated.'),
+  run: these,
+  format,
+});
+
+/** Who pays what, as `volley report billing` has it. */
+export function addBillingRoute(server: Routes): void {
+  const billing = scoped('read', 406, 422);
+  server.route({
+    method: 'GET',
+    url: '/reports/billing',
+    config: billing.config,
+    schema: {
+      operationId: 'reportBilling',
+      summary: 'Requests, recipients, units and money by who pays, of what was sent in a period.',
+      security: billing.security,
+      querystring: billingQuery,
+      response: { 200: reportAnswer(sheet, httpFormats), ...billing.problems },
+    },
+    handler: async (request, reply) => {
+      const { context, slots } = callOf(request);
+      const query = queryOf(request.query);
+      const chosen = chosenFormat(request, request.query.format, httpFormats);
+      const { run = [], campaign = [], account = [] } = request.query;
+      for (const each of [run].flat()) await requireRun(context, each);
+      await requireRunsOf(context, 'campaign', [campaign].flat());
+      await requireRunsOf(context, 'account', [account].flat());
+      await slots(() =>
+        reportBillingLines(context, query, async (streamed) => {
+          const report = await billingReport(query, streamed, context.now());
+          await sendSheet(reply, { name: 'billing', format: chosen }, report);
+        }),
+      );
+      return reply;
+    },
+  });
+}
+
+/** @throws ProblemError when the period ends before it begins, or a dimension is none */
+function queryOf(asked: z.output<typeof billingQuery>): BillingQuery {
+  const { from, to, timeZone: zone } = asked;
+  if (from !== undefined && to !== undefined && from >= to)
+    throw ofProblems(422, 'input', [{ where: 'query/to', what: `${to} is not after from, ${from}.` }]);
+  const by = readDimensions(asked.by);
+  if (typeof by === 'string') throw ofProblems(422, 'input', [{ where: 'query/by', what: by }]);
+  const wanted = {
+    SubAccount: asked.subAccount,
+    Department: asked.department,
+    ChargeCode: asked.chargeCode,
+    account: asked.account,
+    campaign: asked.campaign,
+    channel: asked.channel,
+    run: asked.run,
+  } satisfies Partial<Record<keyof BillingQuery['only'], unknown>>;
+  const only = Object.entries(wanted).flatMap(([dimension, given]) =>
+    given === undefined
+      ? []
+      : [[dimension, [given].flat().map((value) => (value === nobodySet ? null : value))] as const],
+  );
+  return { by, from: from ?? null, until: to ?? null, timeZone: zone, only: Object.fromEntries(only) };
+}

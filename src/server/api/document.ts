@@ -1,0 +1,74 @@
+import swagger from '@fastify/swagger';
+import { fastify } from 'fastify';
+import {
+  jsonSchemaTransform,
+  jsonSchemaTransformObject,
+  serializerCompiler,
+  validatorCompiler,
+  type ZodTypeProvider,
+} from 'fastify-type-provider-zod';
+import { addAdminRoutes } from './admin-routes.ts';
+import { addBillingRoute } from './billing-route.ts';
+import { addReportRoutes } from './report-routes.ts';
+import { type Routes, scoped } from './route.ts';
+import { addRunRoutes } from './run-routes.ts';
+import { addScheduleRoutes } from './schedule-routes.ts';
+import { addSteerRoutes } from './steer-routes.ts';
+
+/** Where the API is. */
+export const apiPath = '/api/v1';
+
+const description = `Starts, steers and reports runs of campaigns. Every call needs a token (\`volley token create\`), as
+\`Authorization: Bearer volley_…\`: \`read\` for lists, status and reports, \`run\` also to start, pause, resume and cancel,
+\`admin\` also to approve and resolve, and for tokens and the audit trail. What is wrong is answered as RFC 9457 says.`;
+
+const described = {
+  openapi: '3.1.0',
+  info: { title: 'Volley', version: '1', description: description.replaceAll('\n', ' ') },
+  servers: [{ url: apiPath }],
+  components: { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } } },
+};
+
+/** Adds every route, checked, answered and described by its schemas. */
+export async function addRoutes(server: Routes): Promise<void> {
+  server.setValidatorCompiler(validatorCompiler);
+  server.setSerializerCompiler(serializerCompiler);
+  await server.register(swagger, {
+    openapi: described,
+    transform: jsonSchemaTransform,
+    transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document)),
+    stripBasePath: true,
+  });
+  await server.register(
+    async (routes: Routes) => {
+      addRunRoutes(routes);
+      addSteerRoutes(routes);
+      addReportRoutes(routes);
+      addBillingRoute(routes);
+      addScheduleRoutes(routes);
+      addAdminRoutes(routes);
+      const { config } = scoped('read');
+      routes.get('/openapi.json', { config, schema: { hide: true } }, async (_request, reply) =>
+        reply.type('application/json').send(JSON.stringify(server.swagger())),
+      );
+    },
+    { prefix: apiPath },
+  );
+}
+
+/** The document of the API, without the API. */
+export async function apiDocument(): Promise<object> {
+  const server: Routes = fastify().withTypeProvider<ZodTypeProvider>();
+  await addRoutes(server);
+  await server.ready();
+  const document = server.swagger();
+  await server.close();
+  return document;
+}
+
+/** Schemas that only answers have are described as what is asked for, too. */
+function withoutUnused(document: ReturnType<typeof jsonSchemaTransformObject>) {
+  const schemas = ('components' in document && document.components?.schemas) || {};
+  for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];
+  return document;
+}

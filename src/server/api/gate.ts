@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TokenScope } from '../../domain.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { allows, openTokenCheck, type TokenCheck } from '../../engine/tokens.ts';
+import type { RefusalCount } from '../refusal-count.ts';
+import { type Call, keepCall } from './call.ts';
+import { ProblemError, sendProblem } from './problem.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a token has to allow. */
+    scope?: TokenScope;
+  }
+}
+
+/**
+ * Lets in who has a token that allows it, before a body is read. Nothing is answered to who has none, not even which
+ * routes there are; who has failed too often in a minute is told to wait.
+ */
+export function addGate(
+  server: FastifyInstance,
+  tools: Omit<Call, 'token'>,
+  countRefusal: RefusalCount,
+): void {
+  const check = openTokenCheck(tools.context);
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    const given = bearerOf(request.headers.authorization);
+    const checked: TokenCheck = given === undefined ? { kind: 'unknown' } : await check(given);
+    if (checked.kind !== 'valid') {
+      const seconds = await countRefusal(request);
+      return refuse(reply, seconds === undefined ? noToken(checked, given !== undefined) : tooMany(seconds));
+    }
+    const { token } = checked;
+    const { scope } = request.routeOptions.config;
+    if (scope !== undefined && !allows(token.scope, scope)) return refuse(reply, noScope(token.scope, scope));
+    keepCall(request, { ...tools, token, context: contextOf(tools.context, token) });
+  });
+}
+
+function contextOf(context: EngineContext, { owner, name }: Call['token']): EngineContext {
+  return { ...context, actor: { who: owner, how: 'api', token: name } };
+}
+
+/** RFC 6750; no longer than any of ours. */
+function bearerOf(authorization: FastifyRequest['headers']['authorization']): string | undefined {
+  return /^Bearer +([\w.~+/=-]{1,200}) *$/i.exec(authorization ?? '')?.[1];
+}
+
+function refuse(reply: FastifyReply, problem: ProblemError): FastifyReply {
+  return sendProblem(reply, problem);
+}
+
+/** Who shows a token that was ours once is told what became of it: nobody else has it. */
+function noToken(checked: Exclude<TokenCheck, { kind: 'valid' }>, given: boolean): ProblemError {
+  const what =
+    checked.kind === 'unknown'
+      ? 'Expected a token: `Authorization: Bearer volley_…`. `volley token create` makes one.'
+      : `The token "${checked.token.name}" is ${checked.kind}. \`volley token create\` makes another.`;
+  const challenge = given ? ', error="invalid_token"' : '';
+  const headers = { 'www-authenticate': `Bearer realm="volley"${challenge}` };
+  return new ProblemError(401, 'token', what, { headers });
+}
+
+function noScope(scope: TokenScope, needed: TokenScope): ProblemError {
+  const what = `The token's scope is "${scope}", and this needs "${needed}".`;
+  const challenge = `Bearer realm="volley", error="insufficient_scope", scope="${needed}"`;
+  return new ProblemError(403, 'scope', what, { headers: { 'www-authenticate': challenge } });
+}
+
+function tooMany(seconds: number): ProblemError {
+  const headers = { 'retry-after': String(seconds) };
+  return new ProblemError(429, 'token', 'Too many calls without a valid token; wait.', { headers });
+}

@@ -1,0 +1,123 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { InputError, type Problem } from '../../domain.ts';
+import { NothingNewError } from '../../engine/contact-patterns.ts';
+import { isConnectionFailure, reasonOf } from '../../platform/database.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { problemKinds } from './schemas.ts';
+
+export type ProblemKind = (typeof problemKinds)[number];
+
+/** A call that is answered with what is wrong with it (RFC 9457). */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  readonly status: number;
+  readonly kind: ProblemKind;
+  readonly problems: readonly Problem[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    kind: ProblemKind,
+    detail: string,
+    {
+      problems = [],
+      headers = {},
+    }: { readonly problems?: readonly Problem[]; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(detail);
+    this.status = status;
+    this.kind = kind;
+    this.problems = problems;
+    this.headers = headers;
+  }
+}
+
+/**
+ * What is refused because of what the ledger says, not because of what was asked for: the same call may be right at
+ * another time.
+ */
+export async function asConflict<Result>(work: Promise<Result>): Promise<Result> {
+  return work.catch((error: unknown) => {
+    if (error instanceof InputError) throw ofProblems(409, 'conflict', error.problems);
+    throw error;
+  });
+}
+
+export function ofProblems(status: number, kind: ProblemKind, problems: readonly Problem[]): ProblemError {
+  return new ProblemError(status, kind, problems.map(({ what }) => what).join('\n'), { problems });
+}
+
+/** The one place where a failure becomes an answer. What is our own fault is logged, and not told. */
+export function openErrorHandler(
+  logger: Logger,
+): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  return (error, request, reply) => {
+    const problem = problemOf(error);
+    if (problem.status < 500) return sendProblem(reply, problem);
+    const { id: call } = request;
+    logger.error(
+      { call, route: request.routeOptions.url, reason: reasonOf(error) },
+      'a call of the API failed',
+    );
+    logger.debug({ call, stack: error.stack }, 'where a call of the API failed');
+    return sendProblem(reply, problem, call);
+  };
+}
+
+function problemOf(error: FastifyError): ProblemError {
+  // It may be any of ours too: Fastify takes whatever is thrown.
+  const thrown: unknown = error;
+  if (thrown instanceof ProblemError) return thrown;
+  if (thrown instanceof InputError) return ofProblems(422, 'input', thrown.problems);
+  if (thrown instanceof NothingNewError) return new ProblemError(409, 'nothing new', thrown.message);
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const part = error.validationContext === 'querystring' ? 'query' : (error.validationContext ?? 'call');
+    const problems = error.validation.map(({ instancePath, message = '' }) => ({
+      where: `${part}${instancePath}`,
+      what: message,
+    }));
+    return ofProblems(400, 'input', problems);
+  }
+  if (isConnectionFailure(thrown)) {
+    const headers = { 'retry-after': '5' };
+    return new ProblemError(503, 'unavailable', 'The database is away; try again.', { headers });
+  }
+  const { statusCode = 500, code } = error;
+  if (statusCode < 400 || statusCode >= 500)
+    return new ProblemError(
+      500,
+      'internal',
+      'Something failed here; the log has it under the id of this call.',
+    );
+  return new ProblemError(statusCode, 'input', wordsOf[code] ?? 'The call cannot be read.');
+}
+
+/** What Fastify refuses by itself; its own words may quote what was sent. */
+const wordsOf: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large; 64 KiB are allowed.',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Expected a body of Content-Type application/json.',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'The body is empty; send {} or no Content-Type.',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not JSON.',
+};
+
+/** @param call its id, where the log has more of it */
+export function sendProblem(
+  reply: FastifyReply,
+  { status, kind, message, problems, headers }: ProblemError,
+  call?: string,
+): FastifyReply {
+  return reply
+    .code(status)
+    .headers({ ...headers, 'content-type': 'application/problem+json' })
+    .send({
+      type: 'about:blank',
+      title: STATUS_CODES[status] ?? 'Error',
+      status,
+      detail: message,
+      kind,
+      problems,
+      ...(call !== undefined && { call }),
+    });
+}

@@ -1,0 +1,168 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { rejectionReasons } from '../../domain.ts';
+import { reportContacts } from '../../engine/contact-report.ts';
+import { reportFailures } from '../../engine/failure-report.ts';
+import { reportMissing } from '../../engine/missing-report.ts';
+import { reportRun } from '../../engine/run-report.ts';
+import { duration, timeZone } from '../../platform/scalars.ts';
+import { contactSheet, reportedStates } from '../../report/contact-sheet.ts';
+import { failureSheet } from '../../report/failure-sheet.ts';
+import { missingColumns } from '../../report/reports.ts';
+import { runDetails } from '../../report/run-details.ts';
+import { runReportText } from '../../report/run-report.ts';
+import { type Call, callOf, existingRun } from './call.ts';
+import { asConflict } from './problem.ts';
+import { type Routes, runParameters, scoped } from './route.ts';
+import { runReport, sheet } from './schemas.ts';
+import {
+  chosenFormat,
+  type HttpFormat,
+  httpFormats,
+  reportAnswer,
+  sendPieces,
+  sendSheet,
+} from './send-report.ts';
+
+export const format = z.enum(httpFormats).optional().describe('In place of the header Accept.');
+
+/** The report of a run has several tables, and so not every form. */
+const runFormats = ['json', 'xlsx', 'html'] as const satisfies HttpFormat[];
+
+const reporting = scoped('read', 404, 406, 409);
+
+/** Of a run: the whole of it, its contacts, what failed; and reports that are missing. */
+export function addReportRoutes(server: Routes): void {
+  server.route({
+    method: 'GET',
+    url: '/runs/:run/report',
+    config: reporting.config,
+    schema: {
+      operationId: 'reportRun',
+      summary: 'A run in full, as `volley report run` has it.',
+      security: reporting.security,
+      params: runParameters,
+      querystring: z.strictObject({
+        timeZone: timeZone.default('UTC').describe('Of the times people read, such as Pacific/Auckland.'),
+        format: z.enum(runFormats).optional().describe('In place of the header Accept.'),
+      }),
+      response: { 200: reportAnswer(runReport, runFormats), ...reporting.problems },
+    },
+    handler: async (request, reply) => {
+      const { timeZone: zone } = request.query;
+      const chosen = chosenFormat(request, request.query.format, runFormats);
+      await ofRun(request, reply, async ({ context }, run) => {
+        const details = await reportRun(context, run, zone, (report) => runDetails(report, zone));
+        const pieces = runReportText(details, chosen, context.now());
+        await sendPieces(reply, { name: `run-${run}`, format: chosen }, pieces);
+      });
+      return reply;
+    },
+  });
+
+  server.route({
+    method: 'GET',
+    url: '/runs/:run/contacts',
+    config: reporting.config,
+    schema: {
+      operationId: 'reportContacts',
+      summary: 'The result file: the rows of the contact files with what became of each.',
+      security: reporting.security,
+      params: runParameters,
+      querystring: z.strictObject({
+        state: z
+          .union([z.enum(reportedStates), z.array(z.enum(reportedStates))])
+          .optional()
+          .describe('Only rows in these states; may be repeated.'),
+        rejected: z
+          .literal('true')
+          .optional()
+          .describe('Only contacts that were left out: invalid, duplicate, suppressed.'),
+        format,
+      }),
+      response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
+    },
+    handler: async (request, reply) => {
+      const { state, rejected } = request.query;
+      const states = new Set(
+        rejected ? rejectionReasons : state === undefined ? reportedStates : [state].flat(),
+      );
+      const chosen = chosenFormat(request, request.query.format, httpFormats);
+      await ofRun(request, reply, ({ context }, run) =>
+        reportContacts(context, run, (report) => {
+          const file = { name: `contacts-${run}`, format: chosen };
+          return sendSheet(reply, file, contactSheet(run, report, states, context.now()));
+        }),
+      );
+      return reply;
+    },
+  });
+
+  server.route({
+    method: 'GET',
+    url: '/runs/:run/failures',
+    config: reporting.config,
+    schema: {
+      operationId: 'reportFailures',
+      summary:
+        "Every request that was rejected, failed, is in doubt or was abandoned, with the service's words.",
+      security: reporting.security,
+      params: runParameters,
+      querystring: z.strictObject({ format }),
+      response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
+    },
+    handler: async (request, reply) => {
+      const chosen = chosenFormat(request, request.query.format, httpFormats);
+      await ofRun(request, reply, ({ context }, run) =>
+        reportFailures(context, run, (report) =>
+          sendSheet(reply, { name: `failures-${run}`, format: chosen }, failureSheet(report, context.now())),
+        ),
+      );
+      return reply;
+    },
+  });
+
+  server.route({
+    method: 'GET',
+    url: '/reports/missing',
+    config: reporting.config,
+    schema: {
+      operationId: 'reportMissing',
+      summary: 'Accepted recipients of whom no final report has come, longest accepted first.',
+      security: reporting.security,
+      querystring: z.strictObject({
+        run: runParameters.shape.run.optional(),
+        olderThan: duration.optional().describe('Accepted at least so long ago, such as 2h.'),
+        format,
+      }),
+      response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
+    },
+    handler: async (request, reply) => {
+      const { run, olderThan = 0 } = request.query;
+      const chosen = chosenFormat(request, request.query.format, httpFormats);
+      const call = callOf(request);
+      if (run !== undefined) await existingRun(call, run);
+      const asOf = call.context.now();
+      const until = new Date(asOf.getTime() - olderThan);
+      await call.slots(() =>
+        reportMissing(call.context, { run, until }, (rows) => {
+          const subtitle = [run === undefined ? 'all runs' : `run ${run}`];
+          const missing = { title: 'Missing reports', subtitle, asOf, columns: missingColumns, rows };
+          return sendSheet(reply, { name: 'missing', format: chosen }, missing);
+        }),
+      );
+      return reply;
+    },
+  });
+}
+
+/** What is refused of a run that is there has to do with its state: it was purged, or has no contact files. */
+async function ofRun(
+  request: FastifyRequest<{ Params: z.output<typeof runParameters> }>,
+  _reply: FastifyReply,
+  work: (call: Call, run: string) => Promise<void>,
+): Promise<void> {
+  const call = callOf(request);
+  const { run } = await existingRun(call, request.params.run);
+  await asConflict(call.slots(() => work(call, run)));
+}

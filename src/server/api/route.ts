@@ -1,0 +1,62 @@
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { TokenScope } from '../../domain.ts';
+import { problem } from './schemas.ts';
+
+/** A server whose routes are checked, written and described by zod's schemas. */
+export type Routes = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+export const runParameters = z.object({
+  run: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, 'expected the id of a run, such as 261121-7k2mq8vb')
+    .describe("The run's id."),
+});
+
+/** How a route answers when all is well. */
+export function answer<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+const words: Readonly<Record<number, string>> = {
+  400: 'The call is not what this document says.',
+  401: 'There is no valid token with it.',
+  403: "The token's scope is too small.",
+  404: 'There is no such run.',
+  406: 'The report has no such form.',
+  409: 'Right in itself, and not now.',
+  422: 'What is named or written is wrong; each mistake is told.',
+  429: 'Too many calls without a valid token.',
+  503: 'The database is away, or too much is under way; try again.',
+};
+
+/**
+ * What stands beside the schemas of every route: which scope it needs, and how it says what is wrong.
+ *
+ * @param others than 400, 401, 403, 429 and 503
+ */
+export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 422)[]) {
+  return {
+    config: { scope },
+    security: [{ token: [scope] }],
+    problems: Object.fromEntries(
+      [400, 401, 403, ...others, 429, 503].map((status) => [
+        status,
+        { description: words[status], content: { 'application/problem+json': { schema: problem } } },
+      ]),
+    ),
+  };
+}

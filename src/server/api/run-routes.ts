@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { channels, runStates } from '../../domain.ts';
+import { requireStatus } from '../../engine/run-status.ts';
+import { findRun, listRuns, type Run } from '../../ledger/runs/find.ts';
+import { type Call, callOf, existingRun } from './call.ts';
+import { ofProblems } from './problem.ts';
+import { answer, type Routes, runParameters, scoped } from './route.ts';
+import { type runHead, runPage, runStatus } from './schemas.ts';
+
+/** Most on a page. */
+const mostRuns = 1_000;
+
+/** Looking at runs. */
+export function addRunRoutes(server: Routes): void {
+  const list = scoped('read', 422);
+  server.route({
+    method: 'GET',
+    url: '/runs',
+    config: list.config,
+    schema: {
+      operationId: 'listRuns',
+      summary: 'Lists runs, newest first.',
+      security: list.security,
+      querystring: z.strictObject({
+        campaign: z.string().max(200).optional().describe("The campaign's name."),
+        account: z.string().max(200).optional(),
+        channel: z.enum(channels).optional(),
+        state: z.enum(runStates).optional(),
+        limit: z.coerce.number().int().min(1).max(mostRuns).default(50),
+        before: runParameters.shape.run
+          .optional()
+          .describe('Only runs planned before this one: `next` of the page before.'),
+      }),
+      response: {
+        200: answer('A page of runs.', runPage),
+        ...list.problems,
+      },
+    },
+    handler: async (request) => {
+      const { context } = callOf(request);
+      const { limit, before: last, ...filter } = request.query;
+      const before = last === undefined ? undefined : await pageEnd(callOf(request), last);
+      const runs = await listRuns(context.ledger.knex, limit + 1, { ...filter, before });
+      const page = runs.slice(0, limit);
+      return { runs: page.map(headOf), next: runs.length > limit ? (page.at(-1)?.run ?? null) : null };
+    },
+  });
+
+  const status = scoped('read', 404);
+  server.route({
+    method: 'GET',
+    url: '/runs/:run',
+    config: status.config,
+    schema: {
+      operationId: 'getRun',
+      summary: 'A run in numbers, as `volley status --json` has it.',
+      security: status.security,
+      params: runParameters,
+      response: { 200: answer('The run.', runStatus), ...status.problems },
+    },
+    handler: async (request) => statusOf(callOf(request), request.params.run),
+  });
+}
+
+/** @throws ProblemError when there is no such run */
+export async function statusOf(call: Call, run: string): Promise<z.output<typeof runStatus>> {
+  await existingRun(call, run);
+  const { waits, notifications, ...status } = await requireStatus(call.context, run);
+  return {
+    ...status,
+    notifications: [...notifications],
+    ...(waits && { waits: waits.map(({ timeZones, ...wait }) => ({ ...wait, timeZones: [...timeZones] })) }),
+  };
+}
+
+async function pageEnd(call: Call, run: string): Promise<Run> {
+  const found = await findRun(call.context.ledger.knex, run);
+  if (found) return found;
+  const what = `There is no run ${run}; expected \`next\` of an earlier page.`;
+  throw ofProblems(422, 'input', [{ where: 'query/before', what }]);
+}
+
+function headOf({ stateReason, ...run }: Run): z.output<typeof runHead> {
+  return { ...run, reason: stateReason };
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { describeSchedules } from '../../engine/schedules.ts';
+import { listCampaigns } from '../../engine/served-campaigns.ts';
+import { callOf } from './call.ts';
+import { answer, type Routes, scoped } from './route.ts';
+import { campaignList, scheduleList } from './schemas.ts';
+
+/** What can be started, and what starts by itself. */
+export function addScheduleRoutes(server: Routes): void {
+  const reading = scoped('read');
+  server.route({
+    method: 'GET',
+    url: '/campaigns',
+    config: reading.config,
+    schema: {
+      operationId: 'listCampaigns',
+      summary: 'Lists the files of the folder of campaigns, for `startRun`.',
+      security: reading.security,
+      response: { 200: answer('The files.', campaignList), ...reading.problems },
+    },
+    handler: async (request) => {
+      const { folder, settings } = callOf(request).place;
+      return { campaigns: await listCampaigns(folder, settings) };
+    },
+  });
+
+  server.route({
+    method: 'GET',
+    url: '/schedules',
+    config: reading.config,
+    schema: {
+      operationId: 'listSchedules',
+      summary: 'Campaigns that run by themselves, and what became of their latest times.',
+      security: reading.security,
+      querystring: z.strictObject({ limit: z.coerce.number().int().min(0).max(1_000).default(20) }),
+      response: { 200: answer('The schedules.', scheduleList), ...reading.problems },
+    },
+    handler: async (request) => {
+      const { schedules, ticks } = await describeSchedules(callOf(request).context, request.query.limit);
+      return { schedules: [...schedules], ticks: [...ticks] };
+    },
+  });
+}

@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import {
+  auditActions,
+  auditOutcomes,
+  auditWays,
+  channels,
+  notifiedEvents,
+  recipientStates,
+  rejectionReasons,
+  requestStates,
+  resolutions,
+  runStates,
+  tickStates,
+  tokenScopes,
+} from '../../domain.ts';
+
+/** What can be wrong with a call, for programs. */
+export const problemKinds = [
+  'input',
+  'token',
+  'scope',
+  'not found',
+  'conflict',
+  'nothing new',
+  'format',
+  'busy',
+  'unavailable',
+  'internal',
+] as const;
+
+/** RFC 9457. */
+export const problem = z
+  .object({
+    type: z.literal('about:blank'),
+    title: z.string().describe('The status in words.'),
+    status: z.int(),
+    detail: z.string().describe('What is wrong, what was expected, and what to do.'),
+    kind: z.enum(problemKinds).describe('The same for programs.'),
+    problems: z
+      .array(z.object({ where: z.string(), what: z.string() }))
+      .describe('Each mistake: where it is, and what to do, in the words of the command line.'),
+    call: z.string().optional().describe('Under which the log of Volley has more of it.'),
+  })
+  .meta({ id: 'Problem' });
+
+const count = z.int().min(0);
+
+/** A response has whole objects of the ledger; what is not named here is left out. */
+export const runHead = z
+  .object({
+    run: z.string(),
+    campaign: z.string(),
+    account: z.string(),
+    channel: z.enum(channels),
+    state: z.enum(runStates),
+    reason: z.string().nullable().describe('Why it is in its state, where there is something to say.'),
+    createdAt: z.date(),
+    finishedAt: z.date().nullable(),
+  })
+  .meta({ id: 'Run' });
+
+export const runPage = z
+  .object({
+    runs: z.array(runHead),
+    next: z.string().nullable().describe('For `before`, where there are older ones.'),
+  })
+  .meta({ id: 'RunPage' });
+
+export const campaignList = z.object({ campaigns: z.array(z.string()) }).meta({ id: 'Campaigns' });
+
+const runSummary = z.object({
+  run: z.string(),
+  campaign: z.string(),
+  state: z.enum(runStates),
+  contacts: z.record(z.enum(['read', ...rejectionReasons]), count),
+  requests: z.record(z.enum(['total', ...requestStates]), count),
+  recipients: z.record(z.enum(['total', ...recipientStates]), count),
+  waits: z
+    .array(
+      z.object({
+        timeZones: z.array(z.string()),
+        until: z.string(),
+        requests: count,
+        recipients: count,
+      }),
+    )
+    .optional()
+    .describe('Requests that wait until their sending window opens; only where there are some.'),
+});
+
+/** What `volley status --json` prints. */
+export const runStatus = runSummary
+  .extend({
+    reason: z.string().nullable().describe('Why it is in its state, where there is something to say.'),
+    overtakenBy: z.string().nullable().describe('The more urgent run of its account that it waits for.'),
+    notifications: z
+      .array(
+        z.object({
+          notification: z.string(),
+          event: z.enum(notifiedEvents),
+          way: z.enum(['command', 'webhook', 'email']),
+          state: z.enum(['due', 'told', 'given up']),
+          notedAt: z.date(),
+          attempts: count,
+          problem: z.string().nullable(),
+          endedAt: z.date().nullable(),
+          mailRun: z.string().nullable(),
+        }),
+      )
+      .describe('Who was told of it, or is to be.'),
+  })
+  .meta({ id: 'RunStatus', description: 'A run in numbers; the states add up to the totals.' });
+
+export const startedRun = z
+  .object({
+    run: z.string(),
+    state: z.enum(runStates),
+    reason: z.string().nullable().describe('Such as that it waits for approval.'),
+  })
+  .meta({ id: 'StartedRun' });
+
+export const approval = z
+  .object({ run: z.string(), by: z.string(), approvedAt: z.date(), reason: z.string() })
+  .meta({ id: 'Approval' });
+
+export const resolved = z
+  .object({ run: z.string(), resolution: z.enum(resolutions), requests: count, recipients: count })
+  .meta({ id: 'Resolved' });
+
+export const scheduleList = z
+  .object({
+    schedules: z.array(
+      z.object({
+        schedule: z.string().describe('The file of its campaign.'),
+        campaign: z.string(),
+        active: z.boolean().describe('Whether its file is there.'),
+        times: z.object({
+          cron: z.string().optional(),
+          at: z.array(z.string()).optional(),
+          timeZone: z.string(),
+          catchUp: z.number().describe('Milliseconds.'),
+          overlap: z.string(),
+        }),
+        next: z.date().nullable(),
+      }),
+    ),
+    ticks: z
+      .array(
+        z.object({
+          schedule: z.string(),
+          dueAt: z.date(),
+          state: z.enum(tickStates),
+          run: z.string().nullable(),
+          reason: z.string().nullable(),
+        }),
+      )
+      .describe('The latest times that have come, newest first.'),
+  })
+  .meta({ id: 'Schedules' });
+
+export const auditPage = z
+  .object({
+    entries: z.array(
+      z.object({
+        entry: z.string(),
+        at: z.date(),
+        who: z.string(),
+        how: z.enum(auditWays),
+        token: z.string().nullable(),
+        action: z.enum(auditActions),
+        run: z.string().nullable(),
+        subject: z.string().nullable(),
+        details: z.record(z.string(), z.unknown()),
+        outcome: z.enum(auditOutcomes),
+      }),
+    ),
+    next: z.string().nullable().describe('For `before`, where there are older ones.'),
+  })
+  .meta({ id: 'AuditPage' });
+
+export const tokenList = z
+  .object({
+    tokens: z.array(
+      z.object({
+        name: z.string(),
+        owner: z.string(),
+        scope: z.enum(tokenScopes),
+        createdAt: z.date(),
+        expiresAt: z.date().nullable(),
+        revokedAt: z.date().nullable(),
+        lastUsedAt: z.date().nullable().describe('To the minute.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Tokens' });
+
+const row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
+
+/** The JSON of a tabular report: decimals are texts, so that they stay exact. */
+export const sheet = z
+  .object({
+    title: z.string(),
+    subtitle: z.array(z.string()),
+    asOf: z.iso.datetime(),
+    rows: z.array(row),
+    totals: z.array(row),
+  })
+  .meta({ id: 'Report' });
+
+/** Of the report of a run, what is always there. */
+export const runReport = z
+  .looseObject({
+    summary: runSummary,
+    stateReason: z.string().nullable(),
+    account: z.string(),
+    channel: z.enum(channels),
+    timeZone: z.string(),
+    timeline: z.array(z.looseObject({})),
+    sending: z.looseObject({}),
+    failures: z.array(z.looseObject({})),
+    money: z.looseObject({}).nullable(),
+  })
+  .meta({ id: 'RunReport' });

@@ -1,0 +1,77 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type {} from '@fastify/accepts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { ReportFormat, Sheet } from '../../report/formats/sheet.ts';
+import { sheetText } from '../../report/formats/write.ts';
+import { ProblemError } from './problem.ts';
+
+/** The forms of reports over HTTP: the first one is meant where nothing is said. */
+export const httpFormats = ['json', 'csv', 'ndjson', 'xlsx', 'html'] as const satisfies ReportFormat[];
+export type HttpFormat = (typeof httpFormats)[number];
+
+const mediaTypes: Readonly<Record<HttpFormat, string>> = {
+  json: 'application/json',
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  html: 'text/html',
+};
+
+/** How a report is answered, for the document: its JSON, and the other forms as they are. */
+export function reportAnswer(json: z.ZodType, formats: readonly HttpFormat[]) {
+  const content = formats.map((format) => [
+    mediaTypes[format],
+    { schema: format === 'json' ? json : z.string().meta({ description: `The report as ${format}.` }) },
+  ]);
+  return { description: 'The report.', content: Object.fromEntries(content) };
+}
+
+/**
+ * The form that a caller wants: `format`, else by the header `Accept`.
+ *
+ * @throws ProblemError when the report has none that is accepted
+ */
+export function chosenFormat<Format extends HttpFormat>(
+  request: FastifyRequest,
+  asked: Format | undefined,
+  formats: readonly Format[],
+): Format {
+  if (asked !== undefined) return asked;
+  const accepted = request.accepts().type(formats.map((format) => mediaTypes[format]));
+  const chosen = formats.find((format) => mediaTypes[format] === accepted);
+  if (chosen !== undefined) return chosen;
+  const what = `Expected an Accept of ${formats.map((format) => mediaTypes[format]).join(', ')}, or format=${formats.join('|')}.`;
+  throw new ProblemError(406, 'format', what);
+}
+
+/** What a report is called where it is kept as a file, and its form. */
+export type ReportFile = { readonly name: string; readonly format: HttpFormat };
+
+export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: Sheet<Row>): Promise<void> {
+  return sendPieces(reply, file, sheetText(sheet, file.format));
+}
+
+/** Resolves when the last piece is on its way; rejects when the caller has gone, or a piece cannot be had. */
+export async function sendPieces(
+  reply: FastifyReply,
+  { name, format }: ReportFile,
+  pieces: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  const body = Readable.from(pieces);
+  const read = finished(body, { writable: false });
+  const charset = format === 'xlsx' ? '' : '; charset=utf-8';
+  const disposition = format === 'csv' || format === 'xlsx' ? 'attachment' : 'inline';
+  void reply
+    .headers({
+      'content-type': mediaTypes[format] + charset,
+      'content-disposition': `${disposition}; filename="${name}.${format}"`,
+      // A page is looked at, and does nothing.
+      ...(format === 'html' && { 'content-security-policy': pagePolicy }),
+    })
+    .send(body);
+  await read;
+}
+
+const pagePolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { leaveToWorkers } from '../../engine/begin-run.ts';
+import { requireRun } from '../../engine/find-run.ts';
+import { startByKey } from '../../engine/start-by-key.ts';
+import { cancel, pause } from '../../engine/stop-run.ts';
+import { findApproval } from '../../ledger/approvals/approvals.ts';
+import { type Call, callOf, existingRun } from './call.ts';
+import { asConflict, ProblemError } from './problem.ts';
+import { answer, type Routes, runParameters, scoped } from './route.ts';
+import { statusOf } from './run-routes.ts';
+import { runStatus, startedRun } from './schemas.ts';
+
+const reason = (byDefault: string) =>
+  z.strictObject({
+    reason: z.string().trim().min(1).max(500).default(byDefault).describe('Why, for those who come after.'),
+  });
+
+/** Starting and stopping runs. */
+export function addSteerRoutes(server: Routes): void {
+  addStart(server);
+  const stopping = scoped('run', 404, 409);
+  const stop = (what: 'pause' | 'cancel', summary: string, work: typeof pause, byDefault: string): void => {
+    server.route({
+      method: 'POST',
+      url: `/runs/:run/${what}`,
+      config: stopping.config,
+      schema: {
+        operationId: `${what}Run`,
+        summary,
+        security: stopping.security,
+        params: runParameters,
+        body: reason(byDefault),
+        response: { 200: answer('The run as it is now.', runStatus), ...stopping.problems },
+      },
+      handler: async (request) => {
+        const call = callOf(request);
+        const { run } = await existingRun(call, request.params.run);
+        await asConflict(work(call.context, run, request.body.reason));
+        return statusOf(call, run);
+      },
+    });
+  };
+  stop(
+    'pause',
+    'Pauses a run: nothing more of it is sent from now on; what is on its way is recorded.',
+    pause,
+    'paused over the API',
+  );
+  stop(
+    'cancel',
+    'Ends a run for good: what is not sent by now never is; what is on its way is recorded.',
+    cancel,
+    'cancelled over the API',
+  );
+
+  const resuming = scoped('run', 404, 409);
+  server.route({
+    method: 'POST',
+    url: '/runs/:run/resume',
+    config: resuming.config,
+    schema: {
+      operationId: 'resumeRun',
+      summary: 'Has a planned, paused or interrupted run sent by whatever workers there are.',
+      security: resuming.security,
+      params: runParameters,
+      response: { 202: answer('The run; workers take it.', runStatus), ...resuming.problems },
+    },
+    handler: async (request, reply) => {
+      const call = callOf(request);
+      const { run } = await existingRun(call, request.params.run);
+      await asConflict(leaveToWorkers(call.context, run, call.place.accountNamed));
+      return reply.code(202).send(await statusOf(call, run));
+    },
+  });
+}
+
+function addStart(server: Routes): void {
+  const starting = scoped('run', 409, 422);
+  server.route({
+    method: 'POST',
+    url: '/runs',
+    config: starting.config,
+    schema: {
+      operationId: 'startRun',
+      summary: 'Starts a run of a campaign.',
+      description:
+        'The run is planned when this is answered, and then sent by whatever workers there are; one that has to be approved waits for it. The same call with the same `Idempotency-Key` gives the same run, however often it comes: after a lost answer, repeat it.',
+      security: starting.security,
+      headers: z.object({
+        'idempotency-key': z
+          .string()
+          .regex(/^[\x21-\x7e]{1,200}$/, 'expected 1 to 200 printable characters, such as a UUID')
+          .describe('Chosen by the caller, anew for each run that it wants.'),
+      }),
+      body: z.strictObject({
+        campaign: z
+          .string()
+          .max(255)
+          .describe('The name of its file in the folder of campaigns, such as `payroll.yaml`.'),
+      }),
+      response: {
+        202: answer('The run; workers take it, unless it waits for approval.', startedRun),
+        ...starting.problems,
+      },
+    },
+    handler: async (request, reply) => {
+      const call = callOf(request);
+      const { run, repeated } = await start(call, {
+        key: request.headers['idempotency-key'],
+        campaign: request.body.campaign,
+      });
+      const { state, stateReason } = await requireRun(call.context, run);
+      return reply
+        .code(202)
+        .headers({
+          location: `/api/v1/runs/${encodeURIComponent(run)}`,
+          ...(repeated && { 'idempotent-replayed': 'true' }),
+        })
+        .send({ run, state, reason: stateReason });
+    },
+  });
+}
+
+async function start(
+  call: Call,
+  { key, campaign }: { readonly key: string; readonly campaign: string },
+): Promise<{ readonly run: string; readonly repeated: boolean }> {
+  const { context, token, place, logger, slots } = call;
+  const asked = { token: token.name, key, campaign };
+  const end = await slots(() =>
+    startByKey(context, place, asked, (stuck) =>
+      logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
+    ),
+  );
+  switch (end.kind) {
+    case 'under way': {
+      const what = 'The same call is under way; its run is being planned. Ask again for it in a moment.';
+      throw new ProblemError(409, 'busy', what, { headers: { 'retry-after': '5' } });
+    }
+    case 'key of another': {
+      const what = `This Idempotency-Key started run ${end.run}, of another campaign; choose another key.`;
+      const problems = [{ where: 'headers/idempotency-key', what }];
+      throw new ProblemError(422, 'input', what, { problems });
+    }
+    case 'planned':
+    case 'repeated':
+      await beginIfAllowed(call, end.run);
+      return { run: end.run, repeated: end.kind === 'repeated' };
+  }
+}
+
+/** A process that died between plan and begin has left the run planned: a repeated call goes on with it. */
+async function beginIfAllowed({ context, place }: Call, run: string): Promise<void> {
+  const { state } = await requireRun(context, run);
+  const approval = await findApproval(context.ledger.pool, run);
+  if (state === 'planned' && (!approval || approval.approvedAt !== null))
+    await leaveToWorkers(context, run, place.accountNamed);
+}

@@ -1,0 +1,159 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { whoWorks } from '../../src/cli/who-works.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volleyHere } from '../support/volley.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'contacts.csv': contactsCsv(2),
+    'campaign.yaml': smsCampaignYaml,
+  });
+  sandbox = await startSandbox();
+});
+afterEach(async () => {
+  await sandbox.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+const volley = (...words: string[]): Promise<Ended> =>
+  volleyHere(words, {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: sandbox.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+      VOLLEY_HASH_KEY: '0123456789abcdef'.repeat(4),
+    },
+  });
+
+async function audit(...words: string[]): Promise<Record<string, unknown>[]> {
+  const { code, stdout, stderr } = await volley('audit', '--format', 'ndjson', ...words);
+  expect(code, stderr).toBe(0);
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+/** Plans a run that waits for approval; gives its id. */
+async function waiting(): Promise<string> {
+  await workspace.write('campaign.yaml', `${smsCampaignYaml}approval: required\n`);
+  return JSON.parse((await volley('run', 'campaign.yaml', '--json')).stdout).run;
+}
+
+test('the trail of a run says who planned, approved, began, paused and cancelled it, and what was refused', async () => {
+  const run = await waiting();
+  await volley('approve', run);
+  await volley('approve', run, '--by', 'bob');
+  await volley('pause', run, '--reason', 'lunch');
+  await volley('cancel', run, '--reason', 'wrong list');
+  const entries = await audit('--run', run);
+  expect(entries.toReversed().map(({ action, outcome, details }) => [action, outcome, details])).toEqual([
+    ['run planned', 'done', 'campaign: test; file: campaign.yaml'],
+    ['run approved', 'refused', expect.stringContaining('somebody else has to approve it')],
+    ['run approved', 'done', 'by: bob'],
+    ['run paused', 'done', 'reason: lunch'],
+    ['run cancelled', 'done', 'reason: wrong list'],
+  ]);
+  expect(new Set(entries.map(({ who, how, token }) => [who, how, token].join()))).toEqual(
+    new Set([`${whoWorks()},cli,`]),
+  );
+});
+
+test('a run that is sent has been started, and one that goes on after a pause resumed', async () => {
+  const { run } = JSON.parse((await volley('run', 'campaign.yaml', '--json')).stdout);
+  const paused = await waiting();
+  await volley('approve', paused, '--by', 'bob');
+  await volley('pause', paused);
+  expect((await volley('resume', paused)).code).toBe(0);
+  const actions = async (id: string) => (await audit('--run', id)).map(({ action }) => action);
+  expect(await actions(run)).toEqual(['run started', 'run planned']);
+  expect(await actions(paused)).toEqual(['run resumed', 'run paused', 'run approved', 'run planned']);
+});
+
+test('suppressions are told by how many, never by address, and an address in a reason is masked', async () => {
+  await volley('suppress', 'add', '+61412000111', '--channel', 'sms', '--reason', 'asked by +61 412 000 111');
+  await volley('suppress', 'remove', '+61412000111', '--channel', 'sms');
+  await workspace.write('list.csv', 'phone\n+61412000112\n+61412000113\n');
+  await volley('suppress', 'import', 'list.csv', '--channel', 'sms');
+  const entries = await audit('--since', '2020-01-01');
+  expect(entries.slice(0, 3).map(({ action, details }) => [action, details])).toEqual([
+    ['suppressions added', 'channels: ["sms"]; file: list.csv; added: 2'],
+    ['suppressions removed', 'channels: ["sms"]; asked: 1; removed: 1'],
+    ['suppressions added', 'channels: ["sms"]; asked: 1; reason: asked by ***; added: 1'],
+  ]);
+});
+
+test('limits, replays, a purge and the closing of a month are told', async () => {
+  await volley('account', 'limits', 'sandbox', '--requests-per-second', '5');
+  await volley('reports', 'replay', '--account', 'sandbox');
+  await volley('billing', 'close', '2999-01');
+  expect((await volley('billing', 'close', '2020-01', '--by', 'ann@desk')).code).toBe(0);
+  await opened.ledger.pool.query(
+    `INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
+     VALUES ('sms', '+61412000199', '', '', 'operator', '2001-01-01')`,
+  );
+  expect(await volley('purge', '--older-than', '3000d', '--yes')).toMatchObject({ code: 0 });
+  const entries = (await audit()).slice(0, 5);
+  expect(entries.map(({ action, subject, outcome }) => [action, subject, outcome])).toEqual([
+    ['purged', null, 'done'],
+    ['billing closed', '2020-01', 'done'],
+    ['billing closed', '2999-01', 'refused'],
+    ['reports replayed', 'sandbox', 'done'],
+    ['limits set', 'sandbox', 'done'],
+  ]);
+  expect(entries[1]?.['details']).toBe('timeZone: UTC; by: ann@desk');
+});
+
+test('a token is shown once, and kept as a digest; its making and its end are told', async () => {
+  const created = await volley('token', 'create', '--name', 'desk', '--scope', 'run', '--owner', 'ann');
+  expect(created.stdout).toMatch(/^volley_[0-9a-f]{48}\n$/);
+  expect((await volley('token', 'create', '--name', 'desk', '--scope', 'read')).code).toBe(2);
+  const { rows } = await opened.ledger.pool.query('SELECT * FROM tokens');
+  const [{ sha256, ...kept }] = rows;
+  expect(sha256).toHaveLength(32);
+  expect(JSON.stringify(kept)).not.toContain(created.stdout.trim().slice(-20));
+  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ ann +│ valid/);
+  expect((await volley('token', 'revoke', 'desk')).stdout).toBe('Token desk is revoked.\n');
+  expect((await volley('token', 'revoke', 'desk')).code).toBe(2);
+  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ ann +│ revoked/);
+  expect((await audit()).slice(0, 4).map(({ action, outcome }) => [action, outcome])).toEqual([
+    ['token revoked', 'refused'],
+    ['token revoked', 'done'],
+    ['token created', 'refused'],
+    ['token created', 'done'],
+  ]);
+});
+
+describe('what is in the trail stays', () => {
+  test.each(['DELETE FROM audit', `UPDATE audit SET who = 'nobody'`, 'TRUNCATE audit'])(
+    '%s is refused by the database',
+    async (sql) => {
+      await expect(opened.ledger.pool.query(sql)).rejects.toThrow('the audit trail is only added to');
+    },
+  );
+
+  test('an entry is not there where what it tells of was not committed', async () => {
+    const before = (await audit()).length;
+    await workspace.write('campaign.yaml', `${smsCampaignYaml}budget: { campaign: 0.01 }\n`);
+    expect((await volley('run', 'campaign.yaml')).code).toBe(2);
+    expect(await audit()).toHaveLength(before);
+  });
+});

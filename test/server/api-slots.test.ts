@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { openSlots } from '../../src/server/api/slots.ts';
+
+test('what is more than may be at once is told to come again, and a place is free when its work ends, however it ends', async () => {
+  const slots = openSlots(2);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { promise: failing, reject } = Promise.withResolvers<string>();
+  const running = [slots(() => promise), slots(() => failing)];
+  await expect(slots(async () => 'third')).rejects.toMatchObject({ status: 503, kind: 'busy' });
+  reject(new Error('gone'));
+  await expect(running[1]).rejects.toThrow('gone');
+  expect(await slots(async () => 'third')).toBe('third');
+  resolve('first');
+  expect(await running[0]).toBe('first');
+});

@@ -1,0 +1,111 @@
+import { EventEmitter } from 'node:events';
+import type { TokenScope } from '../../src/domain.ts';
+import { loadAccount } from '../../src/engine/prepare.ts';
+import { createToken } from '../../src/engine/tokens.ts';
+import { openLogger } from '../../src/platform/logger.ts';
+import { startApi } from '../../src/server/api/api.ts';
+import { openTestLedger, type TestLedger } from './ledger.ts';
+import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml, type Workspace } from './workspace.ts';
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Of JSON; undefined otherwise. */
+  readonly json: Readonly<Record<string, unknown>> | undefined;
+};
+
+export type Asked = {
+  readonly token?: string | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type ApiScene = AsyncDisposable & {
+  readonly opened: TestLedger;
+  readonly workspace: Workspace;
+  readonly url: string;
+  readonly logged: () => string;
+  /** Operation and status of every call that was answered. */
+  readonly answered: readonly string[];
+  /** The token of each scope, all of one owner, `ann`. */
+  readonly tokens: Readonly<Record<TokenScope, string>>;
+  readonly tokenOf: (name: string, scope: TokenScope, owner: string, expiresAt?: Date) => Promise<string>;
+  readonly call: (method: string, path: string, asked?: Asked) => Promise<Answer>;
+  /** Starts a run over the API; gives its id. */
+  readonly start: (campaign: string, key: string) => Promise<string>;
+};
+
+/** An API over a folder of campaigns whose account cannot be reached: nothing is sent by itself. */
+export async function openApiScene(refusals?: number): Promise<ApiScene> {
+  const cleanUp = new AsyncDisposableStack();
+  const opened = await openTestLedger();
+  cleanUp.defer(() => opened.close());
+  const workspace = cleanUp.use(
+    await makeWorkspace({
+      'campaigns/accounts.yaml': accountsYaml,
+      'campaigns/contacts.csv': contactsCsv(4),
+      'campaigns/payroll.yaml': smsCampaignYaml,
+      'campaigns/watched.yaml': `${smsCampaignYaml}approval: required\n`,
+      'campaigns/dear.yaml': `${smsCampaignYaml}budget: { campaign: 0.01 }\n`,
+      'secret.yaml': smsCampaignYaml,
+    }),
+  );
+  const environment = { VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9', VOLLEY_SANDBOX_TOKEN: 'any' };
+  const settings = { environment, workingFolder: workspace.folder };
+  const accountNamed = (name: string) => loadAccount(name, settings);
+  const place = { folder: 'campaigns', settings, accountNamed };
+  const lines = new EventEmitter();
+  let logged = '';
+  lines.on('line', (line: string) => {
+    logged += line;
+  });
+  const logger = openLogger('debug', 'info', { write: (line) => void lines.emit('line', line) });
+  const answered: string[] = [];
+  const observer = (operation: string, status: number) => void answered.push(`${operation} ${status}`);
+  const address = { host: '127.0.0.1', port: 0, ...(refusals !== undefined && { refusals }) };
+  const { url, close } = await startApi(opened.context, { ...address, place, logger, observer });
+  cleanUp.defer(() => close());
+
+  const tokenOf: ApiScene['tokenOf'] = (name, scope, owner, expiresAt) =>
+    createToken(opened.context, { name, scope, owner, expiresAt: expiresAt ?? null });
+  const tokens = {
+    read: await tokenOf('reader', 'read', 'ann'),
+    run: await tokenOf('runner', 'run', 'ann'),
+    admin: await tokenOf('chief', 'admin', 'ann'),
+  };
+  const call: ApiScene['call'] = async (method, path, { token = tokens.admin, body, headers } = {}) => {
+    const answer = await fetch(`${url}${path.startsWith('/api') ? '' : '/api/v1'}${path}`, {
+      method,
+      headers: {
+        ...(token !== '' && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const isJson = /json\b/.test(answer.headers.get('content-type')?.replace('ndjson', '') ?? '');
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+    };
+  };
+  const start: ApiScene['start'] = async (campaign, key) => {
+    const { status, json, text } = await call('POST', '/runs', {
+      token: tokens.run,
+      body: { campaign },
+      headers: { 'idempotency-key': key },
+    });
+    if (status !== 202) throw new Error(text);
+    return String(json?.['run']);
+  };
+  return {
+    ...{ opened, workspace, url, tokens, tokenOf, call, start },
+    logged: () => logged,
+    answered,
+    [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
+  };
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { createToken } from '../../src/engine/tokens.ts';
+import { chance } from '../../src/sandbox/chance.ts';
+import { freePort } from './free-port.ts';
+import { openTestLedger } from './ledger.ts';
+import { type Started, startVolley } from './volley.ts';
+import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from './workspace.ts';
+
+export type KilledStarts = {
+  /** The run that each key was answered with in the end. */
+  readonly answered: readonly string[];
+  readonly runs: readonly { readonly run: string; readonly state: string }[];
+  /** Calls that got no answer. */
+  readonly lost: number;
+};
+
+const started = z.object({ run: z.string() });
+
+/**
+ * Starts a run over the API for each of so many keys, while the process that answers is killed at random; a call whose
+ * answer is lost is repeated by a new process, as the documentation says.
+ */
+export async function killStarts(keys: number, seed: string): Promise<KilledStarts> {
+  await using cleanUp = new AsyncDisposableStack();
+  const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const workspace = cleanUp.use(
+    await makeWorkspace({
+      'campaigns/accounts.yaml': accountsYaml,
+      'campaigns/contacts.csv': contactsCsv(2_000),
+      'campaigns/payroll.yaml': smsCampaignYaml,
+    }),
+  );
+  const asked = { name: 'desk', scope: 'run', owner: 'ann', expiresAt: null } as const;
+  const token = await createToken(opened.context, asked);
+  const env = {
+    DATABASE_URL: opened.url,
+    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+  const port = await freePort();
+  const serve = async (): Promise<Started> => {
+    const words = ['serve', '--no-receiver', '--no-worker', '--no-schedules', '--api-port', String(port)];
+    const server = startVolley([...words, '--metrics-port', '0'], { cwd: workspace.folder, env });
+    cleanUp.defer(() => void server.process.kill('SIGKILL'));
+    await server.says('API: ');
+    return server;
+  };
+  const call = (key: string) =>
+    fetch(`http://127.0.0.1:${port}/api/v1/runs`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+      body: '{"campaign":"payroll.yaml"}',
+    });
+
+  let lost = 0;
+  let server = await serve();
+  const answered: string[] = [];
+  for (let key = 0; key < keys; key++) {
+    const killed = call(`key-${key}`).then(
+      (answer) => answer.text(),
+      () => {
+        lost++;
+      },
+    );
+    await sleep(chance('kill', seed, key) * 500);
+    server.process.kill('SIGKILL');
+    await killed;
+    await server.ended;
+    server = await serve();
+    answered.push(started.parse(await (await call(`key-${key}`)).json()).run);
+  }
+  const { rows } = await opened.ledger.pool.query<{ run: string; state: string }>(
+    'SELECT run_id AS run, state FROM runs ORDER BY created_at, run_id',
+  );
+  return { answered, runs: rows, lost };
+}
