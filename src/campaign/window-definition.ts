@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { timeZone as ianaZone, text } from '../platform/scalars.ts';
-import { isTimeZone, regionOf } from '../wire/time-zone.ts';
+import { text } from '../platform/scalars.ts';
+import { isTimeZone, regionNamed } from '../wire/time-zone.ts';
 
 /** `timeZone`, `window`, `deadline` and `onDeadline` of a campaign. */
 
@@ -10,7 +10,7 @@ const expectedZone = 'expected a time zone such as Pacific/Auckland or New Zeala
 const zone = z
   .string()
   .refine(isTimeZone, { error: expectedZone })
-  .transform((written) => (ianaZone.safeParse(written).success ? written : (regionOf(written) ?? written)));
+  .transform((written) => regionNamed(written) ?? written);
 
 export const campaignTimeZone = zone
   .optional()

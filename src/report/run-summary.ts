@@ -39,7 +39,7 @@ export function waitLines(waits: readonly WindowWait[]): string[] {
     .slice(0, shownWaits)
     .map(
       ({ timeZones, until, requests, recipients }) =>
-        `${requests} requests (${recipients} recipients) for their window, until ${openingText(new Date(until), timeZones)}`,
+        `${counted(requests, 'request')} (${counted(recipients, 'recipient')}) for ${requests === 1 ? 'its' : 'their'} window, until ${openingText(new Date(until), timeZones)}`,
     );
   const others = waits.slice(shownWaits);
   const left = others.reduce((sum, { requests }) => sum + requests, 0);
