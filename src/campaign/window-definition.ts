@@ -64,10 +64,9 @@ function timeOfDay(pattern: RegExp, expected: string) {
 }
 
 const timeZone = z
-  .union([zone, z.strictObject({ column: text.describe('The column with it.') })], {
+  .union([zone, z.literal('recipient'), z.strictObject({ column: text.describe('The column with it.') })], {
     error: `${expectedZone}, recipient, or { column: … }`,
   })
-  .or(z.literal('recipient'))
   .transform((written) =>
     typeof written === 'object'
       ? ({ kind: 'column', column: written.column } as const)

@@ -34,6 +34,8 @@ export function windowFaults(definition: Definition, target: CampaignTarget): Fa
   if (wrongTime !== undefined) fault(['message', 'SendTime'], `${wrongTime}.`);
   if (deadline !== undefined && campaignZone(definition) === undefined)
     fault(['deadline'], 'expected a timeZone of the campaign: nobody can tell when this is.');
+  if (definition.onDeadline !== undefined && deadline === undefined)
+    fault(['onDeadline'], 'expected a deadline too.');
   return faults;
 }
 

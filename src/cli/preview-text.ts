@@ -79,7 +79,7 @@ function pastText({ recipients, examples }: Preview['pastSendTimes']): string {
   const some = examples
     .map(({ place, sendTime }) => `${printable(place)} (${printable(sendTime)})`)
     .join(', ');
-  return `  SendTime    over for ${recipients} recipients, so that the service sends at once: ${some}`;
+  return `  SendTime    over for ${recipients === 1 ? '1 recipient' : `${recipients} recipients`}, so that the service sends at once: ${some}`;
 }
 
 function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {

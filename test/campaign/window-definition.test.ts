@@ -82,6 +82,18 @@ ${more}`;
     ]);
   });
 
+  test('is told what a zone may be', () => {
+    expect(problems(source('sms', window(', timeZone: "+12:00"')))).toEqual([
+      'c.yaml:6:49: "window.timeZone": expected a time zone such as Pacific/Auckland or New Zealand Standard Time, recipient, or { column: … }, got "+12:00".',
+    ]);
+  });
+
+  test('refuses no plan for a deadline that there is not', () => {
+    expect(problems(source('sms', 'onDeadline: refuse'))).toEqual([
+      'c.yaml:6:13: "onDeadline": expected a deadline too.',
+    ]);
+  });
+
   test('has no zone of e-mail addresses', () => {
     expect(problems(source('email', window(', timeZone: recipient'), 'MessagePlain: Hi'))).toEqual([
       'c.yaml:6:49: "window.timeZone": an e-mail address has no time zone; expected a time zone, or { column: … }.',
