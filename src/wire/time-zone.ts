@@ -33,11 +33,13 @@ export function regionOf(text: string): string | undefined {
 }
 
 /**
- * As `regionOf`, where a region is more likely meant than a Windows zone: GMT is the zone without daylight saving, and
- * not London, which earlier versions call so.
+ * As `regionOf`, of what a person writes: GMT is then the zone without daylight saving. To the service it is London, so it
+ * is given the name that is no Windows zone.
  */
 export function regionNamed(text: string): string | undefined {
-  return canonicalNames(text)[0] ?? regionOf(text);
+  const [region] = canonicalNames(text);
+  if (region === 'GMT') return 'Etc/GMT';
+  return region ?? regionOf(text);
 }
 
 /** Most texts that are remembered. */

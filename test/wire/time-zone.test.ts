@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timeZone } from '../../src/platform/scalars.ts';
-import { isTimeZone, regionNamed, regionOf } from '../../src/wire/time-zone.ts';
+import { isTimeZone, regionNamed, regionOf, windowsZone } from '../../src/wire/time-zone.ts';
 
 test.each(['BST', 'IST', 'PST', 'ACT', '+09:00', 'Etc/Unknown', 'Middle Earth', '', '2026-12-01T09:00[UTC]'])(
   '"%s" is no time zone, though the runtime may take it for one',
@@ -19,7 +19,7 @@ test.each([
   ['utc', 'UTC'],
   ['New Zealand', 'Pacific/Auckland'],
   ['New Zealand Standard Time', 'Pacific/Auckland'],
-  ['GMT', 'GMT'],
+  ['GMT', 'Etc/GMT'],
   ['GMT Standard Time', 'Europe/London'],
 ])('a person who writes "%s" means %s', (written, region) => {
   expect(regionNamed(written)).toBe(region);
@@ -27,4 +27,8 @@ test.each([
 
 test('what the service calls GMT is London', () => {
   expect(regionOf('GMT')).toBe('Europe/London');
+});
+
+test('what a person calls GMT is told the service as UTC, whose clocks are never put forward', () => {
+  expect(windowsZone(regionNamed('GMT') ?? '')).toBe('UTC');
 });
