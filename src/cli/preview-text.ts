@@ -68,8 +68,11 @@ export function forecastText({ endsAt, limits, windows, waits, deadline }: RunFo
       : [...waitLines(waits), `  ends        ${ends(toSeconds(new Date(endsAt)).slice(0, 16))}`];
   if (deadline) {
     const { late, at, timeZone } = deadline;
+    const ifKnown = rate === '' ? ', if sending took no time: no rate is set' : '';
     const text =
-      late === 0 ? `${at} ${timeZone}; nobody would miss it` : printable(lateText(deadline, endsAt));
+      late === 0
+        ? `${at} ${timeZone}; nobody would miss it${ifKnown}`
+        : printable(lateText(deadline, endsAt));
     lines.push(`  deadline    ${text}`);
   }
   return lines;

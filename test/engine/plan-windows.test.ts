@@ -227,9 +227,17 @@ describe('the end of a run', () => {
 
   test('that is late for nobody is not refused', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
+    await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 10 });
     expect((await preview()).forecast.deadline).toMatchObject({ late: 0, examples: [] });
     expect(previewText(await preview())).toContain(
-      '\n  deadline    2026-11-23T09:16 Pacific/Auckland; nobody would miss it',
+      '\n  deadline    2026-11-23T09:16 Pacific/Auckland; nobody would miss it\n',
+    );
+  });
+
+  test('of which nobody knows how long it takes, is not said to be in time', async () => {
+    await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
+    expect(previewText(await preview())).toContain(
+      '\n  deadline    2026-11-23T09:16 Pacific/Auckland; nobody would miss it, if sending took no time: no rate is set\n',
     );
   });
 });
