@@ -126,11 +126,14 @@ export type FrozenWindow = NonNullable<z.output<typeof frozenWindow>>;
 
 export const deadline = z
   .string()
-  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'expected a local time such as 2026-12-01T17:00')
+  .regex(
+    /^(\d{4}-\d\d-\d\dT)?\d\d:\d\d$/,
+    'expected a local time such as 2026-12-01T17:00, or a time of day such as "06:00"',
+  )
   .refine(isTime, 'there is no such day or time')
   .optional()
   .describe(
-    "The local time by which all should be sent, in the campaign's `timeZone` (or that of the window, or of the schedule). `plan` says who would miss it at the rate that is set.",
+    'The local time by which all should be sent, in the campaign\'s `timeZone` (or that of the window, or of the schedule): 2026-12-01T17:00, or the next time that it is so late, "06:00". `plan` says who would miss it at the rate that is set.',
   );
 
 export const onDeadline = z
@@ -140,7 +143,13 @@ export const onDeadline = z
     'What becomes of a plan of which somebody would miss the deadline: it is told (warn, as by default), or refused, and nothing is planned.',
   );
 
+/** Whether a deadline is a time of whatever day it is. */
+export function isTimeOfDay(deadline: string): boolean {
+  return !deadline.includes('T');
+}
+
 function isTime(written: string): boolean {
-  const time = new Date(`${written}Z`);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(written);
+  const local = isTimeOfDay(written) ? `2000-01-01T${written}` : written;
+  const time = new Date(`${local}Z`);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(local);
 }

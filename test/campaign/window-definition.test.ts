@@ -88,6 +88,16 @@ ${more}`;
     ]);
   });
 
+  test('has no deadline of one day for the runs of every day', () => {
+    const nightly = 'schedule: { cron: "0 2 * * *", timeZone: UTC }';
+    expect(problems(source('sms', `deadline: 2026-12-01T17:00\n${nightly}`))).toEqual([
+      'c.yaml:6:11: "deadline": every run of the schedule after it would miss it; expected a time of day such as "06:00".',
+    ]);
+    expect(problems(source('sms', `deadline: "24:30"\n${nightly}`))).toEqual([
+      'c.yaml:6:11: "deadline": there is no such day or time.',
+    ]);
+  });
+
   test('refuses no plan for a deadline that there is not', () => {
     expect(problems(source('sms', 'onDeadline: refuse'))).toEqual([
       'c.yaml:6:13: "onDeadline": expected a deadline too.',

@@ -225,6 +225,11 @@ describe('the end of a run', () => {
     expect(await problemsLater(plan)).toEqual(problem);
   });
 
+  test('has a deadline that is a time of day: the next one', async () => {
+    await write(rows, `${deadline.replace('2026-11-23T09:16', '"09:16"')}`, 'Message: Hi');
+    expect((await preview()).forecast.deadline).toMatchObject({ at: '2026-11-21T09:16' });
+  });
+
   test('that is late for nobody is not refused', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
     await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 10 });
