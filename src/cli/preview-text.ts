@@ -80,9 +80,9 @@ export function forecastText({ endsAt, limits, windows, waits, deadline }: RunFo
 
 function pastText({ recipients, examples }: Preview['pastSendTimes']): string {
   const some = examples
-    .map(({ place, sendTime }) => `${printable(place)} (${printable(sendTime)})`)
+    .map(({ place, sendTime }) => `${printable(place)} (${sendTime === '' ? 'empty' : printable(sendTime)})`)
     .join(', ');
-  return `  SendTime    over for ${recipients === 1 ? '1 recipient' : `${recipients} recipients`}, so that the service sends at once: ${some}`;
+  return `  SendTime    over or empty for ${recipients === 1 ? '1 recipient' : `${recipients} recipients`}, so that the service sends at once: ${some}`;
 }
 
 function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {

@@ -287,7 +287,14 @@ describe('a SendTime of each row', () => {
       ],
     });
     expect(previewText(previewed)).toContain(
-      '\n  SendTime    over for 2 recipients, so that the service sends at once: line 2 (2026-11-20T15:00), line 5',
+      '\n  SendTime    over or empty for 2 recipients, so that the service sends at once: line 2 (2026-11-20T15:00), line 5',
+    );
+  });
+
+  test('that a row does not have is told: the service sends at once', async () => {
+    await write([`${mobile(1)},,UTC,`, `${mobile(2)},,UTC,2026-11-24T09:00`], '', message);
+    expect(previewText(await preview())).toContain(
+      '\n  SendTime    over or empty for 1 recipient, so that the service sends at once: line 2 (empty)\n',
     );
   });
 
