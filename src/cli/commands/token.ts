@@ -28,6 +28,7 @@ export function define(command: Command, shell: Shell): void {
     .option(
       '--owner <person>',
       'the person it stands for, who does not approve what the same person planned (default: user@host)',
+      parseOwner,
     )
     .addOption(
       new Option('--expires <time>', 'after which it is of no use, or "never"')
@@ -94,6 +95,12 @@ function stateOf({ revokedAt, expiresAt }: Token, now: Date): string {
 function parseName(text: string): string {
   if (/^[\w.-]{1,64}$/.test(text)) return text;
   throw new InvalidArgumentError('expected at most 64 letters, digits, dots, hyphens and underscores.');
+}
+
+function parseOwner(text: string): string {
+  const owner = text.trim();
+  if (owner !== '' && owner.length <= 200) return owner;
+  throw new InvalidArgumentError('expected the name of a person, of at most 200 characters.');
 }
 
 /** Milliseconds; null for never. */
