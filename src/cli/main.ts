@@ -4,6 +4,7 @@ import { InputError } from '../domain.ts';
 import { isConnectionFailure } from '../platform/database.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { printable } from '../report/printable.ts';
+import { explainInput } from './explain-input.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 
 /** A command's module: declares its arguments, options and action. */
@@ -133,11 +134,11 @@ async function buildProgram(words: readonly string[], shell: Shell): Promise<Com
   return program;
 }
 
-/** The one place where a failure becomes an exit code. Mistakes in input are told without a stack. */
+/** The one place where a failure becomes an exit code. */
 function explain(error: unknown, shell: Shell): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof InputError) {
-    for (const { where, what } of error.problems) shell.note(`${printable(where)}: ${printable(what)}`);
+    explainInput(error, shell);
     return 2;
   }
   if (isConnectionFailure(error)) {

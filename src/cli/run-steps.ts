@@ -80,14 +80,14 @@ export async function dispatchWithProgress(
   }
 }
 
-/** Dispatches a run, prints its summary and sets the exit code. */
+/** Dispatches a run, prints its summary and tells others of it. */
 export async function dispatchAndPrint(
   shell: Shell,
   context: EngineContext,
   run: string,
   account: Account,
   json: boolean,
-): Promise<void> {
+): Promise<ExitCode> {
   const waits = await findApproval(context.ledger.pool, run);
   if (waits && waits.approvedAt === null) {
     shell.note(
@@ -95,8 +95,7 @@ export async function dispatchAndPrint(
     );
     const summary = await requireSummary(context, run);
     shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
-    shell.exitWith(4);
-    return;
+    return 4;
   }
   const end = await dispatchWithProgress(shell, context, run, account);
   if (end.kind === 'unrecorded') {
@@ -117,8 +116,8 @@ export async function dispatchAndPrint(
       `${summary.requests.in_doubt} requests are in doubt: the service may have taken them. \`volley resolve ${run}\` lists them.`,
     );
   }
-  shell.exitWith(exitCodeOf(end));
   await tellOfRun(shell, context, run);
+  return exitCodeOf(end);
 }
 
 function exitCodeOf({ kind, summary: { requests } }: Exclude<RunEnd, { kind: 'unrecorded' }>): ExitCode {

@@ -1,23 +1,64 @@
 import type { Command } from 'commander';
+import { InputError } from '../../domain.ts';
+import type { EngineContext } from '../../engine/context.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { loadAccount } from '../../engine/prepare.ts';
 import { requireReachable } from '../../engine/reachable.ts';
+import { listInterruptedRuns } from '../../ledger/runs/interrupted.ts';
+import { explainInput } from '../explain-input.ts';
 import { dispatchAndPrint } from '../run-steps.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type ExitCode, type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
     .description(
       'Goes on with a planned, paused or interrupted run. Requests that were on their way when the process died become in_doubt and are not sent again.',
     )
-    .argument('<run>', "the run's id (volley runs)")
-    .option('--json', "print the run's summary as JSON")
-    .action(async (runId: string, { json }: { json?: true }) => {
+    .argument('[run]', "the run's id (volley runs)")
+    .option(
+      '--all',
+      'every run that was interrupted, one after the other, the oldest first; not those that somebody paused, that were refused, or that wait for approval',
+    )
+    .option('--json', "print the run's summary as JSON, of several runs one a line")
+    .action(async (run: string | undefined, { all, json }: { all?: true; json?: true }) => {
+      if ((run === undefined) === (all === undefined))
+        throw new InputError([{ where: 'volley resume', what: 'Expected a run, or --all.' }]);
       await withLedger(shell, async (context) => {
-        const { account: name } = await requireRun(context, runId);
-        const account = await loadAccount(name, shell.settings);
-        await requireReachable(account);
-        await dispatchAndPrint(shell, context, runId, account, json === true);
+        if (run === undefined) return resumeAll(shell, context, json === true);
+        const { account } = await requireRun(context, run);
+        shell.exitWith(await resume(shell, context, { run, account }, json === true));
       });
     });
+}
+
+async function resume(
+  shell: Shell,
+  context: EngineContext,
+  { run, account: name }: { readonly run: string; readonly account: string },
+  json: boolean,
+): Promise<ExitCode> {
+  const account = await loadAccount(name, shell.settings);
+  await requireReachable(account);
+  return dispatchAndPrint(shell, context, run, account, json);
+}
+
+/** Of several runs, the code of the one that went worst. */
+const bestFirst: readonly ExitCode[] = [0, 3, 4, 2, 1, 130];
+
+/** What is wrong with one run keeps no other from going on. */
+async function resumeAll(shell: Shell, context: EngineContext, json: boolean): Promise<void> {
+  const runs = await listInterruptedRuns(context.ledger.pool);
+  if (runs.length === 0) shell.note('No run was interrupted.');
+  let worst: ExitCode = 0;
+  for (const run of runs) {
+    if (shell.stop.aborted) break;
+    const code = await resume(shell, context, run, json).catch((error: unknown): ExitCode => {
+      if (!(error instanceof InputError)) throw error;
+      shell.note(`run ${run.run} is left as it is:`);
+      explainInput(error, shell);
+      return 2;
+    });
+    if (bestFirst.indexOf(code) > bestFirst.indexOf(worst)) worst = code;
+  }
+  shell.exitWith(worst);
 }

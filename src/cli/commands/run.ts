@@ -61,7 +61,7 @@ async function runCampaign(
     const run = await planWithProgress(shell, context, prepared, kept);
     for (const { file, reason } of await moveContactFiles(prepared, path, shell.settings, run))
       shell.note(`  ${file} could not be moved (${reason}); it is not read again all the same.`);
-    await dispatchAndPrint(shell, context, run, prepared.account, json === true);
+    shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, json === true));
   });
 }
 
@@ -105,7 +105,7 @@ async function runAgain(
         '  Recipients whose state was unknown may have got the message already; it is sent to them again.',
       );
     }
-    await dispatchAndPrint(shell, context, run, account, json === true);
+    shell.exitWith(await dispatchAndPrint(shell, context, run, account, json === true));
   });
 }
 

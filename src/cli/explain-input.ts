@@ -1,0 +1,8 @@
+import type { InputError } from '../domain.ts';
+import { printable } from '../report/printable.ts';
+import type { Shell } from './shell.ts';
+
+/** Mistakes in input are told with their places, and without a stack. */
+export function explainInput({ problems }: InputError, shell: Shell): void {
+  for (const { where, what } of problems) shell.note(`${printable(where)}: ${printable(what)}`);
+}

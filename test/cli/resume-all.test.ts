@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pauseRun } from '../../src/ledger/runs/stop.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volleyHere } from '../support/volley.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
+  sandbox = await startSandbox({});
+});
+afterAll(async () => {
+  await sandbox.close();
+  await workspace[Symbol.asyncDispose]();
+  await opened.close();
+});
+
+const resume = (...words: string[]): Promise<Ended> =>
+  volleyHere(['resume', ...words], {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: sandbox.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+    },
+  });
+
+async function planRun(state: 'planned' | 'running' | 'paused', account = 'sandbox', reason = 'interrupted') {
+  const run = await planContacts(opened.ledger, aRun({ account }), [aContact(1), aContact(2)]);
+  if (state === 'running')
+    await opened.ledger.pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [run]);
+  if (state === 'paused') await pauseRun(await opened.ledger.queue(), opened.ledger.pool, run, reason);
+  return run;
+}
+
+test('resume --all goes on with every run that was interrupted, and with no other', async () => {
+  const interrupted = [await planRun('planned'), await planRun('running'), await planRun('paused')];
+  const paused = await planRun('paused', 'sandbox', 'the wrong text');
+  const elsewhere = await planRun('running', 'elsewhere');
+  const { code, stdout, stderr } = await resume('--all', '--json');
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ run, state }) => [run, state])).toEqual(interrupted.map((run) => [run, 'completed']));
+  const { rows } = await opened.ledger.pool.query(
+    'SELECT state FROM runs WHERE run_id = ANY ($1) ORDER BY created_at, run_id',
+    [[paused, elsewhere]],
+  );
+  expect(rows).toEqual([{ state: 'paused' }, { state: 'running' }]);
+  // What could not be resumed is told.
+  expect(code).toBe(2);
+  expect(stderr).toContain(`run ${elsewhere} is left as it is`);
+  expect(stderr).toContain('"elsewhere"');
+});
+
+test('resume wants a run or --all, and not both', async () => {
+  for (const words of [[], ['some-run', '--all']]) {
+    const { code, stderr } = await resume(...words);
+    expect([code, stderr]).toEqual([2, 'volley resume: Expected a run, or --all.\n']);
+  }
+});
