@@ -4,7 +4,7 @@ import type { Alongside } from '../ledger/connection.ts';
 import { beginRun } from '../ledger/runs/begin.ts';
 import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import { requireHashKey } from '../ledger/suppressions/hash.ts';
-import { noteOf } from './audit.ts';
+import { audited, noteOf } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { noSuchRun, requireRun } from './find-run.ts';
@@ -19,6 +19,15 @@ export function noteBegun(
     const action = before === 'paused' ? 'run resumed' : 'run started';
     await noteOf(context, { action, run })(client);
   };
+}
+
+/** Has somebody's wish to have a run sent told where it is refused; where it is not, `noteBegun` tells. */
+export function toldIfRefused<Result>(
+  context: EngineContext,
+  { run, state }: { readonly run: string; readonly state: RunState },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return audited(context, { action: state === 'planned' ? 'run started' : 'run resumed', run }, work);
 }
 
 /** @throws InputError for what a run was, when it could not be begun then */
@@ -46,10 +55,12 @@ export async function leaveToWorkers(
 ): Promise<void> {
   const { ledger, now } = context;
   const run = await requireRun(context, runId);
-  await requireHashKey(ledger.pool, ledger.hashKey);
-  const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
-  const queue = await ledger.queue();
-  // What a dead process left in the middle of sending is in doubt before anything else of it is sent.
-  await reapDeadWorkers(queue, ledger.pool, null, now);
-  requireBegun(runId, await beginRun(queue, ledger.pool, plan, policy, now(), noteBegun(context, runId)));
+  await toldIfRefused(context, run, async () => {
+    await requireHashKey(ledger.pool, ledger.hashKey);
+    const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
+    const queue = await ledger.queue();
+    // What a dead process left in the middle of sending is in doubt before anything else of it is sent.
+    await reapDeadWorkers(queue, ledger.pool, null, now);
+    requireBegun(runId, await beginRun(queue, ledger.pool, plan, policy, now(), noteBegun(context, runId)));
+  });
 }

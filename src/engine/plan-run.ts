@@ -36,8 +36,6 @@ export type PlanProgress = {
 export type PlanOptions = {
   /** Something that is committed together with the run; where it fails, there is no run. */
   readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
-  /** Who may not approve the run, where it has to be approved. */
-  readonly plannedBy?: string;
 };
 
 /**
@@ -54,7 +52,7 @@ export async function planRun(
   prepared: PreparedCampaign,
   kept: KeptFiles,
   progress: PlanProgress,
-  { alongside, plannedBy = '' }: PlanOptions = {},
+  { alongside }: PlanOptions = {},
 ): Promise<string> {
   const { campaign, account, composition, files, contacts, contactFiles, suppressionLists } = prepared;
   const definition = campaign.value;
@@ -66,6 +64,7 @@ export async function planRun(
   const limits = await limitsOf(context, account);
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
+  const plannedBy = context.actor.who;
   const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
   const told = { campaign: definition.campaign, file: prepared.path };
   const note = noteOf(context, { action: 'run planned', run, details: told });

@@ -176,6 +176,13 @@ describe('the two-man rule', () => {
       409,
       expect.stringContaining('waits for approval'),
     ]);
+    for (const [name, owner] of [
+      ['anns-other', ' Ann '],
+      ['anns-desk', 'ann@desk'],
+    ] as const) {
+      const token = await scene.tokenOf(name, 'admin', owner);
+      expect((await scene.call('POST', `/runs/${run}/approve`, { token })).status).toBe(409);
+    }
     const token = await scene.tokenOf('bobs', 'admin', 'bob');
     const given = await scene.call('POST', `/runs/${run}/approve`, { token });
     expect(given.json).toMatchObject({ run, by: 'bob' });
@@ -185,6 +192,9 @@ describe('the two-man rule', () => {
     expect(await trailOf(run)).toEqual([
       ['run planned', 'ann', 'api', 'runner', 'done'],
       ['run approved', 'ann', 'api', 'chief', 'refused'],
+      ['run started', 'ann', 'api', 'chief', 'refused'],
+      ['run approved', ' Ann ', 'api', 'anns-other', 'refused'],
+      ['run approved', 'ann@desk', 'api', 'anns-desk', 'refused'],
       ['run approved', 'bob', 'api', 'bobs', 'done'],
       ['run started', 'bob', 'api', 'bobs', 'done'],
     ]);
