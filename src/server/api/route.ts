@@ -26,6 +26,23 @@ export const runParameters = z.object({
     .describe("The run's id."),
 });
 
+/** Where a route takes none: what stands there all the same was meant for something, and is not passed over. */
+export const nothing = z.strictObject({});
+
+/**
+ * A text of the caller's, as the ledger takes it: without NUL or half a character, and without what a terminal would obey.
+ *
+ * @param most characters
+ */
+export function plainText(most: number) {
+  return z
+    .string()
+    .max(most)
+    .refine((text) => text.isWellFormed() && !/(?![\n\t])\p{Cc}/u.test(text), {
+      error: 'expected a text of Unicode without control characters',
+    });
+}
+
 /** How a route answers when all is well. */
 export function answer<Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } };
