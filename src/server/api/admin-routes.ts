@@ -31,7 +31,7 @@ export function addAdminRoutes(server: Routes): void {
 }
 
 function addApprove(server: Routes): void {
-  const approving = scoped('admin', 404, 409);
+  const approving = scoped('admin', 404, 409, 413, 415);
   server.route({
     method: 'POST',
     url: '/runs/:run/approve',
@@ -61,7 +61,7 @@ function addApprove(server: Routes): void {
 }
 
 function addResolve(server: Routes): void {
-  const resolving = scoped('admin', 404, 409);
+  const resolving = scoped('admin', 404, 409, 413, 415);
   server.route({
     method: 'POST',
     url: '/runs/:run/resolve',

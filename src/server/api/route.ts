@@ -55,22 +55,25 @@ const words: Readonly<Record<number, string>> = {
   404: 'There is no such run.',
   406: 'The report has no such form.',
   409: 'Right in itself, and not now.',
+  413: 'The body is larger than 64 KiB.',
+  415: 'The body is no application/json.',
   422: 'What is named or written is wrong; each mistake is told.',
   429: 'Too many calls without a valid token.',
+  500: 'Something failed here; the log has more of it under `call`.',
   503: 'The database is away, or too much is under way; try again.',
 };
 
 /**
  * What stands beside the schemas of every route: which scope it needs, and how it says what is wrong.
  *
- * @param others than 400, 401, 403, 429 and 503
+ * @param others than 400, 401, 403, 429, 500 and 503
  */
-export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 422)[]) {
+export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 413 | 415 | 422)[]) {
   return {
     config: { scope },
     security: [{ token: [scope] }],
     problems: Object.fromEntries(
-      [400, 401, 403, ...others, 429, 503].map((status) => [
+      [400, 401, 403, ...others, 429, 500, 503].map((status) => [
         status,
         { description: words[status], content: { 'application/problem+json': { schema: problem } } },
       ]),

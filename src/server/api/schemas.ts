@@ -104,7 +104,8 @@ export const runStatus = runSummary
           attempts: count,
           problem: z.string().nullable(),
           endedAt: z.date().nullable(),
-          mailRun: z.string().nullable(),
+          mailRun: z.string().nullable().describe('The run that tells it by e-mail.'),
+          mailState: z.enum(runStates).nullable(),
         }),
       )
       .describe('Who was told of it, or is to be.'),

@@ -23,7 +23,15 @@ const mediaTypes: Readonly<Record<HttpFormat, string>> = {
 export function reportAnswer(json: z.ZodType, formats: readonly HttpFormat[]) {
   const content = formats.map((format) => [
     mediaTypes[format],
-    { schema: format === 'json' ? json : z.string().meta({ description: `The report as ${format}.` }) },
+    {
+      schema:
+        format === 'json'
+          ? json
+          : z.string().meta({
+              description: `The report as ${format}.`,
+              ...(format === 'xlsx' && { format: 'binary' }),
+            }),
+    },
   ]);
   return { description: 'The report.', content: Object.fromEntries(content) };
 }

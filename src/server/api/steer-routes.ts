@@ -18,7 +18,7 @@ const reason = (byDefault: string) =>
 /** Starting and stopping runs. */
 export function addSteerRoutes(server: Routes): void {
   addStart(server);
-  const stopping = scoped('run', 404, 409);
+  const stopping = scoped('run', 404, 409, 413, 415);
   const stop = (what: 'pause' | 'cancel', summary: string, work: typeof pause, byDefault: string): void => {
     server.route({
       method: 'POST',
@@ -54,7 +54,7 @@ export function addSteerRoutes(server: Routes): void {
     'cancelled over the API',
   );
 
-  const resuming = scoped('run', 404, 409);
+  const resuming = scoped('run', 404, 409, 413, 415);
   server.route({
     method: 'POST',
     url: '/runs/:run/resume',
@@ -78,7 +78,7 @@ export function addSteerRoutes(server: Routes): void {
 }
 
 function addStart(server: Routes): void {
-  const starting = scoped('run', 409, 422);
+  const starting = scoped('run', 409, 413, 415, 422);
   server.route({
     method: 'POST',
     url: '/runs',
