@@ -23,7 +23,7 @@ const { paths } = z
         z.string(),
         z.object({
           operationId: z.string(),
-          requestBody: z.unknown(),
+          requestBody: z.object({ required: z.boolean() }).optional(),
           security: z.tuple([z.object({ token: z.tuple([z.enum(tokenScopes)]) })]),
           responses: z.record(z.string(), z.looseObject({ content: z.record(z.string(), z.unknown()) })),
         }),
@@ -71,13 +71,9 @@ test('every operation has a summary, a name of its own, and says each way in whi
 });
 
 test('a body that may be left out is not required, and one that may not is', () => {
-  const bodies = z
-    .object({ requestBody: z.object({ required: z.boolean() }) })
-    .transform(({ requestBody }) => requestBody.required);
-  const required = operations.flatMap(({ path, method, operation }) => {
-    const body = bodies.safeParse(paths[path]?.[method]);
-    return body.success && body.data ? [operation] : [];
-  });
+  const required = operations.flatMap(({ path, method, operation }) =>
+    paths[path]?.[method]?.requestBody?.required ? [operation] : [],
+  );
   expect(required.toSorted()).toEqual(['resolveRun', 'startRun']);
 });
 
