@@ -79,7 +79,8 @@ export async function sendPieces(
       ...(format === 'html' && { 'content-security-policy': pagePolicy }),
     })
     .send(body);
-  await read;
+  // A body that waits for the ledger does not close before it has its answer; who asked may be gone long before.
+  await Promise.race([read, finished(reply.raw)]);
 }
 
 const pagePolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
