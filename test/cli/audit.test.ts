@@ -75,7 +75,7 @@ test('the trail of a run says who planned, approved, began, paused and cancelled
     ['run resumed', 'refused', expect.stringContaining('nothing left to send')],
   ]);
   expect(new Set(entries.map(({ who, how, token }) => [who, how, token].join()))).toEqual(
-    new Set([`${whoWorks()},cli,`]),
+    new Set([`${whoWorks({})},cli,`]),
   );
 });
 

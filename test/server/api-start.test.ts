@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import { rm, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadAccount } from '../../src/engine/prepare.ts';
 import { beginScheduledRuns } from '../../src/engine/start-ticks.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { releaseStartKeyLock, tryStartKeyLock } from '../../src/ledger/runs/started-by-key.ts';
 import { type Answer, type ApiScene, openApiScene } from '../support/api.ts';
+import { smsCampaignYaml } from '../support/workspace.ts';
 
 let scene: ApiScene;
 beforeAll(async () => {
@@ -142,6 +145,20 @@ describe('what cannot be started', () => {
       ],
     ]);
     expect(await runsOf()).toBe(before);
+  });
+
+  test('links to the accounts file, to folders and into nowhere, hidden files and pipes are no campaigns', async () => {
+    const place = (name: string): string => `${scene.workspace.folder}/campaigns/${name}`;
+    await scene.workspace.write('campaigns/.payroll.yaml', smsCampaignYaml);
+    await symlink('accounts.yaml', place('other.yaml'));
+    await symlink('..', place('folder.yaml'));
+    await symlink('nowhere', place('nowhere.yaml'));
+    await symlink('payroll.yaml', place('link.yaml'));
+    execFileSync('mkfifo', [place('pipe.yaml')]);
+    const { json } = await scene.call('GET', '/campaigns');
+    for (const name of ['link.yaml', 'other.yaml', 'folder.yaml', 'nowhere.yaml', 'pipe.yaml'])
+      await rm(place(name));
+    expect(json).toEqual({ campaigns: ['dear.yaml', 'link.yaml', 'payroll.yaml', 'watched.yaml'] });
   });
 
   test('a campaign that would cost too much is refused in the words of the command line, and nothing is left of it', async () => {

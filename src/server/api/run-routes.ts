@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { channels, runStates } from '../../domain.ts';
 import { requireStatus } from '../../engine/run-status.ts';
-import { findRun, listRuns, type Run } from '../../ledger/runs/find.ts';
+import { findRun, type ListedRun, listRuns, type Run } from '../../ledger/runs/find.ts';
 import { type Call, callOf, existingRun } from './call.ts';
 import { ofProblems } from './problem.ts';
 import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
@@ -81,6 +81,6 @@ async function pageEnd(call: Call, run: string): Promise<Run> {
   throw ofProblems(422, 'input', [{ where: 'query/before', what }]);
 }
 
-function headOf({ stateReason, ...run }: Run): z.output<typeof runHead> {
+function headOf({ stateReason, ...run }: ListedRun): z.output<typeof runHead> {
   return { ...run, reason: stateReason };
 }
