@@ -59,7 +59,7 @@ export function addBillingRoute(server: Routes): void {
       for (const each of [run].flat()) await requireRun(context, each);
       await requireRunsOf(context, 'campaign', [campaign].flat());
       await requireRunsOf(context, 'account', [account].flat());
-      await slots(() =>
+      await slots.report(() =>
         reportBillingLines(context, query, async (streamed) => {
           const report = await billingReport(query, streamed, context.now());
           await sendSheet(reply, { name: 'billing', format: chosen }, report);

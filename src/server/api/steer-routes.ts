@@ -133,7 +133,7 @@ async function start(
 ): Promise<{ readonly run: string; readonly repeated: boolean }> {
   const { context, token, place, logger, slots } = call;
   const asked = { token: token.name, key, campaign };
-  const end = await slots(() =>
+  const end = await slots.plan(() =>
     startByKey(context, place, asked, (stuck) =>
       logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
     ),
