@@ -1,6 +1,8 @@
 import { InputError, type RunState } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
+import { findApproval } from '../ledger/approvals/approvals.ts';
 import type { Alongside } from '../ledger/connection.ts';
+import type { PlannedRun } from '../ledger/contacts/planned-run.ts';
 import { beginRun } from '../ledger/runs/begin.ts';
 import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import { requireHashKey } from '../ledger/suppressions/hash.ts';
@@ -9,13 +11,26 @@ import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { noSuchRun, requireRun } from './find-run.ts';
 
-/** Tells who has a run sent. Who only helps to send one that is running is not told. */
+/** A run that is put into the queue by its plan is started by that: from then on any worker takes it. */
+export function startingWith(
+  context: EngineContext,
+  run: string,
+  enqueue: PlannedRun['enqueue'],
+): PlannedRun['enqueue'] {
+  return async (client) => {
+    await enqueue(client);
+    await noteOf(context, { action: 'run started', run })(client);
+  };
+}
+
+/** Tells who has a run sent that its plan did not start. Who only helps to send one that is running is not told. */
 export function noteBegun(
   context: EngineContext,
   run: string,
 ): (client: Parameters<Alongside>[0], before: RunState) => Promise<void> {
   return async (client, before) => {
     if (before === 'running') return;
+    if (before === 'planned' && !(await findApproval(client, run))) return;
     const action = before === 'paused' ? 'run resumed' : 'run started';
     await noteOf(context, { action, run })(client);
   };

@@ -13,6 +13,7 @@ import { insertNotifyList } from '../ledger/notifications/notify-lists.ts';
 import { enqueueSlices } from '../ledger/slices/enqueue.ts';
 import { openApprovalGate } from './approval-gate.ts';
 import { noteOf } from './audit.ts';
+import { startingWith } from './begin-run.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
@@ -68,7 +69,7 @@ export async function planRun(
   const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
   const told = { campaign: definition.campaign, file: prepared.path };
   const note = noteOf(context, { action: 'run planned', run, details: told });
-  const gate = openApprovalGate(definition.approval, asked, first.enqueue);
+  const gate = openApprovalGate(definition.approval, asked, startingWith(context, run, first.enqueue));
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
       contacts: counted(contacts, progress.onRead),

@@ -13,6 +13,7 @@ import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { openApprovalGate } from './approval-gate.ts';
 import { noteOf } from './audit.ts';
+import { startingWith } from './begin-run.ts';
 import type { EngineContext } from './context.ts';
 import { windowOf } from './dispatch-settings.ts';
 import { requireUnpurgedRun } from './find-run.ts';
@@ -74,7 +75,7 @@ export async function planRerun(
     const asked = { run, plannedBy: context.actor.who, campaignFile: null, campaignSha256: null };
     const told = { campaign: source.campaign, of: sourceRun, only: states };
     const note = noteOf(context, { action: 'run planned', run, details: told });
-    const gate = openApprovalGate(approval, asked, first.enqueue);
+    const gate = openApprovalGate(approval, asked, startingWith(context, run, first.enqueue));
     await inSession(ledger.pool, async (client) => {
       const tariffs = openTariffs(source.channel, account);
       await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.placeOf);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rm, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadAccount } from '../../src/engine/prepare.ts';
+import { startByKey } from '../../src/engine/start-by-key.ts';
 import { beginScheduledRuns } from '../../src/engine/start-ticks.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { releaseStartKeyLock, tryStartKeyLock } from '../../src/ledger/runs/started-by-key.ts';
@@ -13,6 +14,12 @@ beforeAll(async () => {
   scene = await openApiScene();
 });
 afterAll(() => scene[Symbol.asyncDispose]());
+
+const environment = {
+  VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+  VOLLEY_SANDBOX_TOKEN: 'any',
+  VOLLEY_ACCOUNTS: 'campaigns/accounts.yaml',
+};
 
 const start = (campaign: string, key: string, token = scene.tokens.run): Promise<Answer> =>
   scene.call('POST', '/runs', { token, body: { campaign }, headers: { 'idempotency-key': key } });
@@ -53,6 +60,23 @@ describe('a run that is started', () => {
       ['run planned', 'ann', 'api', 'runner', 'done'],
       ['run started', 'ann', 'api', 'runner', 'done'],
     ]);
+  });
+
+  test('is told as started with its plan, for from then on any worker takes it; one that is to be approved is not', async () => {
+    const settings = { environment, workingFolder: scene.workspace.folder };
+    const place = {
+      folder: 'campaigns',
+      settings,
+      accountNamed: (name: string) => loadAccount(name, settings),
+    };
+    const planned = async (campaign: string): Promise<unknown[]> => {
+      const asked = { campaign, token: 'runner', key: `planned-${campaign}` };
+      const end = await startByKey(scene.opened.context, place, asked, () => undefined);
+      return 'run' in end ? await trailOf(end.run) : [];
+    };
+    const [plan, started] = ['run planned', 'run started'].map((act) => [act, 'tester', 'cli', null, 'done']);
+    expect(await planned('payroll.yaml')).toEqual([plan, started]);
+    expect(await planned('watched.yaml')).toEqual([plan]);
   });
 
   test('is the same when the call is repeated, and another one with another key', async () => {
@@ -107,14 +131,7 @@ describe('a run that is started', () => {
     const repeated = await unbegun('died');
     expect((await start('payroll.yaml', 'died')).json).toMatchObject({ run: repeated, state: 'running' });
     const forgotten = await unbegun('died-too');
-    const settings = {
-      environment: {
-        VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-        VOLLEY_SANDBOX_TOKEN: 'any',
-        VOLLEY_ACCOUNTS: 'campaigns/accounts.yaml',
-      },
-      workingFolder: scene.workspace.folder,
-    };
+    const settings = { environment, workingFolder: scene.workspace.folder };
     const accountNamed = (name: string) => loadAccount(name, settings);
     await beginScheduledRuns(scene.opened.context, { folder: 'campaigns', settings, accountNamed });
     expect(await stateOf(forgotten)).toBe('running');
