@@ -39,7 +39,7 @@ export function parseShare(text: string): number {
 /** The name of a person, as lists and the audit trail show it. */
 export function parsePerson(text: string): string {
   if (/^(?=.*\S)\P{C}{1,200}$/u.test(text)) return text.trim();
-  throw new InvalidArgumentError('expected a name of at most 200 printable characters.');
+  throw new InvalidArgumentError('expected the name of a person, of at most 200 printable characters.');
 }
 
 /** Milliseconds. */

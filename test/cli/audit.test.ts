@@ -144,6 +144,17 @@ test('a token is shown once, and kept as a digest; its making and its end are to
   ]);
 });
 
+test.each([
+  [['--name', 'a b', '--scope', 'read'], 'letters, digits'],
+  [['--name', 'a', '--scope', 'all'], 'read, run, admin'],
+  [['--name', 'a', '--scope', 'read', '--owner', ' '], 'the name of a person'],
+  [['--name', 'a', '--scope', 'read', '--expires', '0d'], 'a duration such as 90d'],
+  [['--name', 'a'], '--scope'],
+])('token create %j is refused', async (words, reason) => {
+  const { code, stdout, stderr } = await volley('token', 'create', ...words);
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(reason)]);
+});
+
 describe('what is in the trail stays', () => {
   test.each(['DELETE FROM audit', `UPDATE audit SET who = 'nobody'`, 'TRUNCATE audit'])(
     '%s is refused by the database',

@@ -15,7 +15,7 @@ test('who works through sudo is the person who called it', () => {
 test.each(['', ' ', 'a\nb', 'a\u0000', 'a\u202eb', 'a\ud800', 'x'.repeat(201)])(
   '%j is the name of nobody',
   (name) => {
-    expect(() => parsePerson(name)).toThrow('expected a name');
+    expect(() => parsePerson(name)).toThrow('the name of a person');
   },
 );
 

@@ -104,7 +104,7 @@ export const runStatus = runSummary
           attempts: count,
           problem: z.string().nullable(),
           endedAt: z.date().nullable(),
-          mailRun: z.string().nullable().describe('The run that tells it by e-mail.'),
+          mailRun: z.string().nullable().describe('The run of its own that an e-mail is.'),
           mailState: z.enum(runStates).nullable(),
         }),
       )
