@@ -59,7 +59,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'string-width': ['report/html'],
   croner: ['campaign'],
   tinyglobby: ['engine'],
-  'temporal-polyfill': ['campaign'],
+  'temporal-polyfill': ['campaign', 'platform/region-names.ts'],
   'big.js': ['campaign', 'report'],
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { timeZone as ianaZone, text } from '../platform/scalars.ts';
-import { isTimeZone, regionOf } from '../wire/time-zone.ts';
+import { text } from '../platform/scalars.ts';
+import { isTimeZone, regionNamed } from '../wire/time-zone.ts';
 
 /** `timeZone`, `window`, `deadline` and `onDeadline` of a campaign. */
 
@@ -10,7 +10,7 @@ const expectedZone = 'expected a time zone such as Pacific/Auckland or New Zeala
 const zone = z
   .string()
   .refine(isTimeZone, { error: expectedZone })
-  .transform((written) => (ianaZone.safeParse(written).success ? written : (regionOf(written) ?? written)));
+  .transform((written) => regionNamed(written) ?? written);
 
 export const campaignTimeZone = zone
   .optional()
@@ -64,10 +64,9 @@ function timeOfDay(pattern: RegExp, expected: string) {
 }
 
 const timeZone = z
-  .union([zone, z.strictObject({ column: text.describe('The column with it.') })], {
+  .union([zone, z.literal('recipient'), z.strictObject({ column: text.describe('The column with it.') })], {
     error: `${expectedZone}, recipient, or { column: … }`,
   })
-  .or(z.literal('recipient'))
   .transform((written) =>
     typeof written === 'object'
       ? ({ kind: 'column', column: written.column } as const)
@@ -127,11 +126,14 @@ export type FrozenWindow = NonNullable<z.output<typeof frozenWindow>>;
 
 export const deadline = z
   .string()
-  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'expected a local time such as 2026-12-01T17:00')
+  .regex(
+    /^(\d{4}-\d\d-\d\dT)?\d\d:\d\d$/,
+    'expected a local time such as 2026-12-01T17:00, or a time of day such as "06:00"',
+  )
   .refine(isTime, 'there is no such day or time')
   .optional()
   .describe(
-    "The local time by which all should be sent, in the campaign's `timeZone` (or that of the window, or of the schedule). `plan` says who would miss it at the rate that is set.",
+    'The local time by which all should be sent, in the campaign\'s `timeZone` (or that of the window, or of the schedule): 2026-12-01T17:00, or the next time that it is so late, "06:00". `plan` says who would miss it at the rate that is set.',
   );
 
 export const onDeadline = z
@@ -141,7 +143,13 @@ export const onDeadline = z
     'What becomes of a plan of which somebody would miss the deadline: it is told (warn, as by default), or refused, and nothing is planned.',
   );
 
+/** Whether a deadline is a time of whatever day it is. */
+export function isTimeOfDay(deadline: string): boolean {
+  return !deadline.includes('T');
+}
+
 function isTime(written: string): boolean {
-  const time = new Date(`${written}Z`);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(written);
+  const local = isTimeOfDay(written) ? `2000-01-01T${written}` : written;
+  const time = new Date(`${local}Z`);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(local);
 }

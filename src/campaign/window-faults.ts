@@ -4,6 +4,7 @@ import type { Definition } from './definition.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import { wrongSendTime } from './send-times.ts';
 import type { CampaignTarget } from './target.ts';
+import { isTimeOfDay } from './window-definition.ts';
 
 type Fault = { readonly path: readonly string[]; readonly what: string };
 
@@ -34,6 +35,12 @@ export function windowFaults(definition: Definition, target: CampaignTarget): Fa
   if (wrongTime !== undefined) fault(['message', 'SendTime'], `${wrongTime}.`);
   if (deadline !== undefined && campaignZone(definition) === undefined)
     fault(['deadline'], 'expected a timeZone of the campaign: nobody can tell when this is.');
+  if (deadline !== undefined && definition.schedule?.cron !== undefined && !isTimeOfDay(deadline)) {
+    const what = 'every run of the schedule after it would miss it; expected a time of day such as "06:00".';
+    fault(['deadline'], what);
+  }
+  if (definition.onDeadline !== undefined && deadline === undefined)
+    fault(['onDeadline'], 'expected a deadline too.');
   return faults;
 }
 

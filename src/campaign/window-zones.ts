@@ -1,5 +1,5 @@
 import { zonesOfNumber } from '../platform/phone-zones.ts';
-import { regionOf } from '../wire/time-zone.ts';
+import { regionNamed } from '../wire/time-zone.ts';
 import type { Definition } from './definition.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { everOpens } from './window.ts';
@@ -43,7 +43,7 @@ export function zoneReader(
       return (valueIn) => {
         const written = valueIn(column).trim();
         if (written === '') return byDefault(column, 'no time zone');
-        const zone = regionOf(written);
+        const zone = regionNamed(written);
         return zone === undefined
           ? invalid(column, `expected a time zone such as Pacific/Auckland, got "${written}"`)
           : checked(column, zone, zone);

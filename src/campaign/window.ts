@@ -82,6 +82,13 @@ export function momentOf(local: string, zone: string): Date {
   return new Date(time.epochMilliseconds);
 }
 
+/** The first local time after a moment that is this time of day, `06:00`: `2026-12-01T06:00`. */
+export function nextLocalTime(timeOfDay: string, zone: string, after: Date): string {
+  const today = zonedTime(after, zone).toPlainDate();
+  const on = (days: number): string => `${today.add({ days }).toString()}T${timeOfDay}`;
+  return momentOf(on(0), zone) > after ? on(0) : on(1);
+}
+
 /** Whether the clocks of a zone ever show a local time: they leave some out when they are put forward. */
 export function isLocalTime(local: string, zone: string): boolean {
   const time = Temporal.PlainDateTime.from(local);

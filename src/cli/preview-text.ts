@@ -68,8 +68,11 @@ export function forecastText({ endsAt, limits, windows, waits, deadline }: RunFo
       : [...waitLines(waits), `  ends        ${ends(toSeconds(new Date(endsAt)).slice(0, 16))}`];
   if (deadline) {
     const { late, at, timeZone } = deadline;
+    const ifKnown = rate === '' ? ', if sending took no time: no rate is set' : '';
     const text =
-      late === 0 ? `${at} ${timeZone}; nobody would miss it` : printable(lateText(deadline, endsAt));
+      late === 0
+        ? `${at} ${timeZone}; nobody would miss it${ifKnown}`
+        : printable(lateText(deadline, endsAt));
     lines.push(`  deadline    ${text}`);
   }
   return lines;
@@ -77,9 +80,9 @@ export function forecastText({ endsAt, limits, windows, waits, deadline }: RunFo
 
 function pastText({ recipients, examples }: Preview['pastSendTimes']): string {
   const some = examples
-    .map(({ place, sendTime }) => `${printable(place)} (${printable(sendTime)})`)
+    .map(({ place, sendTime }) => `${printable(place)} (${sendTime === '' ? 'empty' : printable(sendTime)})`)
     .join(', ');
-  return `  SendTime    over for ${recipients} recipients, so that the service sends at once: ${some}`;
+  return `  SendTime    over or empty for ${recipients === 1 ? '1 recipient' : `${recipients} recipients`}, so that the service sends at once: ${some}`;
 }
 
 function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {

@@ -19,7 +19,7 @@ export type ProgressLine = {
 const redrawEvery = 100;
 const plainLineEvery = 5_000;
 
-export function startProgressLine(shell: Shell): ProgressLine {
+export function startProgressLine(shell: Pick<Shell, 'terminal' | 'now' | 'note'>): ProgressLine {
   const every = shell.terminal ? redrawEvery : plainLineEvery;
   const draw = shell.terminal ? createLogUpdate(process.stderr) : undefined;
   let last = shell.now().getTime();
@@ -68,13 +68,17 @@ export function stageText(name: string, milliseconds: number, state: StageState)
 }
 
 /** Progress of a dispatch: a bar, requests, rate, time left, failures so far, of all workers together. */
-export function startRunProgress(shell: Shell): RunProgress & { readonly done: () => void } {
+export function startRunProgress(
+  shell: Pick<Shell, 'terminal' | 'now' | 'note'>,
+): RunProgress & { readonly done: () => void } {
   const line = startProgressLine(shell);
   let began: number | undefined;
   let watch: RunWatch | undefined;
   /** The opening that the last line was of. */
   let waitedFor: number | undefined;
   let startedAt = shell.now().getTime();
+  /** When all was last seen to wait for a window: that time says nothing of how fast it goes. */
+  let waitsSince: number | undefined;
 
   const text = ({ settled, total, notAccepted, overtaken, opensAt }: RunWatch): string => {
     if (opensAt !== null) {
@@ -99,6 +103,9 @@ export function startRunProgress(shell: Shell): RunProgress & { readonly done: (
     onWatch: (now) => {
       began ??= now.settled;
       watch = now;
+      const time = shell.now().getTime();
+      if (waitsSince !== undefined && now.opensAt !== null) startedAt += time - waitsSince;
+      waitsSince = now.opensAt === null ? undefined : time;
       // A night of waiting is one line in a log.
       if (now.opensAt === null) line.show(() => text(now));
       else if (now.opensAt.getTime() !== waitedFor) line.turn(text(now));

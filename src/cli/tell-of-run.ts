@@ -51,7 +51,7 @@ export async function tellOfRun(shell: Shell, context: EngineContext, run: strin
     }
     if (await isUntold())
       shell.note(
-        `Not everybody is told yet; \`volley status ${run}\` says why. A worker tries again, or the next \`volley run\`.`,
+        `Not everybody is told yet; \`volley status ${run}\` says who is not. A worker tells them, or the next \`volley run\`.`,
       );
     for (const { mailRun } of await listRunNotifications(ledger.pool, run))
       if (mailRun !== null) await sendMail(shell, context, mailRun);

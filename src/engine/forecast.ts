@@ -1,7 +1,8 @@
 import type { Campaign } from '../campaign/campaign.ts';
 import type { Definition } from '../campaign/definition.ts';
 import { type Forecast, forecast } from '../campaign/forecast.ts';
-import { localTime, momentOf } from '../campaign/window.ts';
+import { localTime, momentOf, nextLocalTime } from '../campaign/window.ts';
+import { isTimeOfDay } from '../campaign/window-definition.ts';
 import { campaignZone } from '../campaign/window-faults.ts';
 import { InputError, type RateLimits, type WindowWait } from '../domain.ts';
 import type { Account } from '../gateway/account.ts';
@@ -25,7 +26,7 @@ export type RunForecast = {
 };
 
 export type DeadlineForecast = {
-  /** In the zone, as it was written. */
+  /** In the zone: `2026-12-01T17:00`. */
   readonly at: string;
   readonly timeZone: string;
   /** Recipients who would be sent to later. */
@@ -62,8 +63,9 @@ export function forecastRun(
   portions: readonly Portion[],
   placeOf: (line: number) => string,
 ): RunForecast {
-  const { window, deadline } = definition;
+  const { window } = definition;
   const zone = campaignZone(definition);
+  const deadline = zone === undefined ? undefined : deadlineOf(definition, zone, from);
   const plan = windowPlanner(window, account.interface, from);
   const planned = portions.map((portion) => {
     const found = plan && portion.zones.length > 0 ? plan(portion.zones) : undefined;
@@ -88,6 +90,14 @@ export function forecastRun(
         ? null
         : { at: deadline, timeZone: zone, ...lateOf(portions, found, placeOf) },
   };
+}
+
+function deadlineOf(
+  { deadline }: Pick<Definition, 'deadline'>,
+  zone: string,
+  from: Date,
+): string | undefined {
+  return deadline !== undefined && isTimeOfDay(deadline) ? nextLocalTime(deadline, zone, from) : deadline;
 }
 
 function lateOf(

@@ -120,11 +120,16 @@ async function* inOneBatch(contacts: readonly Contact[]): AsyncGenerator<readonl
 }
 
 function subjectOf({ subject }: Mail): string {
-  return withoutPlaceholders(subject.replaceAll(/\s+/g, ' ')).slice(0, longestSubject);
+  return cut(withoutPlaceholders(subject.replaceAll(/\s+/g, ' ')), longestSubject);
 }
 
 function textOf({ text }: Mail): string {
-  return text.length <= longestText ? text : `${text.slice(0, longestText)}\n…`;
+  return text.length <= longestText ? text : `${cut(text, longestText)}\n…`;
+}
+
+/** Half of a sign of two code units cannot be stored. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 /** The service would fill them, whoever's words they stand in. */

@@ -92,7 +92,7 @@ export async function previewCampaign(
   const tariffs = openTariffs(channel, account);
   const planned = countPlan(tariffs);
   const now = context.now();
-  const pastTimes = watchSendTimes(now);
+  const pastTimes = watchSendTimes(campaign.value.message, now);
   const planWindow = windowPlanner(campaign.value.window, account.interface, now);
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };

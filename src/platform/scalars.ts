@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { regionName } from './region-names.ts';
 
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -86,19 +87,9 @@ export const localDate = z
   .meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 
 /** A time zone by its name in the IANA database, such as `Pacific/Auckland`. */
-export const timeZone = z.string().refine(isTimeZone, {
+export const timeZone = z.string().refine((name) => regionName(name) !== undefined, {
   error: 'expected a time zone such as Pacific/Auckland or UTC',
 });
-
-function isTimeZone(name: string): boolean {
-  // To the runtime an offset such as +12:00 is a zone too, but it knows no daylight saving.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
-  } catch {
-    return false;
-  }
-}
 
 /** A local date, month or time, read into a form that Postgres reads, and in which the later one is the greater text. */
 export const localTime = z.string().transform((text, problem) => {

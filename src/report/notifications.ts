@@ -20,7 +20,9 @@ function outcome({ state, attempts, problem, mailRun, mailState }: ListedNotific
     case 'told':
       return mailRun === null ? 'told' : `told by run ${mailRun}, which is ${mailState ?? 'gone'}`;
     case 'due':
-      return `not told yet, ${tries}${because}`;
+      return attempts === 0 && problem === null
+        ? 'not told yet, as nobody has tried'
+        : `not told yet, ${tries}${because}`;
     case 'given up':
       return `given up, ${tries}${because}`;
   }

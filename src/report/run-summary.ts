@@ -39,12 +39,17 @@ export function waitLines(waits: readonly WindowWait[]): string[] {
     .slice(0, shownWaits)
     .map(
       ({ timeZones, until, requests, recipients }) =>
-        `${requests} requests (${recipients} recipients) for their window, until ${openingText(new Date(until), timeZones)}`,
+        `${count(requests, 'request')} (${count(recipients, 'recipient')}) for ${requests === 1 ? 'its' : 'their'} window, until ${openingText(new Date(until), timeZones)}`,
     );
   const others = waits.slice(shownWaits);
   const left = others.reduce((sum, { requests }) => sum + requests, 0);
-  if (others.length > 0) lines.push(`${left} more requests for windows that open later`);
+  if (others.length > 0)
+    lines.push(`${left} more ${left === 1 ? 'request' : 'requests'} for windows that open later`);
   return lines.map((line) => `  waiting     ${line}`);
+}
+
+function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? '' : 's'}`;
 }
 
 /** When a window opens, by the clocks of those it is for: `2026-12-01 09:00 Pacific/Auckland`. */

@@ -1,5 +1,6 @@
 import { findIana, findWindows } from 'windows-iana';
 import type { InterfaceName } from '../domain.ts';
+import { regionName } from '../platform/region-names.ts';
 
 /**
  * Region names (IANA, `Pacific/Auckland`) and Windows zones, by the CLDR table that the library carries. Earlier
@@ -28,25 +29,47 @@ export function canSayZone(interfaceName: InterfaceName, zone: string): boolean 
 /** The region name of a zone written either way; of a Windows zone, the region CLDR gives for the whole world. */
 export function regionOf(text: string): string | undefined {
   const [region] = windowsRegions(text);
-  return region ?? (canonicalNames(text).length > 0 ? text : undefined);
+  return region ?? canonicalNames(text)[0];
 }
 
-function windowsRegions(text: string): readonly string[] {
+/**
+ * As `regionOf`, of what a person writes: GMT is then the zone without daylight saving. To the service it is London, so it
+ * is given the name that is no Windows zone.
+ */
+export function regionNamed(text: string): string | undefined {
+  const [region] = canonicalNames(text);
+  if (region === 'GMT') return 'Etc/GMT';
+  return region ?? regionOf(text);
+}
+
+/** Most texts that are remembered. */
+const mostKnown = 10_000;
+
+/** A contact file has the same few zones in each row, and each look takes some 50 microseconds. */
+function remembering(read: (text: string) => readonly string[]): (text: string) => readonly string[] {
+  const known = new Map<string, readonly string[]>();
+  return (text) => {
+    const before = known.get(text);
+    if (before) return before;
+    if (known.size >= mostKnown) known.clear();
+    const found = read(text);
+    known.set(text, found);
+    return found;
+  };
+}
+
+const windowsRegions = remembering((text) => {
   const exact = findIana(text);
   return exact.length > 0 ? exact : findIana(text + suffix);
-}
+});
+
+/** The name itself and the name the runtime's table has for it (of `Europe/Kyiv`, `Europe/Kiev`); none if unknown. */
+const canonicalNames = remembering((text) => {
+  const region = regionName(text);
+  if (region === undefined) return [];
+  return [region, new Intl.DateTimeFormat('en', { timeZone: region }).resolvedOptions().timeZone];
+});
 
 function short(zone: string): string {
   return zone.endsWith(suffix) ? zone.slice(0, -suffix.length) : zone;
-}
-
-/** The name itself and the name the runtime's table has for it (of `Europe/Kyiv`, `Europe/Kiev`); none if unknown. */
-function canonicalNames(text: string): readonly string[] {
-  // Offsets such as +12:00 are zones to the runtime, but not region names.
-  if (!/^[A-Za-z]/.test(text)) return [];
-  try {
-    return [text, new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone];
-  } catch {
-    return [];
-  }
 }

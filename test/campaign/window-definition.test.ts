@@ -82,6 +82,28 @@ ${more}`;
     ]);
   });
 
+  test('is told what a zone may be', () => {
+    expect(problems(source('sms', window(', timeZone: "+12:00"')))).toEqual([
+      'c.yaml:6:49: "window.timeZone": expected a time zone such as Pacific/Auckland or New Zealand Standard Time, recipient, or { column: … }, got "+12:00".',
+    ]);
+  });
+
+  test('has no deadline of one day for the runs of every day', () => {
+    const nightly = 'schedule: { cron: "0 2 * * *", timeZone: UTC }';
+    expect(problems(source('sms', `deadline: 2026-12-01T17:00\n${nightly}`))).toEqual([
+      'c.yaml:6:11: "deadline": every run of the schedule after it would miss it; expected a time of day such as "06:00".',
+    ]);
+    expect(problems(source('sms', `deadline: "24:30"\n${nightly}`))).toEqual([
+      'c.yaml:6:11: "deadline": there is no such day or time.',
+    ]);
+  });
+
+  test('refuses no plan for a deadline that there is not', () => {
+    expect(problems(source('sms', 'onDeadline: refuse'))).toEqual([
+      'c.yaml:6:13: "onDeadline": expected a deadline too.',
+    ]);
+  });
+
   test('has no zone of e-mail addresses', () => {
     expect(problems(source('email', window(', timeZone: recipient'), 'MessagePlain: Hi'))).toEqual([
       'c.yaml:6:49: "window.timeZone": an e-mail address has no time zone; expected a time zone, or { column: … }.',

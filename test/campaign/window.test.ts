@@ -5,6 +5,7 @@ import {
   isOpen,
   localTime,
   momentOf,
+  nextLocalTime,
   opensAt,
   stateAt,
   type WindowRule,
@@ -127,4 +128,13 @@ test('local times are told and read back, and those that do not exist are known'
   expect(momentOf('2026-12-01T09:00', 'Pacific/Auckland')).toEqual(new Date('2026-11-30T20:00Z'));
   expect(isLocalTime('2026-09-27T02:30', 'Pacific/Auckland')).toBe(false);
   expect(isLocalTime('2027-04-04T02:30:15', 'Pacific/Auckland')).toBe(true);
+});
+
+test.each([
+  ['06:00', '2026-11-30T16:59Z', '2026-12-01T06:00'],
+  ['06:00', '2026-11-30T17:00Z', '2026-12-02T06:00'],
+  ['23:30', '2026-12-31T10:29Z', '2026-12-31T23:30'],
+  ['00:00', '2026-12-31T10:29Z', '2027-01-01T00:00'],
+])('%s in Auckland comes next after %s at %s', (timeOfDay, after, expected) => {
+  expect(nextLocalTime(timeOfDay, 'Pacific/Auckland', new Date(after))).toBe(expected);
 });

@@ -113,5 +113,5 @@ test('`schedule list` says of which missed times nobody was told', async () => {
   );
   const { stdout, stderr } = await volley('schedule', 'list');
   expect(stdout).toContain('night.yaml');
-  expect(stderr).toBe('night.yaml: missed by webhook: not told yet, 0 attempts\n');
+  expect(stderr).toBe('night.yaml: missed by webhook: not told yet, as nobody has tried\n');
 });

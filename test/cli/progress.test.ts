@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { bar, stageText } from '../../src/cli/progress.ts';
+import { bar, stageText, startRunProgress } from '../../src/cli/progress.ts';
+import type { RunWatch } from '../../src/ledger/slices/watch.ts';
 
 describe('the line of a stage', () => {
   test('has a bar, what is done, how fast it goes and how long it still takes', () => {
@@ -29,4 +30,27 @@ describe('the line of a stage', () => {
 test('a bar is never longer than the whole, though more was done than was thought to be there', () => {
   expect(bar(12, 10)).toBe(bar(10, 10));
   expect(bar(0, 0)).toBe(bar(1, 1));
+});
+
+test('a run is as fast as it is while its window is open, however long it has waited', () => {
+  const began = new Date('2026-11-22T08:00Z').getTime();
+  let time = began;
+  const lines: string[] = [];
+  const progress = startRunProgress({
+    terminal: false,
+    now: () => new Date(time),
+    note: (text) => lines.push(text),
+  });
+  const watch: RunWatch = {
+    ...{ state: 'running', stateReason: null, total: 1_000, settled: 0, notAccepted: 0 },
+    ...{ settledSince: 0, rejectedSince: 0, held: 0, opensAt: null, overtaken: false },
+  };
+  const opensAt = new Date('2026-11-22T20:00Z');
+  for (const at of [began, opensAt.getTime()]) {
+    time = at;
+    progress.onWatch({ ...watch, opensAt });
+  }
+  time += 10_000;
+  progress.onWatch({ ...watch, settled: 500 });
+  expect(lines.at(-1)).toMatch(/500\/1000 requests, 50\/s, 10 s left$/);
 });

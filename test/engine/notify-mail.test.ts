@@ -125,6 +125,18 @@ test('words of others in it are no placeholders of the service, and forge no hea
   });
 });
 
+test('a sign of two parts is not cut apart where the words are too long', async () => {
+  const run = await completed();
+  const writeMail = () => ({ subject: `${'s'.repeat(199)}📧`, text: `${'t'.repeat(8_999)}📧` });
+  await scene.tellAll({ writeMail });
+  const mailRun = await scene.mailOf(run);
+  await scene.send(mailRun);
+  expect((await mailsOf(mailRun))[0]?.message?.fields).toMatchObject({
+    EmailSubject: 's'.repeat(199),
+    MessagePlain: `${'t'.repeat(8_999)}\n…`,
+  });
+});
+
 test('one that cannot be planned is tried less and less often', async () => {
   const run = await completed();
   const writeMail = () => {

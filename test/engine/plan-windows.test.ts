@@ -225,11 +225,24 @@ describe('the end of a run', () => {
     expect(await problemsLater(plan)).toEqual(problem);
   });
 
+  test('has a deadline that is a time of day: the next one', async () => {
+    await write(rows, `${deadline.replace('2026-11-23T09:16', '"09:16"')}`, 'Message: Hi');
+    expect((await preview()).forecast.deadline).toMatchObject({ at: '2026-11-21T09:16' });
+  });
+
   test('that is late for nobody is not refused', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
+    await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 10 });
     expect((await preview()).forecast.deadline).toMatchObject({ late: 0, examples: [] });
     expect(previewText(await preview())).toContain(
-      '\n  deadline    2026-11-23T09:16 Pacific/Auckland; nobody would miss it',
+      '\n  deadline    2026-11-23T09:16 Pacific/Auckland; nobody would miss it\n',
+    );
+  });
+
+  test('of which nobody knows how long it takes, is not said to be in time', async () => {
+    await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
+    expect(previewText(await preview())).toContain(
+      '\n  deadline    2026-11-23T09:16 Pacific/Auckland; nobody would miss it, if sending took no time: no rate is set\n',
     );
   });
 });
@@ -274,7 +287,14 @@ describe('a SendTime of each row', () => {
       ],
     });
     expect(previewText(previewed)).toContain(
-      '\n  SendTime    over for 2 recipients, so that the service sends at once: line 2 (2026-11-20T15:00), line 5',
+      '\n  SendTime    over or empty for 2 recipients, so that the service sends at once: line 2 (2026-11-20T15:00), line 5',
+    );
+  });
+
+  test('that a row does not have is told: the service sends at once', async () => {
+    await write([`${mobile(1)},,UTC,`, `${mobile(2)},,UTC,2026-11-24T09:00`], '', message);
+    expect(previewText(await preview())).toContain(
+      '\n  SendTime    over or empty for 1 recipient, so that the service sends at once: line 2 (empty)\n',
     );
   });
 
