@@ -36,6 +36,12 @@ export function parseShare(text: string): number {
   throw new InvalidArgumentError('expected a share from 0 to 1, such as 0.05.');
 }
 
+/** The name of a person, as lists and the audit trail show it. */
+export function parsePerson(text: string): string {
+  if (/^(?=.*\S)\P{C}{1,200}$/u.test(text)) return text.trim();
+  throw new InvalidArgumentError('expected the name of a person, of at most 200 printable characters.');
+}
+
 /** Milliseconds. */
 export function parseDuration(text: string): number {
   const result = duration.safeParse(text);

@@ -14,7 +14,6 @@ import { unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
 import { tellOfRun } from './tell-of-run.ts';
-import { whoWorks } from './who-works.ts';
 
 /** From so many contacts on, planning takes long enough to be told. */
 const manyContacts = 100_000;
@@ -30,31 +29,25 @@ export async function planWithProgress(
   const startedAt = shell.now().getTime();
   let read = 0;
   let late: string | undefined;
-  const run = await planRun(
-    context,
-    prepared,
-    kept,
-    {
-      onRead: (contacts) => {
-        read += contacts;
-        line.show(() =>
-          stageText('reading', shell.now().getTime() - startedAt, {
-            part: kept.bytesRead(),
-            whole: prepared.contactBytes,
-            done: `${read} contacts`,
-            count: read,
-          }),
-        );
-      },
-      onExpand: () => {
-        if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
-      },
-      onForecast: ({ deadline, endsAt }) => {
-        if (deadline && deadline.late > 0) late = lateText(deadline, endsAt);
-      },
+  const run = await planRun(context, prepared, kept, {
+    onRead: (contacts) => {
+      read += contacts;
+      line.show(() =>
+        stageText('reading', shell.now().getTime() - startedAt, {
+          part: kept.bytesRead(),
+          whole: prepared.contactBytes,
+          done: `${read} contacts`,
+          count: read,
+        }),
+      );
     },
-    { plannedBy: whoWorks() },
-  );
+    onExpand: () => {
+      if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
+    },
+    onForecast: ({ deadline, endsAt }) => {
+      if (deadline && deadline.late > 0) late = lateText(deadline, endsAt);
+    },
+  });
   const filtered = prepared.filtered();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);

@@ -114,7 +114,7 @@ async function openContext({
     return {
       context: {
         ledger,
-        actor: { who: whoWorks(), how: 'cli', token: null },
+        actor: { who: whoWorks(settings.environment), how: 'cli', token: null },
         now,
         monotonic,
         randomBytes,

@@ -7,6 +7,7 @@ import { inTransaction } from '../ledger/connection.ts';
 import { audited, type Note } from './audit.ts';
 import type { EngineContext } from './context.ts';
 import { requireRun } from './find-run.ts';
+import { isSamePerson } from './persons.ts';
 import type { Settings } from './settings.ts';
 
 /**
@@ -38,7 +39,7 @@ async function approve(
   const approval = (await findApproval(pool, run)) ?? refuse('It needs no approval.');
   const { approvedBy, plannedBy } = approval;
   if (approvedBy !== null) refuse(`It was approved by ${approvedBy} already.`);
-  if (by === plannedBy) refuse(`It was planned by ${plannedBy}; somebody else has to approve it.`);
+  if (isSamePerson(by, plannedBy)) refuse(`It was planned by ${plannedBy}; somebody else has to approve it.`);
   const problems = await changesSince(context, settings, approval);
   if (problems.length > 0) throw new InputError(problems);
   const now = context.now();

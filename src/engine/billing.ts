@@ -9,7 +9,7 @@ import {
   reportBilling,
   streamBilling,
 } from '../ledger/billing/report.ts';
-import { inSession } from '../ledger/connection.ts';
+import { inSnapshot } from '../ledger/snapshot.ts';
 import { audited, type Note } from './audit.ts';
 import type { EngineContext } from './context.ts';
 
@@ -36,8 +36,7 @@ export async function reportBillingLines<Result>(
   use: (report: StreamedBilling) => Promise<Result>,
 ): Promise<Result> {
   await bookBilling(context);
-  return inSession(context.ledger.pool, async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  return inSnapshot(context.ledger.pool, async (client) => {
     let totals: readonly BillingTotal[] = [];
     async function* lines(): AsyncGenerator<readonly BillingLine[], void, undefined> {
       totals = yield* streamBilling(client, query);
@@ -46,9 +45,7 @@ export async function reportBillingLines<Result>(
       reportBilling(client, { ...query, by });
     const { until, timeZone } = query;
     const closing = until === null ? undefined : await closingOf(client, until, timeZone);
-    const result = await use({ lines: lines(), closing, totals: () => totals, regroup });
-    await client.query('COMMIT');
-    return result;
+    return use({ lines: lines(), closing, totals: () => totals, regroup });
   });
 }
 

@@ -7,7 +7,7 @@ import {
   sumCampaignRuns,
   unknownCampaigns,
 } from '../ledger/billing/campaign-runs.ts';
-import { inSession } from '../ledger/connection.ts';
+import { inSnapshot } from '../ledger/snapshot.ts';
 import { bookBilling } from './billing.ts';
 import type { EngineContext } from './context.ts';
 
@@ -35,13 +35,10 @@ export async function reportCampaigns<Result>(
     throw new InputError(unknown.map((campaign) => ({ where: `campaign ${campaign}`, what })));
   }
   await bookBilling(context);
-  return inSession(pool, async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const result = await use({
+  return inSnapshot(pool, async (client) => {
+    return use({
       runs: streamCampaignRuns(client, query),
       sums: () => sumCampaignRuns(client, query),
     });
-    await client.query('COMMIT');
-    return result;
   });
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { type ContactFile, delimiters, encodings, openContactFile } from '../contacts/read.ts';
 import { InputError } from '../domain.ts';
-import { inSession } from '../ledger/connection.ts';
 import {
   type KeptContactFile,
   listContactFiles,
   readContactFilePieces,
 } from '../ledger/runs/contact-files.ts';
 import { type ContactResult, streamContactResults } from '../ledger/runs/contact-results.ts';
+import { inSnapshot } from '../ledger/snapshot.ts';
 import type { EngineContext } from './context.ts';
 import { requireUnpurgedRun } from './find-run.ts';
 import { keptBytes } from './kept-files.ts';
@@ -45,8 +45,7 @@ export async function reportContacts<Result>(
   use: (report: ContactReport) => Promise<Result>,
 ): Promise<Result> {
   await requireUnpurgedRun(context, run);
-  return inSession(context.ledger.pool, async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  return inSnapshot(context.ledger.pool, async (client) => {
     const kept = await listContactFiles(client, run);
     if (kept.length === 0) {
       const what =
@@ -63,9 +62,7 @@ export async function reportContacts<Result>(
     }
     const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
     const rows = joinResults(opened, columns, streamContactResults(client, run), run);
-    const result = await use({ columns, files: kept.map(({ name }) => name), rows });
-    await client.query('COMMIT');
-    return result;
+    return use({ columns, files: kept.map(({ name }) => name), rows });
   });
 }
 

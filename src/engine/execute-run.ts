@@ -6,7 +6,7 @@ import { reapDeadWorkers } from '../ledger/slices/reap.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { requireHashKey } from '../ledger/suppressions/hash.ts';
 import { noteOf } from './audit.ts';
-import { noteBegun, requireBegun } from './begin-run.ts';
+import { noteBegun, requireBegun, toldIfRefused } from './begin-run.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { drainDeadlines } from './drain.ts';
@@ -67,7 +67,7 @@ export async function executeRun(
     });
     // A beginning of which nobody heard has completed a run that had nothing left to send.
     const completedNow = before === 'completed' && tries > 1;
-    if (!completedNow) requireBegun(runId, before);
+    if (!completedNow) await toldIfRefused(context, run, async () => requireBegun(runId, before));
     progress.onStart(await persist(() => requireSummary(context, runId)));
 
     const over = new AbortController();

@@ -1,5 +1,5 @@
-import { inSession } from '../ledger/connection.ts';
 import { type FailedRequest, streamFailedRequests } from '../ledger/requests/failures.ts';
+import { inSnapshot } from '../ledger/snapshot.ts';
 import type { EngineContext } from './context.ts';
 import { requireRun } from './find-run.ts';
 
@@ -21,10 +21,7 @@ export async function reportFailures<Result>(
   use: (report: FailureReport) => Promise<Result>,
 ): Promise<Result> {
   const { campaign } = await requireRun(context, run);
-  return inSession(context.ledger.pool, async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const result = await use({ run, campaign, rows: streamFailedRequests(client, run) });
-    await client.query('COMMIT');
-    return result;
+  return inSnapshot(context.ledger.pool, async (client) => {
+    return use({ run, campaign, rows: streamFailedRequests(client, run) });
   });
 }

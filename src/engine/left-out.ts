@@ -1,7 +1,7 @@
 import type { Definition } from '../campaign/definition.ts';
 import type { Channel } from '../domain.ts';
-import { inSession } from '../ledger/connection.ts';
 import { type LeftOutAddress, streamLeftOutAddresses } from '../ledger/contacts/suppress.ts';
+import { inSnapshot } from '../ledger/snapshot.ts';
 import {
   type HashKey,
   hashedDetail,
@@ -38,11 +38,9 @@ export async function readLeftOut(
   if (ledger) {
     const { hashKey, pool } = ledger;
     const cap = frequencyCapOf(definition, now());
-    await inSession(pool, async (client) => {
-      await client.query('BEGIN READ ONLY');
+    await inSnapshot(pool, async (client) => {
       whyHashed = await readHashed(client, definition.channel, hashKey);
       await add(streamLeftOutAddresses(client, definition.channel, cap));
-      await client.query('COMMIT');
     });
   }
   return (address, subAccount) => {

@@ -1,5 +1,5 @@
-import { inSession } from '../ledger/connection.ts';
 import { type MissingFilter, type MissingReport, streamMissing } from '../ledger/reports/missing.ts';
+import { inSnapshot } from '../ledger/snapshot.ts';
 import type { EngineContext } from './context.ts';
 
 /** Recipients without a final report, in constant memory; the longest accepted first. */
@@ -8,10 +8,7 @@ export async function reportMissing<Result>(
   filter: MissingFilter,
   use: (rows: AsyncIterable<readonly MissingReport[]>) => Promise<Result>,
 ): Promise<Result> {
-  return inSession(ledger.pool, async (client) => {
-    await client.query('BEGIN READ ONLY');
-    const result = await use(streamMissing(client, filter, undefined));
-    await client.query('COMMIT');
-    return result;
+  return inSnapshot(ledger.pool, async (client) => {
+    return use(streamMissing(client, filter, undefined));
   });
 }

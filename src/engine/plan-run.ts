@@ -13,6 +13,7 @@ import { insertNotifyList } from '../ledger/notifications/notify-lists.ts';
 import { enqueueSlices } from '../ledger/slices/enqueue.ts';
 import { openApprovalGate } from './approval-gate.ts';
 import { noteOf } from './audit.ts';
+import { startingWith } from './begin-run.ts';
 import type { EngineContext } from './context.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
@@ -36,8 +37,6 @@ export type PlanProgress = {
 export type PlanOptions = {
   /** Something that is committed together with the run; where it fails, there is no run. */
   readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
-  /** Who may not approve the run, where it has to be approved. */
-  readonly plannedBy?: string;
 };
 
 /**
@@ -54,7 +53,7 @@ export async function planRun(
   prepared: PreparedCampaign,
   kept: KeptFiles,
   progress: PlanProgress,
-  { alongside, plannedBy = '' }: PlanOptions = {},
+  { alongside }: PlanOptions = {},
 ): Promise<string> {
   const { campaign, account, composition, files, contacts, contactFiles, suppressionLists } = prepared;
   const definition = campaign.value;
@@ -66,10 +65,11 @@ export async function planRun(
   const limits = await limitsOf(context, account);
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
+  const plannedBy = context.actor.who;
   const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
   const told = { campaign: definition.campaign, file: prepared.path };
   const note = noteOf(context, { action: 'run planned', run, details: told });
-  const gate = openApprovalGate(definition.approval, asked, first.enqueue);
+  const gate = openApprovalGate(definition.approval, asked, startingWith(context, run, first.enqueue));
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
       contacts: counted(contacts, progress.onRead),

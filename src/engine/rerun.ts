@@ -13,6 +13,7 @@ import { listContactFiles } from '../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../ledger/runs/lock.ts';
 import { openApprovalGate } from './approval-gate.ts';
 import { noteOf } from './audit.ts';
+import { startingWith } from './begin-run.ts';
 import type { EngineContext } from './context.ts';
 import { windowOf } from './dispatch-settings.ts';
 import { requireUnpurgedRun } from './find-run.ts';
@@ -42,7 +43,6 @@ const frozenDefinition = z.object({
  * Makes a planned run of those recipients of an earlier run whose state is one of these, with the same messages and new
  * MessageIDs. Suppressions since then hold; who is in an earlier run of the same kind is left out.
  *
- * @param plannedBy who may not approve the new run, where it has to be approved
  * @param account that of the run; the new one is planned with its rates of today, and the budget held against them
  * @throws InputError when there is no such run, it is being dispatched, nobody in it has such a state, or the new run
  *   would cost more than its budget
@@ -52,7 +52,6 @@ export async function planRerun(
   sourceRun: string,
   states: readonly RerunState[],
   account: Account,
-  plannedBy = '',
 ): Promise<string> {
   const { ledger } = context;
   await requireUnpurgedRun(context, sourceRun);
@@ -73,10 +72,10 @@ export async function planRerun(
     };
     const recipientColumn = 'Recipient';
     const first = await firstSlices(context, run, account, source.definition);
-    const asked = { run, plannedBy, campaignFile: null, campaignSha256: null };
+    const asked = { run, plannedBy: context.actor.who, campaignFile: null, campaignSha256: null };
     const told = { campaign: source.campaign, of: sourceRun, only: states };
     const note = noteOf(context, { action: 'run planned', run, details: told });
-    const gate = openApprovalGate(approval, asked, first.enqueue);
+    const gate = openApprovalGate(approval, asked, startingWith(context, run, first.enqueue));
     await inSession(ledger.pool, async (client) => {
       const tariffs = openTariffs(source.channel, account);
       await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.placeOf);

@@ -5,7 +5,6 @@ import {
   type BillingTotal,
   streamBilling,
 } from '../ledger/billing/report.ts';
-import { inSession } from '../ledger/connection.ts';
 import { type ConflictingReport, listConflicting } from '../ledger/reports/conflicting.ts';
 import {
   type Cancellation,
@@ -25,6 +24,7 @@ import {
 import { describeSending, type Sending } from '../ledger/runs/sending.ts';
 import { findRunHead, listStates, type RunHead, type RunStateChange } from '../ledger/runs/states.ts';
 import { summariseRun } from '../ledger/runs/summary.ts';
+import { inSnapshot } from '../ledger/snapshot.ts';
 import { bookBilling } from './billing.ts';
 import type { EngineContext } from './context.ts';
 import { noSuchRun } from './find-run.ts';
@@ -65,12 +65,11 @@ export async function reportRun<Result>(
   use: (report: RunReport) => Promise<Result>,
 ): Promise<Result> {
   await bookBilling(context);
-  return inSession(context.ledger.pool, async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  return inSnapshot(context.ledger.pool, async (client) => {
     const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
     const head = (await findRunHead(client, run)) ?? noSuchRun(run);
     const query = { from: null, until: null, timeZone, only: { run: [run] } };
-    const result = await use({
+    return use({
       ...head,
       summary,
       states: await listStates(client, run),
@@ -87,7 +86,5 @@ export async function reportRun<Result>(
       rejectedContacts: await listRejectedContacts(client, run, listed.contacts),
       billingBy: (dimension) => streamBilling(client, { ...query, by: [dimension] }),
     });
-    await client.query('COMMIT');
-    return result;
   });
 }

@@ -1,9 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCampaign } from '../campaign/campaign.ts';
 import { frozenTargets } from '../campaign/notify.ts';
-import { InputError } from '../domain.ts';
 import type { SyncedSchedule } from '../ledger/schedules/sync.ts';
+import { yamlFilesOf } from './served-campaigns.ts';
 
 /** What the campaigns of a folder say of when they run by themselves. */
 export type ScheduleFolder = {
@@ -25,17 +25,9 @@ const mostBytes = 1024 * 1024;
  * @throws InputError when the folder cannot be read
  */
 export async function readScheduleFolder(folder: string): Promise<ScheduleFolder> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    const what = `The folder of campaigns cannot be read (${error instanceof Error ? error.message : String(error)}).`;
-    throw new InputError([{ where: folder, what }]);
-  });
-  const names = entries
-    .filter((entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name))
-    .map(({ name }) => name)
-    .toSorted();
   const schedules: SyncedSchedule[] = [];
   const unreadable: { schedule: string; what: string }[] = [];
-  for (const schedule of names) {
+  for (const schedule of await yamlFilesOf(folder)) {
     try {
       const source = await readFile(join(folder, schedule), 'utf8');
       if (source.length > mostBytes || !hasSchedule.test(source)) continue;

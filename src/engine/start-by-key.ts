@@ -95,7 +95,6 @@ async function plan(
     kept,
     { onRead: () => undefined, onExpand: () => undefined },
     {
-      plannedBy: context.actor.who,
       alongside: (client, planned) => keepStartKey(client, key, { run: planned, request }),
     },
   );

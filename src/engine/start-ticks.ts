@@ -112,7 +112,6 @@ async function planTick(
       kept,
       { onRead: () => undefined, onExpand: () => undefined },
       {
-        plannedBy: `schedule ${tick.schedule}`,
         alongside: async (client, planned) => {
           if (await startTick(client, tick, planned)) return;
           taken.abort();

@@ -96,7 +96,13 @@ export const localTime = z.string().transform((text, problem) => {
   const [, month, day, time] = /^(\d{4}-\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?$/.exec(text) ?? [];
   const written = `${month}-${day ?? '01'}T${time ?? '00:00'}`;
   const read = new Date(`${written}Z`);
-  if (month !== undefined && !Number.isNaN(read.getTime()) && read.toISOString().startsWith(written))
+  // Of the year 0, ISO 8601 has one, and Postgres has none.
+  if (
+    month !== undefined &&
+    !month.startsWith('0000') &&
+    !Number.isNaN(read.getTime()) &&
+    read.toISOString().startsWith(written)
+  )
     return written;
   problem.addIssue({
     code: 'custom',

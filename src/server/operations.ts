@@ -79,11 +79,21 @@ const loopback = addressList(['127.0.0.0/8', '::1/128']);
 /** What a proxy on this machine adds to a call from elsewhere. */
 const ofProxies = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
-/** Whether a program of this machine asks for itself. */
+/**
+ * Whether a program of this machine asks for itself. It names this machine, too: a proxy that adds nothing may pass on the
+ * name it was called by, and a page of a stranger may have its own name lead here.
+ */
 function isFromHere({ raw }: FastifyRequest): boolean {
   return (
-    loopback.has(raw.socket.remoteAddress ?? '') && !ofProxies.some((name) => raw.headers[name] !== undefined)
+    loopback.has(raw.socket.remoteAddress ?? '') &&
+    namesHere(raw.headers.host ?? '') &&
+    !ofProxies.some((name) => raw.headers[name] !== undefined)
   );
+}
+
+function namesHere(host: string): boolean {
+  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return name === 'localhost' || loopback.has(name);
 }
 
 export type OperationsServer = { readonly url: string; readonly close: () => Promise<void> };

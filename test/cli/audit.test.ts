@@ -64,6 +64,7 @@ test('the trail of a run says who planned, approved, began, paused and cancelled
   await volley('approve', run, '--by', 'bob');
   await volley('pause', run, '--reason', 'lunch');
   await volley('cancel', run, '--reason', 'wrong list');
+  await volley('resume', run);
   const entries = await audit('--run', run);
   expect(entries.toReversed().map(({ action, outcome, details }) => [action, outcome, details])).toEqual([
     ['run planned', 'done', 'campaign: test; file: campaign.yaml'],
@@ -71,9 +72,10 @@ test('the trail of a run says who planned, approved, began, paused and cancelled
     ['run approved', 'done', 'by: bob'],
     ['run paused', 'done', 'reason: lunch'],
     ['run cancelled', 'done', 'reason: wrong list'],
+    ['run resumed', 'refused', expect.stringContaining('nothing left to send')],
   ]);
   expect(new Set(entries.map(({ who, how, token }) => [who, how, token].join()))).toEqual(
-    new Set([`${whoWorks()},cli,`]),
+    new Set([`${whoWorks({})},cli,`]),
   );
 });
 

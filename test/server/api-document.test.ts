@@ -23,8 +23,9 @@ const { paths } = z
         z.string(),
         z.object({
           operationId: z.string(),
+          requestBody: z.object({ required: z.boolean() }).optional(),
           security: z.tuple([z.object({ token: z.tuple([z.enum(tokenScopes)]) })]),
-          responses: z.record(z.string(), z.object({ content: z.record(z.string(), z.unknown()) })),
+          responses: z.record(z.string(), z.looseObject({ content: z.record(z.string(), z.unknown()) })),
         }),
       ),
     ),
@@ -67,6 +68,24 @@ test('docs/api.md tells of every route, with the scope it needs', () => {
 test('every operation has a summary, a name of its own, and says each way in which it answers', () => {
   expect(new Set(operations.map(({ operation }) => operation)).size).toBe(operations.length);
   expect(JSON.stringify(document)).not.toContain('Default Response');
+});
+
+test('a body that may be left out is not required, and one that may not is', () => {
+  const required = operations.flatMap(({ path, method, operation }) =>
+    paths[path]?.[method]?.requestBody?.required ? [operation] : [],
+  );
+  expect(required.toSorted()).toEqual(['resolveRun', 'startRun']);
+});
+
+test('the document tells of failures of our own, of when to try again, and which report is no text', () => {
+  for (const { responses } of operations) {
+    expect(Object.keys(responses)).toContain('500');
+    expect(responses['503']).toMatchObject({ headers: { 'Retry-After': expect.anything() } });
+  }
+  const sheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+  expect(paths['/reports/missing']?.['get']?.responses['200']?.content[sheet]).toMatchObject({
+    schema: { type: 'string', format: 'binary' },
+  });
 });
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -50,6 +50,8 @@ describe('a call that is not as it should be', () => {
     ['a prototype in a body', '{"__proto__":{"a":1}}', 400, 'is not JSON'],
     ['a key that there is not', '{"why":"lunch"}', 400, 'Unrecognized key'],
     ['a reason of nothing', '{"reason":" "}', 400, 'Too small'],
+    ['a reason with a NUL', '{"reason":"a\\u0000b"}', 400, 'control characters'],
+    ['a reason with half a character', '{"reason":"\\ud800"}', 400, 'Unicode'],
     ['a body that is too large', `{"reason":"${'x'.repeat(70_000)}"}`, 413, '64 KiB'],
   ])('%s is refused, with what is wrong', async (_, body, status, words) => {
     const run = await scene.start('payroll.yaml', 'steady');
@@ -73,6 +75,13 @@ describe('a call that is not as it should be', () => {
     ['/reports/billing?campaign=nobody', 422],
     ['/reports/billing?run=none', 422],
     ['/reports/billing?timeZone=Mars', 400],
+    ['/reports/billing?from=0000-01', 400],
+    ['/reports/billing?subAccount=%00', 400],
+    ['/reports/billing?campaign=%00', 400],
+    ['/runs?campaign=%00', 400],
+    ['/audit?who=%00', 400],
+    ['/campaigns?folder=..', 400],
+    ['/runs/none?format=csv', 400],
     ['/audit?before=x', 400],
     [`/runs?campaign=${'x'.repeat(300)}`, 400],
     ['/none', 404],
@@ -80,6 +89,18 @@ describe('a call that is not as it should be', () => {
     const { status: given, json, headers } = await scene.call('GET', path);
     expect([given, headers.get('content-type')]).toEqual([status, 'application/problem+json; charset=utf-8']);
     expect(json).toMatchObject({ type: 'about:blank', status, detail: expect.stringMatching(/\w/) });
+  });
+
+  test.each(['approve', 'resume'])('a word that %s does not know is not passed over', async (what) => {
+    const run = await scene.start('payroll.yaml', 'steady');
+    const { status, json } = await scene.call('POST', `/runs/${run}/${what}`, { body: { by: 'bob' } });
+    expect([status, json?.['detail']]).toEqual([400, expect.stringContaining('"by"')]);
+  });
+
+  test('a request that is named with a NUL is none', async () => {
+    const run = await scene.start('payroll.yaml', 'steady');
+    const body = { resolution: 'accepted', reason: 'told', requests: ['\u0000'] };
+    expect((await scene.call('POST', `/runs/${run}/resolve`, { body })).status).toBe(400);
   });
 
   test('a body of another type is refused', async () => {

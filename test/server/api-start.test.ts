@@ -1,15 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { rm, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadAccount } from '../../src/engine/prepare.ts';
+import { startByKey } from '../../src/engine/start-by-key.ts';
 import { beginScheduledRuns } from '../../src/engine/start-ticks.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { releaseStartKeyLock, tryStartKeyLock } from '../../src/ledger/runs/started-by-key.ts';
 import { type Answer, type ApiScene, openApiScene } from '../support/api.ts';
+import { smsCampaignYaml } from '../support/workspace.ts';
 
 let scene: ApiScene;
 beforeAll(async () => {
   scene = await openApiScene();
 });
 afterAll(() => scene[Symbol.asyncDispose]());
+
+const environment = {
+  VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+  VOLLEY_SANDBOX_TOKEN: 'any',
+  VOLLEY_ACCOUNTS: 'campaigns/accounts.yaml',
+};
 
 const start = (campaign: string, key: string, token = scene.tokens.run): Promise<Answer> =>
   scene.call('POST', '/runs', { token, body: { campaign }, headers: { 'idempotency-key': key } });
@@ -50,6 +60,23 @@ describe('a run that is started', () => {
       ['run planned', 'ann', 'api', 'runner', 'done'],
       ['run started', 'ann', 'api', 'runner', 'done'],
     ]);
+  });
+
+  test('is told as started with its plan, for from then on any worker takes it; one that is to be approved is not', async () => {
+    const settings = { environment, workingFolder: scene.workspace.folder };
+    const place = {
+      folder: 'campaigns',
+      settings,
+      accountNamed: (name: string) => loadAccount(name, settings),
+    };
+    const planned = async (campaign: string): Promise<unknown[]> => {
+      const asked = { campaign, token: 'runner', key: `planned-${campaign}` };
+      const end = await startByKey(scene.opened.context, place, asked, () => undefined);
+      return 'run' in end ? await trailOf(end.run) : [];
+    };
+    const [plan, started] = ['run planned', 'run started'].map((act) => [act, 'tester', 'cli', null, 'done']);
+    expect(await planned('payroll.yaml')).toEqual([plan, started]);
+    expect(await planned('watched.yaml')).toEqual([plan]);
   });
 
   test('is the same when the call is repeated, and another one with another key', async () => {
@@ -104,14 +131,7 @@ describe('a run that is started', () => {
     const repeated = await unbegun('died');
     expect((await start('payroll.yaml', 'died')).json).toMatchObject({ run: repeated, state: 'running' });
     const forgotten = await unbegun('died-too');
-    const settings = {
-      environment: {
-        VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-        VOLLEY_SANDBOX_TOKEN: 'any',
-        VOLLEY_ACCOUNTS: 'campaigns/accounts.yaml',
-      },
-      workingFolder: scene.workspace.folder,
-    };
+    const settings = { environment, workingFolder: scene.workspace.folder };
     const accountNamed = (name: string) => loadAccount(name, settings);
     await beginScheduledRuns(scene.opened.context, { folder: 'campaigns', settings, accountNamed });
     expect(await stateOf(forgotten)).toBe('running');
@@ -142,6 +162,20 @@ describe('what cannot be started', () => {
       ],
     ]);
     expect(await runsOf()).toBe(before);
+  });
+
+  test('links to the accounts file, to folders and into nowhere, hidden files and pipes are no campaigns', async () => {
+    const place = (name: string): string => `${scene.workspace.folder}/campaigns/${name}`;
+    await scene.workspace.write('campaigns/.payroll.yaml', smsCampaignYaml);
+    await symlink('accounts.yaml', place('other.yaml'));
+    await symlink('..', place('folder.yaml'));
+    await symlink('nowhere', place('nowhere.yaml'));
+    await symlink('payroll.yaml', place('link.yaml'));
+    execFileSync('mkfifo', [place('pipe.yaml')]);
+    const { json } = await scene.call('GET', '/campaigns');
+    for (const name of ['link.yaml', 'other.yaml', 'folder.yaml', 'nowhere.yaml', 'pipe.yaml'])
+      await rm(place(name));
+    expect(json).toEqual({ campaigns: ['dear.yaml', 'link.yaml', 'payroll.yaml', 'watched.yaml'] });
   });
 
   test('a campaign that would cost too much is refused in the words of the command line, and nothing is left of it', async () => {
@@ -176,6 +210,13 @@ describe('the two-man rule', () => {
       409,
       expect.stringContaining('waits for approval'),
     ]);
+    for (const [name, owner] of [
+      ['anns-other', ' Ann '],
+      ['anns-desk', 'ann@desk'],
+    ] as const) {
+      const token = await scene.tokenOf(name, 'admin', owner);
+      expect((await scene.call('POST', `/runs/${run}/approve`, { token })).status).toBe(409);
+    }
     const token = await scene.tokenOf('bobs', 'admin', 'bob');
     const given = await scene.call('POST', `/runs/${run}/approve`, { token });
     expect(given.json).toMatchObject({ run, by: 'bob' });
@@ -185,6 +226,9 @@ describe('the two-man rule', () => {
     expect(await trailOf(run)).toEqual([
       ['run planned', 'ann', 'api', 'runner', 'done'],
       ['run approved', 'ann', 'api', 'chief', 'refused'],
+      ['run started', 'ann', 'api', 'chief', 'refused'],
+      ['run approved', ' Ann ', 'api', 'anns-other', 'refused'],
+      ['run approved', 'ann@desk', 'api', 'anns-desk', 'refused'],
       ['run approved', 'bob', 'api', 'bobs', 'done'],
       ['run started', 'bob', 'api', 'bobs', 'done'],
     ]);

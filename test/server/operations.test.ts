@@ -181,6 +181,9 @@ test.each([
   ['192.0.2.1', {}],
   ['127.0.0.1', { 'x-forwarded-for': '127.0.0.1' }],
   ['127.0.0.1', { via: '1.1 proxy' }],
+  // A proxy that says no more than this, and a page in a browser here whose name was turned to 127.0.0.1.
+  ['127.0.0.1', { host: 'hooks.example' }],
+  ['127.0.0.1', { host: 'localhost.evil.example:8026' }],
 ])('a caller from %s with %j is told no more than that there is nothing', async (remoteAddress, headers) => {
   const server = fastify();
   addOperations(server, operationsOf(), (_request, reply) => reply.code(404).send());
@@ -190,6 +193,16 @@ test.each([
   }
   await server.close();
 });
+
+test.each(['localhost:8026', '127.0.0.1', '[::1]:8026'])(
+  'a caller who names %s asks this machine',
+  async (host) => {
+    const server = fastify();
+    addOperations(server, operationsOf(), (_request, reply) => reply.code(404).send());
+    expect((await server.inject({ url: '/readyz', headers: { host } })).statusCode).toBe(200);
+    await server.close();
+  },
+);
 
 test('the receiver counts what it takes, applies and refuses, by account and check, and nothing finer', async () => {
   await using cleanUp = new AsyncDisposableStack();

@@ -3,9 +3,8 @@ import { closeMonth } from '../../engine/billing.ts';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
-import { parseTimeZone } from '../options.ts';
+import { parsePerson, parseTimeZone } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
-import { whoWorks } from '../who-works.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Closes months of billing. The reports themselves: volley report billing.');
@@ -20,12 +19,11 @@ export function define(command: Command, shell: Shell): void {
         .default('UTC')
         .argParser(parseTimeZone),
     )
-    .option('--by <name>', 'who says so (default: user@host)')
+    .option('--by <name>', 'who says so (default: user@host)', parsePerson)
     .option('--json', 'print the closing as JSON')
     .action(async (month: string, { timeZone, by, json }: CloseOptions) => {
-      const closedBy = by ?? whoWorks();
       const closing = await withLedger(shell, (context) =>
-        closeMonth(context, { month, timeZone, closedBy }),
+        closeMonth(context, { month, timeZone, closedBy: by ?? context.actor.who }),
       );
       shell.print(json ? JSON.stringify(closing) : closedText(closing));
     });

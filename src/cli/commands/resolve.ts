@@ -9,8 +9,8 @@ import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/reso
 import { openGateway } from '../../gateway/gateway.ts';
 import { doubtTable, lookUpText, resolvedText } from '../../report/doubts.ts';
 import { printable } from '../../report/printable.ts';
+import { parsePerson } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
-import { whoWorks } from '../who-works.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -28,7 +28,7 @@ export function define(command: Command, shell: Shell): void {
       action('lookUp', 'ask the service about each, at most one a second; those it has are accepted'),
     )
     .option('--reason <words>', 'why, with --accepted, --resend or --abandon')
-    .option('--by <name>', 'who says so (default: user@host)')
+    .option('--by <name>', 'who says so (default: user@host)', parsePerson)
     .option('--json', 'print the result as JSON; the list as one object a line')
     .action(async (run: string, options: ResolveOptions) => {
       const requests = { run, named: options.request };
@@ -104,7 +104,7 @@ async function settle(
   context: EngineContext,
   requests: NamedRequests,
   resolution: Resolution,
-  { by = whoWorks(), reason = '', json }: ResolveOptions,
+  { by = context.actor.who, reason = '', json }: ResolveOptions,
 ): Promise<void> {
   const resolved = await resolveDoubts(context, requests, { resolution, by, reason: reason.trim() });
   const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);

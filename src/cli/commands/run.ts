@@ -10,7 +10,6 @@ import { planRerun, type RerunState, rerunStates } from '../../engine/rerun.ts';
 import { addContactsOption } from '../options.ts';
 import { dispatchAndPrint, planWithProgress } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
-import { whoWorks } from '../who-works.ts';
 
 type RunOptions = {
   readonly json?: true;
@@ -98,7 +97,7 @@ async function runAgain(
   await withLedger(shell, async (context) => {
     const account = await accountOf(context, shell, sourceRun);
     await requireReachable(account);
-    const run = await planRerun(context, sourceRun, only, account, whoWorks());
+    const run = await planRerun(context, sourceRun, only, account);
     shell.note(`  planned  run ${run}: ${only.join(', ')} of run ${sourceRun}`);
     if (only.includes('unknown')) {
       shell.note(

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { listRuns, type Run } from '../../ledger/runs/find.ts';
+import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
 import { type Shell, withLedger } from '../shell.ts';
@@ -19,11 +19,11 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-function listed({ run, campaign, account, channel, state, stateReason, createdAt, finishedAt }: Run) {
+function listed({ run, campaign, account, channel, state, stateReason, createdAt, finishedAt }: ListedRun) {
   return { run, campaign, account, channel, state, reason: stateReason, createdAt, finishedAt };
 }
 
-function runTable(runs: readonly Run[]): string {
+function runTable(runs: readonly ListedRun[]): string {
   return table(
     [
       { title: 'Run', value: ({ run }) => run },

@@ -4,9 +4,8 @@ import { createToken, revokeToken } from '../../engine/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
-import { parseDuration } from '../options.ts';
+import { parseDuration, parsePerson } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
-import { whoWorks } from '../who-works.ts';
 
 type CreateOptions = {
   readonly name: string;
@@ -28,7 +27,7 @@ export function define(command: Command, shell: Shell): void {
     .option(
       '--owner <person>',
       'the person it stands for, who does not approve what the same person planned (default: user@host)',
-      parseOwner,
+      parsePerson,
     )
     .addOption(
       new Option('--expires <time>', 'after which it is of no use, or "never"')
@@ -36,11 +35,12 @@ export function define(command: Command, shell: Shell): void {
         .argParser(parseExpiry),
     )
     .option('--json', 'print it as JSON')
-    .action(async ({ name, scope, owner = whoWorks(), expires, json }: CreateOptions) => {
+    .action(async ({ name, scope, owner: named, expires, json }: CreateOptions) => {
       const expiresAt = expires === null ? null : new Date(shell.now().getTime() + expires);
-      const token = await withLedger(shell, (context) =>
-        createToken(context, { name, scope, owner, expiresAt }),
-      );
+      const { token, owner } = await withLedger(shell, async (context) => {
+        const owner = named ?? context.actor.who;
+        return { owner, token: await createToken(context, { name, scope, owner, expiresAt }) };
+      });
       if (json) shell.print(JSON.stringify({ token, name, owner, scope, expiresAt }));
       else {
         shell.print(token);
@@ -95,12 +95,6 @@ function stateOf({ revokedAt, expiresAt }: Token, now: Date): string {
 function parseName(text: string): string {
   if (/^[\w.-]{1,64}$/.test(text)) return text;
   throw new InvalidArgumentError('expected at most 64 letters, digits, dots, hyphens and underscores.');
-}
-
-function parseOwner(text: string): string {
-  const owner = text.trim();
-  if (owner !== '' && owner.length <= 200) return owner;
-  throw new InvalidArgumentError('expected the name of a person, of at most 200 characters.');
 }
 
 /** Milliseconds; null for never. */

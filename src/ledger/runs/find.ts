@@ -2,33 +2,38 @@ import type { Knex } from 'knex';
 import type { Channel, RunState } from '../../domain.ts';
 
 /** A run without its counts. */
-export type Run = {
+export type Run = ListedRun & {
+  /** As it was planned; `engine` wrote it and parses it. */
+  readonly definition: unknown;
+};
+
+/** A run without its definition, which may have a megabyte. */
+export type ListedRun = {
   readonly run: string;
   readonly campaign: string;
   readonly account: string;
   readonly channel: Channel;
   readonly state: RunState;
   readonly stateReason: string | null;
-  /** As it was planned; `engine` wrote it and parses it. */
-  readonly definition: unknown;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
   /** Since when nothing is known of its contacts and messages; null for a run that was not purged. */
   readonly purgedAt: Date | null;
 };
 
-type DbRunRow = {
+type DbListedRunRow = {
   readonly run_id: string;
   readonly campaign: string;
   readonly account: string;
   readonly channel: Channel;
   readonly state: RunState;
   readonly state_reason: string | null;
-  readonly definition: unknown;
   readonly created_at: Date;
   readonly finished_at: Date | null;
   readonly purged_at: Date | null;
 };
+
+type DbRunRow = DbListedRunRow & { readonly definition: unknown };
 
 const columns = [
   'run_id',
@@ -37,15 +42,16 @@ const columns = [
   'channel',
   'state',
   'state_reason',
-  'definition',
   'created_at',
   'finished_at',
   'purged_at',
 ] as const;
 
 export async function findRun(knex: Knex, run: string): Promise<Run | undefined> {
-  const row: DbRunRow | undefined = await knex('runs').where({ run_id: run }).first(columns);
-  return row && fromRow(row);
+  const row: DbRunRow | undefined = await knex('runs')
+    .where({ run_id: run })
+    .first([...columns, 'definition']);
+  return row && { ...fromRow(row), definition: row.definition };
 }
 
 export type RunFilter = {
@@ -58,7 +64,7 @@ export type RunFilter = {
 };
 
 /** The newest runs first. */
-export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}): Promise<Run[]> {
+export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}): Promise<ListedRun[]> {
   const { before, ...wanted } = filter;
   const equal = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const newest = knex('runs')
@@ -69,11 +75,11 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
       { column: 'run_id', order: 'desc' },
     ]);
   if (before) newest.whereRaw('(created_at, run_id) < (?, ?)', [before.createdAt, before.run]);
-  const rows: DbRunRow[] = await newest.limit(limit);
+  const rows: DbListedRunRow[] = await newest.limit(limit);
   return rows.map(fromRow);
 }
 
-function fromRow(row: DbRunRow): Run {
+function fromRow(row: DbListedRunRow): ListedRun {
   return {
     run: row.run_id,
     campaign: row.campaign,
@@ -81,7 +87,6 @@ function fromRow(row: DbRunRow): Run {
     channel: row.channel,
     state: row.state,
     stateReason: row.state_reason,
-    definition: row.definition,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
     purgedAt: row.purged_at,

@@ -6,7 +6,7 @@ import { listAudit } from '../../ledger/audit/list.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { callOf, existingRun } from './call.ts';
 import { asConflict } from './problem.ts';
-import { answer, type Routes, runParameters, scoped } from './route.ts';
+import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
 import { approval, auditPage, resolved, tokenList } from './schemas.ts';
 
 /** What is not for everybody who may start a run. */
@@ -23,6 +23,7 @@ export function addAdminRoutes(server: Routes): void {
       operationId: 'listTokens',
       summary: 'Lists the tokens, never the tokens themselves. `volley token` creates and revokes them.',
       security: tokens.security,
+      querystring: nothing,
       response: { 200: answer('The tokens, by name.', tokenList), ...tokens.problems },
     },
     handler: async (request) => ({ tokens: await listTokens(callOf(request).context.ledger.pool) }),
@@ -30,7 +31,7 @@ export function addAdminRoutes(server: Routes): void {
 }
 
 function addApprove(server: Routes): void {
-  const approving = scoped('admin', 404, 409);
+  const approving = scoped('admin', 404, 409, 413, 415);
   server.route({
     method: 'POST',
     url: '/runs/:run/approve',
@@ -42,6 +43,8 @@ function addApprove(server: Routes): void {
         'The owner has to be somebody else than who planned it, and neither the campaign nor its contact files may have changed since. A scheduled run, and one that was started over the API, begins by itself then.',
       security: approving.security,
       params: runParameters,
+      querystring: nothing,
+      body: nothing,
       response: { 200: answer('It is approved.', approval), ...approving.problems },
     },
     handler: async (request) => {
@@ -58,7 +61,7 @@ function addApprove(server: Routes): void {
 }
 
 function addResolve(server: Routes): void {
-  const resolving = scoped('admin', 404, 409);
+  const resolving = scoped('admin', 404, 409, 413, 415);
   server.route({
     method: 'POST',
     url: '/runs/:run/resolve',
@@ -68,15 +71,16 @@ function addResolve(server: Routes): void {
       summary: "Settles requests in doubt by the word of the token's owner, which is recorded.",
       security: resolving.security,
       params: runParameters,
+      querystring: nothing,
       body: z.strictObject({
         resolution: z
           .enum(resolutions)
           .describe(
             'accepted: the service has them; resend: send them again, recipients may get the message twice; abandon: give them up.',
           ),
-        reason: z.string().trim().min(1).max(500),
+        reason: plainText(500).trim().min(1),
         requests: z
-          .array(z.string().max(64))
+          .array(plainText(64))
           .min(1)
           .max(1_000)
           .optional()
@@ -111,7 +115,7 @@ function addAudit(server: Routes): void {
       security: audit.security,
       querystring: z.strictObject({
         run: runParameters.shape.run.optional(),
-        who: z.string().max(200).optional(),
+        who: plainText(200).optional(),
         action: z.enum(auditActions).optional(),
         since: z.iso.datetime().optional().describe('From then on, such as 2026-11-21T08:00:00Z.'),
         limit: z.coerce.number().int().min(1).max(mostEntries).default(100),

@@ -11,7 +11,7 @@ import { addRoutes, apiPath } from './document.ts';
 import { addGate } from './gate.ts';
 import { openErrorHandler, ProblemError, sendProblem } from './problem.ts';
 import type { Routes } from './route.ts';
-import { mostAtOnce, openSlots } from './slots.ts';
+import { openCallSlots } from './slots.ts';
 
 export { apiPath };
 
@@ -55,7 +55,7 @@ export async function startApi(
     server.getDefaultJsonParser('error', 'error'),
   );
   await server.register(accepts);
-  const tools = { context, place, logger, slots: openSlots(mostAtOnce) };
+  const tools = { context, place, logger, slots: openCallSlots() };
   server.addHook('onResponse', async (request, reply) => {
     const operation = request.routeOptions.schema?.operationId ?? 'none';
     observer?.(operation, reply.statusCode);

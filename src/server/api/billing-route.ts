@@ -9,11 +9,11 @@ import { billingReport, readDimensions } from '../../report/billing-report.ts';
 import { callOf } from './call.ts';
 import { ofProblems } from './problem.ts';
 import { format } from './report-routes.ts';
-import { type Routes, scoped } from './route.ts';
+import { plainText, type Routes, scoped } from './route.ts';
 import { sheet } from './schemas.ts';
 import { chosenFormat, httpFormats, reportAnswer, sendSheet } from './send-report.ts';
 
-const names = z.union([z.string().max(200), z.array(z.string().max(200)).max(100)]).optional();
+const names = z.union([plainText(200), z.array(plainText(200)).max(100)]).optional();
 const orNone = names.describe(`Only of these, or ${nobodySet}; may be repeated.`);
 const these = names.describe('Only of these; may be repeated.');
 
@@ -59,7 +59,7 @@ export function addBillingRoute(server: Routes): void {
       for (const each of [run].flat()) await requireRun(context, each);
       await requireRunsOf(context, 'campaign', [campaign].flat());
       await requireRunsOf(context, 'account', [account].flat());
-      await slots(() =>
+      await slots.report(() =>
         reportBillingLines(context, query, async (streamed) => {
           const report = await billingReport(query, streamed, context.now());
           await sendSheet(reply, { name: 'billing', format: chosen }, report);

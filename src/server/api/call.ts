@@ -5,7 +5,7 @@ import { findRun, type Run } from '../../ledger/runs/find.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { ProblemError } from './problem.ts';
-import type { Slots } from './slots.ts';
+import type { CallSlots } from './slots.ts';
 
 /** What a call that may be made has to work with. */
 export type Call = {
@@ -14,8 +14,7 @@ export type Call = {
   readonly token: Token;
   readonly place: SchedulePlace;
   readonly logger: Logger;
-  /** Of what takes long: see `mostAtOnce`. */
-  readonly slots: Slots;
+  readonly slots: CallSlots;
 };
 
 const calls = new WeakMap<object, Call>();

@@ -36,7 +36,7 @@ export async function addRoutes(server: Routes): Promise<void> {
   await server.register(swagger, {
     openapi: described,
     transform: jsonSchemaTransform,
-    transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document)),
+    transformObject: (document) => completed(jsonSchemaTransformObject(document)),
     stripBasePath: true,
   });
   await server.register(
@@ -64,6 +64,51 @@ export async function apiDocument(): Promise<object> {
   const document = server.swagger();
   await server.close();
   return document;
+}
+
+/** Which headers an answer may have that a program goes by, by its status. */
+const headersOf: Readonly<Record<string, readonly string[]>> = {
+  '401': ['WWW-Authenticate'],
+  '403': ['WWW-Authenticate'],
+  '409': ['Retry-After'],
+  '429': ['Retry-After'],
+  '503': ['Retry-After'],
+};
+const ofStarted = ['Location', 'Idempotent-Replayed'];
+
+const headerWords: Readonly<Record<string, string>> = {
+  'WWW-Authenticate': 'What is wrong with the token, or which scope is needed.',
+  'Retry-After': 'Seconds after which to try again, where that may help.',
+  Location: 'Where the run is.',
+  'Idempotent-Replayed': '`true` where the run was started before, with the same key.',
+};
+
+/** What schemas do not say: headers of answers, and which bodies may be left out. */
+function completed(document: ReturnType<typeof jsonSchemaTransformObject>) {
+  const paths = ('openapi' in document && document.paths) || {};
+  for (const methods of Object.values(paths))
+    for (const operation of [methods?.get, methods?.post]) if (operation) complete(operation);
+  return withoutUnused(document);
+}
+
+/** As a part of the document has it; what is not named here stays as it is. */
+type Operation = {
+  readonly operationId?: string;
+  readonly requestBody?: object;
+  readonly responses?: Readonly<Record<string, object>>;
+};
+
+function complete({ operationId, requestBody, responses = {} }: Operation): void {
+  if (requestBody && !JSON.stringify(requestBody).includes('"required":['))
+    Object.assign(requestBody, { required: false });
+  for (const [status, answer] of Object.entries(responses)) {
+    const names = operationId === 'startRun' && status === '202' ? ofStarted : (headersOf[status] ?? []);
+    const headers = names.map((name) => [
+      name,
+      { description: headerWords[name], schema: { type: 'string' } },
+    ]);
+    if (headers.length > 0) Object.assign(answer, { headers: Object.fromEntries(headers) });
+  }
 }
 
 /** Schemas that only answers have are described as what is asked for, too. */

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { rejectionReasons } from '../../domain.ts';
 import { reportContacts } from '../../engine/contact-report.ts';
@@ -51,7 +51,7 @@ export function addReportRoutes(server: Routes): void {
     handler: async (request, reply) => {
       const { timeZone: zone } = request.query;
       const chosen = chosenFormat(request, request.query.format, runFormats);
-      await ofRun(request, reply, async ({ context }, run) => {
+      await ofRun(request, async ({ context }, run) => {
         const details = await reportRun(context, run, zone, (report) => runDetails(report, zone));
         const pieces = runReportText(details, chosen, context.now());
         await sendPieces(reply, { name: `run-${run}`, format: chosen }, pieces);
@@ -88,7 +88,7 @@ export function addReportRoutes(server: Routes): void {
         rejected ? rejectionReasons : state === undefined ? reportedStates : [state].flat(),
       );
       const chosen = chosenFormat(request, request.query.format, httpFormats);
-      await ofRun(request, reply, ({ context }, run) =>
+      await ofRun(request, ({ context }, run) =>
         reportContacts(context, run, (report) => {
           const file = { name: `contacts-${run}`, format: chosen };
           return sendSheet(reply, file, contactSheet(run, report, states, context.now()));
@@ -113,7 +113,7 @@ export function addReportRoutes(server: Routes): void {
     },
     handler: async (request, reply) => {
       const chosen = chosenFormat(request, request.query.format, httpFormats);
-      await ofRun(request, reply, ({ context }, run) =>
+      await ofRun(request, ({ context }, run) =>
         reportFailures(context, run, (report) =>
           sendSheet(reply, { name: `failures-${run}`, format: chosen }, failureSheet(report, context.now())),
         ),
@@ -144,7 +144,7 @@ export function addReportRoutes(server: Routes): void {
       if (run !== undefined) await existingRun(call, run);
       const asOf = call.context.now();
       const until = new Date(asOf.getTime() - olderThan);
-      await call.slots(() =>
+      await call.slots.report(() =>
         reportMissing(call.context, { run, until }, (rows) => {
           const subtitle = [run === undefined ? 'all runs' : `run ${run}`];
           const missing = { title: 'Missing reports', subtitle, asOf, columns: missingColumns, rows };
@@ -159,10 +159,9 @@ export function addReportRoutes(server: Routes): void {
 /** What is refused of a run that is there has to do with its state: it was purged, or has no contact files. */
 async function ofRun(
   request: FastifyRequest<{ Params: z.output<typeof runParameters> }>,
-  _reply: FastifyReply,
   work: (call: Call, run: string) => Promise<void>,
 ): Promise<void> {
   const call = callOf(request);
   const { run } = await existingRun(call, request.params.run);
-  await asConflict(call.slots(() => work(call, run)));
+  await asConflict(call.slots.report(() => work(call, run)));
 }

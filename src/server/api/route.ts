@@ -26,6 +26,23 @@ export const runParameters = z.object({
     .describe("The run's id."),
 });
 
+/** Where a route takes none: what stands there all the same was meant for something, and is not passed over. */
+export const nothing = z.strictObject({});
+
+/**
+ * A text of the caller's, as the ledger takes it: without NUL or half a character, and without what a terminal would obey.
+ *
+ * @param most characters
+ */
+export function plainText(most: number) {
+  return z
+    .string()
+    .max(most)
+    .refine((text) => text.isWellFormed() && !/(?![\n\t])\p{Cc}/u.test(text), {
+      error: 'expected a text of Unicode without control characters',
+    });
+}
+
 /** How a route answers when all is well. */
 export function answer<Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } };
@@ -38,22 +55,25 @@ const words: Readonly<Record<number, string>> = {
   404: 'There is no such run.',
   406: 'The report has no such form.',
   409: 'Right in itself, and not now.',
+  413: 'The body is larger than 64 KiB.',
+  415: 'The body is no application/json.',
   422: 'What is named or written is wrong; each mistake is told.',
   429: 'Too many calls without a valid token.',
+  500: 'Something failed here; the log has more of it under `call`.',
   503: 'The database is away, or too much is under way; try again.',
 };
 
 /**
  * What stands beside the schemas of every route: which scope it needs, and how it says what is wrong.
  *
- * @param others than 400, 401, 403, 429 and 503
+ * @param others than 400, 401, 403, 429, 500 and 503
  */
-export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 422)[]) {
+export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 413 | 415 | 422)[]) {
   return {
     config: { scope },
     security: [{ token: [scope] }],
     problems: Object.fromEntries(
-      [400, 401, 403, ...others, 429, 503].map((status) => [
+      [400, 401, 403, ...others, 429, 500, 503].map((status) => [
         status,
         { description: words[status], content: { 'application/problem+json': { schema: problem } } },
       ]),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { channels, runStates } from '../../domain.ts';
 import { requireStatus } from '../../engine/run-status.ts';
-import { findRun, listRuns, type Run } from '../../ledger/runs/find.ts';
+import { findRun, type ListedRun, listRuns, type Run } from '../../ledger/runs/find.ts';
 import { type Call, callOf, existingRun } from './call.ts';
 import { ofProblems } from './problem.ts';
-import { answer, type Routes, runParameters, scoped } from './route.ts';
+import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
 import { type runHead, runPage, runStatus } from './schemas.ts';
 
 /** Most on a page. */
@@ -22,8 +22,8 @@ export function addRunRoutes(server: Routes): void {
       summary: 'Lists runs, newest first.',
       security: list.security,
       querystring: z.strictObject({
-        campaign: z.string().max(200).optional().describe("The campaign's name."),
-        account: z.string().max(200).optional(),
+        campaign: plainText(200).optional().describe("The campaign's name."),
+        account: plainText(200).optional(),
         channel: z.enum(channels).optional(),
         state: z.enum(runStates).optional(),
         limit: z.coerce.number().int().min(1).max(mostRuns).default(50),
@@ -56,6 +56,7 @@ export function addRunRoutes(server: Routes): void {
       summary: 'A run in numbers, as `volley status --json` has it.',
       security: status.security,
       params: runParameters,
+      querystring: nothing,
       response: { 200: answer('The run.', runStatus), ...status.problems },
     },
     handler: async (request) => statusOf(callOf(request), request.params.run),
@@ -80,6 +81,6 @@ async function pageEnd(call: Call, run: string): Promise<Run> {
   throw ofProblems(422, 'input', [{ where: 'query/before', what }]);
 }
 
-function headOf({ stateReason, ...run }: Run): z.output<typeof runHead> {
+function headOf({ stateReason, ...run }: ListedRun): z.output<typeof runHead> {
   return { ...run, reason: stateReason };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describeSchedules } from '../../engine/schedules.ts';
 import { listCampaigns } from '../../engine/served-campaigns.ts';
 import { callOf } from './call.ts';
-import { answer, type Routes, scoped } from './route.ts';
+import { answer, nothing, type Routes, scoped } from './route.ts';
 import { campaignList, scheduleList } from './schemas.ts';
 
 /** What can be started, and what starts by itself. */
@@ -16,6 +16,7 @@ export function addScheduleRoutes(server: Routes): void {
       operationId: 'listCampaigns',
       summary: 'Lists the files of the folder of campaigns, for `startRun`.',
       security: reading.security,
+      querystring: nothing,
       response: { 200: answer('The files.', campaignList), ...reading.problems },
     },
     handler: async (request) => {

@@ -23,7 +23,15 @@ const mediaTypes: Readonly<Record<HttpFormat, string>> = {
 export function reportAnswer(json: z.ZodType, formats: readonly HttpFormat[]) {
   const content = formats.map((format) => [
     mediaTypes[format],
-    { schema: format === 'json' ? json : z.string().meta({ description: `The report as ${format}.` }) },
+    {
+      schema:
+        format === 'json'
+          ? json
+          : z.string().meta({
+              description: `The report as ${format}.`,
+              ...(format === 'xlsx' && { format: 'binary' }),
+            }),
+    },
   ]);
   return { description: 'The report.', content: Object.fromEntries(content) };
 }
@@ -71,7 +79,8 @@ export async function sendPieces(
       ...(format === 'html' && { 'content-security-policy': pagePolicy }),
     })
     .send(body);
-  await read;
+  // A body that waits for the ledger does not close before it has its answer; who asked may be gone long before.
+  await Promise.race([read, finished(reply.raw)]);
 }
 
 const pagePolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";

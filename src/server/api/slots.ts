@@ -3,27 +3,66 @@ import { ProblemError } from './problem.ts';
 /** Lets so many do something at once, and no more. */
 export type Slots = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
+/** What takes long: a run that is planned, a report that is read. */
+export type CallSlots = { readonly plan: Slots; readonly report: Slots };
+
 /**
  * Reports and plans hold a connection of the ledger as long as they take, a report as long as its reader does. Dispatch
  * and receiver need the others of its ten.
  */
-export const mostAtOnce = 3;
+const mostAtOnce = 3;
+
+/** One place is left by reports: who may only read does not keep others from starting a run. */
+const mostReports = mostAtOnce - 1;
+
+export function openCallSlots(wait = usualWait): CallSlots {
+  const [plan, reports] = [openSlots(mostAtOnce, wait), openSlots(mostReports, wait)];
+  return { plan, report: (work) => reports(() => plan(work)) };
+}
+
+/**
+ * How long a place is waited for (milliseconds): the one of a report is free a moment after its reader has the end of it, and
+ * who reads one after the other is not to be told that somebody is in the way.
+ */
+const usualWait = 500;
 
 /** Seconds. */
 const retryAfter = 5;
 
-export function openSlots(most: number): Slots {
+/** @param wait how long, in milliseconds, before a call is told to come again */
+export function openSlots(most: number, wait = usualWait): Slots {
   let taken = 0;
+  /** In the order in which they came; each takes the place that it is handed. */
+  const waiting = new Set<() => void>();
+  const placeGiven = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      const take = (): void => end(true);
+      const timer = setTimeout(() => end(false), wait);
+      const end = (given: boolean): void => {
+        clearTimeout(timer);
+        waiting.delete(take);
+        resolve(given);
+      };
+      waiting.add(take);
+    });
+  const giveBack = (): void => {
+    const [next] = waiting;
+    if (next) next();
+    else taken--;
+  };
   return async (work) => {
-    if (taken >= most) {
-      const what = `${most} reports or plans are under way here, and more would hold up what is being sent. Try again in a moment.`;
-      throw new ProblemError(503, 'busy', what, { headers: { 'retry-after': String(retryAfter) } });
-    }
-    taken++;
+    if (taken < most) taken++;
+    else if (!(await placeGiven())) throw busy();
     try {
       return await work();
     } finally {
-      taken--;
+      giveBack();
     }
   };
+}
+
+function busy(): ProblemError {
+  const what =
+    'There are as many reports and plans under way here as there may be, and more would hold up what is being sent. Try again in a moment.';
+  return new ProblemError(503, 'busy', what, { headers: { 'retry-after': String(retryAfter) } });
 }

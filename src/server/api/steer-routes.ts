@@ -6,19 +6,19 @@ import { cancel, pause } from '../../engine/stop-run.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
 import { type Call, callOf, existingRun } from './call.ts';
 import { asConflict, ProblemError } from './problem.ts';
-import { answer, type Routes, runParameters, scoped } from './route.ts';
+import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
 import { statusOf } from './run-routes.ts';
 import { runStatus, startedRun } from './schemas.ts';
 
 const reason = (byDefault: string) =>
   z.strictObject({
-    reason: z.string().trim().min(1).max(500).default(byDefault).describe('Why, for those who come after.'),
+    reason: plainText(500).trim().min(1).default(byDefault).describe('Why, for those who come after.'),
   });
 
 /** Starting and stopping runs. */
 export function addSteerRoutes(server: Routes): void {
   addStart(server);
-  const stopping = scoped('run', 404, 409);
+  const stopping = scoped('run', 404, 409, 413, 415);
   const stop = (what: 'pause' | 'cancel', summary: string, work: typeof pause, byDefault: string): void => {
     server.route({
       method: 'POST',
@@ -29,6 +29,7 @@ export function addSteerRoutes(server: Routes): void {
         summary,
         security: stopping.security,
         params: runParameters,
+        querystring: nothing,
         body: reason(byDefault),
         response: { 200: answer('The run as it is now.', runStatus), ...stopping.problems },
       },
@@ -53,7 +54,7 @@ export function addSteerRoutes(server: Routes): void {
     'cancelled over the API',
   );
 
-  const resuming = scoped('run', 404, 409);
+  const resuming = scoped('run', 404, 409, 413, 415);
   server.route({
     method: 'POST',
     url: '/runs/:run/resume',
@@ -63,6 +64,8 @@ export function addSteerRoutes(server: Routes): void {
       summary: 'Has a planned, paused or interrupted run sent by whatever workers there are.',
       security: resuming.security,
       params: runParameters,
+      querystring: nothing,
+      body: nothing,
       response: { 202: answer('The run; workers take it.', runStatus), ...resuming.problems },
     },
     handler: async (request, reply) => {
@@ -75,7 +78,7 @@ export function addSteerRoutes(server: Routes): void {
 }
 
 function addStart(server: Routes): void {
-  const starting = scoped('run', 409, 422);
+  const starting = scoped('run', 409, 413, 415, 422);
   server.route({
     method: 'POST',
     url: '/runs',
@@ -88,10 +91,13 @@ function addStart(server: Routes): void {
       security: starting.security,
       headers: z.object({
         'idempotency-key': z
-          .string()
+          .string(
+            'expected the header Idempotency-Key, such as a UUID: it makes a repeated call give the same run',
+          )
           .regex(/^[\x21-\x7e]{1,200}$/, 'expected 1 to 200 printable characters, such as a UUID')
           .describe('Chosen by the caller, anew for each run that it wants.'),
       }),
+      querystring: nothing,
       body: z.strictObject({
         campaign: z
           .string()
@@ -127,7 +133,7 @@ async function start(
 ): Promise<{ readonly run: string; readonly repeated: boolean }> {
   const { context, token, place, logger, slots } = call;
   const asked = { token: token.name, key, campaign };
-  const end = await slots(() =>
+  const end = await slots.plan(() =>
     startByKey(context, place, asked, (stuck) =>
       logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
     ),

@@ -1,0 +1,24 @@
+import { hostname, userInfo } from 'node:os';
+import { expect, test } from 'vitest';
+import { parsePerson } from '../../src/cli/options.ts';
+import { whoWorks } from '../../src/cli/who-works.ts';
+
+test('who works is the user of the process, at this machine', () => {
+  expect(whoWorks({})).toBe(`${userInfo().username}@${hostname()}`);
+  expect(whoWorks({ SUDO_USER: '' })).toBe(whoWorks({}));
+});
+
+test('who works through sudo is the person who called it', () => {
+  expect(whoWorks({ SUDO_USER: 'ann' })).toBe(`ann@${hostname()}`);
+});
+
+test.each(['', ' ', 'a\nb', 'a\u0000', 'a\u202eb', 'a\ud800', 'x'.repeat(201)])(
+  '%j is the name of nobody',
+  (name) => {
+    expect(() => parsePerson(name)).toThrow('the name of a person');
+  },
+);
+
+test.each(['ann', 'ann@desk', 'Ánn Ó Lee', '王'])('%j is the name of a person', (name) => {
+  expect(parsePerson(` ${name} `)).toBe(name);
+});
