@@ -7,8 +7,10 @@ export type Patience = {
    * Does a piece of work in the ledger, again and again for as long as the database is away; so it must be safe to do
    * twice, also when the first time was committed and nobody heard of it. Rejects with the failure of the database when
    * patience ends, even if the database holds the work up without an answer.
+   *
+   * @param stop ends the work early; that it then succeeds says nothing of the database
    */
-  readonly persist: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly persist: <Result>(work: () => Promise<Result>, stop?: AbortSignal) => Promise<Result>;
   /** As `persist`, for a question that is answered at once: while there is no answer, the database is away. */
   readonly ask: <Result>(question: () => Promise<Result>) => Promise<Result>;
   /** Resolves at once while the database is there, else when it is back, or when stopped. */
@@ -79,7 +81,7 @@ export function openPatience(
     return reviving;
   };
 
-  const persist: Patience['persist'] = async (work) => {
+  const persist: Patience['persist'] = async (work, stop) => {
     let began = era;
     let failed = false;
     const trying = pRetry(
@@ -109,7 +111,7 @@ export function openPatience(
       throw end.aborted ? (lastFailure ?? error) : error;
     });
     // What succeeds at once may not have needed the database.
-    if (failed && began === era) regain();
+    if (failed && began === era && !stop?.aborted) regain();
     return result;
   };
 

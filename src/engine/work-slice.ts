@@ -102,7 +102,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
       }
       // What is not there is not waited for: at a low rate, a slice would end late.
       const wanted = Math.min(concurrency, slice.last - from + 1);
-      const admitted = await patience.persist(() => limiter.admit(wanted, stop));
+      const admitted = await patience.persist(() => limiter.admit(wanted, stop), stop);
       if (admitted === 0) break;
       if (!sender.mayLeave()) {
         await patience.persist(() => limiter.spend({ admitted, claimed: 0, recipients: 0 }));

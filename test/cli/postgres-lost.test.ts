@@ -90,7 +90,7 @@ describe.concurrent('Ctrl-C while the database is away', () => {
       const { code, stderr } = await started.ended;
       expect(performance.now() - askedAt).toBeLessThan(10_000);
       expect(code, stderr).toBe(130);
-      expect(timesSaid('the database is away', stderr)).toBe(1);
+      expect(timesSaid('the database is away', stderr), stderr).toBe(1);
       const [, run = ''] = /volley resume (\S+)`/.exec(stderr) ?? expect.fail(stderr);
 
       proxy.stop();

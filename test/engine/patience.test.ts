@@ -69,6 +69,18 @@ test('work that needed no database does not prove that it is back', async () => 
   expect(said).toHaveLength(2);
 });
 
+test('work that was stopped does not prove that it is back', async () => {
+  const { persist, said } = open();
+  const stop = new AbortController();
+  let tries = 0;
+  const work = async (): Promise<void> => {
+    if (++tries === 3) stop.abort();
+    if (!stop.signal.aborted) throw lost();
+  };
+  await persist(work, stop.signal);
+  expect(said).toEqual(['away: Connection terminated unexpectedly']);
+});
+
 test('a transaction that Postgres undid because of another one is done again, and is no outage', async () => {
   const { persist, said } = open();
   const deadlock = () => Object.assign(new Error('deadlock detected'), { code: '40P01' });
