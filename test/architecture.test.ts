@@ -22,6 +22,19 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Which folders of `engine` each may import from, itself and the files beside them apart. */
+const engineMayImport: Readonly<Record<string, readonly string[]>> = {
+  billing: [],
+  dispatch: [],
+  suppressions: [],
+  plan: ['dispatch', 'suppressions'],
+  schedule: ['dispatch', 'plan'],
+  notify: ['dispatch', 'plan'],
+  reports: ['dispatch', 'plan'],
+  reporting: ['billing', 'plan', 'suppressions'],
+  access: ['plan', 'schedule'],
+};
+
 /** Packages that are for some rooms or files only. */
 const onlyIn: Readonly<Record<string, readonly string[]>> = {
   undici: ['gateway', 'sandbox'],
@@ -113,6 +126,18 @@ test('imports point down only', () => {
     if (!isLocal(found)) return false;
     const [room, other] = [roomOf(found.from), roomOf(found.to)];
     return room !== other && !mayImport[room]?.includes(other);
+  });
+  expect(upwards.map(written)).toEqual([]);
+});
+
+test('in engine too, each folder imports from those below it, and what they share imports from none', () => {
+  const folderOf = (path: string): string | undefined => /^engine\/(\w+)\//.exec(path)?.[1];
+  const folders = new Set(imports.flatMap(({ from }) => folderOf(from) ?? []));
+  expect(folders).toEqual(new Set(Object.keys(engineMayImport)));
+  const upwards = imports.filter(({ from, to }) => {
+    const [folder, other] = [folderOf(from), folderOf(to)];
+    if (!from.startsWith('engine/') || other === undefined || folder === other) return false;
+    return folder === undefined || !engineMayImport[folder]?.includes(other);
   });
   expect(upwards.map(written)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { loadAccount } from '../engine/prepare.ts';
+import { loadAccount } from '../engine/plan/prepare.ts';
 import type { Account } from '../gateway/account.ts';
 import type { Shell } from './shell.ts';
 

@@ -1,7 +1,7 @@
 import type { EngineContext } from '../engine/context.ts';
-import { keepPolling, usualPolling } from '../engine/keep-polling.ts';
-import { pollableAccounts } from '../engine/receivers.ts';
-import { openReportStore } from '../engine/report-store.ts';
+import { keepPolling, usualPolling } from '../engine/reports/keep-polling.ts';
+import { pollableAccounts } from '../engine/reports/receivers.ts';
+import { openReportStore } from '../engine/reports/report-store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../server/receiver.ts';
 import type { Shell } from './shell.ts';

@@ -1,10 +1,10 @@
 import type { EngineContext } from '../engine/context.ts';
-import type { DrainDeadlines } from '../engine/drain.ts';
-import { keepNotifying, usualTellingLook } from '../engine/keep-notifying.ts';
-import { keepSchedules, usualLook } from '../engine/keep-schedules.ts';
-import type { Observer } from '../engine/observer.ts';
-import { openPatience } from '../engine/patience.ts';
-import { runWorker } from '../engine/worker.ts';
+import type { DrainDeadlines } from '../engine/dispatch/drain.ts';
+import type { Observer } from '../engine/dispatch/observer.ts';
+import { openPatience } from '../engine/dispatch/patience.ts';
+import { runWorker } from '../engine/dispatch/worker.ts';
+import { keepNotifying, usualTellingLook } from '../engine/notify/keep-notifying.ts';
+import { keepSchedules, usualLook } from '../engine/schedule/keep-schedules.ts';
 import type { Logger } from '../platform/logger.ts';
 import { accountsOf } from './accounts-of.ts';
 import type { Shell } from './shell.ts';

@@ -2,8 +2,8 @@ import { type CostEstimate, type CostLine, dearestLines, type KnownCost } from '
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
 import type { Unit } from '../domain.ts';
-import { lateText, type RunForecast } from '../engine/forecast.ts';
-import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/preview.ts';
+import { lateText, type RunForecast } from '../engine/plan/forecast.ts';
+import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
 import { waitLines } from '../report/run-summary.ts';

@@ -1,5 +1,5 @@
 import { createLogUpdate } from 'log-update';
-import type { RunProgress } from '../engine/execute-run.ts';
+import type { RunProgress } from '../engine/dispatch/execute-run.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { printable } from '../report/printable.ts';
 import { toSeconds } from '../report/time.ts';

@@ -1,10 +1,10 @@
 import type { EngineContext } from '../engine/context.ts';
-import { executeRun, type RunEnd } from '../engine/execute-run.ts';
+import { executeRun, type RunEnd } from '../engine/dispatch/execute-run.ts';
 import { requireSummary } from '../engine/find-run.ts';
-import { lateText } from '../engine/forecast.ts';
-import type { KeptFiles } from '../engine/kept-files.ts';
-import { planRun } from '../engine/plan-run.ts';
-import type { PreparedCampaign } from '../engine/prepare.ts';
+import { lateText } from '../engine/plan/forecast.ts';
+import type { KeptFiles } from '../engine/plan/kept-files.ts';
+import { planRun } from '../engine/plan/plan-run.ts';
+import type { PreparedCampaign } from '../engine/plan/prepare.ts';
 import type { Account } from '../gateway/account.ts';
 import { findApproval } from '../ledger/approvals/approvals.ts';
 import { printable } from '../report/printable.ts';

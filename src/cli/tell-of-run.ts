@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineContext } from '../engine/context.ts';
-import { drainDeadlines } from '../engine/drain.ts';
-import { keepNotifying } from '../engine/keep-notifying.ts';
-import { openPatience } from '../engine/patience.ts';
-import type { TellingTools } from '../engine/tell.ts';
-import { runWorker } from '../engine/worker.ts';
+import { drainDeadlines } from '../engine/dispatch/drain.ts';
+import { openPatience } from '../engine/dispatch/patience.ts';
+import { runWorker } from '../engine/dispatch/worker.ts';
+import { keepNotifying } from '../engine/notify/keep-notifying.ts';
+import type { TellingTools } from '../engine/notify/tell.ts';
 import { listRunNotifications } from '../ledger/notifications/list.ts';
 import { openLogger } from '../platform/logger.ts';
 import { notificationMail } from '../report/notification-mail.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bookBilling } from '../engine/billing.ts';
+import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { applyInbox, type MappingOf } from '../engine/ingest.ts';
+import { applyInbox, type MappingOf } from '../engine/reports/ingest.ts';
 import { reasonOf } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Observer } from '../engine/observer.ts';
+import type { Observer } from '../engine/dispatch/observer.ts';
 import type { FailedCheck } from './callers.ts';
 
 /** Who is told what the receiver and the applier do, to count it. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
-import { databaseProblem, fleetFigures } from '../engine/operations.ts';
+import { databaseProblem, fleetFigures } from '../engine/reporting/operations.ts';
 import { addressList } from '../platform/address-list.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import { fleetMetrics } from './fleet-metrics.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
-import { mappingsOf, type ReceiverAccount } from '../engine/receivers.ts';
+import { mappingsOf, type ReceiverAccount } from '../engine/reports/receivers.ts';
 import { reasonOf } from '../platform/database.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';

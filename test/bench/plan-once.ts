@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { keepContactFiles } from '../../src/engine/kept-files.ts';
-import { planRun } from '../../src/engine/plan-run.ts';
-import { prepareCampaign } from '../../src/engine/prepare.ts';
-import { previewCampaign } from '../../src/engine/preview.ts';
+import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
+import { previewCampaign } from '../../src/engine/plan/preview.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { keepHeapSmall } from '../../src/platform/heap.ts';
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Big } from 'big.js';
 import Table from 'cli-table3';
 import pg from 'pg';
-import { bookBilling } from '../../src/engine/billing.ts';
+import { bookBilling } from '../../src/engine/billing/billing.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { type BillingQuery, reportBilling } from '../../src/ledger/billing/report.ts';
 import { inTransaction, openLedger } from '../../src/ledger/connection.ts';

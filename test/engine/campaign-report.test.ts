@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reportCampaigns } from '../../src/engine/campaign-report.ts';
+import { reportCampaigns } from '../../src/engine/reporting/campaign-report.ts';
 import {
   type CampaignQuery,
   type CampaignRun,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import type { ChargeCodeList } from '../../src/campaign/charge-codes.ts';
-import { openChargeCodes } from '../../src/engine/charge-code-file.ts';
+import { openChargeCodes } from '../../src/engine/plan/charge-code-file.ts';
 import { problemsLater } from '../support/problems.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 

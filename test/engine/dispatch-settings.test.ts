@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dispatchSettings, failFastOf } from '../../src/engine/dispatch-settings.ts';
+import { dispatchSettings, failFastOf } from '../../src/engine/dispatch/dispatch-settings.ts';
 import { mostSlots } from '../../src/ledger/slices/enqueue.ts';
 
 const account = { name: 'main', concurrency: 16, statusLookUp: false };

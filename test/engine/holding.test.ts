@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { holdSlice } from '../../src/engine/holding.ts';
+import { holdSlice } from '../../src/engine/dispatch/holding.ts';
 import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
 
 const slice: HeldSlice = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Channel, Contact, Format, InterfaceName } from '../../src/domain.ts';
-import { executeRun } from '../../src/engine/execute-run.ts';
+import { executeRun } from '../../src/engine/dispatch/execute-run.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openLeftToOthers } from '../../src/engine/left-to-others.ts';
+import { openLeftToOthers } from '../../src/engine/notify/left-to-others.ts';
 
 test('what is left to others is taken again after half a minute, and is news once however often it is left', () => {
   let now = 0;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { noteSchedules } from '../../src/engine/note-ticks.ts';
-import { planRerun } from '../../src/engine/rerun.ts';
-import { pause } from '../../src/engine/stop-run.ts';
+import { pause } from '../../src/engine/dispatch/stop-run.ts';
+import { planRerun } from '../../src/engine/plan/rerun.ts';
+import { noteSchedules } from '../../src/engine/schedule/note-ticks.ts';
 import { eraseRun } from '../../src/ledger/purge/erase-run.ts';
 import { anAccount, execute } from '../support/execute.ts';
 import { type NotifyScene, openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';

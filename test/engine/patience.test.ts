@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openPatience } from '../../src/engine/patience.ts';
+import { openPatience } from '../../src/engine/dispatch/patience.ts';
 
 afterEach(() => {
   vi.useRealTimers();

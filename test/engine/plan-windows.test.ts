@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { previewText } from '../../src/cli/preview-text.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
-import type { RunForecast } from '../../src/engine/forecast.ts';
-import { keepContactFiles } from '../../src/engine/kept-files.ts';
-import { planRun } from '../../src/engine/plan-run.ts';
-import { prepareCampaign } from '../../src/engine/prepare.ts';
-import { type Preview, previewCampaign } from '../../src/engine/preview.ts';
-import { planRerun } from '../../src/engine/rerun.ts';
+import type { RunForecast } from '../../src/engine/plan/forecast.ts';
+import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
+import { type Preview, previewCampaign } from '../../src/engine/plan/preview.ts';
+import { planRerun } from '../../src/engine/plan/rerun.ts';
 import { setRateLimits } from '../../src/ledger/limits/set.ts';
 import { anAccount } from '../support/account.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';

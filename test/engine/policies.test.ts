@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InputError, type RunSummary } from '../../src/domain.ts';
-import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
+import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
+import { openPatience } from '../../src/engine/dispatch/patience.ts';
+import { cancel, pause, waitUntilIdle } from '../../src/engine/dispatch/stop-run.ts';
+import { runWorker } from '../../src/engine/dispatch/worker.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
-import { openPatience } from '../../src/engine/patience.ts';
-import { cancel, pause, waitUntilIdle } from '../../src/engine/stop-run.ts';
-import { runWorker } from '../../src/engine/worker.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { anAccount } from '../support/account.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';

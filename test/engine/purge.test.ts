@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { reportContacts } from '../../src/engine/contact-report.ts';
-import { previewPurge, purge } from '../../src/engine/purge.ts';
-import { tellRecipient } from '../../src/engine/recipient-story.ts';
-import { planRerun } from '../../src/engine/rerun.ts';
-import { resolveDoubts } from '../../src/engine/resolve.ts';
+import { previewPurge, purge } from '../../src/engine/billing/purge.ts';
+import { resolveDoubts } from '../../src/engine/dispatch/resolve.ts';
+import { planRerun } from '../../src/engine/plan/rerun.ts';
+import { reportContacts } from '../../src/engine/reporting/contact-report.ts';
+import { tellRecipient } from '../../src/engine/reporting/recipient-story.ts';
 import { inTransaction } from '../../src/ledger/connection.ts';
 import { withdrawOutcomes } from '../../src/ledger/reports/withdraw.ts';
 import { listFailures } from '../../src/ledger/runs/details.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeBilling } from '../../src/cli/commands/report-billing.ts';
-import { purge } from '../../src/engine/purge.ts';
+import { purge } from '../../src/engine/billing/purge.ts';
 import { billingDimensions } from '../../src/ledger/billing/report.ts';
 import { reportFormats, type Sheet } from '../../src/report/formats/sheet.ts';
 import { allBilling } from '../support/billing.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Rate, RequestState } from '../../src/domain.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
-import { planRerun, type RerunState } from '../../src/engine/rerun.ts';
+import { planRerun, type RerunState } from '../../src/engine/plan/rerun.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { readRunFiles } from '../../src/ledger/runs/files.ts';
 import { lockRunForRerun } from '../../src/ledger/runs/lock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryWait } from '../../src/engine/retry-wait.ts';
+import { retryWait } from '../../src/engine/dispatch/retry-wait.ts';
 
 const nearlyOne = 1 - Number.EPSILON;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openRunFiles, toSendRequest } from '../../src/engine/run-files.ts';
+import { openRunFiles, toSendRequest } from '../../src/engine/dispatch/run-files.ts';
 import type { ClaimedRequest } from '../../src/ledger/requests/claim.ts';
 import {
   aContact,

@@ -2,14 +2,14 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { noteSchedules } from '../../src/engine/note-ticks.ts';
-import { readScheduleFolder } from '../../src/engine/schedule-folder.ts';
+import { noteSchedules } from '../../src/engine/schedule/note-ticks.ts';
+import { readScheduleFolder } from '../../src/engine/schedule/schedule-folder.ts';
 import {
   beginScheduledRuns,
   type SchedulePlace,
   startDueTicks,
   type TickEnd,
-} from '../../src/engine/start-ticks.ts';
+} from '../../src/engine/schedule/start-ticks.ts';
 import { listTicks } from '../../src/ledger/schedules/list.ts';
 import { anAccount } from '../support/account.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';

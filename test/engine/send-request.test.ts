@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPatience } from '../../src/engine/patience.ts';
-import { openRateLimiter } from '../../src/engine/rate-limit.ts';
-import { type Sender, sendRequest } from '../../src/engine/send-request.ts';
+import { openPatience } from '../../src/engine/dispatch/patience.ts';
+import { openRateLimiter } from '../../src/engine/dispatch/rate-limit.ts';
+import { type Sender, sendRequest } from '../../src/engine/dispatch/send-request.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { open } from '../gateway/peer.ts';
 import { anAccount } from '../support/account.ts';

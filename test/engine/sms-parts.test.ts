@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, test } from 'vitest';
-import { countSmsParts } from '../../src/engine/sms-parts.ts';
+import { countSmsParts } from '../../src/engine/plan/sms-parts.ts';
 
 describe('an SMS is sent in', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellWait } from '../../src/engine/tell-wait.ts';
+import { tellWait } from '../../src/engine/notify/tell-wait.ts';
 
 test('the waits double from five seconds, and end at ten minutes, however often it was tried', () => {
   expect([1, 2, 3, 7, 8, 9, 1_000].map((attempts) => tellWait(attempts, 0) / 1_000)).toEqual([

@@ -5,8 +5,8 @@ import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { tokenScopes } from '../../src/domain.ts';
-import { requireStatus } from '../../src/engine/run-status.ts';
-import { revokeToken } from '../../src/engine/tokens.ts';
+import { revokeToken } from '../../src/engine/access/tokens.ts';
+import { requireStatus } from '../../src/engine/reporting/run-status.ts';
 import { apiDocument } from '../../src/server/api/document.ts';
 import { type Answer, type ApiScene, type Asked, openApiScene } from '../support/api.ts';
 

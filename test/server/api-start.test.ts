@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { rm, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadAccount } from '../../src/engine/prepare.ts';
-import { startByKey } from '../../src/engine/start-by-key.ts';
-import { beginScheduledRuns } from '../../src/engine/start-ticks.ts';
+import { startByKey } from '../../src/engine/access/start-by-key.ts';
+import { loadAccount } from '../../src/engine/plan/prepare.ts';
+import { beginScheduledRuns } from '../../src/engine/schedule/start-ticks.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { releaseStartKeyLock, tryStartKeyLock } from '../../src/ledger/runs/started-by-key.ts';
 import { type Answer, type ApiScene, openApiScene } from '../support/api.ts';

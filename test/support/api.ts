@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { TokenScope } from '../../src/domain.ts';
-import { loadAccount } from '../../src/engine/prepare.ts';
-import { createToken } from '../../src/engine/tokens.ts';
+import { createToken } from '../../src/engine/access/tokens.ts';
+import { loadAccount } from '../../src/engine/plan/prepare.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startApi } from '../../src/server/api/api.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';

@@ -1,6 +1,6 @@
 import type { RequestState, RunSummary } from '../../src/domain.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
+import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 

@@ -1,5 +1,5 @@
-import type { InvoiceToRead, Reconciliation } from '../../src/engine/reconcile.ts';
-import { reconcileInvoice } from '../../src/engine/reconcile.ts';
+import type { InvoiceToRead, Reconciliation } from '../../src/engine/billing/reconcile.ts';
+import { reconcileInvoice } from '../../src/engine/billing/reconcile.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../src/ledger/billing/compare-invoice.ts';
 import type { ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
 import { claimRequests, settleRequests } from './claims.ts';

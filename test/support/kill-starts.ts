@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { createToken } from '../../src/engine/tokens.ts';
+import { createToken } from '../../src/engine/access/tokens.ts';
 import { chance } from '../../src/sandbox/chance.ts';
 import { freePort } from './free-port.ts';
 import { openTestLedger } from './ledger.ts';

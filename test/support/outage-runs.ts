@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { executeRun, type RunEnd } from '../../src/engine/execute-run.ts';
+import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { type Ledger, openLedger } from '../../src/ledger/connection.ts';

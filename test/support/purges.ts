@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { applyInbox } from '../../src/engine/ingest.ts';
-import { keepContactFiles } from '../../src/engine/kept-files.ts';
-import { planRun } from '../../src/engine/plan-run.ts';
-import { prepareCampaign } from '../../src/engine/prepare.ts';
+import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
+import { applyInbox } from '../../src/engine/reports/ingest.ts';
 import type { PurgeLimit } from '../../src/ledger/purge/candidates.ts';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { keepSchedules } from '../../src/engine/keep-schedules.ts';
-import { openPatience } from '../../src/engine/patience.ts';
-import { loadAccount } from '../../src/engine/prepare.ts';
-import { runWorker } from '../../src/engine/worker.ts';
+import { openPatience } from '../../src/engine/dispatch/patience.ts';
+import { runWorker } from '../../src/engine/dispatch/worker.ts';
+import { loadAccount } from '../../src/engine/plan/prepare.ts';
+import { keepSchedules } from '../../src/engine/schedule/keep-schedules.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 

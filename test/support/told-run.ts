@@ -1,5 +1,5 @@
 import type { EngineContext } from '../../src/engine/context.ts';
-import { reportRun } from '../../src/engine/run-report.ts';
+import { reportRun } from '../../src/engine/reporting/run-report.ts';
 import { type RunDetails, runDetails } from '../../src/report/run-details.ts';
 import { emptyWorld, take } from './billing-world.ts';
 

@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
 import { InputError, type RateLimits } from '../../domain.ts';
-import { type AccountLimits, changeAccountLimits, listAccountLimits } from '../../engine/account-limits.ts';
+import {
+  type AccountLimits,
+  changeAccountLimits,
+  listAccountLimits,
+} from '../../engine/dispatch/account-limits.ts';
 import { rateLimitTable } from '../../report/rate-limits.ts';
 import { parseRateLimit } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';

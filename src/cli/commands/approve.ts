@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { approveRun } from '../../engine/approve-run.ts';
+import { approveRun } from '../../engine/plan/approve-run.ts';
 import { parsePerson } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 

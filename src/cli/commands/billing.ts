@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { closeMonth } from '../../engine/billing.ts';
+import { closeMonth } from '../../engine/billing/billing.ts';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';

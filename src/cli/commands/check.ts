@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { prepareCampaign } from '../../engine/prepare.ts';
+import { prepareCampaign } from '../../engine/plan/prepare.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { addContactsOption } from '../options.ts';
 import type { Shell } from '../shell.ts';

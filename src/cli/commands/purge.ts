@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { InputError } from '../../domain.ts';
-import { type Purge, previewPurge, purge } from '../../engine/purge.ts';
+import { type Purge, previewPurge, purge } from '../../engine/billing/purge.ts';
 import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
 import { ensureHashKey } from '../../platform/hash-key.ts';
 import { printable } from '../../report/printable.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { channels } from '../../domain.ts';
-import { reportBillingLines } from '../../engine/billing.ts';
+import { reportBillingLines } from '../../engine/billing/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun, requireRunsOf } from '../../engine/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { reportCampaigns } from '../../engine/campaign-report.ts';
+import { reportCampaigns } from '../../engine/reporting/campaign-report.ts';
 import { campaignSheet } from '../../report/campaign-sheet.ts';
 import { parseLocalTime, parseTimeZone, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { reportRun } from '../../engine/run-report.ts';
+import { reportRun } from '../../engine/reporting/run-report.ts';
 import { runDetails } from '../../report/run-details.ts';
 import { runReportFormats, runReportText } from '../../report/run-report.ts';
 import { parseTimeZone } from '../options.ts';

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { rejectionReasons } from '../../domain.ts';
-import { reportContacts } from '../../engine/contact-report.ts';
-import { reportFailures } from '../../engine/failure-report.ts';
-import { tellRecipient } from '../../engine/recipient-story.ts';
+import { reportContacts } from '../../engine/reporting/contact-report.ts';
+import { reportFailures } from '../../engine/reporting/failure-report.ts';
+import { tellRecipient } from '../../engine/reporting/recipient-story.ts';
 import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
 import { recipientStoryText } from '../../report/recipient-story.ts';

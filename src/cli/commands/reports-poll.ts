@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import { openRateLimiter } from '../../engine/dispatch/rate-limit.ts';
 import { requireRun } from '../../engine/find-run.ts';
-import { applyInbox } from '../../engine/ingest.ts';
-import { type PollEnd, pollReports } from '../../engine/poll-reports.ts';
-import { loadAccount } from '../../engine/prepare.ts';
-import { openRateLimiter } from '../../engine/rate-limit.ts';
-import { reportMappings } from '../../engine/receivers.ts';
+import { loadAccount } from '../../engine/plan/prepare.ts';
+import { applyInbox } from '../../engine/reports/ingest.ts';
+import { type PollEnd, pollReports } from '../../engine/reports/poll-reports.ts';
+import { reportMappings } from '../../engine/reports/receivers.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import { printable } from '../../report/printable.ts';
 import { pollText } from '../../report/reports.ts';

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type ReportState, reportStates } from '../../domain.ts';
 import { requireRun } from '../../engine/find-run.ts';
-import { applyInbox } from '../../engine/ingest.ts';
-import { reportMappings } from '../../engine/receivers.ts';
-import { replay } from '../../engine/replay.ts';
+import { applyInbox } from '../../engine/reports/ingest.ts';
+import { reportMappings } from '../../engine/reports/receivers.ts';
+import { replay } from '../../engine/reports/replay.ts';
 import { listReports } from '../../ledger/reports/list.ts';
 import { listMissing } from '../../ledger/reports/missing.ts';
 import { missingColumns, missingTable, reportColumns, reportTable } from '../../report/reports.ts';

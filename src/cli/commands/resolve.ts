@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import { InputError, type Resolution } from '../../domain.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { type LookUpEnd, lookUpDoubts } from '../../engine/dispatch/look-up-doubts.ts';
+import { openRateLimiter } from '../../engine/dispatch/rate-limit.ts';
+import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/dispatch/resolve.ts';
 import { requireRun } from '../../engine/find-run.ts';
-import { type LookUpEnd, lookUpDoubts } from '../../engine/look-up-doubts.ts';
-import { loadAccount } from '../../engine/prepare.ts';
-import { openRateLimiter } from '../../engine/rate-limit.ts';
-import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/resolve.ts';
+import { loadAccount } from '../../engine/plan/prepare.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import { doubtTable, lookUpText, resolvedText } from '../../report/doubts.ts';
 import { printable } from '../../report/printable.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { requireReachable } from '../../engine/dispatch/reachable.ts';
 import { requireRun } from '../../engine/find-run.ts';
-import { loadAccount } from '../../engine/prepare.ts';
-import { requireReachable } from '../../engine/reachable.ts';
+import { loadAccount } from '../../engine/plan/prepare.ts';
 import { listInterruptedRuns } from '../../ledger/runs/interrupted.ts';
 import { explainInput } from '../explain-input.ts';
 import { dispatchAndPrint } from '../run-steps.ts';

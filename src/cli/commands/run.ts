@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { InputError } from '../../domain.ts';
-import { filesRanBefore, moveContactFiles, NothingNewError } from '../../engine/contact-patterns.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { requireReachable } from '../../engine/dispatch/reachable.ts';
 import { requireRun } from '../../engine/find-run.ts';
-import { type KeptFiles, keepContactFiles } from '../../engine/kept-files.ts';
-import { loadAccount, type PreparedCampaign, prepareCampaign } from '../../engine/prepare.ts';
-import { requireReachable } from '../../engine/reachable.ts';
-import { planRerun, type RerunState, rerunStates } from '../../engine/rerun.ts';
+import { filesRanBefore, moveContactFiles, NothingNewError } from '../../engine/plan/contact-patterns.ts';
+import { type KeptFiles, keepContactFiles } from '../../engine/plan/kept-files.ts';
+import { loadAccount, type PreparedCampaign, prepareCampaign } from '../../engine/plan/prepare.ts';
+import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun.ts';
 import { addContactsOption } from '../options.ts';
 import { dispatchAndPrint, planWithProgress } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';

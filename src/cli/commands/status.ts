@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { requireStatus } from '../../engine/run-status.ts';
+import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
 import { runSummaryText } from '../../report/run-summary.ts';

@@ -6,8 +6,8 @@ import {
   readAddresses,
   type SuppressionImport,
   suppressedAddressReader,
-} from '../../engine/suppress.ts';
-import { suppressAddresses, unsuppressAddresses } from '../../engine/suppress-addresses.ts';
+} from '../../engine/suppressions/suppress.ts';
+import { suppressAddresses, unsuppressAddresses } from '../../engine/suppressions/suppress-addresses.ts';
 import { listSuppressions } from '../../ledger/suppressions/list.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TokenScope, tokenScopes } from '../../domain.ts';
-import { createToken, revokeToken } from '../../engine/tokens.ts';
+import { createToken, revokeToken } from '../../engine/access/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { drainDeadlines } from '../../engine/drain.ts';
-import { noObserver } from '../../engine/observer.ts';
+import { drainDeadlines } from '../../engine/dispatch/drain.ts';
+import { noObserver } from '../../engine/dispatch/observer.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { keepWorking } from '../keep-working.ts';
 import { campaignsOption } from '../options.ts';

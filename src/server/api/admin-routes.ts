@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { auditActions, resolutions } from '../../domain.ts';
-import { approveRun } from '../../engine/approve-run.ts';
-import { resolveDoubts } from '../../engine/resolve.ts';
+import { resolveDoubts } from '../../engine/dispatch/resolve.ts';
+import { approveRun } from '../../engine/plan/approve-run.ts';
 import { listAudit } from '../../ledger/audit/list.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { callOf, existingRun } from './call.ts';

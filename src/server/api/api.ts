@@ -1,7 +1,7 @@
 import accepts from '@fastify/accepts';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { EngineContext } from '../../engine/context.ts';
-import type { SchedulePlace } from '../../engine/start-ticks.ts';
+import type { SchedulePlace } from '../../engine/schedule/start-ticks.ts';
 import { type ListenAddress, listen } from '../../platform/http-server.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { openBoundedServer, usualLimits } from '../http.ts';

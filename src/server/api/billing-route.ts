@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { channels } from '../../domain.ts';
-import { reportBillingLines } from '../../engine/billing.ts';
+import { reportBillingLines } from '../../engine/billing/billing.ts';
 import { requireRun, requireRunsOf } from '../../engine/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';

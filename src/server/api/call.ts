@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { EngineContext } from '../../engine/context.ts';
-import type { SchedulePlace } from '../../engine/start-ticks.ts';
+import type { SchedulePlace } from '../../engine/schedule/start-ticks.ts';
 import { findRun, type Run } from '../../ledger/runs/find.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import type { Logger } from '../../platform/logger.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TokenScope } from '../../domain.ts';
+import { allows, openTokenCheck, type TokenCheck } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { allows, openTokenCheck, type TokenCheck } from '../../engine/tokens.ts';
 import type { RefusalCount } from '../refusal-count.ts';
 import { type Call, keepCall } from './call.ts';
 import { ProblemError, sendProblem } from './problem.ts';

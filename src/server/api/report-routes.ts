@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { rejectionReasons } from '../../domain.ts';
-import { reportContacts } from '../../engine/contact-report.ts';
-import { reportFailures } from '../../engine/failure-report.ts';
-import { reportMissing } from '../../engine/missing-report.ts';
-import { reportRun } from '../../engine/run-report.ts';
+import { reportContacts } from '../../engine/reporting/contact-report.ts';
+import { reportFailures } from '../../engine/reporting/failure-report.ts';
+import { reportMissing } from '../../engine/reporting/missing-report.ts';
+import { reportRun } from '../../engine/reporting/run-report.ts';
 import { duration, timeZone } from '../../platform/scalars.ts';
 import { contactSheet, reportedStates } from '../../report/contact-sheet.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { channels, runStates } from '../../domain.ts';
-import { requireStatus } from '../../engine/run-status.ts';
+import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { findRun, type ListedRun, listRuns, type Run } from '../../ledger/runs/find.ts';
 import { type Call, callOf, existingRun } from './call.ts';
 import { ofProblems } from './problem.ts';

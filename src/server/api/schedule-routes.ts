@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { describeSchedules } from '../../engine/schedules.ts';
-import { listCampaigns } from '../../engine/served-campaigns.ts';
+import { describeSchedules } from '../../engine/schedule/schedules.ts';
+import { listCampaigns } from '../../engine/schedule/served-campaigns.ts';
 import { callOf } from './call.ts';
 import { answer, nothing, type Routes, scoped } from './route.ts';
 import { campaignList, scheduleList } from './schemas.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { leaveToWorkers } from '../../engine/begin-run.ts';
+import { startByKey } from '../../engine/access/start-by-key.ts';
+import { leaveToWorkers } from '../../engine/dispatch/begin-run.ts';
+import { cancel, pause } from '../../engine/dispatch/stop-run.ts';
 import { requireRun } from '../../engine/find-run.ts';
-import { startByKey } from '../../engine/start-by-key.ts';
-import { cancel, pause } from '../../engine/stop-run.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
 import { type Call, callOf, existingRun } from './call.ts';
 import { asConflict, ProblemError } from './problem.ts';

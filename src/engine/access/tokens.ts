@@ -1,0 +1,99 @@
+import { InputError, type TokenScope, tokenScopes } from '../../domain.ts';
+import { inTransaction } from '../../ledger/connection.ts';
+import {
+  addToken,
+  findToken,
+  noteTokenUse,
+  revokeToken as revokeNamed,
+  type Token,
+} from '../../ledger/tokens/tokens.ts';
+import { digestOf, isSecretOf } from '../../platform/digest.ts';
+import { audited } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+
+/** What begins every token, so that people and scanners know one when they see it. */
+const prefix = 'volley_';
+/** Random bytes of a token: 192 bits. */
+const size = 24;
+const written = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
+
+/**
+ * Makes a token of the API. It is told once: only its SHA-256 is kept.
+ *
+ * @param owner the person it stands for, who may not approve what was planned with it
+ * @throws InputError when the name was used before
+ */
+export async function createToken(
+  context: EngineContext,
+  asked: {
+    readonly name: string;
+    readonly owner: string;
+    readonly scope: TokenScope;
+    readonly expiresAt: Date | null;
+  },
+): Promise<string> {
+  const token = prefix + context.randomBytes(size).toString('hex');
+  const { name, owner, scope, expiresAt } = asked;
+  const act = { action: 'token created', subject: name, details: { owner, scope, expiresAt } } as const;
+  await audited(context, act, (note) =>
+    inTransaction(context.ledger.pool, async (client) => {
+      const createdAt = context.now();
+      if (!(await addToken(client, { ...asked, sha256: digestOf(token), createdAt }))) {
+        const what =
+          'There is, or was, a token of this name; choose another, so that the audit trail means one.';
+        throw new InputError([{ where: `token ${name}`, what }]);
+      }
+      await note(client);
+    }),
+  );
+  return token;
+}
+
+/** @throws InputError when there is no such token, or it was revoked before */
+export async function revokeToken(context: EngineContext, name: string): Promise<void> {
+  await audited(context, { action: 'token revoked', subject: name }, (note) =>
+    inTransaction(context.ledger.pool, async (client) => {
+      const end = await revokeNamed(client, name, context.now());
+      const refuse = (what: string): never => {
+        throw new InputError([{ where: `token ${name}`, what }]);
+      };
+      if (end === undefined) refuse('There is no such token; `volley token list` lists them.');
+      if (end === 'revoked before') refuse('It was revoked already.');
+      await note(client);
+    }),
+  );
+}
+
+/** What a caller has shown. */
+export type TokenCheck =
+  | { readonly kind: 'valid'; readonly token: Token }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'expired' | 'revoked'; readonly token: Token };
+
+/** A use of a token is noted no more often than this, over all processes (milliseconds). */
+const useNoted = 60_000;
+
+/** Checks tokens, anew each time: one that is revoked is of no use from the next call on. */
+export function openTokenCheck({ ledger, now }: EngineContext): (given: string) => Promise<TokenCheck> {
+  /** When this process last noted the use of each. */
+  const noted = new Map<string, number>();
+  return async (given) => {
+    // What is none of ours by its look costs the ledger nothing.
+    if (!written.test(given)) return { kind: 'unknown' };
+    const found = await findToken(ledger.pool, digestOf(given));
+    if (!found || !isSecretOf(given, found.sha256)) return { kind: 'unknown' };
+    const { sha256: _, ...token } = found;
+    const time = now();
+    if (token.revokedAt !== null) return { kind: 'revoked', token };
+    if (token.expiresAt !== null && token.expiresAt <= time) return { kind: 'expired', token };
+    if ((noted.get(token.name) ?? Number.NEGATIVE_INFINITY) <= time.getTime() - useNoted) {
+      noted.set(token.name, time.getTime());
+      await noteTokenUse(ledger.pool, token.name, time, new Date(time.getTime() - useNoted));
+    }
+    return { kind: 'valid', token };
+  };
+}
+
+export function allows(scope: TokenScope, needed: TokenScope): boolean {
+  return tokenScopes.indexOf(scope) >= tokenScopes.indexOf(needed);
+}

@@ -1,0 +1,94 @@
+import { InputError } from '../../domain.ts';
+import { type Closing, closePeriod, closingOf } from '../../ledger/billing/close.ts';
+import { bookPending } from '../../ledger/billing/fold.ts';
+import {
+  type BillingLine,
+  type BillingQuery,
+  type BillingReport,
+  type BillingTotal,
+  reportBilling,
+  streamBilling,
+} from '../../ledger/billing/report.ts';
+import { inSnapshot } from '../../ledger/snapshot.ts';
+import { audited, type Note } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+
+/** A billing report, all of it as of one moment. */
+export type StreamedBilling = {
+  readonly lines: AsyncIterable<readonly BillingLine[]>;
+  /** Of the last period, where all that is reported is closed and the same lines come again. */
+  readonly closing: Closing | undefined;
+  /** Known after the last line. */
+  readonly totals: () => readonly BillingTotal[];
+  /** The same figures by other dimensions. */
+  readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
+};
+
+/** Books what is not in the entries of billing yet, so that the next report has less to do. */
+export async function bookBilling({ ledger }: EngineContext): Promise<void> {
+  while ((await bookPending(ledger.pool)) > 0);
+}
+
+/** The billing report of whatever was committed before, in constant memory. */
+export async function reportBillingLines<Result>(
+  context: EngineContext,
+  query: BillingQuery,
+  use: (report: StreamedBilling) => Promise<Result>,
+): Promise<Result> {
+  await bookBilling(context);
+  return inSnapshot(context.ledger.pool, async (client) => {
+    let totals: readonly BillingTotal[] = [];
+    async function* lines(): AsyncGenerator<readonly BillingLine[], void, undefined> {
+      totals = yield* streamBilling(client, query);
+    }
+    const regroup = (by: BillingQuery['by']): Promise<BillingReport> =>
+      reportBilling(client, { ...query, by });
+    const { until, timeZone } = query;
+    const closing = until === null ? undefined : await closingOf(client, until, timeZone);
+    return use({ lines: lines(), closing, totals: () => totals, regroup });
+  });
+}
+
+/**
+ * Freezes the billing of a month.
+ *
+ * @param month `YYYY-MM`, in the zone
+ * @param closedBy who says so
+ * @throws InputError when it is not over, was closed before, or is not the next one to be closed
+ */
+export async function closeMonth(
+  context: EngineContext,
+  { month, timeZone, closedBy }: AskedClosing,
+): Promise<Closing> {
+  const act = { action: 'billing closed', subject: month, details: { timeZone, by: closedBy } } as const;
+  return audited(context, act, (note) => close(context, { month, timeZone, closedBy }, note));
+}
+
+type AskedClosing = { readonly month: string; readonly timeZone: string; readonly closedBy: string };
+
+async function close(
+  { ledger, now }: EngineContext,
+  { month, timeZone, closedBy }: AskedClosing,
+  note: Note,
+): Promise<Closing> {
+  const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), note);
+  const refuse = (what: string): never => {
+    throw new InputError([{ where: `billing close ${month}`, what }]);
+  };
+  switch (end.kind) {
+    case 'closed':
+      return end.closing;
+    case 'closed before': {
+      const { closedAt, closedBy: by } = end.closing;
+      return refuse(`It was closed ${closedAt.toISOString()} by ${by}, and is the same ever since.`);
+    }
+    case 'not next': {
+      const { period, timeZone: zone } = end.last;
+      return refuse(
+        `The last period that is closed is ${period} (${zone}); the next one is the month after it, in the same zone (--time-zone ${zone}).`,
+      );
+    }
+    case 'not over':
+      return refuse(`It is over ${end.endsAt.toISOString()}; a month can be closed after that.`);
+  }
+}

@@ -1,0 +1,114 @@
+import { InputError } from '../../domain.ts';
+import { noteAudit } from '../../ledger/audit/note.ts';
+import { inTransaction } from '../../ledger/connection.ts';
+import {
+  beginPurge,
+  countPurgeable,
+  listPurgeCandidates,
+  type PurgeCandidate,
+  type PurgeLimit,
+} from '../../ledger/purge/candidates.ts';
+import { eraseRun } from '../../ledger/purge/erase-run.ts';
+import { forgetRemovedSuppressions, hashSuppressions } from '../../ledger/purge/hash-suppressions.ts';
+import { eraseOldReports } from '../../ledger/purge/old-reports.ts';
+import { eraseOldTicks } from '../../ledger/purge/old-ticks.ts';
+import { lockRunForRerun } from '../../ledger/runs/lock.ts';
+import { requireHashKey } from '../../ledger/suppressions/hash.ts';
+import { noteOf } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { bookBilling } from './billing.ts';
+
+/** What a purge would erase, or has. */
+export type Purge = {
+  readonly runs: number;
+  readonly recipients: number;
+  /** Raw reports. */
+  readonly reports: number;
+  /** That are hashes then. */
+  readonly suppressions: number;
+  /** Runs that are old enough and are kept. */
+  readonly held: readonly PurgeCandidate[];
+};
+
+/** Looks at what would be erased, and erases nothing. */
+export async function previewPurge(context: EngineContext, limit: PurgeLimit): Promise<Purge> {
+  await bookBilling(context);
+  const { pool } = context.ledger;
+  const candidates = await listPurgeCandidates(pool, limit);
+  const due = candidates.filter(({ held }) => held === null);
+  const counts = await countPurgeable(
+    pool,
+    due.map(({ run }) => run),
+    limit.before,
+  );
+  return { ...sumOf(due), ...counts, held: candidates.filter(({ held }) => held !== null) };
+}
+
+/**
+ * Erases addresses, names, messages, files and raw reports of runs that were over long ago, and turns old suppressions
+ * into hashes. What is counted and billed stays as it was. Stopped in the middle, it goes on when it is called again.
+ *
+ * @param onRun called before a run is erased
+ * @throws InputError when there are suppressions to hash, and no key, or another than before
+ */
+export async function purge(
+  context: EngineContext,
+  limit: PurgeLimit,
+  onRun: (run: PurgeCandidate) => void,
+): Promise<Purge> {
+  const { pool, hashKey } = context.ledger;
+  if (hashKey === null) {
+    const what = 'Suppressed addresses are kept as hashes; set the key for them, before anything is erased.';
+    throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
+  }
+  await requireHashKey(pool, hashKey);
+  await bookBilling(context);
+  const purged: PurgeCandidate[] = [];
+  const held: PurgeCandidate[] = [];
+  let reports = 0;
+  for (const candidate of await listPurgeCandidates(pool, limit)) {
+    if (candidate.held !== null) {
+      held.push(candidate);
+      continue;
+    }
+    // Nobody makes another run of it meanwhile.
+    const lock = await lockRunForRerun(pool, candidate.run);
+    try {
+      const now = context.now();
+      const note = noteOf(context, {
+        action: 'run purged',
+        run: candidate.run,
+        details: { before: limit.before },
+      });
+      const begun =
+        lock &&
+        (await inTransaction(pool, async (client) => {
+          const first = await beginPurge(client, candidate.run, limit, now);
+          if (first) await note(client);
+          return first;
+        }));
+      if (!begun) {
+        held.push({ ...candidate, held: 'it is in use' });
+        continue;
+      }
+      onRun(candidate);
+      reports += await eraseRun(pool, candidate.run);
+      purged.push(candidate);
+    } finally {
+      await lock?.release();
+    }
+  }
+  reports += await eraseOldReports(pool, limit.before);
+  const suppressions = await hashSuppressions(pool, hashKey, limit.before);
+  await forgetRemovedSuppressions(pool, limit.before);
+  await eraseOldTicks(pool, limit.before);
+  const details = { before: limit.before, runs: purged.length, reports, suppressions };
+  // A purge every night is told when it has erased something.
+  if (purged.length + reports + suppressions > 0)
+    await noteAudit(pool, context.actor, { action: 'purged', details }, 'done', context.now());
+  return { ...sumOf(purged), reports, suppressions, held };
+}
+
+function sumOf(runs: readonly PurgeCandidate[]): Pick<Purge, 'runs' | 'recipients'> {
+  return { runs: runs.length, recipients: runs.reduce((sum, { recipients }) => sum + recipients, 0) };
+}

@@ -1,0 +1,119 @@
+import { addressReader } from '../../contacts/address.ts';
+import {
+  type InvoiceLine,
+  type InvoiceOptions,
+  invoiceColumns,
+  readInvoice,
+  type UnreadableLine,
+} from '../../contacts/invoice-file.ts';
+import { closeContactFile, openContactFile } from '../../contacts/read.ts';
+import { InputError, type Problem } from '../../domain.ts';
+import {
+  compareInvoice,
+  type ReconciliationPeriod,
+  type ReconciliationScope,
+} from '../../ledger/billing/compare-invoice.ts';
+import {
+  type ReconciliationLine,
+  type ReconciliationTotal,
+  streamDifferences,
+  totalReconciliation,
+} from '../../ledger/billing/reconcile.ts';
+import { stageInvoice } from '../../ledger/billing/stage-invoice.ts';
+import { inSession } from '../../ledger/connection.ts';
+import type { EngineContext } from '../context.ts';
+
+export type InvoiceToRead = Pick<InvoiceOptions, 'columns' | 'decimal'> & {
+  /** As errors show it. */
+  readonly name: string;
+  readonly bytes: AsyncIterable<Buffer>;
+  /** Of numbers that the invoice has without a country code; ISO 3166. */
+  readonly country: string | undefined;
+  /** Lines that cannot be read are counted; otherwise they are an error. */
+  readonly skipUnreadable: boolean;
+  /** Physical lines before the header. */
+  readonly skipLines: number;
+};
+
+/** An invoice beside the ledger, as of one moment. */
+export type Reconciliation = {
+  readonly name: string;
+  /** Whether the invoice has units. */
+  readonly hasUnits: boolean;
+  readonly hasDate: boolean;
+  /** Can be read once. */
+  readonly differences: AsyncIterable<readonly ReconciliationLine[]>;
+  readonly totals: readonly ReconciliationTotal[];
+  /** Lines that were passed over: how many, and the first of them. */
+  readonly unreadable: { readonly lines: number; readonly problems: readonly Problem[] };
+};
+
+/** Unreadable lines that are shown; all are counted. */
+const shownProblems = 20;
+
+/**
+ * Compares the service's own statement with the ledger. Memory does not grow with either.
+ *
+ * @throws InputError when the invoice cannot be read, or a line of it, unless those are to be skipped
+ */
+export async function reconcileInvoice<Result>(
+  { ledger }: EngineContext,
+  invoice: InvoiceToRead,
+  period: ReconciliationPeriod,
+  scope: ReconciliationScope,
+  use: (reconciliation: Reconciliation) => Promise<Result>,
+): Promise<Result> {
+  const { name, skipLines } = invoice;
+  const file = await openContactFile(invoice.bytes, name, { skipLines });
+  try {
+    const columns = invoiceColumns(file, invoice.columns);
+    const readAddress = addressReader('sms', invoice.country, 'allow', 'there is no --country');
+    if (!readAddress)
+      throw new InputError([
+        { where: '--country', what: `"${invoice.country}" is not a country with phone numbers.` },
+      ]);
+    const unreadable = { lines: 0, problems: [] as Problem[] };
+    const lines = readInvoice(file, { ...invoice, readAddress });
+    return await inSession(ledger.pool, async (client) => {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      await stageInvoice(client, readable(lines, unreadable));
+      if (unreadable.lines > 0 && !invoice.skipUnreadable) throw unreadableLines(name, unreadable);
+      await compareInvoice(client, period, scope);
+      const result = await use({
+        name,
+        hasUnits: columns.Units !== undefined,
+        hasDate: columns.Date !== undefined,
+        totals: await totalReconciliation(client),
+        differences: streamDifferences(client),
+        unreadable,
+      });
+      await client.query('COMMIT');
+      return result;
+    });
+  } finally {
+    await closeContactFile(file);
+  }
+}
+
+/** Passes on what can be read, and counts the rest. */
+async function* readable(
+  batches: AsyncIterable<readonly (InvoiceLine | UnreadableLine)[]>,
+  unreadable: { lines: number; readonly problems: Problem[] },
+): AsyncGenerator<readonly InvoiceLine[], void, undefined> {
+  for await (const batch of batches) {
+    for (const line of batch) {
+      if (line.kind === 'line') continue;
+      unreadable.lines++;
+      if (unreadable.problems.length < shownProblems) unreadable.problems.push(line.problem);
+    }
+    yield batch.filter((line) => line.kind === 'line');
+  }
+}
+
+function unreadableLines(
+  name: string,
+  { lines, problems }: { readonly lines: number; readonly problems: readonly Problem[] },
+): InputError {
+  const what = `${lines} line${lines === 1 ? '' : 's'} of the invoice cannot be read, so nothing was compared. Mend them, or leave them out with --skip-unreadable.`;
+  return new InputError([...problems, { where: name, what }]);
+}

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { InputError } from '../domain.ts';
+import { whyUnreadable } from '../platform/file-error.ts';
+import { faultyLine } from '../platform/utf8.ts';
+import type { Settings } from './settings.ts';
+
+/** Where the accounts file is, relative to the working folder. */
+export function accountsPath({ environment }: Settings): string {
+  return environment['VOLLEY_ACCOUNTS'] || 'campaigns/accounts.yaml';
+}
+
+/** @throws InputError when the file cannot be read, or is not UTF-8 */
+export async function readText(
+  path: string,
+  settings: Settings,
+  kind: 'campaign' | 'accounts',
+): Promise<string> {
+  const bytes = await readFile(resolve(settings.workingFolder, path)).catch((error: unknown) => {
+    const hint = kind === 'accounts' ? ' VOLLEY_ACCOUNTS names it.' : '';
+    throw new InputError(
+      [{ where: path, what: `The ${kind} file cannot be read (${whyUnreadable(error)}).${hint}` }],
+      { cause: error },
+    );
+  });
+  const line = faultyLine(bytes);
+  if (line === undefined) return bytes.toString('utf8');
+  const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
+  throw new InputError([{ where: `${path}:${line}`, what }]);
+}

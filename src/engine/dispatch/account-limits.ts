@@ -1,0 +1,82 @@
+import { InputError, type RateLimits } from '../../domain.ts';
+import { readAccountLimits } from '../../gateway/account-limits.ts';
+import { inTransaction } from '../../ledger/connection.ts';
+import { listRateLimits } from '../../ledger/limits/list.ts';
+import { lookAtRateLimits } from '../../ledger/limits/look.ts';
+import { setRateLimits } from '../../ledger/limits/set.ts';
+import { nearest } from '../../platform/nearest.ts';
+import { audited } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { accountsPath, readText } from '../definition-files.ts';
+import type { Settings } from '../settings.ts';
+
+/** What stands in the accounts file, what an operator has set in its place, and what follows from both. */
+export type AccountLimits = {
+  readonly account: string;
+  readonly file: RateLimits;
+  readonly set: RateLimits;
+  readonly inForce: RateLimits;
+};
+
+export const noLimits: RateLimits = { requestsPerSecond: null, recipientsPerSecond: null };
+
+export function limitsInForce(set: RateLimits, file: RateLimits): RateLimits {
+  return {
+    requestsPerSecond: set.requestsPerSecond ?? file.requestsPerSecond,
+    recipientsPerSecond: set.recipientsPerSecond ?? file.recipientsPerSecond,
+  };
+}
+
+/**
+ * The limits of the accounts of the accounts file, in its order, then of those that only the ledger knows.
+ *
+ * @param account only this one
+ * @throws InputError when the accounts file is faulty, or there is no such account
+ */
+export async function listAccountLimits(
+  { ledger }: Pick<EngineContext, 'ledger'>,
+  settings: Settings,
+  account?: string,
+): Promise<AccountLimits[]> {
+  const path = accountsPath(settings);
+  const inFile = readAccountLimits(await readText(path, settings, 'accounts'), path);
+  const inLedger = await listRateLimits(ledger.pool);
+  const names = [...new Set([...inFile.keys(), ...inLedger.keys()])];
+  if (account !== undefined && !names.includes(account)) {
+    const what = `There is no account "${account}".${nearest(account, names)} The accounts: ${names.join(', ') || 'none'}.`;
+    throw new InputError([{ where: path, what }]);
+  }
+  return names
+    .filter((name) => account === undefined || name === account)
+    .map((name) => {
+      const file = inFile.get(name) ?? noLimits;
+      const set = inLedger.get(name) ?? noLimits;
+      return { account: name, file, set, inForce: limitsInForce(set, file) };
+    });
+}
+
+/**
+ * Changes what is set for an account; null goes back to the accounts file. Workers follow within half a second.
+ *
+ * @returns its limits after that
+ * @throws InputError as `listAccountLimits` does
+ */
+export async function changeAccountLimits(
+  context: EngineContext,
+  settings: Settings,
+  account: string,
+  changes: Partial<RateLimits>,
+): Promise<AccountLimits[]> {
+  const { pool } = context.ledger;
+  const act = { action: 'limits set', subject: account, details: changes } as const;
+  const known = await audited(context, act, async (note) => {
+    const before = await listAccountLimits(context, settings, account);
+    await inTransaction(pool, async (client) => {
+      await setRateLimits(client, account, changes);
+      await note(client);
+    });
+    return before;
+  });
+  const set = await lookAtRateLimits(pool, account);
+  return known.map(({ file }) => ({ account, file, set, inForce: limitsInForce(set, file) }));
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { type FrozenWindow, frozenWindow } from '../../campaign/window-definition.ts';
+import { priorities } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { mostSlots, type SlicePlan } from '../../ledger/slices/enqueue.ts';
+import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
+
+/** What dispatch needs of the definition that was frozen when the run was planned; older ones lack the newer keys. */
+const frozenDefinition = z.object({
+  dispatch: z.object({
+    concurrency: z.number(),
+    priority: z.enum(priorities).default('normal'),
+    retries: z.number(),
+    onUnknown: z.enum(['hold', 'resend']).default('hold'),
+    resends: z.number().default(0),
+    onRejected: z.enum(['keep', 'bisect']).default('keep'),
+    failFast: z.object({ first: z.number(), share: z.number().optional() }).optional(),
+  }),
+});
+
+const frozenWindows = z.object({ window: frozenWindow });
+
+/** @returns undefined for a run that may be sent at any time */
+export function windowOf(definition: unknown): FrozenWindow | undefined {
+  return frozenWindows.parse(definition).window;
+}
+
+export type FailFast = { readonly first: number; readonly share?: number | undefined };
+
+/** How a run is sent through an account. */
+export type DispatchSettings = {
+  readonly plan: SlicePlan;
+  readonly policy: DoubtPolicy;
+  /** Requests in flight in one slice. */
+  readonly concurrency: number;
+  readonly retries: number;
+  readonly bisect: boolean;
+  readonly failFast: FailFast | undefined;
+};
+
+export function failFastOf(definition: unknown): FailFast | undefined {
+  return frozenDefinition.parse(definition).dispatch.failFast;
+}
+
+type Limits = Pick<Account, 'name' | 'concurrency' | 'statusLookUp'>;
+
+/**
+ * An account's concurrency is shared out over the slices that it may have at once, so that all workers together never
+ * have more in flight; a campaign that wants less gets fewer slices, and smaller shares.
+ *
+ * @param definition as it was frozen
+ */
+export function dispatchSettings(run: string, account: Limits, definition: unknown): DispatchSettings {
+  const { dispatch } = frozenDefinition.parse(definition);
+  const slots = slotsOf(account.concurrency);
+  const share = account.concurrency / slots;
+  return {
+    plan: {
+      run,
+      account: account.name,
+      slots,
+      atOnce: Math.min(slots, Math.max(1, Math.floor(dispatch.concurrency / share))),
+      canary: dispatch.failFast !== undefined,
+      priority: dispatch.priority,
+    },
+    policy: {
+      lookUp: account.statusLookUp,
+      resends: dispatch.onUnknown === 'resend' ? dispatch.resends : 0,
+    },
+    concurrency: Math.min(share, dispatch.concurrency),
+    retries: dispatch.retries,
+    bisect: dispatch.onRejected === 'bisect',
+    failFast: dispatch.failFast,
+  };
+}
+
+/** As many as there can be that get equal shares. */
+function slotsOf(concurrency: number): number {
+  for (let slots = mostSlots; slots > 1; slots--) if (concurrency % slots === 0) return slots;
+  return 1;
+}

@@ -1,0 +1,83 @@
+import type { Account } from '../../gateway/account.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { LookUp } from '../../gateway/look-up.ts';
+import type { Doubt } from '../../ledger/requests/doubts.ts';
+import { acceptProven } from '../../ledger/requests/resolve.ts';
+import type { EngineContext } from '../context.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { requireLookUp } from './require-look-up.ts';
+import { type NamedRequests, openDoubts } from './resolve.ts';
+
+/** Requests by what the service said of them. */
+export type LookUpCounts = {
+  /** Accepted now. */
+  readonly found: number;
+  /** Still in doubt, for it proves nothing: it may not have been processed yet. */
+  readonly notFound: number;
+  /** Still in doubt: there was no answer, or none that can be told. */
+  readonly unclear: number;
+};
+
+export type LookUpEnd = LookUpCounts &
+  (
+    | { readonly kind: 'finished' | 'stopped' }
+    /** The service refused the credential; its words. */
+    | { readonly kind: 'refused'; readonly words: readonly string[] }
+  );
+
+/** What a request is accepted for. */
+export const lookUpProof = 'proved by the status look-up';
+
+/**
+ * Asks the service once about each request in doubt, and records at once which of them it has.
+ *
+ * @param rate of the account
+ * @throws InputError as `openDoubts`, and when the account has no status look-up
+ */
+export async function lookUpDoubts(
+  context: EngineContext,
+  {
+    account,
+    gateway,
+    rate,
+  }: {
+    readonly account: Account;
+    readonly gateway: Gateway;
+    readonly rate: Pick<RateLimiter, 'admitLookUp'>;
+  },
+  requests: NamedRequests,
+  stop: AbortSignal,
+  onAnswer: (doubt: Doubt, answer: LookUp) => void,
+): Promise<LookUpEnd> {
+  requireLookUp(account);
+  const counts = { found: 0, notFound: 0, unclear: 0 };
+  for await (const page of await openDoubts(context, requests)) {
+    for (const doubt of page) {
+      if (!(await rate.admitLookUp(stop))) return { kind: 'stopped', ...counts };
+      // An answer that has not come is not waited for: asking changes nothing.
+      const answer = await gateway.lookUp(doubt.messageId, stop);
+      if (answer.kind === 'unclear' && stop.aborted) return { kind: 'stopped', ...counts };
+      onAnswer(doubt, answer);
+      switch (answer.kind) {
+        case 'found':
+          await acceptProven(context.ledger.pool, {
+            run: requests.run,
+            request: doubt.request,
+            proof: lookUpProof,
+            now: context.now(),
+          });
+          counts.found++;
+          break;
+        case 'not_found':
+          counts.notFound++;
+          break;
+        case 'unclear':
+          counts.unclear++;
+          break;
+        case 'unauthorized':
+          return { kind: 'refused', words: answer.words, ...counts };
+      }
+    }
+  }
+  return { kind: 'finished', ...counts };
+}

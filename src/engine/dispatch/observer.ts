@@ -1,0 +1,71 @@
+import type { RunState } from '../../domain.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { Settlement } from '../../ledger/requests/settlement.ts';
+import type { RateLimiter } from './rate-limit.ts';
+
+/** Who is told of a dispatch while it goes on, to count or to log. What is told is never a secret, nor an address. */
+export type Observer = {
+  /** An exchange with the service begins. @returns to be called when it is over */
+  readonly sending: (account: string) => () => void;
+  /** An outcome is committed. `planned`: provably not taken, and given back. */
+  readonly settled: (request: SettledRequest) => void;
+  /** Requests had to wait so long (milliseconds) for the account's rate, and for who is before them. */
+  readonly waited: (account: string, milliseconds: number) => void;
+  /** A run that was sent here is so no more. May be told several times. */
+  readonly over: (run: OverRun) => void;
+};
+
+export type SettledRequest = {
+  readonly account: string;
+  readonly run: string;
+  readonly messageId: string;
+  readonly state: Settlement['state'];
+};
+
+export type OverRun = {
+  readonly account: string;
+  readonly run: string;
+  /** Undefined for a run that there is no more. */
+  readonly state: RunState | undefined;
+};
+
+/** For who wants to know nothing. */
+export const noObserver: Observer = {
+  sending: () => () => undefined,
+  settled: () => undefined,
+  waited: () => undefined,
+  over: () => undefined,
+};
+
+/** Tells of each request that it sends; look-ups are not told. */
+export function observedGateway(gateway: Gateway, account: string, { sending }: Observer): Gateway {
+  return {
+    ...gateway,
+    send(request, cutOff) {
+      // First, for it throws what cannot be sent.
+      const evidence = gateway.send(request, cutOff);
+      const over = sending(account);
+      // Evidence is never a rejection.
+      void evidence.then(over, over);
+      return evidence;
+    },
+  };
+}
+
+/** Tells how long is waited, the ledger's own answer included: some milliseconds. */
+export function observedLimiter(
+  limiter: RateLimiter,
+  account: string,
+  { waited }: Observer,
+  monotonic: () => number,
+): RateLimiter {
+  return {
+    ...limiter,
+    async admit(wanted, stop) {
+      const begun = monotonic();
+      const admitted = await limiter.admit(wanted, stop);
+      waited(account, monotonic() - begun);
+      return admitted;
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RateLimits } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { lookAtRateLimits } from '../../ledger/limits/look.ts';
+import { reserveLookUp } from '../../ledger/limits/look-up.ts';
+import { type Reservation, reserveRequests } from '../../ledger/limits/reserve.ts';
+import { spendReservation } from '../../ledger/limits/spend.ts';
+import type { EngineContext } from '../context.ts';
+import { limitsInForce, noLimits } from './account-limits.ts';
+import { type Admit, openAdmissions } from './admissions.ts';
+
+/** How fast an account may be used. One for each account and process; the ledger is what they have in common. */
+export type RateLimiter = {
+  /**
+   * Waits until some requests may be claimed; several that ask at once have their turns in order. When it was stopped,
+   * nothing is used up.
+   */
+  readonly admit: Admit;
+  /**
+   * Says what became of what was admitted: what was not claimed is given back, what was sent beyond it is paid for, and so
+   * are the recipients. Can be tried again where it fails.
+   */
+  readonly spend: (spent: Spent) => Promise<void>;
+  /**
+   * Waits until the service may be asked what became of a request.
+   *
+   * @returns false when it was stopped
+   */
+  readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
+};
+
+export type Spent = {
+  /** As `admit` returned it; 0 for a further attempt, which nothing waits for. */
+  readonly admitted: number;
+  readonly claimed: number;
+  /** Of those that were claimed. */
+  readonly recipients: number;
+};
+
+/** Waits so many milliseconds; rejects when stopped. */
+export type Timer = (milliseconds: number, stop: AbortSignal) => Promise<unknown>;
+
+const processTimer: Timer = (milliseconds, stop) => sleep(milliseconds, undefined, { signal: stop });
+
+type Reserved = Reservation & {
+  /** Those that were reserved with the requests. */
+  readonly recipients: number;
+};
+
+/** An operator's change is seen within so many milliseconds. */
+const lookEvery = 500;
+
+export function openRateLimiter(
+  { ledger: { pool }, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
+  account: Pick<Account, 'name' | 'requestsPerSecond' | 'recipientsPerSecond'>,
+  timer: Timer = processTimer,
+): RateLimiter {
+  const { name, requestsPerSecond, recipientsPerSecond } = account;
+  const file: RateLimits = { requestsPerSecond, recipientsPerSecond };
+  let known: { readonly limits: RateLimits; readonly until: number } | undefined;
+  let looking: Promise<void> | undefined;
+  /** How many recipients the requests of the last batch had each. */
+  let recipientsEach: number | undefined;
+  /** What was reserved, and is not yet spent. */
+  const reserved = { requests: 0, recipients: 0 };
+
+  const learn = (limits: RateLimits): void => {
+    known = { limits, until: monotonic() + lookEvery };
+  };
+  /** Looks at the ledger, once for all that ask meanwhile. */
+  const look = (): Promise<void> => {
+    looking ??= lookAtRateLimits(pool, name)
+      .then((set) => learn(limitsInForce(set, file)))
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  };
+  /** Where there is a limit it is not asked again: the next reservation says whether there still is. */
+  const isUnlimited = async (): Promise<boolean> => {
+    if (!known || (areEqual(known.limits, noLimits) && known.until <= monotonic())) await look();
+    return known !== undefined && areEqual(known.limits, noLimits);
+  };
+
+  const reserve = async (wanted: number): Promise<Reserved> => {
+    // Before the first batch nobody knows how many recipients a request has; then it is one request.
+    const isBlind = recipientsEach === undefined && known?.limits.recipientsPerSecond !== null;
+    const each = recipientsEach ?? 1;
+    const asked = { account: name, wanted: isBlind ? 1 : wanted, recipientsEach: each, file };
+    const reservation = await reserveRequests(pool, asked);
+    const { limits, requests } = reservation;
+    learn(limits);
+    return { ...reservation, recipients: limits.recipientsPerSecond === null ? 0 : requests * each };
+  };
+
+  const wait = async ({ now: start, admittedAt, limits }: Reserved, stop: AbortSignal) => {
+    for (let left = admittedAt - start; left > 0; left -= lookEvery) {
+      if (!(await waited(timer, Math.min(left, lookEvery), stop))) return 'stopped';
+      if (left <= lookEvery) break;
+      await look();
+      // At other rates it would have another place. The change has settled what was reserved before.
+      if (known && !areEqual(known.limits, limits)) return 'changed';
+    }
+    return stop.aborted ? 'stopped' : 'admitted';
+  };
+
+  const obtain: Admit = async (wanted, stop) => {
+    while (!stop.aborted) {
+      if (await isUnlimited()) return wanted;
+      const reservation = await reserve(wanted);
+      const { requests, recipients } = reservation;
+      const outcome = await wait(reservation, stop);
+      if (outcome === 'admitted') {
+        reserved.requests += requests;
+        reserved.recipients += recipients;
+        return requests;
+      }
+      if (outcome === 'stopped') await spendReservation(pool, name, requests, -recipients);
+    }
+    return 0;
+  };
+
+  const spend = async ({ admitted, claimed, recipients }: Spent): Promise<void> => {
+    if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
+    // Nothing was reserved for what was admitted while there was no limit.
+    const paid = Math.min(admitted, reserved.requests);
+    const share = paid === 0 ? 0 : (reserved.recipients * paid) / reserved.requests;
+    reserved.requests -= paid;
+    reserved.recipients -= share;
+    const beyond = known?.limits.requestsPerSecond === null ? 0 : Math.max(0, claimed - admitted);
+    const unused = Math.max(0, paid - claimed) - beyond;
+    const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
+    if (unused === 0 && owed === 0) return;
+    await spendReservation(pool, name, unused, owed).catch((error: unknown) => {
+      // It may be tried again.
+      reserved.requests += paid;
+      reserved.recipients += share;
+      throw error;
+    });
+  };
+
+  return {
+    admit: openAdmissions(obtain, (left) => spend({ admitted: left, claimed: 0, recipients: 0 })),
+    spend,
+    admitLookUp: async (stop) => {
+      if (stop.aborted) return false;
+      const { now: start, admittedAt } = await reserveLookUp(pool, name);
+      return waited(timer, admittedAt - start, stop);
+    },
+  };
+}
+
+/** @returns false when it was stopped */
+async function waited(timer: Timer, milliseconds: number, stop: AbortSignal): Promise<boolean> {
+  if (milliseconds > 0) await timer(Math.ceil(milliseconds), stop).catch(() => undefined);
+  return !stop.aborted;
+}
+
+function areEqual(one: RateLimits, other: RateLimits): boolean {
+  return (
+    one.requestsPerSecond === other.requestsPerSecond && one.recipientsPerSecond === other.recipientsPerSecond
+  );
+}

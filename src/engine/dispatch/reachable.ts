@@ -1,0 +1,21 @@
+import { InputError } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { openGateway } from '../../gateway/gateway.ts';
+
+/**
+ * Makes sure that the service answers the door before anything is written or sent.
+ *
+ * @throws InputError naming the account and why it cannot be reached
+ */
+export async function requireReachable(account: Account): Promise<void> {
+  const gateway = openGateway(account);
+  try {
+    const reachable = await gateway.checkReachable();
+    if (reachable.kind === 'unreachable') {
+      const what = `${account.baseUrl} cannot be reached (${reachable.why}). Is "baseUrl" right, and the service up?`;
+      throw new InputError([{ where: `account ${account.name}`, what }]);
+    }
+  } finally {
+    await gateway.close();
+  }
+}

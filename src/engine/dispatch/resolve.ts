@@ -1,0 +1,102 @@
+import { InputError, type Problem, type Resolution } from '../../domain.ts';
+import { inTransaction } from '../../ledger/connection.ts';
+import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/doubts.ts';
+import { type Resolved, resolveRequests } from '../../ledger/requests/resolve.ts';
+import { audited, noteOf } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { requireRun, requireUnpurgedRun } from '../find-run.ts';
+
+/** Which requests of a run: by number or MessageID; undefined: all that are in doubt. */
+export type NamedRequests = { readonly run: string; readonly named: readonly string[] | undefined };
+
+/** A person's word on requests that are in doubt. */
+export type Word = {
+  readonly resolution: Resolution;
+  /** Who says so. */
+  readonly by: string;
+  readonly reason: string;
+};
+
+/**
+ * The requests of a run that are in doubt, in pages.
+ *
+ * @throws InputError when there is no such run, or one that is named is not in it or not in doubt
+ */
+export async function openDoubts(
+  context: EngineContext,
+  { run, named }: NamedRequests,
+): Promise<AsyncIterable<readonly Doubt[]>> {
+  const { pool } = context.ledger;
+  await requireRun(context, run);
+  return listDoubts(pool, run, named ? await requireDoubts(pool, run, named) : 'all');
+}
+
+/**
+ * Settles requests in doubt by a person's word, all that are meant or none.
+ *
+ * @throws InputError when there is no such run, one that is named is not in it or not in doubt, or the run is over for
+ *   good and they are to be sent again
+ */
+export async function resolveDoubts(
+  context: EngineContext,
+  { run: runId, named }: NamedRequests,
+  word: Word,
+): Promise<Resolved[]> {
+  const { resolution, by, reason } = word;
+  const act = { action: 'requests resolved', run: runId, details: { resolution, by, reason } } as const;
+  return audited(context, act, async () => {
+    await requireRun(context, runId);
+    return inTransaction(context.ledger.pool, async (client) => {
+      const requests = named ? await requireDoubts(client, runId, named) : 'all';
+      const resolved = await resolveRequests(client, { run: runId, requests, ...word, now: context.now() });
+      // The run is locked by now: nobody cancels it between this look and the commit.
+      if (word.resolution === 'resend') await requireNotOver(context, runId);
+      // Settled meanwhile by somebody else: said in the words of what it is now, and nothing is written.
+      if (named && resolved.length < requests.length) await requireDoubts(client, runId, named);
+      const details = { ...act.details, requests: resolved.length };
+      await noteOf(context, { ...act, details })(client);
+      return resolved;
+    });
+  });
+}
+
+async function requireNotOver(context: EngineContext, runId: string): Promise<void> {
+  const { state } = await requireUnpurgedRun(context, runId);
+  if (state !== 'cancelled' && state !== 'failed') return;
+  const what = `The run is ${state}, so nothing of it is sent again. \`volley run --only unknown --of ${runId}\` makes a new run of its unknown recipients.`;
+  throw new InputError([{ where: `run ${runId}`, what }]);
+}
+
+/** @throws InputError naming each that is not in the run, or not in doubt */
+async function requireDoubts(
+  client: Parameters<typeof findRequests>[0],
+  run: string,
+  named: readonly string[],
+): Promise<number[]> {
+  // Requests are counted; a MessageID has 32 characters.
+  const isNumber = (name: string): boolean => /^\d{1,9}$/.test(name);
+  const found = await findRequests(client, run, {
+    requests: named.filter(isNumber).map(Number),
+    messageIds: named.filter((name) => !isNumber(name)),
+  });
+  const problems: Problem[] = [];
+  const requests = new Set<number>();
+  for (const name of named) {
+    const match = found.find(({ request, messageId }) =>
+      isNumber(name) ? request === Number(name) : messageId === name,
+    );
+    const where = `request ${name}`;
+    if (!match) {
+      const what = `Run ${run} has no such request; \`volley resolve ${run}\` lists those in doubt.`;
+      problems.push({ where, what });
+    } else if (match.state !== 'in_doubt') {
+      const because = match.reason === null ? '' : ` (${match.reason})`;
+      const what = `It is ${match.state}${because}; only a request that is in doubt can be resolved.`;
+      problems.push({ where, what });
+    } else {
+      requests.add(match.request);
+    }
+  }
+  if (problems.length > 0) throw new InputError(problems);
+  return [...requests];
+}

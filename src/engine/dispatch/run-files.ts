@@ -1,0 +1,72 @@
+import { LRUCache } from 'lru-cache';
+import type { Channel, Envelope, SendRequest } from '../../domain.ts';
+import type { Ledger } from '../../ledger/connection.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claim.ts';
+import { readRunFiles } from '../../ledger/runs/files.ts';
+
+/** Contents of a run's files by path, in base64. */
+export type FileContents = ReadonlyMap<string, string>;
+
+/** The files of a run, encoded: a file that every request carries is read and encoded once. */
+export type RunFiles = {
+  /** All that the requests refer to, by one query at most. */
+  readonly load: (requests: readonly ClaimedRequest[]) => Promise<FileContents>;
+};
+
+/** Characters of base64 that are kept; files of single contacts pass through. */
+const keptCharacters = 64 * 1024 * 1024;
+
+export function openRunFiles(pool: Ledger['pool'], run: string): RunFiles {
+  const kept = new LRUCache<string, string>({
+    maxSize: keptCharacters,
+    sizeCalculation: (base64) => Math.max(1, base64.length),
+  });
+  return {
+    async load(requests) {
+      const contents = new Map<string, string>();
+      const missing: string[] = [];
+      for (const path of new Set(requests.flatMap(({ envelope }) => pathsOf(envelope)))) {
+        const base64 = kept.get(path);
+        if (base64 === undefined) missing.push(path);
+        else contents.set(path, base64);
+      }
+      if (missing.length === 0) return contents;
+      for (const { path, data } of await readRunFiles(pool, run, missing)) {
+        const base64 = data.toString('base64');
+        kept.set(path, base64);
+        contents.set(path, base64);
+      }
+      return contents;
+    },
+  };
+}
+
+function pathsOf({ files, audio }: Envelope): readonly string[] {
+  return [...files.map(({ path }) => path), ...Object.values(audio)];
+}
+
+/**
+ * What is sent for a claimed request: its envelope with the contents of its files.
+ *
+ * @throws Error for a file that the run does not have
+ */
+export function toSendRequest(
+  channel: Channel,
+  { messageId, envelope, destinations }: ClaimedRequest,
+  contents: FileContents,
+): SendRequest {
+  const contentOf = (path: string): string => {
+    const content = contents.get(path);
+    if (content === undefined) throw new Error(`the run has no file ${path}`);
+    return content;
+  };
+  const audio = Object.entries(envelope.audio).map(([field, path]) => [field, contentOf(path)]);
+  return {
+    channel,
+    messageId,
+    fields: { ...envelope.fields, ...Object.fromEntries(audio) },
+    destinations,
+    files: envelope.files.map(({ path, name }) => ({ Name: name, Data: contentOf(path) })),
+    keypads: envelope.keypads,
+  };
+}

@@ -1,0 +1,57 @@
+import type { Account } from '../../gateway/account.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import { resendDoubts } from '../../ledger/requests/resend.ts';
+import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
+import type { EngineContext } from '../context.ts';
+import type { Holding } from './holding.ts';
+import { lookUpDoubts } from './look-up-doubts.ts';
+import type { Patience } from './patience.ts';
+import type { RateLimiter } from './rate-limit.ts';
+
+export type DoubtWork = {
+  readonly context: EngineContext;
+  readonly patience: Patience;
+  readonly holding: Holding;
+  readonly account: Account;
+  readonly gateway: Gateway;
+  readonly limiter: RateLimiter;
+  readonly policy: DoubtPolicy;
+  readonly stop: AbortSignal;
+};
+
+/**
+ * What can be done about a run's requests in doubt once all others are done, in the order of design.md, "States": the
+ * service is asked, where it can be; then they are sent again, where the campaign says so. What is left is held for a
+ * delivery report or an operator.
+ */
+export async function settleDoubts(work: DoubtWork): Promise<void> {
+  const { context, patience, holding, policy, stop } = work;
+  const { run, owner } = holding.slice;
+  if (policy.lookUp) await lookUp(work);
+  if (stop.aborted || policy.resends === 0) return;
+  await patience.persist(() => resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()));
+}
+
+/** At one request a second a run is not to hang on for longer; `volley resolve --look-up` asks for the rest. Milliseconds. */
+const longestLookUp = 10 * 60_000;
+
+async function lookUp({
+  context,
+  patience,
+  holding,
+  account,
+  gateway,
+  limiter,
+  stop,
+}: DoubtWork): Promise<void> {
+  const long = new AbortController();
+  const timer = setTimeout(() => long.abort(), longestLookUp);
+  const until = AbortSignal.any([stop, long.signal]);
+  const service = { account, gateway, rate: limiter };
+  const requests = { run: holding.slice.run, named: undefined };
+  try {
+    await patience.persist(() => lookUpDoubts(context, service, requests, until, () => undefined));
+  } finally {
+    clearTimeout(timer);
+  }
+}

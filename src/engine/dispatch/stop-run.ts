@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { InputError } from '../../domain.ts';
+import { cancelRun, pauseRun, type Stopped } from '../../ledger/runs/stop.ts';
+import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
+import { watchRuns } from '../../ledger/slices/watch.ts';
+import { audited } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { noSuchRun } from '../find-run.ts';
+
+/**
+ * Nothing more of the run is sent from now on, by whatever process.
+ *
+ * @throws InputError when there is no such run, or it is neither planned nor running
+ */
+export async function pause(context: EngineContext, run: string, reason: string): Promise<void> {
+  const { ledger } = context;
+  await audited(context, { action: 'run paused', run, details: { reason } }, async (note) => {
+    requireChanged(run, await pauseRun(await ledger.queue(), ledger.pool, run, reason, note));
+  });
+}
+
+/**
+ * What is planned is never sent.
+ *
+ * @throws InputError when there is no such run, or it is over
+ */
+export async function cancel(context: EngineContext, run: string, reason: string): Promise<void> {
+  const { ledger, now } = context;
+  await audited(context, { action: 'run cancelled', run, details: { reason } }, async (note) => {
+    requireChanged(run, await cancelRun(await ledger.queue(), ledger.pool, run, reason, now(), note));
+  });
+}
+
+function requireChanged(run: string, stopped: Stopped | undefined): void {
+  if (!stopped) noSuchRun(run);
+  if (stopped.changed) return;
+  const what = `The run is ${stopped.state} already; there is nothing to stop.`;
+  throw new InputError([{ where: `run ${run}`, what }]);
+}
+
+/** How long a stopped run's last answers are waited for (milliseconds); a draining process gives up on them by then. */
+const longestDrain = 10_000;
+
+/** Resolves when no living worker holds anything of the run, or its workers have had time enough. */
+export async function waitUntilIdle(context: EngineContext, run: string, stop: AbortSignal): Promise<void> {
+  const { ledger, monotonic, now } = context;
+  const queue = await ledger.queue();
+  const end = monotonic() + longestDrain;
+  while (!stop.aborted && monotonic() < end) {
+    // There may be no other process that would notice.
+    await reapDeadWorkers(queue, ledger.pool, null, now);
+    const watch = (await watchRuns(ledger.pool, [run])).get(run);
+    if (!watch || watch.held === 0) return;
+    await sleep(100);
+  }
+}

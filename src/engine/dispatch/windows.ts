@@ -1,0 +1,74 @@
+import type { Definition } from '../../campaign/definition.ts';
+import { localTime, stateAt } from '../../campaign/window.ts';
+import type { FrozenWindow } from '../../campaign/window-definition.ts';
+import { openWindowGate, type WindowGate } from '../../campaign/window-gate.ts';
+import { InputError, type InterfaceName } from '../../domain.ts';
+import type { PlannedWindow, PlanWindow } from '../../ledger/contacts/windows.ts';
+import type { SliceQueue } from '../../ledger/slices/queue.ts';
+import { listDueWindows, openWindow, type SliceWindow } from '../../ledger/slices/windows.ts';
+import { canSayZone } from '../../wire/time-zone.ts';
+import type { EngineContext } from '../context.ts';
+import type { AccountDesks } from './account-desk.ts';
+import { dispatchSettings, windowOf } from './dispatch-settings.ts';
+
+/**
+ * How it is with the windows of a run that is planned now.
+ *
+ * @returns undefined for a campaign without a window
+ */
+export function windowPlanner(
+  window: FrozenWindow | Definition['window'],
+  interfaceName: InterfaceName,
+  now: Date,
+): PlanWindow | undefined {
+  if (!window) return undefined;
+  return (zones) => {
+    const { open, until } = stateAt(window, zones, now);
+    if (open) return { opensAt: null, shutsAt: until, handover: null };
+    if (window.hold === 'engine' || until === null) return { opensAt: until, shutsAt: null, handover: null };
+    return { opensAt: null, shutsAt: null, handover: handoverAt(until, zones, interfaceName) };
+  };
+}
+
+/** In a zone of theirs that the interface has a name for, or in UTC. */
+function handoverAt(
+  at: Date,
+  zones: readonly string[],
+  interfaceName: InterfaceName,
+): PlannedWindow['handover'] {
+  const zone = zones.find((each) => canSayZone(interfaceName, each)) ?? 'UTC';
+  return { at, fields: { SendTime: localTime(at, zone), TimeZone: zone } };
+}
+
+/** @returns undefined for a slice that may be sent at any time */
+export function gateOf(definition: unknown, window: SliceWindow | null): WindowGate | undefined {
+  const rule = window && windowOf(definition);
+  return rule ? openWindowGate(rule, window) : undefined;
+}
+
+/**
+ * Opens the windows of all runs that are to open by now. Accounts that are not here are left to workers that have them.
+ *
+ * @param onUnknownAccount told once of each such account
+ */
+export async function openDueWindows(
+  { ledger: { pool }, now }: EngineContext,
+  queue: SliceQueue,
+  accounts: AccountDesks,
+  onUnknownAccount: (error: InputError) => void = () => {},
+): Promise<void> {
+  for (const due of await listDueWindows(pool, now(), accounts.unknown())) {
+    const { run, definition, place, zones } = due;
+    const desk = await accounts.open(due.account).catch((error: unknown) => {
+      if (!(error instanceof InputError)) throw error;
+      onUnknownAccount(error);
+    });
+    if (!desk) continue;
+    const at = now();
+    const rule = windowOf(definition);
+    const { open, until } = rule ? stateAt(rule, zones, at) : { open: true, until: null };
+    const { plan } = dispatchSettings(run, desk.account, definition);
+    const times = open ? { opensAt: null, shutsAt: until } : { opensAt: until, shutsAt: null };
+    await openWindow(queue, pool, plan, { place, ...times, now: at });
+  }
+}

@@ -1,0 +1,138 @@
+import { dispatch } from '../../campaign/dispatch.ts';
+import type { FrozenTarget } from '../../campaign/notify.ts';
+import { openTariffs } from '../../campaign/tariffs.ts';
+import { addressReader } from '../../contacts/address.ts';
+import type { Contact, Envelope } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { inSession } from '../../ledger/connection.ts';
+import { expandRun } from '../../ledger/contacts/expand.ts';
+import type { PlannedRun } from '../../ledger/contacts/planned-run.ts';
+import { stageContacts } from '../../ledger/contacts/stage.ts';
+import type { EngineContext } from '../context.ts';
+import { firstSlices } from '../plan/plan-run.ts';
+import { newRunId } from '../run-id.ts';
+
+export type Mail = { readonly subject: string; readonly text: string };
+
+type EmailTarget = Extract<FrozenTarget, { kind: 'email' }>;
+
+/** Characters that services are known to take (observed.md); what is cut off is in the report of the run. */
+const longestText = 9_000;
+const longestSubject = 200;
+
+/** What the run of a summary is called. */
+export const mailCampaign = (campaign: string): string => `${campaign} (summary)`;
+
+/**
+ * Plans a run of its own that is one e-mail: one request with a MessageID, attempts, delivery reports and billing, as
+ * all that is sent. Nobody is told of it in turn, and it waits for no approval.
+ *
+ * @param alongside is committed together with the run; where it throws, there is no run
+ * @returns its id
+ */
+export async function planMail(
+  context: EngineContext,
+  account: Account,
+  campaign: string,
+  { to, fields }: EmailTarget,
+  mail: Mail,
+  alongside: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>,
+): Promise<string> {
+  const now = context.now();
+  const run = newRunId(now, context.randomBytes(5));
+  const settings = dispatch.parse(undefined);
+  const envelope = {
+    fields: { ...fields, EmailSubject: subjectOf(mail), MessagePlain: withoutPlaceholders(textOf(mail)) },
+    keypads: [],
+    files: [],
+    audio: {},
+  };
+  const definition = {
+    campaign: mailCampaign(campaign),
+    account: account.name,
+    channel: 'email' as const,
+    message: envelope.fields,
+    files: [],
+    dispatch: settings,
+  };
+  const tariffs = openTariffs('email', account);
+  const first = await firstSlices(context, run, account, definition);
+  await inSession(context.ledger.pool, async (client) => {
+    await stageContacts(client, {
+      contacts: inOneBatch(contactsOf(to, envelope)),
+      linesBefore: () => 0,
+      partsOf: () => null,
+      tariffOf: tariffs.placeOf,
+      takePieces: async () => [],
+    });
+    await expandRun(
+      client,
+      {
+        run,
+        campaign: definition.campaign,
+        account: account.name,
+        channel: 'email',
+        definition,
+        messageKey: context.randomBytes(32),
+        chunkSize: settings.chunkSize,
+        recipientColumn: 'to',
+        frequencyCap: undefined,
+        contactFiles: [],
+        sourceRun: null,
+        files: { kind: 'read', readFile: async (path) => Promise.reject(new Error(`no file: ${path}`)) },
+        rates: tariffs.rates(),
+        ...first,
+        enqueue: async (session) => {
+          await alongside(session, run);
+          await first.enqueue(session);
+        },
+        approve: () => undefined,
+        createdAt: now,
+      },
+      context.ledger.hashKey,
+    );
+  });
+  return run;
+}
+
+/** One each, as if they stood in a file one below the other. */
+function contactsOf(to: readonly string[], envelope: Envelope): Contact[] {
+  const read = addressReader('email', undefined);
+  return to.map((written, place): Contact => {
+    const address = read?.(written);
+    const at = { file: 0, line: place + 1 };
+    if (address?.kind === 'valid')
+      return {
+        ...at,
+        kind: 'contact',
+        address: address.address,
+        originalAddress: written,
+        envelope,
+        destination: {},
+      };
+    const detail = address?.detail ?? '';
+    return { ...at, kind: 'rejected', column: 'to', reason: 'invalid', detail };
+  });
+}
+
+async function* inOneBatch(contacts: readonly Contact[]): AsyncGenerator<readonly Contact[]> {
+  yield contacts;
+}
+
+function subjectOf({ subject }: Mail): string {
+  return cut(withoutPlaceholders(subject.replaceAll(/\s+/g, ' ')), longestSubject);
+}
+
+function textOf({ text }: Mail): string {
+  return text.length <= longestText ? text : `${cut(text, longestText)}\n…`;
+}
+
+/** Half of a sign of two code units cannot be stored. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
+}
+
+/** The service would fill them, whoever's words they stand in. */
+function withoutPlaceholders(text: string): string {
+  return text.replaceAll('[[', '[ [');
+}

@@ -1,0 +1,196 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { readCampaign } from '../../campaign/campaign.ts';
+import { type FrozenTarget, frozenTarget } from '../../campaign/notify.ts';
+import { InputError, type Problem, type Told } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { callWebhook } from '../../gateway/webhook.ts';
+import { readWebhook } from '../../gateway/webhook-settings.ts';
+import { beginAttempt, noteMailed } from '../../ledger/notifications/settle.ts';
+import type { TakenNotification } from '../../ledger/notifications/take.ts';
+import { runCommand } from '../../platform/run-command.ts';
+import type { EngineContext } from '../context.ts';
+import { pass } from '../points.ts';
+import type { Settings } from '../settings.ts';
+import { type Mail, planMail } from './mail-run.ts';
+import { describeEvent } from './told.ts';
+
+/** What a process has to tell others with. */
+export type TellingTools = {
+  readonly settings: Settings;
+  /** The folder of campaigns with a schedule, relative to the working folder; undefined where there is none. */
+  readonly campaigns: string | undefined;
+  /** @throws InputError for an account that this process does not have */
+  readonly accountNamed: (name: string) => Promise<Account>;
+  /** The words of an e-mail. */
+  readonly writeMail: (told: Told) => Mail;
+};
+
+export type Telling =
+  | { readonly kind: 'told'; readonly output?: string }
+  /** As `told`, by a run that is to be sent. */
+  | { readonly kind: 'mailed'; readonly run: string }
+  | { readonly kind: 'not told'; readonly problem: string; readonly output?: string }
+  /** Whoever it is wants no more. */
+  | { readonly kind: 'gone'; readonly problem: string }
+  /** Another process may have what it takes. */
+  | { readonly kind: 'not here'; readonly problem: string }
+  /** Another process has it by now. */
+  | { readonly kind: 'taken' };
+
+/** Milliseconds that a command has. */
+export const commandTime = 60_000;
+
+/**
+ * Tells somebody, in one attempt, which is noted before anything leaves.
+ *
+ * @param cutOff ends the attempt where it stands
+ */
+export async function tell(
+  context: EngineContext,
+  taken: TakenNotification,
+  tools: TellingTools,
+  cutOff: AbortSignal,
+): Promise<Telling> {
+  const target = frozenTarget.parse(taken.target);
+  switch (target.kind) {
+    case 'command':
+      return runTarget(context, taken, target, tools, cutOff);
+    case 'webhook':
+      return callTarget(context, taken, target, tools, cutOff);
+    case 'email':
+      return mailTarget(context, taken, target, tools);
+  }
+}
+
+type Target<Kind> = Extract<FrozenTarget, { kind: Kind }>;
+
+async function callTarget(
+  context: EngineContext,
+  taken: TakenNotification,
+  target: Target<'webhook'>,
+  { settings }: TellingTools,
+  cutOff: AbortSignal,
+): Promise<Telling> {
+  const problems: Problem[] = [];
+  const webhook = readWebhook(target, () => 'notify', settings.environment, problems);
+  if (!webhook) return { kind: 'not here', problem: problems.map(({ what }) => what).join(' ') };
+  const body = await begin(context, taken);
+  if (body === undefined) return { kind: 'taken' };
+  pass('notification begun', taken.notification);
+  const end = await callWebhook(webhook, { id: taken.notification, now: context.now(), body }, cutOff);
+  pass('notification sent', taken.notification);
+  return end.kind === 'gone' ? { kind: 'gone', problem: 'answered 410: it wants no more of this' } : end;
+}
+
+async function runTarget(
+  context: EngineContext,
+  taken: TakenNotification,
+  { command }: Target<'command'>,
+  tools: TellingTools,
+  cutOff: AbortSignal,
+): Promise<Telling> {
+  const file = campaignFileOf(taken, tools);
+  const problem = await whyNotFrom(file, command);
+  if (file === undefined || problem !== undefined) return { kind: 'not here', problem: problem ?? '' };
+  const body = await begin(context, taken);
+  if (body === undefined) return { kind: 'taken' };
+  pass('notification begun', taken.notification);
+  const environment = environmentOf(taken, tools.settings.environment);
+  const call = { words: command, folder: dirname(file), environment, input: body, within: commandTime };
+  const end = await runCommand(call, cutOff);
+  pass('notification sent', taken.notification);
+  return end.problem === undefined
+    ? { kind: 'told', output: end.output }
+    : { kind: 'not told', problem: end.problem, output: end.output };
+}
+
+/** A schedule is known by its file in the folder of campaigns, wherever that is. */
+function campaignFileOf(
+  { about }: TakenNotification,
+  { settings, campaigns }: TellingTools,
+): string | undefined {
+  if (about.kind === 'run') return about.campaignFile ?? undefined;
+  return campaigns === undefined
+    ? undefined
+    : resolve(settings.workingFolder, join(campaigns, about.missed.schedule));
+}
+
+/** What a program needs to find others and to write in its language; nothing that could be a secret. */
+const passedOn = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
+
+function environmentOf(
+  { notification, event, about }: TakenNotification,
+  environment: Settings['environment'],
+): Record<string, string> {
+  const kept = passedOn.flatMap((name): [string, string][] => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return {
+    ...Object.fromEntries(kept),
+    VOLLEY_NOTIFICATION: notification,
+    VOLLEY_EVENT: event,
+    ...(about.kind === 'run' ? { VOLLEY_RUN: about.run } : { VOLLEY_SCHEDULE: about.missed.schedule }),
+  };
+}
+
+/** Told by nobody else: that it is told, and the run that tells it, are committed together. */
+async function mailTarget(
+  context: EngineContext,
+  taken: TakenNotification,
+  target: Target<'email'>,
+  { accountNamed, writeMail }: TellingTools,
+): Promise<Telling> {
+  const account = await accountNamed(target.account).catch((error: unknown) => {
+    if (!(error instanceof InputError)) throw error;
+    return error;
+  });
+  if (account instanceof InputError) return { kind: 'not here', problem: account.message };
+  const told = await describeEvent(context, taken);
+  const lost = new AbortController();
+  try {
+    const run = await planMail(
+      context,
+      account,
+      told.data.campaign,
+      target,
+      writeMail(told),
+      async (client, planned) => {
+        if (await noteMailed(client, taken, planned, context.now())) return;
+        lost.abort();
+        throw new Error('another process has it');
+      },
+    );
+    pass('notification mailed', taken.notification);
+    return { kind: 'mailed', run };
+  } catch (error) {
+    if (lost.signal.aborted) return { kind: 'taken' };
+    throw error;
+  }
+}
+
+/** @returns what is told; undefined when another process has it by now */
+async function begin(context: EngineContext, taken: TakenNotification): Promise<string | undefined> {
+  const body = taken.body ?? JSON.stringify(await describeEvent(context, taken));
+  return (await beginAttempt(context.ledger.pool, taken, body)) ? body : undefined;
+}
+
+/**
+ * What the ledger says is not run because the ledger says so: whoever can write into it, or plan a campaign from elsewhere,
+ * would have commands run on each machine. The campaign's file here has to say the same.
+ *
+ * @returns why the command is not run on this machine
+ */
+async function whyNotFrom(file: string | undefined, command: readonly string[]): Promise<string | undefined> {
+  const source = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
+  if (file === undefined || source === undefined) return "the campaign's file is not on this machine";
+  try {
+    const { notify = [] } = readCampaign(source, file).value;
+    const wanted = JSON.stringify(command);
+    if (notify.some((target) => JSON.stringify(target.command) === wanted)) return undefined;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+  }
+  return "the campaign's file on this machine has no such command";
+}

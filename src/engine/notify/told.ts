@@ -1,0 +1,21 @@
+import type { Told } from '../../domain.ts';
+import type { TakenNotification } from '../../ledger/notifications/take.ts';
+import type { EngineContext } from '../context.ts';
+import { requireSummary } from '../find-run.ts';
+
+/**
+ * What is told of an event: of a run, its counts as they are now.
+ *
+ * @throws InputError when there is no such run any more
+ */
+export async function describeEvent(
+  context: EngineContext,
+  { about, event, reason, notedAt }: TakenNotification,
+): Promise<Told> {
+  const timestamp = notedAt.toISOString();
+  if (about.kind === 'schedule') {
+    return { type: 'schedule.missed', timestamp, data: { ...about.missed, reason } };
+  }
+  if (event === 'missed') throw new Error(`run ${about.run} cannot be missed`);
+  return { type: `run.${event}`, timestamp, data: { ...(await requireSummary(context, about.run)), reason } };
+}

@@ -1,0 +1,33 @@
+import { type Approval, whyApproval } from '../../campaign/approval.ts';
+import type { CostEstimate } from '../../campaign/cost.ts';
+import { type AskedApproval, askApproval } from '../../ledger/approvals/approvals.ts';
+import type { BillingTotal, PlannedRun } from '../../ledger/contacts/planned-run.ts';
+
+type Enqueue = PlannedRun['enqueue'];
+
+/** What stands between a run that is planned and its being sent. */
+export type ApprovalGate = {
+  /** Looks at what the run would be. */
+  readonly weigh: (totals: readonly BillingTotal[], estimate: CostEstimate) => void;
+  /** In place of putting the run into the queue. */
+  readonly enqueue: Enqueue;
+};
+
+/**
+ * A run that has to be approved is not put into the queue: no worker finds any of it before it is begun, and it is not
+ * begun before it is approved.
+ */
+export function openApprovalGate(
+  written: Approval | undefined,
+  asked: Omit<AskedApproval, 'reason'>,
+  enqueue: Enqueue,
+): ApprovalGate {
+  let reason: string | undefined;
+  return {
+    weigh: (totals, estimate) => {
+      const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
+      reason = whyApproval(written, recipients, estimate);
+    },
+    enqueue: (client) => (reason === undefined ? enqueue(client) : askApproval(client, { ...asked, reason })),
+  };
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { InputError, type Problem } from '../../domain.ts';
+import {
+  type Approval,
+  findApproval,
+  giveApproval,
+  listReadFiles,
+} from '../../ledger/approvals/approvals.ts';
+import { inTransaction } from '../../ledger/connection.ts';
+import { audited, type Note } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { requireRun } from '../find-run.ts';
+import { isSamePerson } from '../persons.ts';
+import type { Settings } from '../settings.ts';
+
+/**
+ * Approves a run that waits for it: by somebody else than who planned it, and only what the files still say.
+ *
+ * @throws InputError when it does not wait, the person is the same, or a file has changed since
+ */
+export async function approveRun(
+  context: EngineContext,
+  settings: Settings,
+  { run, by }: { readonly run: string; readonly by: string },
+): Promise<Approval> {
+  return audited(context, { action: 'run approved', run, details: { by } }, (note) =>
+    approve(context, settings, { run, by }, note),
+  );
+}
+
+async function approve(
+  context: EngineContext,
+  settings: Settings,
+  { run, by }: { readonly run: string; readonly by: string },
+  note: Note,
+): Promise<Approval> {
+  const { pool } = context.ledger;
+  await requireRun(context, run);
+  const refuse = (what: string): never => {
+    throw new InputError([{ where: `run ${run}`, what }]);
+  };
+  const approval = (await findApproval(pool, run)) ?? refuse('It needs no approval.');
+  const { approvedBy, plannedBy } = approval;
+  if (approvedBy !== null) refuse(`It was approved by ${approvedBy} already.`);
+  if (isSamePerson(by, plannedBy)) refuse(`It was planned by ${plannedBy}; somebody else has to approve it.`);
+  const problems = await changesSince(context, settings, approval);
+  if (problems.length > 0) throw new InputError(problems);
+  const now = context.now();
+  const given = await inTransaction(pool, async (client) => {
+    const first = await giveApproval(client, run, by, now);
+    if (first) await note(client);
+    return first;
+  });
+  if (!given) refuse('It does not wait for approval any more.');
+  return { ...approval, approvedBy: by, approvedAt: now };
+}
+
+/** Files that are gone cannot mislead anybody: the run has what they said. */
+async function changesSince(
+  { ledger }: EngineContext,
+  { workingFolder }: Settings,
+  { run, campaignFile, campaignSha256 }: Approval,
+): Promise<Problem[]> {
+  const own =
+    campaignFile !== null && campaignSha256 !== null ? [{ name: campaignFile, sha256: campaignSha256 }] : [];
+  const files = [...own, ...(await listReadFiles(ledger.pool, run))];
+  const problems: Problem[] = [];
+  for (const { name, sha256 } of files) {
+    const now = await digestOf(resolve(workingFolder, name));
+    if (now === undefined || now.equals(sha256)) continue;
+    const what = `It has changed since run ${run} was planned; look at it, cancel the run, and plan another one.`;
+    problems.push({ where: name, what });
+  }
+  return problems;
+}
+
+/** @returns undefined where there is no such file */
+async function digestOf(path: string): Promise<Buffer | undefined> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return hash.digest();
+}

@@ -1,0 +1,124 @@
+import { dirname, resolve } from 'node:path';
+import type { Campaign } from '../../campaign/campaign.ts';
+import {
+  type ChargeCodeList,
+  chargeCodeCheck,
+  checkCampaignChargeCode,
+} from '../../campaign/charge-codes.ts';
+import { type ContactFile, openContactFile } from '../../contacts/read.ts';
+import { type Contact, InputError, type InterfaceName } from '../../domain.ts';
+import { nearest } from '../../platform/nearest.ts';
+import type { Settings } from '../settings.ts';
+import { openFile } from './open-file.ts';
+
+/**
+ * Reads the campaign's list of valid ChargeCodes; undefined where it has none. Holds the campaign's own ChargeCode
+ * against it, if that is the same for everybody.
+ *
+ * @param path of the campaign, relative to the working folder
+ * @throws InputError when the file cannot be read, has no such column or no codes, or does not have the campaign's
+ */
+export async function openChargeCodes(
+  campaign: Campaign,
+  interfaceName: InterfaceName,
+  path: string,
+  settings: Settings,
+): Promise<ChargeCodeList | undefined> {
+  const { chargeCodes } = campaign.value;
+  if (chargeCodes === undefined) return undefined;
+  const fullPath = resolve(settings.workingFolder, dirname(path), chargeCodes.file);
+  // `chargeCodes` itself may be the file's name.
+  const where = campaign.locate(['chargeCodes', 'file']);
+  const { bytes, shown: name } = await openFile(fullPath, settings, where, 'file of ChargeCodes');
+  const file = await openContactFile(bytes, name);
+  const column = codeColumn(file.header, chargeCodes.column, name, campaign);
+  const list = { name, codes: await readCodes(file, column, name) };
+  if (list.codes.size === 0) {
+    throw new InputError([{ where: name, what: 'The file has no ChargeCodes; expected one a line.' }]);
+  }
+  checkCampaignChargeCode(campaign, interfaceName, list);
+  return list;
+}
+
+/** Where the codes stand in a row, and whether the first line holds one too. */
+type CodeColumn = { readonly position: number; readonly headerIsCode: boolean };
+
+/**
+ * The column that is named; else the one that is called ChargeCode, however that is written; else the only one. A
+ * list that is nothing but codes has no header: its first line is one of them.
+ */
+function codeColumn(
+  header: readonly string[],
+  named: string | undefined,
+  name: string,
+  campaign: Campaign,
+): CodeColumn {
+  const columns = `Its columns: ${header.join(', ')}.`;
+  if (named !== undefined) {
+    const position = header.indexOf(named);
+    if (position >= 0) return { position, headerIsCode: false };
+    const what = `${name} has no column "${named}".${nearest(named, header)} ${columns}`;
+    throw new InputError([{ where: campaign.locate(['chargeCodes', 'column']), what }]);
+  }
+
+  const [likely, ...others] = likelyColumns(header);
+  if (likely !== undefined && others.length === 0) {
+    return { position: header.indexOf(likely), headerIsCode: false };
+  }
+  if (header.length === 1) return { position: 0, headerIsCode: true };
+  const found = likely === undefined ? 'None' : 'Several';
+  const what = `${found} of the columns of ${name} could be the ChargeCode; name it: chargeCodes: { file: …, column: … }. ${columns}`;
+  throw new InputError([{ where: campaign.locate(['chargeCodes']), what }]);
+}
+
+/** The surest name first. */
+const columnNames = [/^chargecodes?$/, /^codes?$/];
+
+function likelyColumns(header: readonly string[]): string[] {
+  const found = columnNames.map((pattern) =>
+    header.filter((column) => pattern.test(column.toLowerCase().replaceAll(/[\s_-]/g, ''))),
+  );
+  return found.find((columns) => columns.length > 0) ?? [];
+}
+
+/** Passes contacts on. At their end, those whose ChargeCode is not in the list are told, and there is no run. */
+export async function* checkChargeCodes(
+  contacts: AsyncIterable<readonly Contact[]>,
+  list: ChargeCodeList,
+  nameOf: (file: number) => string,
+  where: string,
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  const { check, throwIfAny } = chargeCodeCheck(list, where);
+  for await (const batch of contacts) {
+    for (const contact of batch) {
+      if (contact.kind === 'rejected') continue;
+      check(contact.envelope.fields['ChargeCode'], contact.line, nameOf(contact.file));
+    }
+    yield batch;
+  }
+  throwIfAny();
+}
+
+async function readCodes(
+  file: ContactFile,
+  { position, headerIsCode }: CodeColumn,
+  name: string,
+): Promise<ReadonlySet<string>> {
+  const codes = new Set<string>();
+  const add = (code = ''): void => {
+    if (code.trim() !== '') codes.add(code.trim());
+  };
+  if (headerIsCode) add(file.header[position]);
+  for await (const batch of file.batches) {
+    for (const row of batch) {
+      // A list that is read in part would call good codes bad.
+      if (row.kind === 'broken') {
+        throw new InputError([
+          { where: `${name}:${row.line}`, what: `The row cannot be read: ${row.detail}.` },
+        ]);
+      }
+      add(row.values[position]);
+    }
+  }
+  return codes;
+}

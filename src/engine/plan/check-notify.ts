@@ -1,0 +1,90 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Campaign } from '../../campaign/campaign.ts';
+import { setFields } from '../../campaign/notify.ts';
+import { hasPlaceholder } from '../../campaign/placeholders.ts';
+import { wrongCharacter, wrongValue } from '../../campaign/values.ts';
+import { addressReader } from '../../contacts/address.ts';
+import { InputError, type Problem } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { readWebhook } from '../../gateway/webhook-settings.ts';
+import { whyUnreadable } from '../../platform/file-error.ts';
+import type { Environment } from '../../platform/secrets.ts';
+import { channelsOf, messageFields } from '../../wire/fields.ts';
+
+type Target = NonNullable<Campaign['value']['notify']>[number];
+type Email = NonNullable<Target['email']>;
+
+/**
+ * Checks what a campaign says of who is told: that secrets are there, programs too, and that accounts can send e-mail.
+ *
+ * @param folder of the campaign, absolute
+ * @param accountNamed throws InputError for an account that is not there
+ * @throws InputError with every problem
+ */
+export async function checkNotify(
+  { value: { notify = [], account: ownAccount, schedule }, locate }: Campaign,
+  environment: Environment,
+  folder: string,
+  accountNamed: (name: string, askedAt: string) => Promise<Account>,
+): Promise<void> {
+  const problems: Problem[] = [];
+  for (const [place, { on, webhook, command, email }] of notify.entries()) {
+    const at = (...path: readonly (string | number)[]): string => locate(['notify', place, ...path]);
+    if (schedule === undefined && on.every((event) => event === 'missed')) {
+      problems.push({ where: at('on'), what: '"missed" is told of a campaign with a schedule only.' });
+    }
+    if (webhook) readWebhook(webhook, (key) => at('webhook', key), environment, problems);
+    const missing = command && (await whyNoProgram(command[0] ?? '', folder));
+    if (missing !== undefined) problems.push({ where: at('command', 0), what: missing });
+    if (email) {
+      const account = await accountNamed(email.account ?? ownAccount, at('email', 'account'));
+      problems.push(...mailProblems(email, account, (...path) => at('email', ...path)));
+    }
+  }
+  if (problems.length > 0) throw new InputError(problems);
+}
+
+/** A name without a slash is looked for in PATH, when it is run. */
+async function whyNoProgram(program: string, folder: string): Promise<string | undefined> {
+  if (!program.includes('/')) return undefined;
+  try {
+    await access(resolve(folder, program), constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const denied = error instanceof Error && 'code' in error && error.code === 'EACCES';
+    return `The program "${program}" cannot be run (${denied ? 'it is not executable' : whyUnreadable(error)}).`;
+  }
+}
+
+function mailProblems(
+  email: Email,
+  account: Account,
+  at: (...path: readonly (string | number)[]) => string,
+): Problem[] {
+  const { interface: interfaceName, format } = account;
+  if (!channelsOf(interfaceName).includes('email')) {
+    const what = `Account "${account.name}" cannot send e-mail: ${interfaceName} has no channel "email". Name another one in "account".`;
+    return [{ where: at(email.account === undefined ? 'to' : 'account'), what }];
+  }
+  const readAddress = addressReader('email', undefined);
+  const addresses = email.to.flatMap((written, place) => {
+    const read = readAddress?.(written);
+    return read?.kind === 'invalid'
+      ? [{ where: at('to', place), what: `"${written}": ${read.detail}.` }]
+      : [];
+  });
+  const target = { interface: interfaceName, format, loopback: false };
+  const known = messageFields(interfaceName, 'email');
+  const fields = setFields(email).flatMap(([name, value]) => {
+    const field = known.find((each) => each.name === name);
+    const what = hasPlaceholder(value)
+      ? 'expected a text without placeholders.'
+      : field === undefined
+        ? `not a field of ${interfaceName}.`
+        : (wrongCharacter(format, value) ?? wrongValue(target, field, value));
+    return what === undefined ? [] : [{ where: at(name), what: `"${name}": ${what}` }];
+  });
+  return [...addresses, ...fields];
+}

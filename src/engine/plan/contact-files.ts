@@ -1,0 +1,129 @@
+import { stat } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import type { Campaign } from '../../campaign/campaign.ts';
+import type { Composition } from '../../campaign/composition.ts';
+import { standardInput } from '../../campaign/contacts-definition.ts';
+import { readBytes } from '../../contacts/bytes.ts';
+import { type ContactFile, closeContactFile, type Delimiter, openContactFile } from '../../contacts/read.ts';
+import { InputError, type Problem } from '../../domain.ts';
+import type { Settings } from '../settings.ts';
+import type { KeptFiles } from './kept-files.ts';
+import { openFile } from './open-file.ts';
+
+/**
+ * The campaign with other contact files than its own.
+ *
+ * @param path of the campaign, relative to the working folder
+ * @param files relative to the working folder
+ */
+export function withContactFiles(
+  campaign: Campaign,
+  path: string,
+  settings: Settings,
+  files: readonly string[],
+): Campaign {
+  const folder = campaignFolder(path, settings);
+  const file = files.map((name) =>
+    name === standardInput ? name : relative(folder, resolve(settings.workingFolder, name)),
+  );
+  if (file.filter((name) => name === standardInput).length > 1) {
+    throw new InputError([{ where: contactsOption, what: 'Standard input can be read only once.' }]);
+  }
+  const { value, locate } = campaign;
+  return {
+    value: { ...value, contacts: { ...value.contacts, file } },
+    // What is not in the campaign has no place there.
+    locate: (place) => (place[0] === 'contacts' && place[1] === 'file' ? contactsOption : locate(place)),
+  };
+}
+
+const contactsOption = '--contacts';
+
+/**
+ * Opens a campaign's contact files and reads their headers.
+ *
+ * @param path of the campaign, relative to the working folder
+ * @param kept keeps what is read of them
+ * @throws InputError with what is wrong with the first that cannot be read; all are closed then
+ */
+export async function openContactFiles(
+  campaign: Campaign,
+  path: string,
+  settings: Settings,
+  kept: KeptFiles | undefined,
+): Promise<readonly ContactFile[]> {
+  const { file: names, encoding, delimiter, skipLines } = campaign.value.contacts;
+  const options = { encoding, delimiter: delimiter && delimiters[delimiter], skipLines };
+  const opened: ContactFile[] = [];
+  try {
+    for (const [index, name] of names.entries()) {
+      const where = campaign.locate(['contacts', 'file', index]);
+      const { bytes, shown } =
+        name === standardInput
+          ? pipedIn(settings, where)
+          : await openFile(resolve(campaignFolder(path, settings), name), settings, where, 'contact file');
+      opened.push(await openContactFile(kept ? kept.keep(index, bytes) : bytes, shown, options));
+    }
+    return opened;
+  } catch (error) {
+    await closeContactFiles(opened);
+    throw error;
+  }
+}
+
+/** How many bytes a campaign's contact files have; undefined where one of them is piped in. */
+export async function contactFileBytes(
+  campaign: Campaign,
+  path: string,
+  settings: Settings,
+): Promise<number | undefined> {
+  let bytes = 0;
+  for (const name of campaign.value.contacts.file) {
+    if (name === standardInput) return undefined;
+    const { size } = await stat(resolve(campaignFolder(path, settings), name));
+    bytes += size;
+  }
+  return bytes;
+}
+
+export async function closeContactFiles(files: readonly ContactFile[]): Promise<void> {
+  for (const file of files) await closeContactFile(file);
+}
+
+/**
+ * A campaign is composed against the header of its first contact file.
+ *
+ * @throws InputError for every other file that lacks a column the campaign uses
+ */
+export function requireColumns(files: readonly ContactFile[], { fileColumns }: Composition): void {
+  const [first, ...others] = files;
+  const problems = others.flatMap(({ name, header }): Problem[] => {
+    const missing = fileColumns.filter((column) => !header.includes(column));
+    if (missing.length === 0) return [];
+    const columns = missing.map((column) => `"${column}"`).join(', ');
+    const what = `The file lacks ${columns}, which the campaign uses and ${first?.name} has. Its columns: ${header.join(', ')}.`;
+    return [{ where: name, what }];
+  });
+  if (problems.length > 0) throw new InputError(problems);
+}
+
+const delimiters: Readonly<Record<NonNullable<Campaign['value']['contacts']['delimiter']>, Delimiter>> = {
+  comma: ',',
+  semicolon: ';',
+  tab: '\t',
+  pipe: '|',
+};
+
+type Opened = Awaited<ReturnType<typeof openFile>>;
+
+function pipedIn(settings: Settings, where: string): Opened {
+  const { standardInput: input } = settings;
+  const shown = 'standard input';
+  if (input && !input.isTTY) return { bytes: readBytes(input, shown), shown };
+  const what = 'The contact file "-" is standard input, and nothing is piped into it; pipe a file in.';
+  throw new InputError([{ where, what }]);
+}
+
+function campaignFolder(path: string, { workingFolder }: Settings): string {
+  return resolve(workingFolder, dirname(path));
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
+import { glob } from 'tinyglobby';
+import type { Campaign } from '../../campaign/campaign.ts';
+import { standardInput } from '../../campaign/contacts-definition.ts';
+import { InputError } from '../../domain.ts';
+import { findDigests } from '../../ledger/runs/contact-files.ts';
+import type { EngineContext } from '../context.ts';
+import type { Settings } from '../settings.ts';
+
+/** There is no file that a campaign has not run before: nothing is wrong, and nothing is to be done. */
+export class NothingNewError extends Error {
+  override readonly name = 'NothingNewError';
+}
+
+/** Of these SHA-256, in hexadecimal digits, those of files that the campaign has run before. */
+export type RanBefore = (campaign: string, digests: readonly string[]) => Promise<ReadonlySet<string>>;
+
+/** A campaign whose contact files are those that its patterns match now. */
+export type MatchedFiles = {
+  readonly campaign: Campaign;
+  /** Absolute paths of files that a pattern matched, for `contacts.moveTo`. */
+  readonly matched: readonly string[];
+};
+
+/**
+ * Finds the contact files that a campaign's patterns match, the oldest first. Names without a pattern stay as they are.
+ *
+ * @param path of the campaign, relative to the working folder
+ * @param ranBefore without it every file is taken
+ * @throws InputError when nothing matches
+ * @throws NothingNewError when all that matches has been run before
+ */
+export async function matchContactFiles(
+  campaign: Campaign,
+  path: string,
+  { workingFolder }: Settings,
+  ranBefore: RanBefore | undefined,
+): Promise<MatchedFiles> {
+  const { file: names, take } = campaign.value.contacts;
+  if (!names.some(isPattern)) return { campaign, matched: [] };
+  const folder = resolve(workingFolder, dirname(path));
+  const found = await Promise.all(names.map((name) => (isPattern(name) ? filesOf(name, folder) : [])));
+  const matched = [...new Set(found.flat())];
+  if (matched.length === 0) {
+    const what = `No file matches ${names.filter(isPattern).join(' or ')}.`;
+    if (ranBefore) throw new NothingNewError(what);
+    throw new InputError([{ where: campaign.locate(['contacts', 'file']), what }]);
+  }
+  const fresh = await newOnes(campaign.value.campaign, matched, ranBefore);
+  if (fresh.length === 0) {
+    throw new NothingNewError(`All ${matched.length} files that match have been run before.`);
+  }
+  const chosen = take === 'newest' ? fresh.slice(-1) : fresh;
+  const file = [...names.filter((name) => !isPattern(name)), ...chosen.map((each) => relative(folder, each))];
+  const { value, locate } = campaign;
+  return {
+    campaign: {
+      value: { ...value, contacts: { ...value.contacts, file } },
+      // What a pattern matched stands where the pattern does.
+      locate: (place) =>
+        locate(place[0] === 'contacts' && place[1] === 'file' ? ['contacts', 'file'] : place),
+    },
+    matched: chosen,
+  };
+}
+
+/** Only * and ? make a pattern: other characters that mean something elsewhere are in names that people have. */
+function isPattern(name: string): boolean {
+  return name !== standardInput && /[*?]/.test(name);
+}
+
+/** The oldest first; of equally old ones, in the order of their names. */
+async function filesOf(pattern: string, folder: string): Promise<string[]> {
+  const names = await glob(pattern.replace(/[()[\]{}!+@]/g, '\\$&'), {
+    cwd: folder,
+    absolute: true,
+    followSymbolicLinks: false,
+    expandDirectories: false,
+  });
+  const files = await Promise.all(names.map(async (name) => ({ name, changed: (await stat(name)).mtimeMs })));
+  return files
+    .toSorted((one, other) => one.changed - other.changed || (one.name < other.name ? -1 : 1))
+    .map(({ name }) => name);
+}
+
+/** Of files with the same content only the first is new. */
+async function newOnes(
+  campaign: string,
+  files: readonly string[],
+  ranBefore: RanBefore | undefined,
+): Promise<string[]> {
+  const digests: string[] = [];
+  for (const file of files) digests.push(await digestOf(file));
+  const known = new Set(await ranBefore?.(campaign, digests));
+  return files.filter((_, place) => {
+    const digest = digests[place] ?? '';
+    if (known.has(digest)) return false;
+    known.add(digest);
+    return true;
+  });
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** A file that could not be moved. */
+export type StuckFile = { readonly file: string; readonly reason: string };
+
+/**
+ * Moves the files that a pattern matched out of the way, where the campaign says so; the run has their content, and their
+ * new names its id.
+ *
+ * @param path of the campaign, relative to the working folder
+ * @returns those that could not be moved
+ */
+export async function moveContactFiles(
+  { campaign, matched }: MatchedFiles,
+  path: string,
+  { workingFolder }: Settings,
+  run: string,
+): Promise<StuckFile[]> {
+  const { moveTo } = campaign.value.contacts;
+  if (moveTo === undefined) return [];
+  const target = resolve(workingFolder, dirname(path), moveTo);
+  const stuck: StuckFile[] = [];
+  for (const file of matched) {
+    try {
+      await mkdir(target, { recursive: true });
+      const ending = extname(file);
+      await move(file, join(target, `${basename(file, ending)}.${run}${ending}`));
+    } catch (error) {
+      stuck.push({ file, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return stuck;
+}
+
+/** By the contact files that runs have kept. */
+export function filesRanBefore({ ledger }: EngineContext): RanBefore {
+  return (campaign, digests) => findDigests(ledger.pool, campaign, digests);
+}
+
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    await copyFile(from, to);
+    await rm(from);
+  }
+}

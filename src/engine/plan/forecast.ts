@@ -1,0 +1,142 @@
+import type { Campaign } from '../../campaign/campaign.ts';
+import type { Definition } from '../../campaign/definition.ts';
+import { type Forecast, forecast } from '../../campaign/forecast.ts';
+import { localTime, momentOf, nextLocalTime } from '../../campaign/window.ts';
+import { isTimeOfDay } from '../../campaign/window-definition.ts';
+import { campaignZone } from '../../campaign/window-faults.ts';
+import { InputError, type RateLimits, type WindowWait } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import type { Portion } from '../../ledger/contacts/windows.ts';
+import { lookAtRateLimits } from '../../ledger/limits/look.ts';
+import type { EngineContext } from '../context.ts';
+import { limitsInForce } from '../dispatch/account-limits.ts';
+import { windowPlanner } from '../dispatch/windows.ts';
+
+/** When a run would end that is begun now, at the rate that is set, if nothing else is sent through its account. */
+export type RunForecast = {
+  /** ISO 8601; null where neither a rate nor a window is set, so that only the service knows. */
+  readonly endsAt: string | null;
+  /** Those of the account that are in force. */
+  readonly limits: RateLimits;
+  /** How many different windows there are; 0: it is sent at any time. */
+  readonly windows: number;
+  /** What cannot go at once; with `hold: service`, the service holds it. What opens first comes first. */
+  readonly waits: readonly WindowWait[];
+  readonly deadline: DeadlineForecast | null;
+};
+
+export type DeadlineForecast = {
+  /** In the zone: `2026-12-01T17:00`. */
+  readonly at: string;
+  readonly timeZone: string;
+  /** Recipients who would be sent to later. */
+  readonly late: number;
+  /** Some of them. */
+  readonly examples: readonly LateRecipient[];
+};
+
+export type LateRecipient = {
+  readonly address: string;
+  /** Where it stands in the contact files. */
+  readonly place: string;
+  /** None where it may be sent to at any time. */
+  readonly timeZones: readonly string[];
+};
+
+const shownLate = 3;
+
+/** What an operator has set counts, where there is a ledger. */
+export async function limitsOf(
+  { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
+  account: Account,
+): Promise<RateLimits> {
+  const { requestsPerSecond, recipientsPerSecond } = account;
+  const inFile = { requestsPerSecond, recipientsPerSecond };
+  return ledger ? limitsInForce(await lookAtRateLimits(ledger.pool, account.name), inFile) : inFile;
+}
+
+/** @param placeOf a line of all files together, as people are told it */
+export function forecastRun(
+  definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule'>,
+  account: Pick<Account, 'interface'>,
+  { limits, from }: { readonly limits: RateLimits; readonly from: Date },
+  portions: readonly Portion[],
+  placeOf: (line: number) => string,
+): RunForecast {
+  const { window } = definition;
+  const zone = campaignZone(definition);
+  const deadline = zone === undefined ? undefined : deadlineOf(definition, zone, from);
+  const plan = windowPlanner(window, account.interface, from);
+  const planned = portions.map((portion) => {
+    const found = plan && portion.zones.length > 0 ? plan(portion.zones) : undefined;
+    return { ...portion, opensAt: found?.opensAt ?? null, sendAt: found?.handover?.at ?? null };
+  });
+  const last = deadline === undefined || zone === undefined ? undefined : momentOf(deadline, zone);
+  const found = forecast(planned, window, limits, { from, deadline: last });
+  const isKnown =
+    window !== undefined || limits.requestsPerSecond !== null || limits.recipientsPerSecond !== null;
+  return {
+    endsAt: (isKnown && found?.endsAt.toISOString()) || null,
+    limits,
+    windows: window ? portions.length : 0,
+    waits: planned
+      .flatMap(({ zones, opensAt, sendAt, requests, recipients }) => {
+        const until = opensAt ?? sendAt;
+        return until ? [{ timeZones: zones, until: until.toISOString(), requests, recipients }] : [];
+      })
+      .sort((one, other) => one.until.localeCompare(other.until)),
+    deadline:
+      deadline === undefined || zone === undefined
+        ? null
+        : { at: deadline, timeZone: zone, ...lateOf(portions, found, placeOf) },
+  };
+}
+
+function deadlineOf(
+  { deadline }: Pick<Definition, 'deadline'>,
+  zone: string,
+  from: Date,
+): string | undefined {
+  return deadline !== undefined && isTimeOfDay(deadline) ? nextLocalTime(deadline, zone, from) : deadline;
+}
+
+function lateOf(
+  portions: readonly Portion[],
+  found: Forecast | undefined,
+  placeOf: (line: number) => string,
+): Pick<DeadlineForecast, 'late' | 'examples'> {
+  // Of windows that never open, all.
+  const counts = portions.map(({ recipients }, index) => found?.late[index] ?? recipients);
+  return {
+    late: counts.reduce((sum, count) => sum + count, 0),
+    examples: portions
+      .flatMap(({ zones, last }, index) =>
+        last
+          .slice(0, counts[index])
+          .map(({ address, line }) => ({ address, place: placeOf(line), timeZones: zones })),
+      )
+      .slice(0, shownLate),
+  };
+}
+
+/** @throws InputError where somebody would miss the deadline, and the campaign says that this is to be refused */
+export function checkDeadline(
+  {
+    value: { onDeadline },
+    locate,
+  }: Pick<Campaign, 'locate'> & {
+    readonly value: Pick<Definition, 'onDeadline'>;
+  },
+  { deadline, endsAt }: RunForecast,
+): void {
+  if (onDeadline !== 'refuse' || deadline === null || deadline.late === 0) return;
+  throw new InputError([{ where: locate(['deadline']), what: lateText(deadline, endsAt) }]);
+}
+
+/** A sentence or two. */
+export function lateText({ at, timeZone, late, examples }: DeadlineForecast, endsAt: string | null): string {
+  const end = endsAt === null ? '' : `, and the last at ${localTime(new Date(endsAt), timeZone)}`;
+  const some = examples.map(({ place, address }) => `${place} (${address})`).join(', ');
+  const who = late === 1 ? '1 recipient' : `${late} recipients`;
+  return `${who} would be sent to after ${at} ${timeZone}${end}; among them ${some}.`;
+}

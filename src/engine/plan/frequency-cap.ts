@@ -1,0 +1,14 @@
+import type { Definition } from '../../campaign/definition.ts';
+import type { FrequencyCap } from '../../ledger/contacts/suppress.ts';
+import { durationText } from '../../platform/scalars.ts';
+
+/** `contacts.notWithin`, for a run that is planned now. */
+export function frequencyCapOf({ campaign, contacts }: Definition, now: Date): FrequencyCap | undefined {
+  if (contacts.notWithin === undefined) return undefined;
+  const { milliseconds, by } = contacts.notWithin;
+  return {
+    since: new Date(now.getTime() - milliseconds),
+    campaign: by === 'campaign' ? campaign : null,
+    time: durationText(milliseconds),
+  };
+}

@@ -1,0 +1,79 @@
+import { createHash, type Hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import type { ContactFilePiece } from '../../ledger/contacts/stage.ts';
+
+/**
+ * Contact files are kept with their run, as they were read, so that it can be reported row by row when the files
+ * themselves have been changed or moved away. They are kept in pieces, each compressed by itself.
+ */
+export type KeptFiles = {
+  /** Passes a file's bytes on, and keeps them. */
+  readonly keep: (file: number, bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
+  /** The pieces that have become whole since this was last called; those of a file that was read to its end are all. */
+  readonly take: () => Promise<readonly ContactFilePiece[]>;
+  /** Bytes that were passed on so far, of all files. */
+  readonly bytesRead: () => number;
+  /** SHA-256 of a file that was read to its end. */
+  readonly digestOf: (file: number) => Buffer;
+};
+
+/** Bytes of a piece, before it is compressed. */
+const pieceSize = 1024 * 1024;
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+/** The quickest: the file is read once more, if ever. */
+const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+export function keepContactFiles(): KeptFiles {
+  const hashes = new Map<number, Hash>();
+  let ready: Promise<ContactFilePiece>[] = [];
+  let bytesRead = 0;
+
+  async function* keep(file: number, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+    const hash = createHash('sha256');
+    hashes.set(file, hash);
+    let pending: Buffer[] = [];
+    let size = 0;
+    let piece = 0;
+    const finishPiece = (): void => {
+      ready.push(compressPiece(file, piece++, Buffer.concat(pending)));
+      pending = [];
+      size = 0;
+    };
+    for await (const chunk of bytes) {
+      hash.update(chunk);
+      bytesRead += chunk.length;
+      pending.push(chunk);
+      size += chunk.length;
+      if (size >= pieceSize) finishPiece();
+      yield chunk;
+    }
+    if (size > 0) finishPiece();
+  }
+
+  return {
+    keep,
+    take: () => {
+      const taken = ready;
+      ready = [];
+      return Promise.all(taken);
+    },
+    bytesRead: () => bytesRead,
+    digestOf: (file) => {
+      const hash = hashes.get(file);
+      if (!hash) throw new Error(`contact file ${file} was not read`);
+      return hash.copy().digest();
+    },
+  };
+}
+
+async function compressPiece(file: number, piece: number, bytes: Buffer): Promise<ContactFilePiece> {
+  return { file, piece, data: await compress(bytes, compression) };
+}
+
+/** The bytes of a kept file, from its pieces in their order. */
+export async function* keptBytes(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  for await (const piece of pieces) yield await decompress(piece);
+}

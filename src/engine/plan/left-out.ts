@@ -1,0 +1,73 @@
+import type { Definition } from '../../campaign/definition.ts';
+import type { Channel } from '../../domain.ts';
+import { type LeftOutAddress, streamLeftOutAddresses } from '../../ledger/contacts/suppress.ts';
+import { inSnapshot } from '../../ledger/snapshot.ts';
+import {
+  type HashKey,
+  hashedDetail,
+  listHashedSuppressions,
+  requireHashKey,
+} from '../../ledger/suppressions/hash.ts';
+import type { EngineContext } from '../context.ts';
+import { frequencyCapOf } from './frequency-cap.ts';
+import type { SuppressionLists } from './suppression-lists.ts';
+
+/** Why an address is left out for a SubAccount; undefined when it is not. */
+type WhyLeftOut = (address: string, subAccount: string) => string | undefined;
+
+/** In the order of importance that a run goes by: the campaign's own lists, suppressions, the frequency cap. */
+export async function readLeftOut(
+  definition: Definition,
+  lists: SuppressionLists,
+  context: Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>,
+): Promise<WhyLeftOut> {
+  type Reason = LeftOutAddress & { readonly recent?: boolean };
+  const reasons = new Map<string, Reason[]>();
+  const add = async (batches: AsyncIterable<readonly Reason[]>): Promise<void> => {
+    for await (const batch of batches) {
+      for (const entry of batch) {
+        const known = reasons.get(entry.address);
+        if (known) known.push(entry);
+        else reasons.set(entry.address, [entry]);
+      }
+    }
+  };
+  await add(lists.addresses);
+  let whyHashed: WhyLeftOut = () => undefined;
+  const { ledger, now } = context;
+  if (ledger) {
+    const { hashKey, pool } = ledger;
+    const cap = frequencyCapOf(definition, now());
+    await inSnapshot(pool, async (client) => {
+      whyHashed = await readHashed(client, definition.channel, hashKey);
+      await add(streamLeftOutAddresses(client, definition.channel, cap));
+    });
+  }
+  return (address, subAccount) => {
+    const known = reasons
+      .get(address)
+      ?.find((entry) => entry.subAccount === '' || entry.subAccount === subAccount);
+    return known && !known.recent ? known.detail : (whyHashed(address, subAccount) ?? known?.detail);
+  };
+}
+
+/** @throws InputError when suppressions are hashed and this is not their key */
+async function readHashed(
+  client: Parameters<typeof listHashedSuppressions>[0],
+  channel: Channel,
+  key: HashKey | null,
+): Promise<WhyLeftOut> {
+  const subAccounts = new Map<string, string[]>();
+  for (const { hash, subAccount } of await listHashedSuppressions(client, channel)) {
+    const known = hash.toString('hex');
+    subAccounts.set(known, [...(subAccounts.get(known) ?? []), subAccount]);
+  }
+  await requireHashKey(client, key);
+  if (key === null || subAccounts.size === 0) return () => undefined;
+  return (address, subAccount) => {
+    const found = subAccounts
+      .get(key.hash(channel, address).toString('hex'))
+      ?.find((each) => each === '' || each === subAccount);
+    return found === undefined ? undefined : hashedDetail(channel, found);
+  };
+}

@@ -1,0 +1,163 @@
+import { checkBudget } from '../../campaign/budget.ts';
+import { estimateCost } from '../../campaign/cost.ts';
+import { frozenTargets } from '../../campaign/notify.ts';
+import { openTariffs } from '../../campaign/tariffs.ts';
+import type { Contact } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { inSession } from '../../ledger/connection.ts';
+import { expandRun } from '../../ledger/contacts/expand.ts';
+import type { PlannedRun } from '../../ledger/contacts/planned-run.ts';
+import { stageContacts } from '../../ledger/contacts/stage.ts';
+import { stageSuppressions } from '../../ledger/contacts/suppress.ts';
+import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
+import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
+import { noteOf } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { startingWith } from '../dispatch/begin-run.ts';
+import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
+import { windowPlanner } from '../dispatch/windows.ts';
+import { newRunId } from '../run-id.ts';
+import { openApprovalGate } from './approval-gate.ts';
+import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
+import { frequencyCapOf } from './frequency-cap.ts';
+import type { KeptFiles } from './kept-files.ts';
+import { countLinesBefore, placeReader } from './lines-before.ts';
+import type { PreparedCampaign } from './prepare.ts';
+import { openSmsReader } from './sms-text.ts';
+
+export type PlanProgress = {
+  /** For each batch of contacts read, with their number. */
+  readonly onRead: (contacts: number) => void;
+  /** All are read, and become a run. */
+  readonly onExpand: () => void;
+  /** Of a campaign with a deadline. */
+  readonly onForecast?: (forecast: RunForecast) => void;
+};
+
+export type PlanOptions = {
+  /** Something that is committed together with the run; where it fails, there is no run. */
+  readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
+};
+
+/**
+ * Import and expand: reads the contacts into the ledger and makes a planned run of them. A crash before this returns
+ * leaves nothing behind.
+ *
+ * @param kept what the campaign was prepared with
+ * @returns the run's id
+ * @throws InputError when the run would cost more than its budget, or somebody would miss a deadline that is not to be
+ *   missed; there is none then
+ */
+export async function planRun(
+  context: EngineContext,
+  prepared: PreparedCampaign,
+  kept: KeptFiles,
+  progress: PlanProgress,
+  { alongside }: PlanOptions = {},
+): Promise<string> {
+  const { campaign, account, composition, files, contacts, contactFiles, suppressionLists } = prepared;
+  const definition = campaign.value;
+  const now = context.now();
+  const run = newRunId(now, context.randomBytes(5));
+  const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
+  const linesBefore = countLinesBefore(contactFiles);
+  const placeOf = placeReader(contactFiles, linesBefore);
+  const limits = await limitsOf(context, account);
+  const tariffs = openTariffs(definition.channel, account);
+  const first = await firstSlices(context, run, account, definition);
+  const plannedBy = context.actor.who;
+  const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
+  const told = { campaign: definition.campaign, file: prepared.path };
+  const note = noteOf(context, { action: 'run planned', run, details: told });
+  const gate = openApprovalGate(definition.approval, asked, startingWith(context, run, first.enqueue));
+  await inSession(context.ledger.pool, async (client) => {
+    await stageContacts(client, {
+      contacts: counted(contacts, progress.onRead),
+      linesBefore,
+      partsOf: ({ envelope, destination, address }) =>
+        readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
+      tariffOf: tariffs.placeOf,
+      takePieces: kept.take,
+    });
+    await stageSuppressions(client, suppressionLists.addresses);
+    progress.onExpand();
+    const rates = tariffs.rates();
+    await expandRun(
+      client,
+      {
+        run,
+        campaign: definition.campaign,
+        account: definition.account,
+        channel: definition.channel,
+        definition,
+        messageKey: context.randomBytes(32),
+        chunkSize: definition.dispatch.chunkSize,
+        recipientColumn: composition.recipientColumn,
+        frequencyCap: frequencyCapOf(definition, now),
+        contactFiles: contactFiles.map(({ name, format }, file) => {
+          const { encoding, delimiter } = format();
+          const { skipLines } = definition.contacts;
+          const sha256 = kept.digestOf(file);
+          return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
+        }),
+        sourceRun: null,
+        files: { kind: 'read', readFile: files.read },
+        rates,
+        window: windowPlanner(definition.window, account.interface, now),
+        forecast:
+          definition.deadline === undefined
+            ? undefined
+            : (portions) => {
+                const forecast = forecastRun(definition, account, { limits, from: now }, portions, placeOf);
+                checkDeadline(campaign, forecast);
+                progress.onForecast?.(forecast);
+              },
+        ...first,
+        enqueue: async (session) => {
+          await alongside?.(session, run);
+          await note(session);
+          await insertNotifyList(session, run, frozenTargets(definition), prepared.absolutePath);
+          await gate.enqueue(session);
+        },
+        approve: (totals) => {
+          const estimate = estimateCost(totals, definition.channel, rates, now);
+          checkBudget(campaign, estimate);
+          gate.weigh(totals, estimate);
+        },
+        createdAt: now,
+      },
+      context.ledger.hashKey,
+    );
+  });
+  return run;
+}
+
+/**
+ * How a planned run's first slices go into the queue.
+ *
+ * @param definition as it is frozen
+ */
+export async function firstSlices(
+  { ledger }: EngineContext,
+  run: string,
+  account: Account,
+  definition: unknown,
+): Promise<Pick<PlannedRun, 'canary' | 'priority' | 'enqueue'>> {
+  const queue = await ledger.queue();
+  const { plan, failFast } = dispatchSettings(run, account, definition);
+  return {
+    canary: failFast?.first ?? null,
+    priority: plan.priority,
+    enqueue: (client) => enqueueSlices(queue, client, plan),
+  };
+}
+
+async function* counted(
+  contacts: AsyncIterable<readonly Contact[]>,
+  onRead: (contacts: number) => void,
+): AsyncGenerator<readonly Contact[], void, undefined> {
+  for await (const batch of contacts) {
+    onRead(batch.length);
+    yield batch;
+  }
+}

@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import { checkBudget } from '../../campaign/budget.ts';
+import { type Campaign, checkCampaign, readCampaign } from '../../campaign/campaign.ts';
+import { type Composition, compose } from '../../campaign/composition.ts';
+import { estimateCost } from '../../campaign/cost.ts';
+import { staticFiles } from '../../campaign/files.ts';
+import type { CampaignTarget } from '../../campaign/target.ts';
+import { openTariffs } from '../../campaign/tariffs.ts';
+import { type AddressReader, addressReader } from '../../contacts/address.ts';
+import { readContacts } from '../../contacts/contacts.ts';
+import type { ContactFile } from '../../contacts/read.ts';
+import { type Contact, InputError, type Problem } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { readAccount } from '../../gateway/accounts.ts';
+import { isLoopbackHost } from '../../wire/required.ts';
+import { accountsPath, readText } from '../definition-files.ts';
+import type { Settings } from '../settings.ts';
+import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
+import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
+import { checkNotify } from './check-notify.ts';
+import {
+  closeContactFiles,
+  contactFileBytes,
+  openContactFiles,
+  requireColumns,
+  withContactFiles,
+} from './contact-files.ts';
+import { matchContactFiles, type RanBefore } from './contact-patterns.ts';
+import type { KeptFiles } from './kept-files.ts';
+import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
+
+/** A campaign whose files have all been read and checked: everything that can be known before anything is written. */
+export type PreparedCampaign = {
+  readonly campaign: Campaign;
+  readonly account: Account;
+  readonly composition: Composition;
+  readonly files: CampaignFiles;
+  readonly contactFiles: readonly ContactFile[];
+  /** Of the campaign, relative to the working folder. */
+  readonly path: string;
+  readonly absolutePath: string;
+  readonly sha256: Buffer;
+  /** Absolute paths of those that a pattern matched. */
+  readonly matched: readonly string[];
+  /** Of the contact files as they are, packed or not; undefined where one is piped in. */
+  readonly contactBytes: number | undefined;
+  /** The rows of the contact files, mapped and checked, in batches. Can be read once. */
+  readonly contacts: AsyncIterable<readonly Contact[]>;
+  /** Rows that `contacts.where` has left out so far: they are no part of the run. */
+  readonly filtered: () => number;
+  /** Addresses that the campaign itself says are not to be sent to. */
+  readonly suppressionLists: SuppressionLists;
+  /** For who does not read the contacts to their end. */
+  readonly close: () => Promise<void>;
+};
+
+export type PreparationOptions = {
+  /** In place of those the campaign names; relative to the working folder. */
+  readonly contactFiles?: readonly string[] | undefined;
+  /** Keeps what is read of the contact files. */
+  readonly kept?: KeptFiles | undefined;
+  /** For a run that is to be made; else patterns match what has been run, too. */
+  readonly ranBefore?: RanBefore | undefined;
+};
+
+/**
+ * Reads a campaign with its account, the headers of its contact files and its attachments.
+ *
+ * @param path of the campaign, relative to the working folder
+ * @throws InputError with every problem of the first file that has any
+ * @throws NothingNewError when all contact files that a pattern matches have been run before
+ */
+export async function prepareCampaign(
+  path: string,
+  settings: Settings,
+  { contactFiles: others, kept, ranBefore }: PreparationOptions = {},
+): Promise<PreparedCampaign> {
+  const source = await readText(path, settings, 'campaign');
+  const written = readCampaign(source, path);
+  const { campaign, matched } = others
+    ? { campaign: withContactFiles(written, path, settings, others), matched: [] }
+    : await matchContactFiles(written, path, settings, ranBefore);
+  const definition = campaign.value;
+  const account = await loadAccount(definition.account, settings, campaign.locate(['account']));
+  const target = targetOf(account);
+  checkCampaign(campaign, target);
+  const accountNamed = (name: string, askedAt: string) => loadAccount(name, settings, askedAt);
+  await checkNotify(
+    campaign,
+    settings.environment,
+    resolve(settings.workingFolder, dirname(path)),
+    accountNamed,
+  );
+
+  const readAddress = addressReader(
+    definition.channel,
+    definition.contacts.country,
+    definition.contacts.landlines,
+  );
+  if (!readAddress) {
+    const where = campaign.locate(['contacts', 'country']);
+    throw new InputError([
+      { where, what: `"${definition.contacts.country}" is not a country with phone numbers.` },
+    ]);
+  }
+
+  // A cost that cannot be told is told before any contact is read.
+  const { rates } = openTariffs(definition.channel, account);
+  checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
+  const contactFiles = await openContactFiles(campaign, path, settings, kept);
+  try {
+    const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
+    requireColumns(contactFiles, composition);
+    const sha256 = createHash('sha256').update(source).digest();
+    const opened = { campaign, account, composition, contactFiles, matched, path, sha256 };
+    return await prepareContacts(opened, target, readAddress, path, settings);
+  } catch (error) {
+    await closeContactFiles(contactFiles);
+    throw error;
+  }
+}
+
+/** Opens all else that a campaign names, and says how its contacts are read. */
+async function prepareContacts(
+  opened: Pick<
+    PreparedCampaign,
+    'campaign' | 'account' | 'composition' | 'contactFiles' | 'matched' | 'path' | 'sha256'
+  >,
+  target: CampaignTarget,
+  readAddress: AddressReader,
+  path: string,
+  settings: Settings,
+): Promise<PreparedCampaign> {
+  const { campaign, composition, contactFiles } = opened;
+  const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
+  await checkStaticFiles(campaign, target, files);
+  const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
+  const suppressionLists = await openSuppressionLists(campaign, path, settings);
+  const contactBytes = await contactFileBytes(campaign, path, settings);
+  let filtered = 0;
+  const contacts = files.checkContacts(
+    readContacts(contactFiles, composition, readAddress, () => {
+      filtered++;
+    }),
+  );
+  const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
+  return {
+    ...opened,
+    absolutePath: resolve(settings.workingFolder, path),
+    contactBytes,
+    files,
+    contacts: chargeCodes
+      ? checkChargeCodes(contacts, chargeCodes, nameOf, campaign.locate(['chargeCodes']))
+      : contacts,
+    filtered: () => filtered,
+    suppressionLists,
+    close: async () => {
+      await Promise.all([suppressionLists.close(), closeContactFiles(contactFiles)]);
+    },
+  };
+}
+
+function targetOf({ interface: interfaceName, format, baseUrl }: Account): CampaignTarget {
+  return { interface: interfaceName, format, loopback: isLoopbackHost(new URL(baseUrl).hostname) };
+}
+
+/** @throws InputError when the accounts file or the account is faulty */
+export async function loadAccount(name: string, settings: Settings, askedAt?: string): Promise<Account> {
+  const path = accountsPath(settings);
+  return readAccount(await readText(path, settings, 'accounts'), path, name, settings.environment, askedAt);
+}
+
+/** Files without placeholders are the same for everybody, so they are looked at before any contact is. */
+async function checkStaticFiles(
+  campaign: Campaign,
+  target: CampaignTarget,
+  files: CampaignFiles,
+): Promise<void> {
+  const problems: Problem[] = [];
+  let bytes = 0;
+  for (const { path, kind, where } of staticFiles(campaign, target)) {
+    const found = await files.check(path, kind);
+    if ('problem' in found) {
+      problems.push({ where, what: `The file "${path}" cannot be sent along: ${found.problem}.` });
+    } else {
+      bytes += found.bytes;
+      if (bytes > requestLimit)
+        problems.push({ where, what: `The file "${path}" cannot be sent along: ${tooLarge}.` });
+    }
+  }
+  if (problems.length > 0) throw new InputError(problems);
+}

@@ -1,0 +1,184 @@
+import { checkBudget } from '../../campaign/budget.ts';
+import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
+import type { FieldSource } from '../../campaign/mapping.ts';
+import type { MergePlan } from '../../campaign/merge.ts';
+import { openTariffs } from '../../campaign/tariffs.ts';
+import type { ContactFile } from '../../contacts/read.ts';
+import type {
+  Channel,
+  Contact,
+  Destination,
+  Envelope,
+  Problem,
+  RejectedContact,
+  Rejection,
+} from '../../domain.ts';
+import type { EngineContext } from '../context.ts';
+import { windowPlanner } from '../dispatch/windows.ts';
+import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
+import { readLeftOut } from './left-out.ts';
+import { countLinesBefore, placeReader } from './lines-before.ts';
+import { type PastSendTimes, watchSendTimes } from './past-send-times.ts';
+import { countPlan } from './plan-counts.ts';
+import type { PreparedCampaign } from './prepare.ts';
+import { openSmsReader } from './sms-text.ts';
+
+/** What a run of this campaign would be; nothing is sent or written. */
+export type Preview = {
+  readonly campaign: string;
+  readonly account: string;
+  readonly channel: Channel;
+  readonly files: readonly PreviewedFile[];
+  readonly contacts: {
+    readonly read: number;
+    readonly invalid: number;
+    readonly duplicate: number;
+    readonly suppressed: number;
+  };
+  /** Rows that `contacts.where` leaves out; they are not among those read. Null where the campaign is for all. */
+  readonly filtered: number | null;
+  readonly mapping: readonly FieldSource[];
+  readonly recipients: number;
+  readonly requests: number;
+  readonly envelopes: number;
+  readonly merge: MergePlan;
+  /** SMS parts of all messages, as far as they can be told before the service fills its own placeholders. */
+  readonly smsParts: number | null;
+  /** By the account's rate card. */
+  readonly cost: CostEstimate;
+  readonly forecast: RunForecast;
+  /** Whom the service would send to at once, because their SendTime is over. */
+  readonly pastSendTimes: PastSendTimes;
+  readonly rejected: readonly RejectedContact[];
+  /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
+  readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
+  /** Whether the ledger's suppressions, and what it has sent, were looked at. */
+  readonly ledger: 'read' | 'not read';
+  readonly messages: readonly PreviewedMessage[];
+};
+
+/** A contact file, and how it turned out to be written. */
+export type PreviewedFile = { readonly name: string } & ReturnType<ContactFile['format']>;
+
+export type PreviewedMessage = Envelope & {
+  readonly file: string;
+  readonly line: number;
+  readonly destination: Destination;
+  /** The SMS text as the recipient will read it; null in other channels. */
+  readonly text: string | null;
+};
+
+/** Rejected contacts and messages that are shown; all are counted. */
+const shownRejected = 20;
+const shownMessages = 3;
+
+export type PreviewContext = Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>;
+
+/**
+ * Counts what a run would count. Memory grows with the number of addresses, suppressed ones too, not with the size of
+ * what they are sent.
+ *
+ * @param context without a ledger, only the campaign's own suppression lists are looked at
+ * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told; or when somebody
+ *   would miss a deadline that is not to be missed
+ */
+export async function previewCampaign(
+  { campaign, account, composition, contactFiles, contacts, filtered, suppressionLists }: PreparedCampaign,
+  context: PreviewContext,
+): Promise<Preview> {
+  const { channel, dispatch, ...definition } = campaign.value;
+  const linesBefore = countLinesBefore(contactFiles);
+  const lineOfAddress = new Map<string, number>();
+  const tariffs = openTariffs(channel, account);
+  const planned = countPlan(tariffs);
+  const now = context.now();
+  const pastTimes = watchSendTimes(campaign.value.message, now);
+  const planWindow = windowPlanner(campaign.value.window, account.interface, now);
+  const readSms = channel === 'sms' ? openSmsReader() : undefined;
+  const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
+  const rejected: RejectedContact[] = [];
+  const messages: PreviewedMessage[] = [];
+
+  const whyLeftOut = await readLeftOut(campaign.value, suppressionLists, context);
+
+  const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
+  const placeOf = placeReader(contactFiles, linesBefore);
+  const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
+    counts[reason]++;
+    if (rejected.length < shownRejected) rejected.push({ file: nameOf(file), line, column, reason, detail });
+  };
+  const take = (contact: Contact): void => {
+    if (contact.kind === 'rejected') {
+      reject(contact, contact);
+      return;
+    }
+    const { file, line, address, envelope } = contact;
+    const { recipientColumn: column } = composition;
+    const compared = channel === 'email' ? address.toLowerCase() : address;
+    const suppressed = whyLeftOut(compared, envelope.fields['SubAccount'] ?? '');
+    if (suppressed !== undefined) {
+      reject(contact, { column, reason: 'suppressed', detail: suppressed });
+      return;
+    }
+    const first = lineOfAddress.get(compared);
+    if (first !== undefined) {
+      const detail = `same address as ${placeOf(first)}`;
+      reject(contact, { column, reason: 'duplicate', detail });
+      return;
+    }
+    const lineOfAll = linesBefore(file) + line;
+    lineOfAddress.set(compared, lineOfAll);
+
+    const destination: Destination = { Recipient: address, ...contact.destination };
+    const sms = readSms?.(envelope, destination);
+    planned.add({ ...contact, line: lineOfAll }, sms?.parts ?? null);
+    pastTimes.add(envelope, () => placeOf(lineOfAll));
+    if (messages.length < shownMessages) {
+      const held = contact.zones === undefined ? undefined : planWindow?.(contact.zones.split(','));
+      const fields = { ...envelope.fields, ...held?.handover?.fields };
+      messages.push({
+        ...{ file: nameOf(file), line, destination },
+        ...{ ...envelope, fields, text: sms?.text ?? null },
+      });
+    }
+  };
+
+  for await (const batch of contacts) {
+    counts.read += batch.length;
+    for (const contact of batch) take(contact);
+  }
+
+  const totals = planned.totals();
+  const sizes = planned.envelopeSizes();
+  const cost = estimateCost(totals, channel, tariffs.rates(), now);
+  checkBudget(campaign, cost);
+  const forecast = forecastRun(
+    campaign.value,
+    account,
+    { limits: await limitsOf(context, account), from: now },
+    planned.portions(dispatch.chunkSize),
+    placeOf,
+  );
+  checkDeadline(campaign, forecast);
+  return {
+    campaign: definition.campaign,
+    account: definition.account,
+    channel,
+    files: contactFiles.map(({ name, format }) => ({ name, ...format() })),
+    contacts: counts,
+    filtered: composition.filter ? filtered() : null,
+    mapping: composition.mapping,
+    recipients: lineOfAddress.size,
+    requests: sizes.reduce((sum, size) => sum + Math.ceil(size / dispatch.chunkSize), 0),
+    envelopes: sizes.length,
+    merge: composition.merge,
+    smsParts: readSms ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
+    cost,
+    forecast,
+    pastSendTimes: pastTimes.found(),
+    rejected,
+    unreadableSuppressions: suppressionLists.unreadable(),
+    ledger: context.ledger ? 'read' : 'not read',
+    messages,
+  };
+}

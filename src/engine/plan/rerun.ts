@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { writtenApproval } from '../../campaign/approval.ts';
+import { checkBudget } from '../../campaign/budget.ts';
+import { estimateCost } from '../../campaign/cost.ts';
+import { openTariffs } from '../../campaign/tariffs.ts';
+import { InputError, type RecipientState } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { inSession } from '../../ledger/connection.ts';
+import { expandRun } from '../../ledger/contacts/expand.ts';
+import { restageRecipients } from '../../ledger/contacts/restage.ts';
+import { copyNotifyList } from '../../ledger/notifications/notify-lists.ts';
+import { listContactFiles } from '../../ledger/runs/contact-files.ts';
+import { lockRunForRerun } from '../../ledger/runs/lock.ts';
+import { noteOf } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { startingWith } from '../dispatch/begin-run.ts';
+import { windowOf } from '../dispatch/dispatch-settings.ts';
+import { windowPlanner } from '../dispatch/windows.ts';
+import { requireUnpurgedRun } from '../find-run.ts';
+import { newRunId } from '../run-id.ts';
+import { openApprovalGate } from './approval-gate.ts';
+import { firstSlices } from './plan-run.ts';
+
+/** States of recipients who may be sent to again: nobody who was, or who still will be. */
+export const rerunStates = [
+  'failed',
+  'rejected',
+  'unknown',
+  'undelivered',
+  'cancelled',
+] as const satisfies readonly RecipientState[];
+export type RerunState = (typeof rerunStates)[number];
+
+/** What expansion needs of the definition that was frozen when the run was planned. */
+const limits = z.record(z.string(), z.string()).optional();
+const frozenDefinition = z.object({
+  dispatch: z.object({ chunkSize: z.number() }),
+  approval: writtenApproval,
+  budget: z.object({ campaign: z.string().optional(), subAccounts: limits, chargeCodes: limits }).optional(),
+});
+
+/**
+ * Makes a planned run of those recipients of an earlier run whose state is one of these, with the same messages and new
+ * MessageIDs. Suppressions since then hold; who is in an earlier run of the same kind is left out.
+ *
+ * @param account that of the run; the new one is planned with its rates of today, and the budget held against them
+ * @throws InputError when there is no such run, it is being dispatched, nobody in it has such a state, or the new run
+ *   would cost more than its budget
+ */
+export async function planRerun(
+  context: EngineContext,
+  sourceRun: string,
+  states: readonly RerunState[],
+  account: Account,
+): Promise<string> {
+  const { ledger } = context;
+  await requireUnpurgedRun(context, sourceRun);
+  // Two reruns of it must not miss each other, and its states must not change on the way.
+  const lock = await lockRunForRerun(ledger.pool, sourceRun);
+  if (!lock) {
+    const what = 'A process is sending this run, or making another of it; wait for it, or stop it first.';
+    throw new InputError([{ where: `run ${sourceRun}`, what }]);
+  }
+  try {
+    const source = await requireUnpurgedRun(context, sourceRun);
+    const now = context.now();
+    const run = newRunId(now, context.randomBytes(5));
+    const { dispatch, budget, approval } = frozenDefinition.parse(source.definition);
+    const frozen = {
+      value: { budget, channel: source.channel },
+      locate: (path: readonly PropertyKey[]) => `run ${sourceRun}, ${path.join('.')}`,
+    };
+    const recipientColumn = 'Recipient';
+    const first = await firstSlices(context, run, account, source.definition);
+    const asked = { run, plannedBy: context.actor.who, campaignFile: null, campaignSha256: null };
+    const told = { campaign: source.campaign, of: sourceRun, only: states };
+    const note = noteOf(context, { action: 'run planned', run, details: told });
+    const gate = openApprovalGate(approval, asked, startingWith(context, run, first.enqueue));
+    await inSession(ledger.pool, async (client) => {
+      const tariffs = openTariffs(source.channel, account);
+      await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.placeOf);
+      const rates = tariffs.rates();
+      await expandRun(
+        client,
+        {
+          run,
+          campaign: source.campaign,
+          account: source.account,
+          channel: source.channel,
+          definition: source.definition,
+          messageKey: context.randomBytes(32),
+          chunkSize: dispatch.chunkSize,
+          recipientColumn,
+          frequencyCap: undefined,
+          contactFiles: await listContactFiles(client, sourceRun),
+          sourceRun,
+          files: { kind: 'run', run: sourceRun },
+          rates,
+          window: windowPlanner(windowOf(source.definition), account.interface, now),
+          ...first,
+          enqueue: async (session) => {
+            await note(session);
+            await copyNotifyList(session, sourceRun, run);
+            await gate.enqueue(session);
+          },
+          approve: (totals) => {
+            if (totals.length > 0) {
+              const estimate = estimateCost(totals, source.channel, rates, now);
+              checkBudget(frozen, estimate);
+              gate.weigh(totals, estimate);
+              return;
+            }
+            const what = `No recipient is ${states.join(' or ')}, and neither suppressed nor sent to again already; \`volley status ${sourceRun}\` shows the states.`;
+            throw new InputError([{ where: `run ${sourceRun}`, what }]);
+          },
+          createdAt: now,
+        },
+        ledger.hashKey,
+      );
+    });
+    return run;
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,45 @@
+import { type MergeText, mergeText } from '../../campaign/merge.ts';
+import type { Destination, Envelope } from '../../domain.ts';
+import { countSmsParts } from './sms-parts.ts';
+
+/** What the recipient of an SMS reads, and how many parts it is sent in. */
+export type SmsText = { readonly text: string; readonly parts: number };
+
+/** An envelope's text, taken apart; counted already where nothing of a contact is merged into it. */
+type KnownText = {
+  readonly merge: MergeText;
+  readonly converts: boolean;
+  readonly same: SmsText | undefined;
+};
+
+/**
+ * Reads SMS texts as far as they can be told before the service fills its own placeholders. What all recipients of an
+ * envelope have in common is worked out once.
+ */
+export function openSmsReader(): (envelope: Envelope, destination: Destination) => SmsText {
+  const known = new WeakMap<Envelope, KnownText>();
+  return (envelope, destination) => {
+    let found = known.get(envelope);
+    if (!found) {
+      found = takeApart(envelope);
+      known.set(envelope, found);
+    }
+    return found.same ?? read(found, destination);
+  };
+}
+
+function takeApart({ fields }: Envelope): KnownText {
+  const text = fields['Message'] ?? '';
+  const merge = mergeText(text);
+  const converts = fields['CharacterConversion'] === 'true';
+  return {
+    merge,
+    converts,
+    same: merge.constant ? { text, parts: countSmsParts(text, converts) } : undefined,
+  };
+}
+
+function read({ merge, converts }: KnownText, destination: Destination): SmsText {
+  const text = merge.mergedFor(destination);
+  return { text, parts: countSmsParts(text, converts) };
+}

@@ -1,0 +1,77 @@
+import { dirname, resolve } from 'node:path';
+import type { Campaign } from '../../campaign/campaign.ts';
+import { addressReader } from '../../contacts/address.ts';
+import { openContactFile } from '../../contacts/read.ts';
+import { readSuppressionFile } from '../../contacts/suppression-file.ts';
+import type { Problem } from '../../domain.ts';
+import type { LeftOutAddress } from '../../ledger/contacts/suppress.ts';
+import type { Settings } from '../settings.ts';
+import { inSmallLetters } from '../suppressions/suppress.ts';
+import { closeContactFiles } from './contact-files.ts';
+import { openFile } from './open-file.ts';
+
+/** The suppressions that a campaign names itself. */
+export type SuppressionLists = {
+  /** Can be read once. */
+  readonly addresses: AsyncIterable<readonly LeftOutAddress[]>;
+  /** Lines that hold no address, of what has been read so far: how many, and the first of them. */
+  readonly unreadable: () => { readonly lines: number; readonly problems: readonly Problem[] };
+  /** For who does not read them. */
+  readonly close: () => Promise<void>;
+};
+
+/** Unreadable lines that are shown; all are counted. */
+const shownProblems = 20;
+
+/**
+ * Opens the files of `contacts.suppressions` and reads their headers. A number without a country code is of the
+ * campaign's country, as those of its contacts are.
+ *
+ * @throws InputError for the first that cannot be read
+ */
+export async function openSuppressionLists(
+  { value: { channel, contacts }, locate }: Campaign,
+  path: string,
+  settings: Settings,
+): Promise<SuppressionLists> {
+  const folder = resolve(settings.workingFolder, dirname(path));
+  const readAddress = addressReader(channel, contacts.country, 'allow');
+  const files = await Promise.all(
+    contacts.suppressions.map(async (name, index) => {
+      const where = locate(['contacts', 'suppressions', index]);
+      const { bytes, shown } = await openFile(resolve(folder, name), settings, where, 'suppression file');
+      return openContactFile(bytes, shown);
+    }),
+  );
+  let lines = 0;
+  const problems: Problem[] = [];
+
+  async function* addresses(): AsyncGenerator<readonly LeftOutAddress[], void, undefined> {
+    if (!readAddress) return;
+    const options = { channels: [channel], readAddress: inSmallLetters(readAddress) };
+    for (const file of files) {
+      for await (const batch of readSuppressionFile(file, options)) {
+        const listed: LeftOutAddress[] = [];
+        for (const row of batch) {
+          if (row.kind === 'address') {
+            const { address, subAccount, line } = row;
+            listed.push({ address, subAccount, detail: `listed in ${file.name}:${line}` });
+          } else {
+            lines++;
+            if (problems.length >= shownProblems) continue;
+            problems.push({ where: `${file.name}:${row.line}`, what: row.detail });
+          }
+        }
+        yield listed;
+      }
+    }
+  }
+
+  return {
+    addresses: addresses(),
+    unreadable: () => ({ lines, problems }),
+    close: async () => {
+      await closeContactFiles(files);
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/read.ts';
+import { InputError } from '../../domain.ts';
+import {
+  type KeptContactFile,
+  listContactFiles,
+  readContactFilePieces,
+} from '../../ledger/runs/contact-files.ts';
+import { type ContactResult, streamContactResults } from '../../ledger/runs/contact-results.ts';
+import { inSnapshot } from '../../ledger/snapshot.ts';
+import type { EngineContext } from '../context.ts';
+import { requireUnpurgedRun } from '../find-run.ts';
+import { keptBytes } from '../plan/kept-files.ts';
+
+/** The rows of a run's contact files as they were read, each with what became of it. */
+export type ContactReport = {
+  /** The columns of all files, in the order in which they first come up. */
+  readonly columns: readonly string[];
+  readonly files: readonly string[];
+  /** In the order of the files. */
+  readonly rows: AsyncIterable<readonly ReportedRow[]>;
+};
+
+/** A row of a contact file. Its result is undefined where `contacts.where` left it out. */
+export type ReportedRow = {
+  readonly file: string;
+  readonly line: number;
+  /** By the columns of the report; none in a row that could not be read. */
+  readonly values: readonly string[];
+  /** A row that could not be read, as it stands in the file. */
+  readonly text: string;
+  readonly result: ContactResult | undefined;
+};
+
+const readingOptions = z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) });
+
+/**
+ * Reads a run's contact files once more, as they were kept with it, beside the ledger's records: in constant memory.
+ *
+ * @throws InputError when there is no such run, it was purged, or it has no contact files
+ */
+export async function reportContacts<Result>(
+  context: EngineContext,
+  run: string,
+  use: (report: ContactReport) => Promise<Result>,
+): Promise<Result> {
+  await requireUnpurgedRun(context, run);
+  return inSnapshot(context.ledger.pool, async (client) => {
+    const kept = await listContactFiles(client, run);
+    if (kept.length === 0) {
+      const what =
+        'The contact files of this run were not kept: it was planned by an earlier version of Volley. `volley report run` lists the contacts that were left out.';
+      throw new InputError([{ where: `run ${run}`, what }]);
+    }
+    // Those of a run that was made of it are in the first one.
+    for (const { keptBy } of kept) await requireUnpurgedRun(context, keptBy);
+    const opened: OpenedFile[] = [];
+    for (const file of kept) {
+      const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
+      const bytes = keptBytes(readContactFilePieces(client, file));
+      opened.push({ kept: file, contacts: await openContactFile(bytes, file.name, options) });
+    }
+    const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
+    const rows = joinResults(opened, columns, streamContactResults(client, run), run);
+    return use({ columns, files: kept.map(({ name }) => name), rows });
+  });
+}
+
+type OpenedFile = { readonly kept: KeptContactFile; readonly contacts: ContactFile };
+
+/**
+ * Both sides come in the order of the lines. A run that sends again to recipients of another is not for the other rows
+ * of its files.
+ */
+async function* joinResults(
+  files: readonly OpenedFile[],
+  columns: readonly string[],
+  results: AsyncIterable<readonly ContactResult[]>,
+  run: string,
+): AsyncGenerator<readonly ReportedRow[], void, undefined> {
+  const takeResult = await openResults(results);
+  for (const { kept, contacts } of files) {
+    const places = columns.map((column) => contacts.header.indexOf(column));
+    for await (const batch of contacts.batches) {
+      const rows: ReportedRow[] = [];
+      for (const row of batch) {
+        const { line } = row;
+        const whole = row.kind === 'row';
+        const result = await takeResult(kept.linesBefore + line);
+        if (!result && kept.keptBy !== run) continue;
+        rows.push({
+          file: kept.name,
+          line,
+          values: whole ? places.map((place) => row.values[place] ?? '') : [],
+          text: whole ? '' : row.text,
+          result,
+        });
+      }
+      yield rows;
+    }
+  }
+}
+
+/** The result of a line, or undefined where it has none. Lines are to be asked for in their order. */
+async function openResults(
+  batches: AsyncIterable<readonly ContactResult[]>,
+): Promise<(line: number) => ContactResult | undefined | Promise<ContactResult | undefined>> {
+  const iterator = batches[Symbol.asyncIterator]();
+  let batch: readonly ContactResult[] = [];
+  let next = 0;
+  let finished = false;
+  const find = (line: number): ContactResult | undefined => {
+    while (next < batch.length && (batch[next]?.line ?? 0) < line) next++;
+    const found = batch[next];
+    return found?.line === line ? found : undefined;
+  };
+  const findLater = async (line: number): Promise<ContactResult | undefined> => {
+    while (next >= batch.length && !finished) {
+      const { done, value } = await iterator.next();
+      finished = done === true;
+      batch = value ?? [];
+      next = 0;
+      find(line);
+    }
+    return find(line);
+  };
+  return (line) => {
+    const found = find(line);
+    return next < batch.length || finished ? found : findLater(line);
+  };
+}

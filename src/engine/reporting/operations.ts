@@ -1,0 +1,40 @@
+import { nextTick, writtenSchedule } from '../../campaign/schedule.ts';
+import { type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
+import { migrationGap } from '../../ledger/operations/migrated.ts';
+import type { EngineContext } from '../context.ts';
+
+/** What a scrape is told of the ledger. */
+export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
+  /** Of all schedules; undefined when there is none to come. */
+  readonly nextTick: Date | undefined;
+};
+
+/** Rejects when the database is away, or takes longer than a moment. */
+export async function fleetFigures({ ledger, now }: EngineContext): Promise<FleetFigures> {
+  const time = now();
+  const { schedules, ...figures } = await readFigures(ledger.watch, time);
+  const ticks = schedules.flatMap((times) => nextTick(writtenSchedule.parse(times), time) ?? []);
+  const next = ticks.reduce<Date | undefined>(
+    (first, tick) => (first && first <= tick ? first : tick),
+    undefined,
+  );
+  return { ...figures, nextTick: next };
+}
+
+/** What is wrong with the database, in words without names or addresses; nothing when all is well. */
+export async function databaseProblem({ ledger }: EngineContext): Promise<string | undefined> {
+  try {
+    const { missing, unknown } = await migrationGap(ledger.watch);
+    if (missing.length > 0) return `migrations missing: ${missing.join(', ')}`;
+    if (unknown.length > 0) return `migrated by a newer Volley: ${unknown.join(', ')}`;
+    return undefined;
+  } catch (error) {
+    return `no use of it: ${codeOf(error)}`;
+  }
+}
+
+/** The message may name the user or the host. */
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : 'no answer';
+}

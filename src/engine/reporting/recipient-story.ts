@@ -1,0 +1,59 @@
+import { InputError } from '../../domain.ts';
+import { type RecipientStory, tellRecipients, type WantedRecipients } from '../../ledger/recipients/story.ts';
+import { countReportsOfNoRun } from '../../ledger/reports/list.ts';
+import { countPurgedRuns } from '../../ledger/runs/find.ts';
+import type { EngineContext } from '../context.ts';
+import { readAddresses, suppressedAddressReader } from '../suppressions/suppress.ts';
+
+export type RecipientStories = {
+  readonly stories: readonly RecipientStory[];
+  /** Whether there are more than these. */
+  readonly areMore: boolean;
+  /** Of an address: how many reports of it are of no message that is known. */
+  readonly others: { readonly address: string; readonly reports: number } | undefined;
+};
+
+/**
+ * Everything that is known of a recipient, newest run first; of all recipients of a request, where it is named.
+ *
+ * @param text a MessageID, a job number of the service, a phone number or an e-mail address
+ * @param country of a number that is written without a country code; it is no job number then
+ * @param most recipients that are told of
+ * @throws InputError when it is none of these, or nobody was ever sent to there
+ */
+export async function tellRecipient(
+  { ledger }: EngineContext,
+  text: string,
+  country: string | undefined,
+  most: number,
+): Promise<RecipientStories> {
+  const tell = async (kind: WantedRecipients['kind'], value: string) => {
+    const stories = await tellRecipients(ledger.pool, { kind, value }, most + 1);
+    return { stories: stories.slice(0, most), areMore: stories.length > most, others: undefined };
+  };
+  if (/^[0-9A-Za-z]{1,40}$/.test(text)) {
+    const byMessageId = await tell('messageId', text);
+    if (byMessageId.stories.length > 0) return byMessageId;
+    const byJob = country === undefined ? await tell('jobNumber', text) : undefined;
+    if (byJob && byJob.stories.length > 0) return byJob;
+    if (/[A-Za-z]/.test(text)) {
+      throw new InputError([{ where: text, what: 'No run has this MessageID or job number.' }]);
+    }
+  }
+  const readAddress = suppressedAddressReader([text.includes('@') ? 'email' : 'sms'], country);
+  const [address = ''] = readAddresses([text], readAddress);
+  const byAddress = await tell('address', address);
+  const reports = await countReportsOfNoRun(ledger.pool, address);
+  const others = reports > 0 ? { address, reports } : undefined;
+  if (byAddress.stories.length > 0) return { ...byAddress, others };
+  const hint = others
+    ? `${reports} reports of it are of no message that is known: \`volley reports list --address ${address}\`.`
+    : 'A number without its country code needs --country.';
+  const { runs, last } = await countPurgedRuns(ledger.knex);
+  const purged =
+    last === null
+      ? ''
+      : ` Runs that were purged (${runs}, the last at ${last.toISOString()}) know no recipients any more.`;
+  const what = `No run has this MessageID, job number or recipient (${address}). ${hint}${purged}`;
+  throw new InputError([{ where: text, what }]);
+}

@@ -1,0 +1,90 @@
+import type { RejectedContact, RunSummary } from '../../domain.ts';
+import {
+  type BillingDimension,
+  type BillingLine,
+  type BillingTotal,
+  streamBilling,
+} from '../../ledger/billing/report.ts';
+import { type ConflictingReport, listConflicting } from '../../ledger/reports/conflicting.ts';
+import {
+  type Cancellation,
+  type Conflicts,
+  countConflicts,
+  type DeliveryResult,
+  type Failure,
+  listCancellations,
+  listDeliveryResults,
+  listFailures,
+  listRejectedContacts,
+  listRejections,
+  listResolutions,
+  type RejectionGroup,
+  type ResolutionGroup,
+} from '../../ledger/runs/details.ts';
+import { describeSending, type Sending } from '../../ledger/runs/sending.ts';
+import { findRunHead, listStates, type RunHead, type RunStateChange } from '../../ledger/runs/states.ts';
+import { summariseRun } from '../../ledger/runs/summary.ts';
+import { inSnapshot } from '../../ledger/snapshot.ts';
+import { bookBilling } from '../billing/billing.ts';
+import type { EngineContext } from '../context.ts';
+import { noSuchRun } from '../find-run.ts';
+
+/** All that is known of a run, as of one moment. */
+export type RunReport = RunHead & {
+  readonly summary: RunSummary;
+  readonly states: readonly RunStateChange[];
+  readonly sending: Sending;
+  readonly deliveryResults: readonly DeliveryResult[];
+  /** All are counted, the first ones listed. */
+  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
+  readonly cancellations: readonly Cancellation[];
+  readonly failures: readonly Failure[];
+  readonly resolutions: readonly ResolutionGroup[];
+  readonly rejections: readonly RejectionGroup[];
+  /** The first of them, in the order of the files. */
+  readonly rejectedContacts: readonly RejectedContact[];
+  /** What it came to by who pays, and in the end its total; to be read one after the other. */
+  readonly billingBy: (
+    dimension: BillingDimension,
+  ) => AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined>;
+};
+
+/** Contacts left out, conflicting reports and slow attempts that are listed; all are counted. */
+const listed = { contacts: 100, conflicts: 100, slowest: 10 } as const;
+
+/**
+ * The whole report of a run.
+ *
+ * @param timeZone a name of the IANA database, for what was sent by the minute, hour or day
+ * @throws InputError when there is no such run
+ */
+export async function reportRun<Result>(
+  context: EngineContext,
+  run: string,
+  timeZone: string,
+  use: (report: RunReport) => Promise<Result>,
+): Promise<Result> {
+  await bookBilling(context);
+  return inSnapshot(context.ledger.pool, async (client) => {
+    const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
+    const head = (await findRunHead(client, run)) ?? noSuchRun(run);
+    const query = { from: null, until: null, timeZone, only: { run: [run] } };
+    return use({
+      ...head,
+      summary,
+      states: await listStates(client, run),
+      sending: await describeSending(client, run, timeZone, listed.slowest),
+      deliveryResults: await listDeliveryResults(client, run),
+      conflicts: {
+        ...(await countConflicts(client, run)),
+        listed: await listConflicting(client, run, listed.conflicts),
+      },
+      cancellations: await listCancellations(client, run),
+      failures: await listFailures(client, run),
+      resolutions: await listResolutions(client, run),
+      rejections: await listRejections(client, run),
+      rejectedContacts: await listRejectedContacts(client, run, listed.contacts),
+      billingBy: (dimension) => streamBilling(client, { ...query, by: [dimension] }),
+    });
+  });
+}

@@ -1,0 +1,24 @@
+import type { RunSummary } from '../../domain.ts';
+import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
+import { findOvertaking } from '../../ledger/slices/priority.ts';
+import type { EngineContext } from '../context.ts';
+import { requireRun, requireSummary } from '../find-run.ts';
+
+/** A run in numbers, and why it is where it is. */
+export type RunStatus = RunSummary & {
+  /** Why it was paused or cancelled, or has failed. */
+  readonly reason: string | null;
+  /** The more urgent run of its account that it waits for. */
+  readonly overtakenBy: string | null;
+  /** Who was told of it, or is to be. */
+  readonly notifications: readonly ListedNotification[];
+};
+
+/** @throws InputError when there is no such run */
+export async function requireStatus(context: EngineContext, run: string): Promise<RunStatus> {
+  const summary = await requireSummary(context, run);
+  const { stateReason } = await requireRun(context, run);
+  const overtakenBy = await findOvertaking(context.ledger.pool, run);
+  const notifications = await listRunNotifications(context.ledger.pool, run);
+  return { ...summary, reason: stateReason, overtakenBy: overtakenBy ?? null, notifications };
+}

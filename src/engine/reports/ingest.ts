@@ -1,0 +1,103 @@
+import { applyReports } from '../../ledger/reports/apply.ts';
+import type { InboxReport, Reading } from '../../ledger/reports/reading.ts';
+import { forgetBatches } from '../../ledger/reports/receive.ts';
+import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
+import { observedMapping, type ReportMapping } from '../../wire/report-mapping.ts';
+import { billedUnits } from '../../wire/report-values.ts';
+import { isStopWord } from '../../wire/stop-words.ts';
+import type { EngineContext } from '../context.ts';
+
+/** What an account's service calls the fields and states of its reports. */
+export type MappingOf = (account: string) => ReportMapping;
+
+/** No receiver tries a batch for so long (milliseconds). */
+const batchesKept = 3_600_000;
+
+/** Reports applied in one transaction. */
+const batchSize = 500;
+
+/** Batches under way at once: one is read while the other is written. */
+const lanes = 2;
+
+/**
+ * Asked after a batch that took so long (milliseconds): waits, where others need the processor more, and says whether to
+ * go on.
+ */
+export type GoOn = (took: number) => Promise<boolean>;
+
+/**
+ * Applies every report in the inbox that is due. Running it again changes nothing.
+ *
+ * @returns how many were looked at
+ */
+export async function applyInbox(
+  { ledger, now, monotonic }: EngineContext,
+  mappingOf: MappingOf = () => observedMapping,
+  goOn: GoOn = async () => true,
+): Promise<number> {
+  const read = (report: InboxReport): Reading => readReport(report, mappingOf(report.account));
+  async function work(): Promise<number> {
+    for (let total = 0; ; ) {
+      const begun = monotonic();
+      const taken = await applyReports(ledger.pool, batchSize, read, now());
+      total += taken;
+      if (taken === 0 || !(await goOn(monotonic() - begun))) return total;
+    }
+  }
+  // Where one fails, the other one is not left behind.
+  const counts = await Promise.allSettled(Array.from({ length: lanes }, work));
+  const total = counts.reduce((sum, count) => {
+    if (count.status === 'rejected') throw count.reason;
+    return sum + count.value;
+  }, 0);
+  if (total > 0) await forgetBatches(ledger.pool, new Date(now().getTime() - batchesKept));
+  return total;
+}
+
+/**
+ * What the bytes of a report say. Never throws: whoever knows the address can send anything. What we have asked for
+ * ourselves is kept under the observed names.
+ */
+function readReport({ method, contentType, body }: InboxReport, mapping: ReportMapping): Reading {
+  const decoded =
+    method === 'LOOK-UP'
+      ? decodeDeliveryReport({ method: 'POST', contentType, body })
+      : decodeDeliveryReport({ method, contentType, body }, mapping);
+  switch (decoded.kind) {
+    case 'inbound': {
+      const { messageId = null, jobNumber = null, from, text, subAccount = '' } = decoded.message;
+      return {
+        kind: 'inbound',
+        messageId,
+        jobNumber,
+        address: from,
+        text,
+        subAccount,
+        optedOut: isStopWord(text, mapping.stopWords),
+      };
+    }
+    case 'unreadable':
+      return { kind: 'unreadable', why: decoded.why };
+    case 'report':
+      return readDelivery(decoded.report);
+  }
+}
+
+function readDelivery(delivery: DeliveryReport): Reading {
+  const { outcome, status, optedOut } = delivery;
+  if (outcome === 'unrecognised') return { kind: 'unreadable', why: `unknown Status "${status}"` };
+  return {
+    kind: 'delivery',
+    messageId: delivery.messageId ?? null,
+    jobNumber: delivery.jobNumber ?? null,
+    address: delivery.destination,
+    outcome,
+    status,
+    result: delivery.result || null,
+    sentAt: delivery.sentTimeUtc ?? null,
+    units: billedUnits(delivery),
+    price: delivery.price ?? null,
+    unread: delivery.unread ?? null,
+    optedOut,
+  };
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Account } from '../../gateway/account.ts';
+import { openGateway } from '../../gateway/gateway.ts';
+import { reasonOf } from '../../platform/database.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { EngineContext } from '../context.ts';
+import { openRateLimiter } from '../dispatch/rate-limit.ts';
+import { pollingEnds, pollReports } from './poll-reports.ts';
+
+/** Milliseconds. */
+export type Polling = {
+  /** Between two looks for what is missing. */
+  readonly every: number;
+  /** Reports come by themselves in that time. */
+  readonly acceptedFor: number;
+  /** After that the service is not asked any more. */
+  readonly acceptedWithin: number;
+};
+
+export const usualPolling: Polling = {
+  every: 60_000,
+  acceptedFor: 5 * 60_000,
+  acceptedWithin: pollingEnds,
+};
+
+/**
+ * Asks the service about missing reports, for every account by itself, until it is stopped. What goes wrong is told and
+ * tried again.
+ *
+ * @param onReports something is in the inbox
+ */
+export async function keepPolling(
+  context: EngineContext,
+  accounts: readonly Account[],
+  polling: Polling,
+  onReports: () => void,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    accounts.map((account) => pollAccount(context, account, polling, onReports, logger, stop)),
+  );
+}
+
+async function pollAccount(
+  context: EngineContext,
+  account: Account,
+  { every, ...window }: Polling,
+  onReports: () => void,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  const gateway = openGateway(account);
+  const work = { account, gateway, rate: openRateLimiter(context, account), ...window };
+  const about = { account: account.name };
+  while (!stop.aborted) {
+    try {
+      const end = await pollReports(context, work, stop, () => undefined);
+      if (end.reports > 0) onReports();
+      if (end.kind === 'refused') {
+        const { words, ...counts } = end;
+        logger.warn({ ...about, ...counts }, 'the service refused the credential');
+        // Whatever a stranger's page quotes.
+        logger.debug({ ...about, words }, 'in what words');
+      }
+      if (end.kind !== 'refused' && end.asked > 0)
+        logger.info({ ...about, ...end }, 'asked for missing reports');
+    } catch (error) {
+      const reason = reasonOf(error);
+      logger.error({ ...about, reason }, 'missing reports not asked for; trying again');
+    }
+    await sleep(every, undefined, { signal: stop }).catch(() => undefined);
+  }
+  await gateway.close();
+}

@@ -1,0 +1,145 @@
+import type { Account } from '../../gateway/account.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { UnclearLookUp } from '../../gateway/look-up.ts';
+import { listPollable, notePoll, type PollableRequest } from '../../ledger/reports/polls.ts';
+import { type ReceivedReport, receiveReports } from '../../ledger/reports/receive.ts';
+import { decodeDeliveryReport } from '../../wire/delivery-report.ts';
+import type { EngineContext } from '../context.ts';
+import type { RateLimiter } from '../dispatch/rate-limit.ts';
+import { requireLookUp } from '../dispatch/require-look-up.ts';
+
+/** After so long the service is not asked any more (observed.md, "Status look-up"); by hand it may be. Milliseconds. */
+export const pollingEnds = 6 * 3_600_000;
+
+/** A request is asked about again after so long (milliseconds). */
+const between = 10 * 60_000;
+
+/** Requests that are looked for at once; at one look-up a second. */
+const batch = 50;
+
+export type PollCounts = {
+  /** Requests that were asked about. */
+  readonly asked: number;
+  /** Final reports that came of it. */
+  readonly reports: number;
+  /** Requests of which there was no clear answer. */
+  readonly unclear: number;
+};
+
+export type PollEnd = PollCounts &
+  (
+    | { readonly kind: 'finished' | 'stopped' }
+    /** The service refused the credential; its words. */
+    | { readonly kind: 'refused'; readonly words: readonly string[] }
+  );
+
+export type PollWork = {
+  readonly account: Account;
+  readonly gateway: Gateway;
+  readonly rate: Pick<RateLimiter, 'admitLookUp'>;
+  /** Only of this run. */
+  readonly run?: string;
+  /** Only what was accepted so long ago, or less; milliseconds. */
+  readonly acceptedWithin: number;
+  /** Only what was accepted at least so long ago: its reports may come by themselves before. Milliseconds. */
+  readonly acceptedFor?: number;
+};
+
+/**
+ * Asks the service about requests whose final reports have not come, at most once a second over all processes; about none
+ * twice within ten minutes. What it says of a recipient goes into the inbox like a report that it sends by itself.
+ *
+ * @throws InputError when the account has no status look-up
+ */
+export async function pollReports(
+  context: EngineContext,
+  { account, gateway, rate, run, acceptedWithin, acceptedFor = 0 }: PollWork,
+  stop: AbortSignal,
+  onUnclear: (messageId: string, answer: UnclearLookUp) => void,
+): Promise<PollEnd> {
+  requireLookUp(account);
+  const { pool } = context.ledger;
+  const counts = { asked: 0, reports: 0, unclear: 0 };
+  for (;;) {
+    const now = context.now();
+    const pollable = await listPollable(
+      pool,
+      {
+        account: account.name,
+        run,
+        acceptedFrom: new Date(now.getTime() - acceptedWithin),
+        acceptedUntil: new Date(now.getTime() - acceptedFor),
+        notPolledSince: new Date(now.getTime() - between),
+      },
+      batch,
+    );
+    if (pollable.length === 0) return { kind: 'finished', ...counts };
+    for (const request of pollable) {
+      const asked = await askAbout(gateway, rate, request, stop);
+      if (asked.kind === 'stopped') return { kind: 'stopped', ...counts };
+      await notePoll(pool, request, context.now());
+      counts.asked++;
+      if (asked.kind === 'unauthorized') return { kind: 'refused', words: asked.words, ...counts };
+      if (asked.kind === 'unclear') {
+        counts.unclear++;
+        onUnclear(request.messageId, asked);
+      }
+      if (asked.kind === 'found') {
+        const reports = reportsOf(asked.recipients, request, account.name, context.now());
+        if (reports.length > 0) await receiveReports(pool, context.randomUuid(), reports);
+        counts.reports += reports.length;
+      }
+    }
+  }
+}
+
+type Recipients = readonly Readonly<Record<string, string>>[];
+
+type Asked =
+  | { readonly kind: 'found'; readonly recipients: Recipients }
+  | { readonly kind: 'not_found' | 'stopped' }
+  | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
+  | UnclearLookUp;
+
+/** All pages of one request. An answer that has not come is not waited for: asking changes nothing. */
+async function askAbout(
+  gateway: Gateway,
+  rate: PollWork['rate'],
+  { messageId }: PollableRequest,
+  stop: AbortSignal,
+): Promise<Asked> {
+  const recipients: Readonly<Record<string, string>>[] = [];
+  for (let page = 1; page <= mostPages; page++) {
+    if (!(await rate.admitLookUp(stop))) return { kind: 'stopped' };
+    const answer = await gateway.lookUpRecipients(messageId, page, stop);
+    if (stop.aborted && answer.kind === 'unclear') return { kind: 'stopped' };
+    if (answer.kind !== 'found') return answer;
+    recipients.push(...answer.recipients);
+    if (page >= answer.pages || answer.recipients.length === 0) break;
+  }
+  return { kind: 'found', recipients };
+}
+
+/** A request has 5,000 recipients at most. */
+const mostPages = 50;
+
+/** Of the recipients whose reports are missing, what the service says of them in the end. */
+function reportsOf(
+  recipients: Recipients,
+  { messageId, missing }: PollableRequest,
+  account: string,
+  receivedAt: Date,
+): ReceivedReport[] {
+  const wanted = new Set(missing.map(comparable));
+  return recipients.flatMap((recipient): ReceivedReport[] => {
+    const body = Buffer.from(JSON.stringify({ ...recipient, MessageID: messageId }));
+    const decoded = decodeDeliveryReport({ method: 'POST', contentType: 'application/json', body });
+    if (decoded.kind !== 'report' || !wanted.has(comparable(decoded.report.destination))) return [];
+    if (decoded.report.outcome !== 'delivered' && decoded.report.outcome !== 'undelivered') return [];
+    return [{ account, receivedAt, method: 'LOOK-UP', contentType: 'application/json', headers: {}, body }];
+  });
+}
+
+function comparable(address: string): string {
+  return address.toLowerCase().replace(/^\++/, '');
+}

@@ -1,0 +1,37 @@
+import pRetry from 'p-retry';
+import { type ReceivedReport, receiveReports } from '../../ledger/reports/receive.ts';
+import { isConnectionFailure } from '../../platform/database.ts';
+import type { EngineContext } from '../context.ts';
+import { gather } from '../gather.ts';
+
+export type ReportStore = {
+  /**
+   * Resolves when a call is committed to the inbox. Rejects when the database was away for some seconds: it may be committed
+   * all the same, and comes again.
+   */
+  readonly keep: (call: ReceivedReport) => Promise<void>;
+};
+
+/**
+ * How long a commit is tried again while the database is away (milliseconds). The service waits longer for its answer; a
+ * restart of the database is over by then, and a failure to answer would bring every report a second time.
+ */
+const patience = 5_000;
+
+/** Commits calls to the inbox; those that come together share a commit. */
+export function openReportStore({ ledger, randomUuid }: EngineContext): ReportStore {
+  const commit = async (calls: readonly ReceivedReport[]): Promise<undefined[]> => {
+    const batch = randomUuid();
+    await pRetry(() => receiveReports(ledger.pool, batch, calls), {
+      retries: Number.POSITIVE_INFINITY,
+      maxRetryTime: patience,
+      minTimeout: 50,
+      maxTimeout: 500,
+      randomize: true,
+      shouldRetry: ({ error }) => isConnectionFailure(error),
+    });
+    return calls.map(() => undefined);
+  };
+  // Callers wait for their answer, so a commit never waits for more of them.
+  return { keep: gather(commit, { most: 256, busy: Number.POSITIVE_INFINITY }) };
+}

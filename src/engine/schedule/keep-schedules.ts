@@ -1,0 +1,66 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '../../platform/database.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { EngineContext } from '../context.ts';
+import { noteSchedules } from './note-ticks.ts';
+import { readScheduleFolder } from './schedule-folder.ts';
+import { beginScheduledRuns, type SchedulePlace, startDueTicks, type TickEnd } from './start-ticks.ts';
+
+/** Between two looks (milliseconds): a run begins so late at most. */
+export const usualLook = 5_000;
+
+/**
+ * Runs campaigns when their time comes, until it is stopped. What goes wrong is told and tried again; any number of
+ * processes may do it.
+ *
+ * @param every milliseconds between two looks
+ */
+export async function keepSchedules(
+  context: EngineContext,
+  place: SchedulePlace,
+  every: number,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  const folder = resolve(place.settings.workingFolder, place.folder);
+  /** Told once, not every few seconds. */
+  let told = '';
+  let failing = '';
+  while (!stop.aborted) {
+    try {
+      const read = await readScheduleFolder(folder);
+      await noteSchedules(context, read);
+      const problems = JSON.stringify(read.unreadable);
+      if (problems !== told)
+        for (const problem of read.unreadable) logger.error(problem, 'a schedule cannot be read');
+      told = problems;
+      await startDueTicks(
+        context,
+        place,
+        (end) => tell(end, logger),
+        (stuck) => logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
+      );
+      for (const run of await beginScheduledRuns(context, place))
+        logger.info({ run }, 'a scheduled run begins');
+      failing = '';
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason !== failing) logger.error({ reason }, 'schedules were not looked at; trying again');
+      failing = reason;
+    }
+    await sleep(every, undefined, { signal: stop }).catch(() => undefined);
+  }
+}
+
+/** Why a campaign cannot be planned may quote its contacts; the ledger keeps it, and `volley schedule list` shows it. */
+function tell(end: TickEnd, logger: Logger): void {
+  const { kind, schedule, dueAt } = end;
+  if (kind === 'started') logger.info({ schedule, dueAt, run: end.run }, 'a scheduled run is planned');
+  else if (kind !== 'failed')
+    logger.warn({ schedule, dueAt, reason: end.reason }, `a scheduled run is ${kind}`);
+  else {
+    logger.error({ schedule, dueAt }, 'a scheduled run is failed; `volley schedule list` says why');
+    logger.debug({ schedule, dueAt, reason: end.reason }, 'why a scheduled run is failed');
+  }
+}

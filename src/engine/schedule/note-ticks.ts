@@ -1,0 +1,67 @@
+import { type Schedule, ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
+import { inTransaction } from '../../ledger/connection.ts';
+import { syncSchedules } from '../../ledger/schedules/sync.ts';
+import {
+  type NotedTick,
+  noteTicks,
+  takeSchedules,
+  type UnnotedSchedule,
+} from '../../ledger/schedules/ticks.ts';
+import { durationText } from '../../platform/scalars.ts';
+import type { EngineContext } from '../context.ts';
+import type { ScheduleFolder } from './schedule-folder.ts';
+
+/** A worker looks a few times a minute, so a tick of which this is true was not missed (milliseconds). */
+const inTime = 60_000;
+
+/** Of one schedule, after a long time without a worker. */
+const mostTicks = 1_000;
+
+/**
+ * Notes what has come of every schedule since it was last looked at; and then makes the schedules those of the folder,
+ * so that what has changed holds from now on. However many do it, and whenever one dies: each tick is noted once.
+ */
+export async function noteSchedules(
+  { ledger, now }: EngineContext,
+  { schedules, unreadable }: ScheduleFolder,
+): Promise<void> {
+  const time = now();
+  await inTransaction(ledger.pool, async (client) => {
+    const taken = await takeSchedules(client, time);
+    const ticks = taken.flatMap((each) => ticksOf(each, time));
+    await noteTicks(
+      client,
+      taken.map(({ schedule: name }) => name),
+      ticks,
+      time,
+    );
+    await syncSchedules(
+      client,
+      schedules,
+      unreadable.map(({ schedule: name }) => name),
+      time,
+    );
+  });
+}
+
+function ticksOf({ schedule: name, times, notedUntil }: UnnotedSchedule, now: Date): NotedTick[] {
+  const written = writtenSchedule.parse(times);
+  return ticksBetween(written, notedUntil, now, mostTicks).map((dueAt): NotedTick => {
+    const late = isLate(written, dueAt, now);
+    return {
+      schedule: name,
+      dueAt,
+      state: late ? 'missed' : 'due',
+      reason: late ? missedWords(written) : null,
+    };
+  });
+}
+
+/** Whether a tick is too old to be caught up with. */
+export function isLate({ catchUp }: Schedule, dueAt: Date, now: Date): boolean {
+  return now.getTime() - dueAt.getTime() > Math.max(catchUp, inTime);
+}
+
+export function missedWords({ catchUp }: Schedule): string {
+  return `no worker was there in time (catchUp: ${durationText(catchUp)})`;
+}

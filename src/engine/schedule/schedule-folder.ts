@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readCampaign } from '../../campaign/campaign.ts';
+import { frozenTargets } from '../../campaign/notify.ts';
+import type { SyncedSchedule } from '../../ledger/schedules/sync.ts';
+import { yamlFilesOf } from './served-campaigns.ts';
+
+/** What the campaigns of a folder say of when they run by themselves. */
+export type ScheduleFolder = {
+  readonly schedules: readonly SyncedSchedule[];
+  /** Campaigns with a schedule that cannot be read now; what was known of them holds on. */
+  readonly unreadable: readonly { readonly schedule: string; readonly what: string }[];
+};
+
+/** A file without it is no campaign, or one that nobody wants to run by itself. */
+const hasSchedule = /^schedule\s*:/m;
+
+/** Larger than any campaign (bytes). */
+const mostBytes = 1024 * 1024;
+
+/**
+ * Reads the campaigns of a folder, not of the folders in it.
+ *
+ * @param folder an absolute path
+ * @throws InputError when the folder cannot be read
+ */
+export async function readScheduleFolder(folder: string): Promise<ScheduleFolder> {
+  const schedules: SyncedSchedule[] = [];
+  const unreadable: { schedule: string; what: string }[] = [];
+  for (const schedule of await yamlFilesOf(folder)) {
+    try {
+      const source = await readFile(join(folder, schedule), 'utf8');
+      if (source.length > mostBytes || !hasSchedule.test(source)) continue;
+      const { value } = readCampaign(source, schedule);
+      const { campaign, schedule: times } = value;
+      if (times) schedules.push({ schedule, campaign, times, notify: frozenTargets(value) });
+    } catch (error) {
+      unreadable.push({ schedule, what: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { schedules, unreadable };
+}

@@ -1,0 +1,32 @@
+import { nextTick, type Schedule, writtenSchedule } from '../../campaign/schedule.ts';
+import {
+  type ListedSchedule,
+  type ListedTick,
+  listSchedules,
+  listTicks,
+} from '../../ledger/schedules/list.ts';
+import type { EngineContext } from '../context.ts';
+
+/** A schedule, with when its campaign runs next; null: never, or its file is gone. */
+export type UpcomingSchedule = Omit<ListedSchedule, 'times'> & {
+  readonly times: Schedule;
+  readonly next: Date | null;
+};
+
+/**
+ * All schedules, and what became of their latest times.
+ *
+ * @param limit most times
+ */
+export async function describeSchedules(
+  { ledger, now }: EngineContext,
+  limit: number,
+): Promise<{ readonly schedules: readonly UpcomingSchedule[]; readonly ticks: readonly ListedTick[] }> {
+  const time = now();
+  const schedules = (await listSchedules(ledger.pool)).map(({ times, ...schedule }) => {
+    const written = writtenSchedule.parse(times);
+    const next = schedule.active ? (nextTick(written, time) ?? null) : null;
+    return { ...schedule, times: written, next };
+  });
+  return { schedules, ticks: await listTicks(ledger.pool, limit) };
+}

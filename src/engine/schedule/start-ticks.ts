@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { writtenSchedule } from '../../campaign/schedule.ts';
+import { InputError } from '../../domain.ts';
+import type { Account } from '../../gateway/account.ts';
+import { inSession } from '../../ledger/connection.ts';
+import { beginRun } from '../../ledger/runs/begin.ts';
+import {
+  type DueTick,
+  endTick,
+  listDueTicks,
+  listUnbegunRuns,
+  startTick,
+  tryScheduleLock,
+} from '../../ledger/schedules/ticks.ts';
+import type { EngineContext } from '../context.ts';
+import { noteBegun } from '../dispatch/begin-run.ts';
+import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
+import { requireRun } from '../find-run.ts';
+import {
+  filesRanBefore,
+  moveContactFiles,
+  NothingNewError,
+  type StuckFile,
+} from '../plan/contact-patterns.ts';
+import { keepContactFiles } from '../plan/kept-files.ts';
+import { planRun } from '../plan/plan-run.ts';
+import { prepareCampaign } from '../plan/prepare.ts';
+import type { Settings } from '../settings.ts';
+import { isLate, missedWords } from './note-ticks.ts';
+
+/** What became of a tick. */
+export type TickEnd = Pick<DueTick, 'schedule' | 'dueAt'> &
+  (
+    | { readonly kind: 'started'; readonly run: string }
+    | { readonly kind: 'skipped' | 'missed' | 'failed'; readonly reason: string }
+  );
+
+/** Where a process finds what schedules are about. */
+export type SchedulePlace = {
+  /** Of the campaigns, relative to the working folder. */
+  readonly folder: string;
+  readonly settings: Settings;
+  /** @throws InputError for an account that this process does not have */
+  readonly accountNamed: (name: string) => Promise<Account>;
+};
+
+/**
+ * Makes the runs of all ticks that are due, one schedule after the other, and has them sent. Of a schedule, only one
+ * process starts ticks at a time; that a tick has one run is certain even so, because both are committed together.
+ *
+ * @param onStuck a contact file that could not be moved out of the way; it is not read again all the same
+ */
+export async function startDueTicks(
+  context: EngineContext,
+  place: SchedulePlace,
+  onEnd: (end: TickEnd) => void,
+  onStuck: (stuck: StuckFile) => void = () => undefined,
+): Promise<void> {
+  for (const { schedule } of await listDueTicks(context.ledger.pool)) {
+    const end = await inSession(context.ledger.pool, async (client) => {
+      if (!(await tryScheduleLock(client, schedule))) return undefined;
+      try {
+        // Another one may have started it before the lock was ours.
+        const tick = (await listDueTicks(context.ledger.pool)).find((due) => due.schedule === schedule);
+        return tick && (await startOrEnd(context, place, tick, onStuck));
+      } finally {
+        await client.query('SELECT pg_advisory_unlock_all()');
+      }
+    });
+    if (end) onEnd(end);
+  }
+}
+
+async function startOrEnd(
+  context: EngineContext,
+  place: SchedulePlace,
+  tick: DueTick,
+  onStuck: (stuck: StuckFile) => void,
+): Promise<TickEnd | undefined> {
+  const times = writtenSchedule.parse(tick.times);
+  const { schedule, dueAt, lastRun } = tick;
+  const end = async (kind: 'skipped' | 'missed' | 'failed', reason: string): Promise<TickEnd> => {
+    await endTick(context.ledger.pool, tick, kind, reason);
+    return { kind, reason, schedule, dueAt };
+  };
+  if (lastRun !== null && times.overlap === 'skip') return end('skipped', `run ${lastRun} is not over`);
+  // What is queued waits for its run, not for a worker.
+  if (lastRun !== null) return undefined;
+  if (times.overlap === 'skip' && isLate(times, dueAt, context.now()))
+    return end('missed', missedWords(times));
+  try {
+    const run = await planTick(context, place, tick, onStuck);
+    return run === undefined ? undefined : { kind: 'started', run, schedule, dueAt };
+  } catch (error) {
+    if (error instanceof NothingNewError) return end('skipped', error.message);
+    if (error instanceof InputError) return end('failed', error.message);
+    throw error;
+  }
+}
+
+/** @returns undefined when the tick has its run already */
+async function planTick(
+  context: EngineContext,
+  { folder, settings }: SchedulePlace,
+  tick: DueTick,
+  onStuck: (stuck: StuckFile) => void,
+): Promise<string | undefined> {
+  const kept = keepContactFiles();
+  const path = join(folder, tick.schedule);
+  const prepared = await prepareCampaign(path, settings, { kept, ranBefore: filesRanBefore(context) });
+  const taken = new AbortController();
+  try {
+    const actor = { who: `schedule ${tick.schedule}`, how: 'schedule', token: null } as const;
+    const run = await planRun(
+      { ...context, actor },
+      prepared,
+      kept,
+      { onRead: () => undefined, onExpand: () => undefined },
+      {
+        alongside: async (client, planned) => {
+          if (await startTick(client, tick, planned)) return;
+          taken.abort();
+          throw new Error('the tick has a run');
+        },
+      },
+    );
+    for (const stuck of await moveContactFiles(prepared, path, settings, run)) onStuck(stuck);
+    return run;
+  } catch (error) {
+    if (taken.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** Has the runs of ticks sent, also those whose process has died between. */
+export async function beginScheduledRuns(
+  context: EngineContext,
+  { accountNamed }: SchedulePlace,
+): Promise<string[]> {
+  const { ledger, now } = context;
+  const queue = await ledger.queue();
+  const begun: string[] = [];
+  for (const { run: runId, ...actor } of await listUnbegunRuns(ledger.pool)) {
+    const run = await requireRun(context, runId);
+    const account = await accountNamed(run.account).catch((error: unknown) => {
+      if (!(error instanceof InputError)) throw error;
+    });
+    // Without its account it is left to others.
+    if (!account) continue;
+    const { plan, policy } = dispatchSettings(runId, account, run.definition);
+    await beginRun(queue, ledger.pool, plan, policy, now(), noteBegun({ ...context, actor }, runId));
+    begun.push(runId);
+  }
+  return begun;
+}

@@ -1,0 +1,121 @@
+import { type AddressReader, addressReader } from '../../contacts/address.ts';
+import { readFileBytes } from '../../contacts/bytes.ts';
+import { openContactFile } from '../../contacts/read.ts';
+import { readSuppressionFile, type SuppressedAddress } from '../../contacts/suppression-file.ts';
+import { type Channel, InputError, type Problem } from '../../domain.ts';
+import { importSuppressions, type ListedAddress } from '../../ledger/suppressions/import.ts';
+import { noteOf } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+
+/** What became of a list. */
+export type SuppressionImport = {
+  /** Rows of the file, unreadable ones among them. */
+  readonly read: number;
+  /** New suppressions: an address counts once a channel. */
+  readonly added: number;
+  /** Suppressed already, or more than once in the file. */
+  readonly already: number;
+  readonly unreadable: number;
+  /** The first of them. */
+  readonly problems: readonly Problem[];
+};
+
+/** Unreadable lines that are listed; all are counted. */
+const listedProblems = 20;
+
+/**
+ * Suppresses the addresses of a file, all that can be read or, where the file itself cannot be read, none.
+ *
+ * @param path of the file
+ * @param name the file's name as errors show it
+ * @throws InputError when the file cannot be read, or which of its columns holds the addresses cannot be told
+ */
+export async function importSuppressionFile(
+  context: EngineContext,
+  path: string,
+  name: string,
+  options: {
+    readonly channels: readonly Channel[];
+    readonly readAddress: AddressReader;
+    readonly column: string | undefined;
+    readonly subAccount: string;
+    readonly reason: string;
+  },
+): Promise<SuppressionImport> {
+  const { ledger, now } = context;
+  const { channels, reason, subAccount } = options;
+  const problems: Problem[] = [];
+  const tally = { read: 0, unreadable: 0, problems };
+  const rows = readSuppressionFile(await openContactFile(readFileBytes(path, name), name), options);
+  const list = { channels, reason, source: 'import', createdAt: now() } as const;
+  const added = await importSuppressions(ledger.pool, readable(rows, name, tally), list, (client, count) => {
+    const details = { channels, subAccount, reason, file: name, added: count };
+    return noteOf(context, { action: 'suppressions added', details })(client);
+  });
+  const addresses = (tally.read - tally.unreadable) * channels.length;
+  return { ...tally, added, already: addresses - added };
+}
+
+/** Passes on what can be suppressed, and counts the rest. */
+async function* readable(
+  batches: AsyncIterable<readonly SuppressedAddress[]>,
+  name: string,
+  tally: { read: number; unreadable: number; readonly problems: Problem[] },
+): AsyncGenerator<readonly ListedAddress[], void, undefined> {
+  for await (const batch of batches) {
+    tally.read += batch.length;
+    for (const row of batch) {
+      if (row.kind === 'address') continue;
+      tally.unreadable++;
+      if (tally.problems.length < listedProblems)
+        tally.problems.push({ where: `${name}:${row.line}`, what: row.detail });
+    }
+    yield batch.filter((row) => row.kind === 'address');
+  }
+}
+
+/**
+ * A reader of addresses that are suppressed: phone numbers of every kind, or e-mail addresses.
+ *
+ * @param country of numbers written without a country code
+ * @throws InputError when no address can be of all these channels
+ */
+export function suppressedAddressReader(
+  channels: readonly Channel[],
+  country: string | undefined,
+): AddressReader {
+  const [first, ...others] = channels.toSorted();
+  if (first === undefined)
+    throw new InputError([{ where: '--channel', what: 'Expected at least one channel.' }]);
+  if (first === 'email' && others.some((channel) => channel !== 'email')) {
+    const what =
+      'An address is an e-mail address or a phone number; suppress those of "email" by themselves.';
+    throw new InputError([{ where: '--channel', what }]);
+  }
+  const reader = addressReader(first, country, 'allow', 'there is no --country');
+  if (reader) return inSmallLetters(reader);
+  throw new InputError([{ where: '--country', what: `"${country}" is not a country with phone numbers.` }]);
+}
+
+/** Suppressions are compared in small letters. */
+export function inSmallLetters(readAddress: AddressReader): AddressReader {
+  return (text, country) => {
+    const read = readAddress(text, country);
+    return read.kind === 'valid' ? { ...read, address: read.address.toLowerCase() } : read;
+  };
+}
+
+/**
+ * @throws InputError naming every text that is no address
+ */
+export function readAddresses(texts: readonly string[], readAddress: AddressReader): string[] {
+  const problems: Problem[] = [];
+  const addresses = texts.flatMap((text): string[] => {
+    const read = readAddress(text);
+    if (read.kind === 'valid') return [read.address];
+    problems.push({ where: 'address', what: `${read.detail}.` });
+    return [];
+  });
+  if (problems.length > 0) throw new InputError(problems);
+  return addresses;
+}
