@@ -55,7 +55,7 @@ test('a run is cancelled from another process within a second, and what is plann
   expect(requests).toMatchObject({ planned: 0, sending: 0, in_doubt: 0, accepted: sent });
   expect(requests.cancelled).toBe(options.requests - sent);
 
-  expect((await scene.start(['resume', run]).ended).code).toBe(2);
+  expect((await scene.here(['resume', run])).code).toBe(2);
   expect(await scene.peer.acceptances()).toHaveLength(sent);
 }, 60_000);
 
@@ -96,7 +96,7 @@ test.each(['pause', 'cancel'])(
     await scene.peer.hasReceived(20);
     running.process.kill('SIGKILL');
     await running.ended;
-    const { code, stdout } = await scene.start([word, run, '--json']).ended;
+    const { code, stdout } = await scene.here([word, run, '--json']);
     expect(code).toBe(0);
     const { requests } = JSON.parse(stdout);
     expect(requests.sending).toBe(0);

@@ -18,8 +18,8 @@ async function stalledRun(scene: DispatchScene) {
   return { started, run };
 }
 
-async function resume({ start }: DispatchScene, run: string): Promise<void> {
-  const { code, stderr } = await start(['resume', run]).ended;
+async function resume({ here }: DispatchScene, run: string): Promise<void> {
+  const { code, stderr } = await here(['resume', run]);
   expect([0, 3], stderr).toContain(code);
 }
 

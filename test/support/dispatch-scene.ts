@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type JournalPeer, type PeerBehaviour, startJournalPeer } from './journal-peer.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type SignalAtPoint, signalVariable } from './signal-points.ts';
-import { type Started, startVolley } from './volley.ts';
+import { type Ended, type Started, startVolley, volleyHere } from './volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
 
 /** For `node --import`: has a process send itself the signal that `signalVariable` names. */
@@ -19,6 +19,8 @@ export type DispatchScene = AsyncDisposable & {
    * @param at kills or stops itself there
    */
   readonly start: (words: readonly string[], at?: SignalAtPoint) => Started;
+  /** The command line in this process, for what only looks or says a word. */
+  readonly here: (words: readonly string[]) => Promise<Ended>;
 };
 
 export type SceneOptions = {
@@ -46,20 +48,30 @@ export async function openDispatchScene({
   );
   const ledger = opened.adopt(await openTestLedger(), (it) => it.close());
   const peer = opened.use(await startJournalPeer(`${workspace.folder}/journal.jsonl`, behaviour));
+  const cwd = workspace.folder;
+  const env = {
+    DATABASE_URL: ledger.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: peer.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
   const start: DispatchScene['start'] = (words, at) =>
     startVolley(words, {
-      cwd: workspace.folder,
-      env: {
-        DATABASE_URL: ledger.url,
-        VOLLEY_ACCOUNTS: 'accounts.yaml',
-        VOLLEY_SANDBOX_URL: peer.url,
-        VOLLEY_SANDBOX_TOKEN: 'any',
-        ...(at ? { [signalVariable]: JSON.stringify(at) } : {}),
-      },
+      cwd,
+      env: { ...env, ...(at ? { [signalVariable]: JSON.stringify(at) } : {}) },
       nodeFlags: at ? ['--import', signalPreload] : [],
     });
+  const here: DispatchScene['here'] = (words) => volleyHere(words, { cwd, env });
   const whole = opened.move();
-  return { ledger, peer, workspace, onUnknown, start, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+  return {
+    ledger,
+    peer,
+    workspace,
+    onUnknown,
+    start,
+    here,
+    [Symbol.asyncDispose]: () => whole.disposeAsync(),
+  };
 }
 
 function campaign(concurrency: number, onUnknown: string): string {

@@ -9,8 +9,8 @@ export async function plannedRun(started: Started): Promise<string> {
   return /planned {2}run (\S+):/.exec(started.heard())?.[1] ?? expect.fail(started.heard());
 }
 
-export async function statusOf({ start }: DispatchScene, run: string): Promise<RunSummary> {
-  const { stdout, stderr } = await start(['status', run, '--json']).ended;
+export async function statusOf({ here }: DispatchScene, run: string): Promise<RunSummary> {
+  const { stdout, stderr } = await here(['status', run, '--json']);
   return stdout === '' ? expect.fail(stderr) : JSON.parse(stdout);
 }
 
