@@ -56,7 +56,7 @@ async function killedAsItWaits(scene: DispatchScene, hold: Awaited<ReturnType<ty
   return { run, kills: [{ what: 'waiting', from, to: Date.now() }], untilSent: [] };
 }
 
-test('a claim that is committed long after its process was killed is in doubt in the end, not left as sending', async () => {
+test.concurrent('a claim that is committed long after its process was killed is in doubt in the end, not left as sending', async () => {
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
   const hold = await holdAttempts(scene, 'NEW.request = 40');
   const killed = await killedAsItWaits(scene, hold);
@@ -69,7 +69,7 @@ test('a claim that is committed long after its process was killed is in doubt in
   await expectNothingLostOrTwice(scene, killed, concurrency);
 }, 40_000);
 
-test('a next attempt that is committed after its process was killed is in doubt with its request', async () => {
+test.concurrent('a next attempt that is committed after its process was killed is in doubt with its request', async () => {
   await using scene = await openDispatchScene({ requests: 100, concurrency, peer: { busy: 0.1 } });
   const hold = await holdAttempts(scene, 'NEW.attempt = 2');
   const killed = await killedAsItWaits(scene, hold);
@@ -81,7 +81,7 @@ test('a next attempt that is committed after its process was killed is in doubt 
   await expectNothingLostOrTwice(scene, killed, concurrency);
 }, 40_000);
 
-test('a claim that is committed as the run of its killed process is cancelled is in doubt, not left as sending', async () => {
+test.concurrent('a claim that is committed as the run of its killed process is cancelled is in doubt, not left as sending', async () => {
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
   const hold = await holdAttempts(scene, 'NEW.request = 40');
   const { run } = await killedAsItWaits(scene, hold);
@@ -96,7 +96,7 @@ test('a claim that is committed as the run of its killed process is cancelled is
   expect(requests.in_doubt).toBeGreaterThan(0);
 }, 40_000);
 
-test('a doubt is dated after the death of its process, however long the taking over had to wait', async () => {
+test.concurrent('a doubt is dated after the death of its process, however long the taking over had to wait', async () => {
   const stalled = { latency: 600_000 };
   await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
   await scene.workspace.write('accounts.yaml', accountsYaml.replace('headers: 5s', 'headers: 300s'));

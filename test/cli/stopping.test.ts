@@ -23,7 +23,7 @@ async function resume({ here }: DispatchScene, run: string): Promise<void> {
   expect([0, 3], stderr).toContain(code);
 }
 
-test('Ctrl-C ends a run within 10 seconds although the service stalls: what was on its way is in doubt', async () => {
+test.concurrent('Ctrl-C ends a run within 10 seconds although the service stalls: what was on its way is in doubt', async () => {
   await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
   const { started, run } = await stalledRun(scene);
   const from = Date.now();
@@ -43,7 +43,7 @@ test('Ctrl-C ends a run within 10 seconds although the service stalls: what was 
   expect(figures).toMatchObject({ inDoubt: concurrency, inDoubtAccepted: concurrency });
 }, 40_000);
 
-test('a second Ctrl-C ends a run at once, which is as safe as a kill', async () => {
+test.concurrent('a second Ctrl-C ends a run at once, which is as safe as a kill', async () => {
   await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
   const { started, run } = await stalledRun(scene);
   started.process.kill('SIGINT');
@@ -63,7 +63,7 @@ test('a second Ctrl-C ends a run at once, which is as safe as a kill', async () 
   expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
 }, 40_000);
 
-test('Ctrl-C of a run whose service answers leaves nothing in doubt', async () => {
+test.concurrent('Ctrl-C of a run whose service answers leaves nothing in doubt', async () => {
   await using scene = await openDispatchScene({ requests: 200, concurrency, peer: { latency: 20 } });
   const started = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(started);

@@ -3,7 +3,7 @@ import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { plannedRun } from '../support/planned-run.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
-test('a worker says of which account it leaves the requests to others, and why', async () => {
+test.concurrent('a worker says of which account it leaves the requests to others, and why', async () => {
   await using scene = await openDispatchScene({ requests: 20, concurrency: 2, peer: { latency: 600_000 } });
   const planning = scene.start(['run', 'campaign.yaml']);
   await plannedRun(planning);
@@ -19,7 +19,7 @@ test('a worker says of which account it leaves the requests to others, and why',
   expect(stderr).not.toContain('token');
 }, 30_000);
 
-test('a worker that is stopped while its database is away says so, within 10 seconds', async () => {
+test.concurrent('a worker that is stopped while its database is away says so, within 10 seconds', async () => {
   await using scene = await openDispatchScene({ requests: 1, concurrency: 1 });
   const worker = scene.start(['worker']);
   await worker.says('worker started');
