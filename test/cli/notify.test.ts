@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { signalPreload } from '../support/dispatch-scene.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import { readJournal } from '../support/journal.ts';
 import { type NotifyScene, openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';
 import { signalVariable } from '../support/signal-points.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await scene.opened.ledger.pool.query('TRUNCATE runs, schedules CASCADE');
+  await emptyLedger(scene.opened.ledger.pool);
   scene.peer.calls.splice(0);
   scene.peer.answer(200);
 });

@@ -1,5 +1,6 @@
 import { chmod } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import { type NotifyScene, openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';
 import { webhookSecret } from '../support/webhook-peer.ts';
 
@@ -9,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await scene.opened.ledger.pool.query('TRUNCATE runs, schedules CASCADE');
+  await emptyLedger(scene.opened.ledger.pool);
   scene.log.splice(0);
 });
 

@@ -5,6 +5,7 @@ import { tell } from '../../src/engine/notify/tell.ts';
 import { takeNotification } from '../../src/ledger/notifications/take.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import { readJournal } from '../support/journal.ts';
 import { type NotifyScene, openNotifyScene } from '../support/notify-scene.ts';
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await scene.opened.ledger.pool.query('TRUNCATE runs, schedules, suppressions CASCADE');
+  await emptyLedger(scene.opened.ledger.pool);
 });
 
 const mail = `  - email: { to: [Ops@Example.org, billing@example.org], FromEmail: night@example.org, SubAccount: Ops }\n`;

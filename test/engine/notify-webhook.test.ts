@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { takeNotification } from '../../src/ledger/notifications/take.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import { type NotifyScene, openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';
 
 let scene: NotifyScene;
@@ -8,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await scene.opened.ledger.pool.query('TRUNCATE runs CASCADE');
+  await emptyLedger(scene.opened.ledger.pool);
   scene.peer.calls.splice(0);
   scene.peer.answer(200);
   scene.log.splice(0);

@@ -3,6 +3,7 @@ import { pause } from '../../src/engine/dispatch/stop-run.ts';
 import { planRerun } from '../../src/engine/plan/rerun.ts';
 import { noteSchedules } from '../../src/engine/schedule/note-ticks.ts';
 import { eraseRun } from '../../src/ledger/purge/erase-run.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import { anAccount, execute } from '../support/execute.ts';
 import { type NotifyScene, openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';
 import { smsCampaignYaml } from '../support/workspace.ts';
@@ -13,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await scene.opened.ledger.pool.query('TRUNCATE runs, schedules CASCADE');
+  await emptyLedger(scene.opened.ledger.pool);
   scene.peer.calls.splice(0);
   scene.peer.answer(200);
   scene.log.splice(0);

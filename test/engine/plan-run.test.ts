@@ -13,6 +13,7 @@ import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { contactSheet, type ReportedState, reportedStates } from '../../src/report/contact-sheet.ts';
 import { anAccount } from '../support/account.ts';
 import { claimRequests, settleRequests } from '../support/claims.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';
 import { written } from '../support/sheets.ts';
@@ -36,7 +37,7 @@ beforeEach(async () => {
       VOLLEY_SANDBOX_TOKEN: 'x',
     },
   };
-  await opened.ledger.pool.query('TRUNCATE runs, suppressions CASCADE');
+  await emptyLedger(opened.ledger.pool);
   return () => workspace[Symbol.asyncDispose]();
 });
 

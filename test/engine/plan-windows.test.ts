@@ -10,6 +10,7 @@ import { type Preview, previewCampaign } from '../../src/engine/plan/preview.ts'
 import { planRerun } from '../../src/engine/plan/rerun.ts';
 import { setRateLimits } from '../../src/ledger/limits/set.ts';
 import { anAccount } from '../support/account.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';
 import { unwatched } from '../support/unwatched.ts';
@@ -30,7 +31,7 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('TRUNCATE runs CASCADE; TRUNCATE rate_limits');
+  await emptyLedger(opened.ledger.pool);
 });
 
 const windowed = 'window: { days: Mon-Fri, from: "09:00", to: "17:00", timeZone: { column: zone } }';

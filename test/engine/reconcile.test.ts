@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/ledger/connection.ts';
 import { divideRequests } from '../../src/ledger/requests/divide.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import {
   anInvoice,
   type Charged,
@@ -22,12 +23,7 @@ beforeAll(async () => {
   opened = await openTestLedger();
 });
 afterAll(() => opened.close());
-beforeEach(emptyLedger);
-
-/** Far quicker than TRUNCATE, which makes new files. */
-async function emptyLedger(): Promise<void> {
-  await opened.ledger.pool.query('DELETE FROM runs; DELETE FROM recipient_outcomes; DELETE FROM attempts');
-}
+beforeEach(() => emptyLedger(opened.ledger.pool));
 
 function at<Item>(items: readonly Item[], place: number): Item {
   const item = items[place];
@@ -247,7 +243,7 @@ const charges = fc.array(
 test('whatever the invoice: differences add up to what it comes to less what the ledger does', async () => {
   await fc.assert(
     fc.asyncProperty(mistakes, charges, async (written, charged: readonly Charged[]) => {
-      await emptyLedger();
+      await emptyLedger(opened.ledger.pool);
       const sent = await invoicedRun(opened, ['accepted', 'rejected', 'in_doubt', 'accepted'], {
         charged: (place) => at(charged, place),
       });

@@ -12,6 +12,7 @@ import {
 } from '../../src/engine/schedule/start-ticks.ts';
 import { listTicks } from '../../src/ledger/schedules/list.ts';
 import { anAccount } from '../support/account.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import {
   accountsYaml,
@@ -44,7 +45,7 @@ beforeEach(async () => {
     settings: { workingFolder: workspace.folder, environment },
     accountNamed: async () => anAccount({ name: 'sandbox' }),
   };
-  await opened.ledger.pool.query('TRUNCATE runs, schedules CASCADE');
+  await emptyLedger(opened.ledger.pool);
   now = new Date('2026-11-20T00:10:00Z');
   return () => workspace[Symbol.asyncDispose]();
 });

@@ -6,6 +6,7 @@ import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { replayReports } from '../../src/ledger/reports/replay.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
 import { billingOf } from '../support/billing.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import {
   aContact,
   anEnvelope,
@@ -20,7 +21,7 @@ beforeAll(async () => {
   opened = await openTestLedger();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('TRUNCATE inbox, inbox_queue, reports, suppressions, removed_suppressions');
+  await emptyLedger(opened.ledger.pool);
 });
 afterAll(() => opened.close());
 

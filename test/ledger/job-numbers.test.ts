@@ -9,6 +9,7 @@ import {
   doubtOrphanedRequests,
   settleRequests,
 } from '../support/claims.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 
 /** What the service took under a number of its own. */
@@ -18,7 +19,7 @@ beforeAll(async () => {
   opened = await openTestLedger();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('TRUNCATE inbox, inbox_queue, reports, jobs');
+  await emptyLedger(opened.ledger.pool);
 });
 afterAll(() => opened.close());
 

@@ -10,6 +10,7 @@ import {
   startOperations,
 } from '../../src/server/operations.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
 import {
   aContact,
   aRun,
@@ -28,9 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 beforeEach(async () => {
-  await opened.ledger.pool.query(
-    'DELETE FROM inbox_queue; DELETE FROM inbox; TRUNCATE runs, schedules CASCADE',
-  );
+  await emptyLedger(opened.ledger.pool);
 });
 
 const never = (): boolean => false;

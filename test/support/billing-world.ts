@@ -10,6 +10,7 @@ import { resolveRequests } from '../../src/ledger/requests/resolve.ts';
 import { startNextAttempt } from '../../src/ledger/requests/retry.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { claimRequests, doubtOrphanedRequests, settleRequests } from './claims.ts';
+import { emptyLedger } from './empty-ledger.ts';
 import { aContact, anEnvelope, aRun, planContacts } from './ledger.ts';
 
 /** Random histories of runs and their delivery reports, for the properties of billing. */
@@ -127,9 +128,7 @@ export type World = {
 };
 
 export async function emptyWorld(ledger: Ledger, begin: string): Promise<World> {
-  await ledger.pool.query(
-    'TRUNCATE runs, inbox, inbox_queue, reports, recipient_outcomes, suppressions, billing_changes, billing_openings, billing_closings CASCADE',
-  );
+  await emptyLedger(ledger.pool);
   return { ledger, runs: [], now: new Date(begin) };
 }
 

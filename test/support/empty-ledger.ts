@@ -1,0 +1,22 @@
+import type pg from 'pg';
+
+/** What deletes of the others note goes last. Nobody empties the audit trail. */
+const tables = [
+  ...[
+    'runs',
+    'schedules',
+    'attempts',
+    'recipient_outcomes',
+    'reports',
+    'inbox',
+    'inbox_queue',
+    'inbox_batches',
+  ],
+  ...['jobs', 'suppressions', 'removed_suppressions', 'rate_limits'],
+  ...['billing_changes', 'billing_openings', 'billing_closings'],
+];
+
+/** Far quicker than TRUNCATE, which makes new files for every table and index. */
+export async function emptyLedger(pool: pg.Pool): Promise<void> {
+  await pool.query(tables.map((table) => `DELETE FROM ${table}`).join('; '));
+}
