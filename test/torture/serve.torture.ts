@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { createToken } from '../../src/engine/access/tokens.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../support/free-port.ts';
 import { slopeOf } from '../support/least-squares.ts';
 import { openTestLedger } from '../support/ledger.ts';
 import { scrape } from '../support/metrics.ts';
+import { toldByWebhook } from '../support/notify-scene.ts';
 import { startVolley } from '../support/volley.ts';
+import { startWebhookPeer, webhookSecret } from '../support/webhook-peer.ts';
 import { contactsCsv, makeWorkspace } from '../support/workspace.ts';
 
 const minutes = Number(process.env['VOLLEY_TORTURE_MINUTES'] ?? 10);
@@ -35,7 +38,8 @@ contacts: { file: ${name}.csv, country: AU, columns: { Recipient: mobile } }
 message: { Message: "Hello [[name]]", ChargeCode: "[[code]]" }
 dispatch: { chunkSize: 1 }
 schedule: { timeZone: UTC, ${schedule} }
-`;
+notify:
+${toldByWebhook()}`;
 
 type Sample = {
   readonly minute: number;
@@ -57,16 +61,38 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
       'campaigns/small.csv': contactsCsv(600),
     }),
   );
-  const port = await freePort();
+  const people = cleanUp.use(await startWebhookPeer());
+  const reader = await createToken(ledger.context, {
+    name: 'reader',
+    owner: 'ann',
+    scope: 'read',
+    expiresAt: null,
+  });
+  const [port, apiPort] = [await freePort(), await freePort()];
+  const api = `http://127.0.0.1:${apiPort}/api/v1`;
+  const headers = { authorization: `Bearer ${reader}` };
+  let asked = 0;
+  /** What people look at over the API, one after the other; each answer is read to its end. */
+  const ask = async (): Promise<void> => {
+    for (const path of ['runs?limit=20', 'schedules', 'reports/billing?format=json', 'nothing']) {
+      const { status } = await fetch(`${api}/${path}`, { headers }).then(async (answer) => {
+        await answer.arrayBuffer();
+        return answer;
+      });
+      expect(status, path).toBe(path === 'nothing' ? 404 : 200);
+      asked++;
+    }
+  };
   const url = `http://127.0.0.1:${port}`;
   const webhook = { url: `${url}/webhook/bulk/${token}` };
   const options = { webhook, latency: 20, deliveryDelay: 500, failRate: 0.01, webhookRetry: 5_000 };
   const sandbox = cleanUp.adopt(await startSandbox(options), (it) => it.close());
-  const serve = startVolley(['serve', '--no-api', '--port', String(port)], {
+  const serve = startVolley(['serve', '--port', String(port), '--api-port', String(apiPort)], {
     cwd: workspace.folder,
     env: {
       ...{ DATABASE_URL: ledger.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token },
       ...{ VOLLEY_SANDBOX_URL: sandbox.url, VOLLEY_SANDBOX_TOKEN: 'any' },
+      ...{ NOTIFY_URL: people.url, NOTIFY_SECRET: webhookSecret },
     },
   });
   await serve.says('worker started');
@@ -79,6 +105,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
     await sleep(1_000);
     figures = await scrape(url);
     await fetch(`${url}/readyz`).then((answer) => answer.text());
+    await ask();
     samples.push({
       minute: (Date.now() - begun) / 60_000,
       rss: figure('process_resident_memory_bytes') / 1024 ** 2,
@@ -106,6 +133,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
     'accepted by schedule': figure('volley_requests_settled_total{account="small",state="accepted"}'),
     reports: figure('volley_reports_taken_total{account="bulk"}'),
     applied: figure('volley_reports_applied_total'),
+    ...{ 'asked over the API': asked, told: people.calls.length },
   });
   expect(code, stderr.slice(-2_000)).toBe(0);
   // That there was a load at all.
@@ -113,6 +141,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
     ((minutes - 2) * 60 * requestsPerSecond) / 2,
   );
   expect(figure('volley_reports_applied_total')).toBeGreaterThan(0);
+  expect(people.calls.length).toBeGreaterThan(0);
   expect(rss).toBeLessThan(1);
   expect(filesAfter).toBeLessThanOrEqual(filesBefore + 5);
 });
