@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { InputError, type Problem } from '../domain.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 import type { Campaign } from './campaign.ts';
 import { type CostEstimate, isCountedBeforehand, type KnownCost } from './cost.ts';
 import type { Definition } from './definition.ts';

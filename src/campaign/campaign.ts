@@ -1,4 +1,5 @@
-import { destinationFields, InputError, type InterfaceName, type Problem } from '../domain.ts';
+import { destinationFields, type InterfaceName } from '../domain/message.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 import { nearest, oneOf } from '../platform/nearest.ts';
 import { readYaml, type YamlFile } from '../platform/yaml.ts';
 import { destinationFieldsLackedBy, destinationFieldsOf } from '../wire/destination-fields.ts';

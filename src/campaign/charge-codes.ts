@@ -1,4 +1,5 @@
-import { InputError, type InterfaceName, type Problem } from '../domain.ts';
+import type { InterfaceName } from '../domain/message.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 import { nearest } from '../platform/nearest.ts';
 import { type Campaign, fieldsOf } from './campaign.ts';
 import { hasPlaceholder } from './placeholders.ts';

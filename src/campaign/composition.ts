@@ -1,10 +1,5 @@
-import {
-  type DestinationField,
-  destinationFields,
-  InputError,
-  type MessageFields,
-  type Problem,
-} from '../domain.ts';
+import { type DestinationField, destinationFields, type MessageFields } from '../domain/message.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 import { nearest } from '../platform/nearest.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
 import { isServicePlaceholder, mergedByService } from '../wire/service-merge.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DestinationField } from '../domain.ts';
+import type { DestinationField } from '../domain/message.ts';
 import { duration, text, wholeNumber } from '../platform/scalars.ts';
 
 /** `contacts` of a campaign: which files, which of their rows, and what of them is sent. */

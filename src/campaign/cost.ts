@@ -1,5 +1,6 @@
 import { Big } from 'big.js';
-import { type Channel, type RunRates, type Unit, unitOfChannel } from '../domain.ts';
+import type { Channel } from '../domain/message.ts';
+import { type RunRates, type Unit, unitOfChannel } from '../domain/rates.ts';
 import { periodAt } from './tariffs.ts';
 
 /** What a plan has of one tariff for one SubAccount and ChargeCode; null is for recipients without. */

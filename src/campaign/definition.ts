@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { channels } from '../domain.ts';
+import { channels } from '../domain/message.ts';
 import { decimal, text } from '../platform/scalars.ts';
 import { keypadTones } from '../wire/fields.ts';
 import { approval } from './approval.ts';

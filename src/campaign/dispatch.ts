@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { priorities } from '../domain.ts';
+import { priorities } from '../domain/runs.ts';
 import { percentage, wholeNumber } from '../platform/scalars.ts';
 
 const failFast = z

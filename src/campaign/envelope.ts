@@ -1,5 +1,5 @@
 import { htmlEscape } from 'escape-goat';
-import type { CampaignFile, Envelope, MessageFields } from '../domain.ts';
+import type { CampaignFile, Envelope, MessageFields } from '../domain/message.ts';
 import type { ComposedField, ComposedFile, Composition } from './composition.ts';
 import { nameOfPath, wrongPathValue } from './files.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';

@@ -1,4 +1,4 @@
-import type { RateLimits } from '../domain.ts';
+import type { RateLimits } from '../domain/rates.ts';
 import { stateAt, type WindowRule } from './window.ts';
 
 /** When a run would end at the rate that is set, if nothing else is sent through its account. Pure; times are estimates. */

@@ -1,4 +1,4 @@
-import type { Channel, DestinationField } from '../domain.ts';
+import type { Channel, DestinationField } from '../domain/message.ts';
 
 /**
  * Which column of a contact file fills a destination field, where the campaign does not say so. Names are compared

@@ -1,4 +1,5 @@
-import type { DestinationField, MessageFields, Problem } from '../domain.ts';
+import type { DestinationField, MessageFields } from '../domain/message.ts';
+import type { Problem } from '../domain/problems.ts';
 import { nearest } from '../platform/nearest.ts';
 import { destinationFieldsOf } from '../wire/destination-fields.ts';
 import type { Campaign } from './campaign.ts';

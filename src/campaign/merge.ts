@@ -1,4 +1,9 @@
-import { type Destination, type DestinationField, destinationFields, type MessageFields } from '../domain.ts';
+import {
+  type Destination,
+  type DestinationField,
+  destinationFields,
+  type MessageFields,
+} from '../domain/message.ts';
 import { asPlaceholder, type Segment, type Template } from './placeholders.ts';
 
 /**

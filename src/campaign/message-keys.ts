@@ -1,4 +1,4 @@
-import { channels, type InterfaceName, interfaceNames } from '../domain.ts';
+import { channels, type InterfaceName, interfaceNames } from '../domain/message.ts';
 import { type FieldDefinition, messageFieldNames, messageFields } from '../wire/fields.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notifiedEvents } from '../domain.ts';
+import { notifiedEvents } from '../domain/notify.ts';
 import { text } from '../platform/scalars.ts';
 import { secret } from '../platform/secrets.ts';
 

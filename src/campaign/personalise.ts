@@ -1,4 +1,4 @@
-import type { Envelope, MessageFields } from '../domain.ts';
+import type { Envelope, MessageFields } from '../domain/message.ts';
 import type { Composition } from './composition.ts';
 import { emptyMessage, envelopeReader } from './envelope.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';

@@ -1,4 +1,4 @@
-import type { MessageFields } from '../domain.ts';
+import type { MessageFields } from '../domain/message.ts';
 import { regionOf } from '../wire/time-zone.ts';
 import { isTime } from '../wire/values.ts';
 import { isLocalTime, momentOf } from './window.ts';

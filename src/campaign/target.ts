@@ -1,4 +1,4 @@
-import type { Format, InterfaceName } from '../domain.ts';
+import type { Format, InterfaceName } from '../domain/message.ts';
 
 /** What a campaign is sent to, as far as its text depends on it. */
 export type CampaignTarget = {

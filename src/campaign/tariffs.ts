@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
-import type { Channel, Rate, RatePeriod, RunRates, Tariff } from '../domain.ts';
+import type { Channel } from '../domain/message.ts';
+import type { Rate, RatePeriod, RunRates, Tariff } from '../domain/rates.ts';
 import { destinationReader } from './destinations.ts';
 
 /** An account's rates. */

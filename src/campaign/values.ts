@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Format } from '../domain.ts';
+import type { Format } from '../domain/message.ts';
 import { oneOf } from '../platform/nearest.ts';
 import { uncarriable } from '../wire/characters.ts';
 import type { FieldDefinition } from '../wire/fields.ts';

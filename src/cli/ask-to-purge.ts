@@ -1,4 +1,4 @@
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import type { StandardInput } from '../engine/settings.ts';
 
 /** What has to be typed. */

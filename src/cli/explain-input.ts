@@ -1,4 +1,4 @@
-import type { InputError } from '../domain.ts';
+import type { InputError } from '../domain/problems.ts';
 import { printable } from '../report/printable.ts';
 import type { Shell } from './shell.ts';
 

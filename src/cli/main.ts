@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { isConnectionFailure } from '../platform/database.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { printable } from '../report/printable.ts';

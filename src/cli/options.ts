@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countryOf } from '../contacts/country.ts';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { billingTime, duration, localTime, positiveNumber, timeZone } from '../platform/scalars.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */

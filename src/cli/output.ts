@@ -4,7 +4,7 @@ import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
 import { releaseAtExit } from '../platform/release-at-exit.ts';
 import type { Shell } from './shell.ts';

@@ -1,7 +1,7 @@
 import { type CostEstimate, type CostLine, dearestLines, type KnownCost } from '../campaign/cost.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
-import type { Unit } from '../domain.ts';
+import type { Unit } from '../domain/rates.ts';
 import { lateText, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
 import { printable } from '../report/printable.ts';

@@ -1,4 +1,4 @@
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 
 /**
  * The address that the receiver is reached at from outside, without a trailing slash.

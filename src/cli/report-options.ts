@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
 import { sheetText } from '../report/formats/write.ts';
 import { writeResult } from './output.ts';

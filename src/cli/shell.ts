@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
 import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';

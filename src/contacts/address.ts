@@ -6,7 +6,7 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import type { Channel } from '../domain.ts';
+import type { Channel } from '../domain/message.ts';
 import { type QuickNumberReader, quickNumberReader } from '../platform/quick-numbers.ts';
 
 /** An address in the one form that is compared and sent, or why it cannot be. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 
 /** The bytes of contact files: from the disk, unpacked, in pieces of one size. */
 

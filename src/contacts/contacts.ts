@@ -1,6 +1,6 @@
 import type { Composition } from '../campaign/composition.ts';
 import { openPersonaliser } from '../campaign/personalise.ts';
-import type { Contact } from '../domain.ts';
+import type { Contact } from '../domain/contacts.ts';
 import type { AddressReader } from './address.ts';
 import { countryOf } from './country.ts';
 import { type ContactFile, closeContactFile, type Row } from './read.ts';

@@ -1,4 +1,4 @@
-import { InputError, type Problem } from '../domain.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
 import type { ContactFile, Row } from './read.ts';
 

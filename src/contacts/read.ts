@@ -1,4 +1,4 @@
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { inPieces, isGzip, unpack } from './bytes.ts';
 import type { Delimiter } from './csv.ts';
 import { type Encoding, openDecoder } from './decode.ts';

@@ -1,4 +1,4 @@
-import { activeText, resultFileColumns } from '../domain.ts';
+import { activeText, resultFileColumns } from '../domain/files.ts';
 import type { Row } from './rows.ts';
 
 /** Whether a contact file is a result file of ours. Only where there were several files does it say which. */

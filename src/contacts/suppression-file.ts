@@ -1,5 +1,7 @@
 import { guessColumns } from '../campaign/guess.ts';
-import { type Channel, InputError, suppressionListColumns } from '../domain.ts';
+import { suppressionListColumns } from '../domain/files.ts';
+import type { Channel } from '../domain/message.ts';
+import { InputError } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
 import type { ContactFile, Row } from './read.ts';
 import { asBefore } from './result-file.ts';

@@ -1,4 +1,4 @@
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { type AuditAct, noteAudit } from '../ledger/audit/note.ts';
 import type { Alongside } from '../ledger/connection.ts';
 import { withoutAddresses } from '../platform/logger.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '../domain.ts';
+import type { Actor } from '../domain/access.ts';
 import type { Ledger } from '../ledger/connection.ts';
 
 /** What every use case that touches the ledger needs; time and randomness are passed in. */

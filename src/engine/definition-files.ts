@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
 import { faultyLine } from '../platform/utf8.ts';
 import type { Settings } from './settings.ts';

@@ -1,4 +1,5 @@
-import { InputError, type RunSummary } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
+import type { RunSummary } from '../domain/runs.ts';
 import { findRun, namesWithoutRuns, type Run } from '../ledger/runs/find.ts';
 import { summariseRun } from '../ledger/runs/summary.ts';
 import { listWaits } from '../ledger/slices/windows.ts';

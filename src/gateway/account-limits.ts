@@ -1,4 +1,4 @@
-import type { RateLimits } from '../domain.ts';
+import type { RateLimits } from '../domain/rates.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { accountsSchema } from './accounts.ts';
 

@@ -1,4 +1,5 @@
-import type { Format, InterfaceName, Rate } from '../domain.ts';
+import type { Format, InterfaceName } from '../domain/message.ts';
+import type { Rate } from '../domain/rates.ts';
 
 /** How an interface recognises its caller (interface.md, section 5). */
 export type Credentials =

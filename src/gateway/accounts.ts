@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { formats, InputError, interfaceNames, type Problem } from '../domain.ts';
+import { formats, interfaceNames } from '../domain/message.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 import { nearest } from '../platform/nearest.ts';
 import { duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { type Environment, resolveNames, secret } from '../platform/secrets.ts';

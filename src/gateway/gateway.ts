@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import type { SendRequest } from '../domain.ts';
+import type { SendRequest } from '../domain/message.ts';
 import { wireInterface } from '../wire/interfaces.ts';
 import type { StatusLookUp } from '../wire/wire.ts';
 import type { Account } from './account.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { channels, type Rate, unitOfChannel } from '../domain.ts';
+import { channels } from '../domain/message.ts';
+import { type Rate, unitOfChannel } from '../domain/rates.ts';
 import { isNumberPrefix, isPhoneCountry } from '../platform/phone-countries.ts';
 import { decimal, localDate, timeZone } from '../platform/scalars.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { InputError, type Problem } from '../domain.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 import { addressList } from '../platform/address-list.ts';
 import { digestOf } from '../platform/digest.ts';
 import { type Environment, resolveNames } from '../platform/secrets.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../domain.ts';
+import type { Problem } from '../domain/problems.ts';
 import { type Environment, resolveNames } from '../platform/secrets.ts';
 import { isLoopbackHost } from '../wire/required.ts';
 import { readSignatureKey, wrongSignatureKey } from './signature-key.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { type DatabaseConnection, isConnectionFailure } from '../platform/database.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
 import type { HashKey } from './suppressions/hash.ts';

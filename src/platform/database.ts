@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { type EmbeddedServerLease, leaseEmbeddedServer } from './embedded-postgres.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { withLock, withLockAtExit } from './file-lock.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import { releaseAtExit } from './release-at-exit.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { type Environment, volleyHome } from './database.ts';
 import { whyUnreadable } from './file-error.ts';
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { type FastifyHttpOptions, type FastifyInstance, fastify } from 'fastify';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 
 export type ListenAddress = {
   readonly host: string;

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { hasCode, readText } from './server-files.ts';
 import { canRun, type ServerUser } from './server-user.ts';
 

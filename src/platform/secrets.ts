@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Problem } from '../domain.ts';
+import type { Problem } from '../domain/problems.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

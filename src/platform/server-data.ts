@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { createOpenFolder, type PostgresBinaries } from './postgres-binaries.ts';
 import { dataFolderOf, moveDurably, readText, type ServerFiles, writeDurably } from './server-files.ts';
 import { complaintIn, readLogSince, startLogged } from './server-log.ts';

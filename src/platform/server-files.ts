@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 
 /** What stands in the home of an embedded server. All but the data always stays there. */
 export type ServerFiles = {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 
 /** Whom the server runs as. Empty means the user who runs the command; it goes into `spawn` as it is. */
 export type ServerUser = { readonly uid?: number; readonly gid?: number };

@@ -8,7 +8,7 @@ import {
   visit,
   type YAMLParseError,
 } from 'yaml';
-import { InputError, type Problem } from '../domain.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 
 /** YAML text as a tree whose every node knows its place. */
 export type YamlTree = {

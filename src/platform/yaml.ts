@@ -1,6 +1,6 @@
 import { isCollection, isMap, isScalar, isSeq, type Node } from 'yaml';
 import { z } from 'zod';
-import { InputError } from '../domain.ts';
+import { InputError } from '../domain/problems.ts';
 import { nearest, oneOf } from './nearest.ts';
 import { parseYaml, type YamlTree } from './yaml-syntax.ts';
 

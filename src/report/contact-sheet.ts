@@ -1,4 +1,6 @@
-import { recipientStates, rejectionReasons, type resultFileColumns } from '../domain.ts';
+import { rejectionReasons } from '../domain/contacts.ts';
+import type { resultFileColumns } from '../domain/files.ts';
+import { recipientStates } from '../domain/runs.ts';
 import type { ContactResult } from '../ledger/runs/contact-results.ts';
 import type { CellValue, Sheet, SheetColumn } from './formats/sheet.ts';
 

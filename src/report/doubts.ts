@@ -1,4 +1,4 @@
-import type { Resolution } from '../domain.ts';
+import type { Resolution } from '../domain/runs.ts';
 import type { Doubt } from '../ledger/requests/doubts.ts';
 import { table } from './table.ts';
 import { toSeconds } from './time.ts';

@@ -1,4 +1,4 @@
-import { activeText } from '../domain.ts';
+import { activeText } from '../domain/files.ts';
 
 /** A plain number begins with a sign too, but there is nothing to compute: `+64211234567`, `-1.50`. */
 export const plainNumber = /^[+-]?\d+(?:\.\d+)?$/;

@@ -1,4 +1,4 @@
-import type { Told } from '../domain.ts';
+import type { Told } from '../domain/notify.ts';
 import { printable } from './printable.ts';
 import { runSummaryText } from './run-summary.ts';
 

@@ -1,4 +1,4 @@
-import type { RateLimits } from '../domain.ts';
+import type { RateLimits } from '../domain/rates.ts';
 import { table } from './table.ts';
 
 type AccountRow = {

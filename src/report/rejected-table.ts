@@ -1,4 +1,4 @@
-import type { RejectedContact } from '../domain.ts';
+import type { RejectedContact } from '../domain/contacts.ts';
 import { type Column, table } from './table.ts';
 
 /** The file is only named where there are several. */

@@ -1,4 +1,4 @@
-import { type RunSummary, recipientStates, requestStates, type WindowWait } from '../domain.ts';
+import { type RunSummary, recipientStates, requestStates, type WindowWait } from '../domain/runs.ts';
 import { toLocalSeconds } from './time.ts';
 
 /** A run in a few lines: every state that is not empty. */

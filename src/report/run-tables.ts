@@ -1,4 +1,5 @@
-import { recipientStates, rejectionReasons, requestStates } from '../domain.ts';
+import { rejectionReasons } from '../domain/contacts.ts';
+import { recipientStates, requestStates } from '../domain/runs.ts';
 import { nobodySet } from './billing.ts';
 import { type Cells, column, integers, type ReportTable, tableOf } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';

@@ -1,4 +1,4 @@
-import type { RunState } from '../domain.ts';
+import type { RunState } from '../domain/runs.ts';
 import type { Sending } from '../ledger/runs/sending.ts';
 import type { RunStateChange } from '../ledger/runs/states.ts';
 

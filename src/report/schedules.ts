@@ -1,4 +1,4 @@
-import type { TickState } from '../domain.ts';
+import type { TickState } from '../domain/runs.ts';
 import { table } from './table.ts';
 import { toLocalSeconds, toSeconds } from './time.ts';
 

@@ -1,4 +1,5 @@
-import { type Suppression, suppressionListColumns } from '../domain.ts';
+import { suppressionListColumns } from '../domain/files.ts';
+import type { Suppression } from '../domain/suppressions.ts';
 import type { CellValue, SheetColumn } from './formats/sheet.ts';
 import { table } from './table.ts';
 

@@ -1,5 +1,5 @@
 import { SegmentedMessage } from 'sms-segments-calculator';
-import type { Destination, SendRequest } from '../domain.ts';
+import type { Destination, SendRequest } from '../domain/message.ts';
 import type { Units } from '../wire/report-values.ts';
 import { mergedByService } from '../wire/service-merge.ts';
 

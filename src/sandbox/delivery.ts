@@ -1,4 +1,4 @@
-import type { Channel, Destination, InterfaceName, SendRequest } from '../domain.ts';
+import type { Channel, Destination, InterfaceName, SendRequest } from '../domain/message.ts';
 import type {
   DeliveryReportToWrite,
   ReportCredentials,

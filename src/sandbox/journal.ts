@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { InputError, type Keypad, type SendRequest } from '../domain.ts';
+import type { Keypad, SendRequest } from '../domain/message.ts';
+import { InputError } from '../domain/problems.ts';
 import type { Receipt } from './receive.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Destination } from '../domain.ts';
+import type { Destination } from '../domain/message.ts';
 import type { AcceptedMessage } from './delivery.ts';
 
 /** A message with those it goes to, for the status look-up. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { InputError, type Problem } from '../domain.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 import type { ReportCredentials, ReportFormat } from '../wire/encode-delivery-report.ts';
 
 /** How the sandbox is to behave. Times are milliseconds, rates are shares from 0 to 1. */

@@ -1,4 +1,4 @@
-import type { Channel, Format, InterfaceName, SendRequest } from '../domain.ts';
+import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 import { secretOf } from '../wire/credentials.ts';
 import { encodeSendAnswer } from '../wire/encode-send-answer.ts';
 import { credentialRefusals, missingMessageData, refusals } from '../wire/required.ts';

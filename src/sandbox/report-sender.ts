@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
-import type { Destination } from '../domain.ts';
+import type { Destination } from '../domain/message.ts';
 import { type EncodedReport, encodeDeliveryReport } from '../wire/encode-delivery-report.ts';
 import {
   type AcceptedMessage,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MessageFields } from '../domain.ts';
+import type { MessageFields } from '../domain/message.ts';
 import { reportFormats } from '../wire/encode-delivery-report.ts';
 import { decodeWsdlRequest, encodeWsdl } from '../wire/soap-wsdl.ts';
 import { decodeStatusRequest, encodeStatusAnswer } from '../wire/status.ts';

@@ -1,4 +1,4 @@
-import type { Format } from '../domain.ts';
+import type { Format } from '../domain/message.ts';
 
 /**
  * Which characters a format cannot carry. The rule, everywhere: such text is refused, by name; nothing is dropped or

@@ -1,4 +1,4 @@
-import type { DeliveryOutcome } from '../domain.ts';
+import type { DeliveryOutcome } from '../domain/reports.ts';
 import { asText, isObject } from './json.ts';
 import { type ReportCall, readCall } from './report-call.ts';
 import {

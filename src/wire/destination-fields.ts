@@ -1,4 +1,4 @@
-import { type DestinationField, destinationFields, type InterfaceName } from '../domain.ts';
+import { type DestinationField, destinationFields, type InterfaceName } from '../domain/message.ts';
 
 /** The fields of a destination (interface.md, 2.2 and 2.8), and which interface has them. */
 

@@ -1,4 +1,4 @@
-import type { Format } from '../domain.ts';
+import type { Format } from '../domain/message.ts';
 import { withCarriable } from './characters.ts';
 import { encodeSoapAnswer } from './soap-answer.ts';
 import type { AnswerStyle, EncodedAnswer, SendAnswerToWrite } from './wire.ts';

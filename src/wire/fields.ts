@@ -1,4 +1,4 @@
-import { type Channel, channels, type InterfaceName } from '../domain.ts';
+import { type Channel, channels, type InterfaceName } from '../domain/message.ts';
 
 /**
  * The fields of interface.md, sections 2.1–2.10, once, as data: campaigns are checked against it, the codecs of every

@@ -1,4 +1,5 @@
-import { type Format, InputError, type InterfaceName } from '../domain.ts';
+import type { Format, InterfaceName } from '../domain/message.ts';
+import { InputError } from '../domain/problems.ts';
 import { rest102Json, rest102Xml, rest104Json, rest104Xml } from './rest-1.ts';
 import { rest202Json, rest202Xml } from './rest-2.02.ts';
 import { soapTts } from './soap-tts.ts';

@@ -1,4 +1,4 @@
-import type { Channel, Destination, InterfaceName, SendRequest } from '../domain.ts';
+import type { Channel, Destination, InterfaceName, SendRequest } from '../domain/message.ts';
 import { type JsonObject, member } from './json.ts';
 import { isBare, recipientOf, toSendRequest, type WireField, wireFields } from './message.ts';
 

@@ -1,4 +1,4 @@
-import type { Channel, Destination, InterfaceName, SendRequest } from '../domain.ts';
+import type { Channel, Destination, InterfaceName, SendRequest } from '../domain/message.ts';
 import { destinationFieldDefinitions } from './destination-fields.ts';
 import { isObject, type JsonObject, member } from './json.ts';
 import { isBare, recipientOf, toSendRequest, wireFields } from './message.ts';

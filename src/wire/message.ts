@@ -7,7 +7,7 @@ import type {
   Keypad,
   MessageFields,
   SendRequest,
-} from '../domain.ts';
+} from '../domain/message.ts';
 import { destinationFieldDefinitions, destinationFieldsLackedBy } from './destination-fields.ts';
 import {
   type FieldDefinition,

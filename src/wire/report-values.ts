@@ -1,4 +1,4 @@
-import { type Channel, channels } from '../domain.ts';
+import { type Channel, channels } from '../domain/message.ts';
 import { toWord } from './report-mapping.ts';
 import { isTime } from './values.ts';
 

@@ -1,4 +1,4 @@
-import type { Channel, InterfaceName, SendRequest } from '../domain.ts';
+import type { Channel, InterfaceName, SendRequest } from '../domain/message.ts';
 import { messageFields } from './fields.ts';
 import { isBlank } from './json.ts';
 import type { WireCredentials } from './wire.ts';

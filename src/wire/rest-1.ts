@@ -1,4 +1,4 @@
-import type { Channel, Format, InterfaceName, SendRequest } from '../domain.ts';
+import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 import { channelsOf } from './fields.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
 import { fromMessageData, toMessageData } from './message-json.ts';

@@ -1,4 +1,4 @@
-import type { Format } from '../domain.ts';
+import type { Format } from '../domain/message.ts';
 import type { WireCredentials } from './wire.ts';
 
 /** The headers of version 2.02 (interface.md, 4.1), of its requests and its status look-up, in both directions. */

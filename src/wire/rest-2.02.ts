@@ -1,4 +1,4 @@
-import type { Channel, Format, SendRequest } from '../domain.ts';
+import type { Channel, Format, SendRequest } from '../domain/message.ts';
 import { channelsOf } from './fields.ts';
 import { isObject, member, parseJson } from './json.ts';
 import { fromMessageData, toMessageData } from './message-json.ts';

@@ -1,4 +1,9 @@
-import { type Channel, type DestinationField, destinationFields, type InterfaceName } from '../domain.ts';
+import {
+  type Channel,
+  type DestinationField,
+  destinationFields,
+  type InterfaceName,
+} from '../domain/message.ts';
 
 /** The service's merging: into which field, and which destination fields it can put there. */
 export type ServiceMerge = {

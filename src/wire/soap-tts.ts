@@ -1,6 +1,6 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
-import { destinationFields, type Keypad, type SendRequest } from '../domain.ts';
+import { destinationFields, type Keypad, type SendRequest } from '../domain/message.ts';
 import { destinationFieldsOf } from './destination-fields.ts';
 import { channelsOf, keypadTones } from './fields.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';

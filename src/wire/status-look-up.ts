@@ -1,4 +1,4 @@
-import type { Format } from '../domain.ts';
+import type { Format } from '../domain/message.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';
 import { authorizationOf, mediaTypeOf } from './rest-2.02-headers.ts';
 import { wordsIn } from './send-answer.ts';

@@ -1,4 +1,4 @@
-import type { Format } from '../domain.ts';
+import type { Format } from '../domain/message.ts';
 import { withCarriable } from './characters.ts';
 import { encodeAnswer } from './encode-send-answer.ts';
 import { authTokenOf, formatOf } from './rest-2.02-headers.ts';

@@ -1,5 +1,5 @@
 import { findIana, findWindows } from 'windows-iana';
-import type { InterfaceName } from '../domain.ts';
+import type { InterfaceName } from '../domain/message.ts';
 import { regionName } from '../platform/region-names.ts';
 
 /**

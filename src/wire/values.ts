@@ -1,4 +1,4 @@
-import type { InterfaceName } from '../domain.ts';
+import type { InterfaceName } from '../domain/message.ts';
 import type { FieldDefinition } from './fields.ts';
 import { isTimeZone, regionOf, windowsZone } from './time-zone.ts';
 

@@ -1,4 +1,4 @@
-import type { Channel, Format, InterfaceName, SendRequest } from '../domain.ts';
+import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 
 /**
  * An interface of the service, in one format, is a module that satisfies `WireInterface`; `interfaces.ts` chooses it.

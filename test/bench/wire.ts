@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { XMLBuilder, XMLParser } from 'fast-xml-parser';
-import type { Destination, Format, InterfaceName, SendRequest } from '../../src/domain.ts';
+import type { Destination, Format, InterfaceName, SendRequest } from '../../src/domain/message.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';
 import { xmlWriting } from '../../src/wire/xml.ts';
 import { credentialsFor } from '../support/messages.ts';

@@ -4,7 +4,8 @@ import { checkBudget, overBudget } from '../../src/campaign/budget.ts';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type CostTotal, estimateCost, type KnownCost } from '../../src/campaign/cost.ts';
 import { openTariffs } from '../../src/campaign/tariffs.ts';
-import type { Channel, Rate } from '../../src/domain.ts';
+import type { Channel } from '../../src/domain/message.ts';
+import type { Rate } from '../../src/domain/rates.ts';
 import { problemsOf } from '../support/problems.ts';
 
 const rates: readonly Rate[] = [{ channel: 'email', unit: 'email', price: '0.10', currency: 'NZD' }];

@@ -8,7 +8,8 @@ import {
   type KnownCost,
 } from '../../src/campaign/cost.ts';
 import { openTariffs } from '../../src/campaign/tariffs.ts';
-import { type Channel, channels, type Rate, type RunRates, unitOfChannel } from '../../src/domain.ts';
+import { type Channel, channels } from '../../src/domain/message.ts';
+import { type Rate, type RunRates, unitOfChannel } from '../../src/domain/rates.ts';
 
 function rate(channel: Channel, price: string): Rate {
   return { channel, unit: unitOfChannel[channel], price, currency: 'NZD' };

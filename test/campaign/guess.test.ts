@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { guessColumns } from '../../src/campaign/guess.ts';
-import type { Channel, DestinationField } from '../../src/domain.ts';
+import type { Channel, DestinationField } from '../../src/domain/message.ts';
 
 describe('the recipient is guessed', () => {
   test.each<[Channel, string, string]>([

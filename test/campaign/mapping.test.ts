@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
 import { openPersonaliser } from '../../src/campaign/personalise.ts';
-import type { Channel } from '../../src/domain.ts';
+import type { Channel } from '../../src/domain/message.ts';
 import { problemsOf } from '../support/problems.ts';
 import { current, earlier, personalised } from './parts.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { planMerge } from '../../src/campaign/merge.ts';
 import type { Segment, Template } from '../../src/campaign/placeholders.ts';
-import type { DestinationField } from '../../src/domain.ts';
+import type { DestinationField } from '../../src/domain/message.ts';
 
 const mergeable: readonly DestinationField[] = [
   'Attention',

@@ -2,7 +2,7 @@ import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
 import { openPersonaliser, type Personalised } from '../../src/campaign/personalise.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
-import type { Channel } from '../../src/domain.ts';
+import type { Channel } from '../../src/domain/message.ts';
 
 export const header = ['phone', 'email', 'first', 'last', 'company', 'city', 'state', 'note', 'STOP', 'n'];
 

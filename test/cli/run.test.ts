@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { RunSummary } from '../../src/domain.ts';
+import type { RunSummary } from '../../src/domain/runs.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readJournal } from '../support/journal.ts';

@@ -3,7 +3,7 @@ import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json
 import { getCountries, getExampleNumber } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
 import { addressReader } from '../../src/contacts/address.ts';
-import type { Channel } from '../../src/domain.ts';
+import type { Channel } from '../../src/domain/message.ts';
 
 function read(text: string, country?: string, channel: Channel = 'sms') {
   const reader = addressReader(channel, country);

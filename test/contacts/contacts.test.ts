@@ -5,7 +5,7 @@ import type { CampaignTarget } from '../../src/campaign/target.ts';
 import { addressReader } from '../../src/contacts/address.ts';
 import { readContacts } from '../../src/contacts/contacts.ts';
 import { type ContactFile, openContactFile } from '../../src/contacts/read.ts';
-import type { Contact } from '../../src/domain.ts';
+import type { Contact } from '../../src/domain/contacts.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
 

@@ -7,7 +7,7 @@ import {
   type SuppressedAddress,
   type SuppressionFileOptions,
 } from '../../src/contacts/suppression-file.ts';
-import type { Channel } from '../../src/domain.ts';
+import type { Channel } from '../../src/domain/message.ts';
 import { collect } from '../support/collect.ts';
 import { problemsLater } from '../support/problems.ts';
 

@@ -1,7 +1,8 @@
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Contact, Envelope } from '../../src/domain.ts';
+import type { Contact } from '../../src/domain/contacts.ts';
+import type { Envelope } from '../../src/domain/message.ts';
 import { type CampaignFiles, openCampaignFiles } from '../../src/engine/plan/campaign-files.ts';
 import { collectBatches } from '../support/collect.ts';
 import { aContact, anEnvelope } from '../support/ledger.ts';

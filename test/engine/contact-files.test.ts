@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { previewText } from '../../src/cli/preview-text.ts';
 import type { Delimiter, Encoding } from '../../src/contacts/read.ts';
-import type { Contact } from '../../src/domain.ts';
+import type { Contact } from '../../src/domain/contacts.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../src/engine/plan/preview.ts';
 import type { StandardInput } from '../../src/engine/settings.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { RunSummary } from '../../src/domain.ts';
+import type { RunSummary } from '../../src/domain/runs.ts';
 import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
 import { requireRun, requireSummary } from '../../src/engine/find-run.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';

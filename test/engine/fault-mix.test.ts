@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { InputError, requestStates } from '../../src/domain.ts';
+import { InputError } from '../../src/domain/problems.ts';
+import { requestStates } from '../../src/domain/runs.ts';
 import { chance } from '../../src/sandbox/chance.ts';
 import { anAccount, execute, recordedRequests } from '../support/execute.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';

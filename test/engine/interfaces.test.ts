@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Channel, Contact, Format, InterfaceName } from '../../src/domain.ts';
+import type { Contact } from '../../src/domain/contacts.ts';
+import type { Channel, Format, InterfaceName } from '../../src/domain/message.ts';
 import { executeRun } from '../../src/engine/dispatch/execute-run.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';

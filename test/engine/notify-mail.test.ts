@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { InputError } from '../../src/domain.ts';
+import { InputError } from '../../src/domain/problems.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import { tell } from '../../src/engine/notify/tell.ts';
 import { takeNotification } from '../../src/ledger/notifications/take.ts';

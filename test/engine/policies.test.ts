@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { InputError, type RunSummary } from '../../src/domain.ts';
+import { InputError } from '../../src/domain/problems.ts';
+import type { RunSummary } from '../../src/domain/runs.ts';
 import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
 import { openPatience } from '../../src/engine/dispatch/patience.ts';
 import { cancel, pause, waitUntilIdle } from '../../src/engine/dispatch/stop-run.ts';

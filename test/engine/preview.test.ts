@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { previewText } from '../../src/cli/preview-text.ts';
-import type { Contact } from '../../src/domain.ts';
+import type { Contact } from '../../src/domain/contacts.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import { type KeptFiles, keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Rate, RequestState } from '../../src/domain.ts';
+import type { Rate } from '../../src/domain/rates.ts';
+import type { RequestState } from '../../src/domain/runs.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import { planRerun, type RerunState } from '../../src/engine/plan/rerun.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';

@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { SendRequest } from '../../src/domain.ts';
+import type { SendRequest } from '../../src/domain/message.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { type Gateway, openGateway } from '../../src/gateway/gateway.ts';
 import { type Listening, listening } from '../support/listening.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Format, InterfaceName } from '../../src/domain.ts';
+import type { Format, InterfaceName } from '../../src/domain/message.ts';
 import type { Evidence } from '../../src/gateway/evidence.ts';
 import { classify } from '../../src/gateway/verdict.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';

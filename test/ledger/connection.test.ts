@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { InputError } from '../../src/domain.ts';
+import { InputError } from '../../src/domain/problems.ts';
 import { connectLedger, migrateLedger, openLedger } from '../../src/ledger/connection.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MessageFields, RunRates } from '../../src/domain.ts';
+import type { MessageFields } from '../../src/domain/message.ts';
+import type { RunRates } from '../../src/domain/rates.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { restageRecipients } from '../../src/ledger/contacts/restage.ts';
 import { applyReports } from '../../src/ledger/reports/apply.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Contact, Envelope } from '../../src/domain.ts';
+import type { Contact } from '../../src/domain/contacts.ts';
+import type { Envelope } from '../../src/domain/message.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { readRunFiles } from '../../src/ledger/runs/files.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';

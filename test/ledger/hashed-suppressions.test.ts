@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Suppression } from '../../src/domain.ts';
+import type { Suppression } from '../../src/domain/suppressions.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { expandRun } from '../../src/ledger/contacts/expand.ts';
 import { stageContacts } from '../../src/ledger/contacts/stage.ts';

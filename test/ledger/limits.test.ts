@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RateLimits } from '../../src/domain.ts';
+import type { RateLimits } from '../../src/domain/rates.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { listRateLimits } from '../../src/ledger/limits/list.ts';
 import { lookAtRateLimits } from '../../src/ledger/limits/look.ts';

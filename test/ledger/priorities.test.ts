@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Priority } from '../../src/domain.ts';
+import type { Priority } from '../../src/domain/runs.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { pauseRun } from '../../src/ledger/runs/stop.ts';
 import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';

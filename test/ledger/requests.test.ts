@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Suppression } from '../../src/domain.ts';
+import type { Suppression } from '../../src/domain/suppressions.ts';
 import { startNextAttempt } from '../../src/ledger/requests/retry.ts';
 import { settleRequests as settle } from '../../src/ledger/requests/settle.ts';
 import { listCancellations, listDeliveryResults, listFailures } from '../../src/ledger/runs/details.ts';

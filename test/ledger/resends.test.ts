@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { InputError } from '../../src/domain.ts';
+import { InputError } from '../../src/domain/problems.ts';
 import { resolveDoubts } from '../../src/engine/dispatch/resolve.ts';
 import { inTransaction } from '../../src/ledger/connection.ts';
 import { resendDoubts } from '../../src/ledger/requests/resend.ts';

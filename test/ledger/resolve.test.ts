@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Resolution } from '../../src/domain.ts';
+import type { Resolution } from '../../src/domain/runs.ts';
 import { inSession } from '../../src/ledger/connection.ts';
 import { type Doubt, findRequests, listDoubts } from '../../src/ledger/requests/doubts.ts';
 import { acceptProven, resolveRequests } from '../../src/ledger/requests/resolve.ts';

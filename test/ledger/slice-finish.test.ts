@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RequestState } from '../../src/domain.ts';
+import type { RequestState } from '../../src/domain/runs.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
 import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';

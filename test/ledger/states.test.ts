@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  channels,
-  recipientOutcomes,
-  rejectionReasons,
-  reportStates,
-  requestStates,
-  resolutions,
-  runStates,
-  suppressionSources,
-} from '../../src/domain.ts';
+import { rejectionReasons } from '../../src/domain/contacts.ts';
+import { channels } from '../../src/domain/message.ts';
+import { recipientOutcomes, reportStates } from '../../src/domain/reports.ts';
+import { requestStates, resolutions, runStates } from '../../src/domain/runs.ts';
+import { suppressionSources } from '../../src/domain/suppressions.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;

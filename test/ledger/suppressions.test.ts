@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Suppression } from '../../src/domain.ts';
+import type { Suppression } from '../../src/domain/suppressions.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { importSuppressions, type ListedAddress } from '../../src/ledger/suppressions/import.ts';
 import { listSuppressions, type SuppressionFilter } from '../../src/ledger/suppressions/list.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { InputError } from '../../src/domain.ts';
+import { InputError } from '../../src/domain/problems.ts';
 import { leaseDatabase } from '../../src/platform/database.ts';
 import { embeddedServerStatus } from '../../src/platform/embedded-postgres.ts';
 import { createTestDatabase } from '../support/database.ts';

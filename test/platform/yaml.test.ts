@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { InputError } from '../../src/domain.ts';
+import { InputError } from '../../src/domain/problems.ts';
 import { duration, text, wholeNumber } from '../../src/platform/scalars.ts';
 import { readYaml } from '../../src/platform/yaml.ts';
 import { problemsOf } from '../support/problems.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../src/domain.ts';
+import type { RunSummary } from '../../src/domain/runs.ts';
 import { notificationMail } from '../../src/report/notification-mail.ts';
 
 function summary(recipients: Partial<RunSummary['recipients']>): RunSummary {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RunSummary } from '../../src/domain.ts';
+import type { RunSummary } from '../../src/domain/runs.ts';
 import { billingSheet } from '../../src/report/billing.ts';
 import type { Sheet } from '../../src/report/formats/sheet.ts';
 import { sheetText } from '../../src/report/formats/write.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { SendRequest } from '../../src/domain.ts';
+import type { SendRequest } from '../../src/domain/message.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { mergeDestination, unitsFor } from '../../src/sandbox/content.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { InterfaceName, MessageFields, SendRequest } from '../../src/domain.ts';
+import type { InterfaceName, MessageFields, SendRequest } from '../../src/domain/message.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import {
   type DeliveryReport,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SendRequest } from '../../src/domain.ts';
+import type { SendRequest } from '../../src/domain/message.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';

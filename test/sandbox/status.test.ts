@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Destination, SendRequest } from '../../src/domain.ts';
+import type { Destination, SendRequest } from '../../src/domain/message.ts';
 import { acceptMessage } from '../../src/sandbox/delivery.ts';
 import { openKeptMessages } from '../../src/sandbox/kept-messages.ts';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';

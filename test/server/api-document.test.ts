@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { tokenScopes } from '../../src/domain.ts';
+import { tokenScopes } from '../../src/domain/access.ts';
 import { revokeToken } from '../../src/engine/access/tokens.ts';
 import { requireStatus } from '../../src/engine/reporting/run-status.ts';
 import { apiDocument } from '../../src/server/api/document.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MessageFields } from '../../src/domain.ts';
+import type { MessageFields } from '../../src/domain/message.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';

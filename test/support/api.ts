@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { TokenScope } from '../../src/domain.ts';
+import type { TokenScope } from '../../src/domain/access.ts';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import { loadAccount } from '../../src/engine/plan/prepare.ts';
 import { openLogger } from '../../src/platform/logger.ts';

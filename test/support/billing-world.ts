@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { Channel, Resolution, RunRates } from '../../src/domain.ts';
+import type { Channel } from '../../src/domain/message.ts';
+import type { RunRates } from '../../src/domain/rates.ts';
+import type { Resolution } from '../../src/domain/runs.ts';
 import { inTransaction, type Ledger } from '../../src/ledger/connection.ts';
 import { applyReports } from '../../src/ledger/reports/apply.ts';
 import type { InboxReport, Reading } from '../../src/ledger/reports/reading.ts';

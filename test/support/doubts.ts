@@ -1,4 +1,4 @@
-import type { RunState } from '../../src/domain.ts';
+import type { RunState } from '../../src/domain/runs.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 

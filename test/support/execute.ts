@@ -1,4 +1,4 @@
-import type { RequestState, RunSummary } from '../../src/domain.ts';
+import type { RequestState, RunSummary } from '../../src/domain/runs.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';

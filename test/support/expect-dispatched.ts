@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RequestState } from '../../src/domain.ts';
+import type { RequestState } from '../../src/domain/runs.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import type { DispatchScene } from './dispatch-scene.ts';
 import type { Acceptance } from './journal-peer.ts';

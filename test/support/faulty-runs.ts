@@ -1,4 +1,4 @@
-import type { RequestState } from '../../src/domain.ts';
+import type { RequestState } from '../../src/domain/runs.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { start, type TestSandbox } from '../sandbox/start.ts';

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Contact, Envelope, MessageFields } from '../../src/domain.ts';
+import type { Contact } from '../../src/domain/contacts.ts';
+import type { Envelope, MessageFields } from '../../src/domain/message.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { inSession, type Ledger, openLedger } from '../../src/ledger/connection.ts';
 import { expandRun } from '../../src/ledger/contacts/expand.ts';

@@ -6,7 +6,7 @@ import type {
   InterfaceName,
   MessageFields,
   SendRequest,
-} from '../../src/domain.ts';
+} from '../../src/domain/message.ts';
 import { uncarriable } from '../../src/wire/characters.ts';
 import { destinationFieldsOf } from '../../src/wire/destination-fields.ts';
 import {

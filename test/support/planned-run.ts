@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RunSummary } from '../../src/domain.ts';
+import type { RunSummary } from '../../src/domain/runs.ts';
 import type { DispatchScene } from './dispatch-scene.ts';
 import type { Started } from './volley.ts';
 

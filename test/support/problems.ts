@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { InputError } from '../../src/domain.ts';
+import { InputError } from '../../src/domain/problems.ts';
 
 /** The problems of the InputError that this throws, each as the line a person reads: `where: what`. */
 export function problemsOf(act: () => unknown): string[] {

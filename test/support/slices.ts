@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Priority } from '../../src/domain.ts';
+import type { Priority } from '../../src/domain/runs.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
 import { type Claim, claimRequests } from '../../src/ledger/requests/claim.ts';

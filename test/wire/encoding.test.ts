@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SendRequest } from '../../src/domain.ts';
+import type { SendRequest } from '../../src/domain/message.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';
 import type { WireInterface } from '../../src/wire/wire.ts';
 import { credentialsFor } from '../support/messages.ts';

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Destination, DestinationField, SendRequest } from '../../src/domain.ts';
+import type { Destination, DestinationField, SendRequest } from '../../src/domain/message.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { destinationFieldsOf } from '../../src/wire/destination-fields.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { destinationFields } from '../../src/domain.ts';
+import { destinationFields } from '../../src/domain/message.ts';
 import { messageFieldNames, messageFields } from '../../src/wire/fields.ts';
 import { isServicePlaceholder, mergedByService } from '../../src/wire/service-merge.ts';
 import { soapParts } from '../../src/wire/soap-tts.ts';

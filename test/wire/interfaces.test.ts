@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { InputError } from '../../src/domain.ts';
+import { InputError } from '../../src/domain/problems.ts';
 import type { Credentials } from '../../src/gateway/account.ts';
 import { wireInterface, wireInterfaces } from '../../src/wire/interfaces.ts';
 import type { WireCredentials } from '../../src/wire/wire.ts';

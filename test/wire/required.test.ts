@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SendRequest } from '../../src/domain.ts';
+import type { SendRequest } from '../../src/domain/message.ts';
 import { credentialRefusals, refusals } from '../../src/wire/required.ts';
 
 const refused = (changes: Partial<SendRequest>) =>

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import * as soap from 'soap';
 import { describe, expect, test } from 'vitest';
-import type { SendRequest } from '../../src/domain.ts';
+import type { SendRequest } from '../../src/domain/message.ts';
 import type { Evidence } from '../../src/gateway/evidence.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';

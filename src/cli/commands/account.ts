@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { InputError, type RateLimits } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { RateLimits } from '../../domain/rates.ts';
 import {
   type AccountLimits,
   changeAccountLimits,

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type AuditAction, auditActions } from '../../domain.ts';
+import { type AuditAction, auditActions } from '../../domain/access.ts';
 import { readAudit } from '../../engine/access/audit-trail.ts';
 import { auditSheet } from '../../report/audit-sheet.ts';
 import { parseTime } from '../options.ts';

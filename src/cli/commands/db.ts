@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { connectLedger, migrateLedger, serverVersion } from '../../ledger/connection.ts';
 import { leaseDatabase, volleyHome } from '../../platform/database.ts';
 import { embeddedServerStatus, stopEmbeddedServer } from '../../platform/embedded-postgres.ts';

@@ -3,7 +3,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import type { RunSummary } from '../../domain.ts';
+import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireSummary } from '../../engine/find-run.ts';
 import { keepContactFiles } from '../../engine/plan/kept-files.ts';

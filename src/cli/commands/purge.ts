@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { type Purge, previewPurge, purge } from '../../engine/billing/purge.ts';
 import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
 import { ensureHashKey } from '../../platform/hash-key.ts';

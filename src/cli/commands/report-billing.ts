@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { channels } from '../../domain.ts';
+import { channels } from '../../domain/message.ts';
 import { reportBillingLines } from '../../engine/billing/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun, requireRunsOf } from '../../engine/find-run.ts';

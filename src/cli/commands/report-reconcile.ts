@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
-import { type Channel, channels } from '../../domain.ts';
+import { type Channel, channels } from '../../domain/message.ts';
 import { reconcileInvoice } from '../../engine/billing/reconcile.ts';
 import { openFile } from '../../engine/plan/open-file.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { rejectionReasons } from '../../domain.ts';
+import { rejectionReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { reportFailures } from '../../engine/reporting/failure-report.ts';
 import { tellRecipient } from '../../engine/reporting/recipient-story.ts';

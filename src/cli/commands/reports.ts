@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type ReportState, reportStates } from '../../domain.ts';
+import { type ReportState, reportStates } from '../../domain/reports.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { applyInbox } from '../../engine/reports/ingest.ts';
 import { reportMappings } from '../../engine/reports/receivers.ts';

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { InputError, type Resolution } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { Resolution } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { type LookUpEnd, lookUpDoubts } from '../../engine/dispatch/look-up-doubts.ts';
 import { openRateLimiter } from '../../engine/dispatch/rate-limit.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireReachable } from '../../engine/dispatch/reachable.ts';
 import { requireRun } from '../../engine/find-run.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { type ReportId, reportIds, type SandboxOptions } from '../../sandbox/options.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { type ReportFormat, reportFormats } from '../../wire/encode-delivery-report.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { nextTick, type Schedule, writtenSchedule } from '../../campaign/schedule.ts';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { noteSchedules } from '../../engine/schedule/note-ticks.ts';
 import { readScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
 import { describeSchedules } from '../../engine/schedule/schedules.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { receiverAccounts } from '../../engine/reports/receivers.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { type Channel, channels } from '../../domain.ts';
+import { type Channel, channels } from '../../domain/message.ts';
 import {
   importSuppressionFile,
   readAddresses,

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type TokenScope, tokenScopes } from '../../domain.ts';
+import { type TokenScope, tokenScopes } from '../../domain/access.ts';
 import { createToken, revokeToken } from '../../engine/access/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
 import { table } from '../../report/table.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { inSession } from '../../ledger/connection.ts';
 import {
   findStartedByKey,

@@ -1,4 +1,5 @@
-import { InputError, type TokenScope, tokenScopes } from '../../domain.ts';
+import { type TokenScope, tokenScopes } from '../../domain/access.ts';
+import { InputError } from '../../domain/problems.ts';
 import { inTransaction } from '../../ledger/connection.ts';
 import {
   addToken,

@@ -1,4 +1,4 @@
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { type Closing, closePeriod, closingOf } from '../../ledger/billing/close.ts';
 import { bookPending } from '../../ledger/billing/fold.ts';
 import {

@@ -1,4 +1,4 @@
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { noteAudit } from '../../ledger/audit/note.ts';
 import { inTransaction } from '../../ledger/connection.ts';
 import {

@@ -7,7 +7,7 @@ import {
   type UnreadableLine,
 } from '../../contacts/invoice-file.ts';
 import { closeContactFile, openContactFile } from '../../contacts/read.ts';
-import { InputError, type Problem } from '../../domain.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
 import {
   compareInvoice,
   type ReconciliationPeriod,

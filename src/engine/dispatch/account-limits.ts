@@ -1,4 +1,5 @@
-import { InputError, type RateLimits } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { RateLimits } from '../../domain/rates.ts';
 import { readAccountLimits } from '../../gateway/account-limits.ts';
 import { inTransaction } from '../../ledger/connection.ts';
 import { listRateLimits } from '../../ledger/limits/list.ts';

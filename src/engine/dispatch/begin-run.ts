@@ -1,4 +1,5 @@
-import { InputError, type RunState } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { RunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
 import type { Alongside } from '../../ledger/connection.ts';

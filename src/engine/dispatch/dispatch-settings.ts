@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type FrozenWindow, frozenWindow } from '../../campaign/window-definition.ts';
-import { priorities } from '../../domain.ts';
+import { priorities } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { mostSlots, type SlicePlan } from '../../ledger/slices/enqueue.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';

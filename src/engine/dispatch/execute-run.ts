@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../domain.ts';
+import type { RunSummary } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';

@@ -1,4 +1,4 @@
-import type { RunState } from '../../domain.ts';
+import type { RunState } from '../../domain/runs.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
 import type { RateLimiter } from './rate-limit.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RateLimits } from '../../domain.ts';
+import type { RateLimits } from '../../domain/rates.ts';
 import type { Account } from '../../gateway/account.ts';
 import { lookAtRateLimits } from '../../ledger/limits/look.ts';
 import { reserveLookUp } from '../../ledger/limits/look-up.ts';

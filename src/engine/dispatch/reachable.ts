@@ -1,4 +1,4 @@
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 

@@ -1,4 +1,5 @@
-import { InputError, type Problem, type Resolution } from '../../domain.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
+import type { Resolution } from '../../domain/runs.ts';
 import { inTransaction } from '../../ledger/connection.ts';
 import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/doubts.ts';
 import { type Resolved, resolveRequests } from '../../ledger/requests/resolve.ts';

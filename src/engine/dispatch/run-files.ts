@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Channel, Envelope, SendRequest } from '../../domain.ts';
+import type { Channel, Envelope, SendRequest } from '../../domain/message.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim.ts';
 import { readRunFiles } from '../../ledger/runs/files.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
-import type { Channel, SendRequest } from '../../domain.ts';
+import type { Channel, SendRequest } from '../../domain/message.ts';
 import type { Evidence } from '../../gateway/evidence.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';

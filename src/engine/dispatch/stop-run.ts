@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { cancelRun, pauseRun, type Stopped } from '../../ledger/runs/stop.ts';
 import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
 import { watchRuns } from '../../ledger/slices/watch.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { acquireSlice, type HeldSlice, touchSlices } from '../../ledger/slices/acquire.ts';
 import { isCalm } from '../../ledger/slices/calm.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { listUnbegunMails } from '../../ledger/notifications/list.ts';
 import { giveUp, noteTold, postpone } from '../../ledger/notifications/settle.ts';
 import { type TakenNotification, takeNotification } from '../../ledger/notifications/take.ts';

@@ -1,4 +1,4 @@
-import type { Told } from '../../domain.ts';
+import type { Told } from '../../domain/notify.ts';
 import type { TakenNotification } from '../../ledger/notifications/take.ts';
 import type { EngineContext } from '../context.ts';
 import { requireSummary } from '../find-run.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { InputError, type Problem } from '../../domain.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
 import {
   type Approval,
   findApproval,

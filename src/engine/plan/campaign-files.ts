@@ -2,7 +2,9 @@ import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { parseBuffer } from 'music-metadata';
-import { type Contact, type Envelope, InputError } from '../../domain.ts';
+import type { Contact } from '../../domain/contacts.ts';
+import type { Envelope } from '../../domain/message.ts';
+import { InputError } from '../../domain/problems.ts';
 import { whyUnreadable } from '../../platform/file-error.ts';
 
 /**

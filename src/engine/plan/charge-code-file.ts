@@ -6,7 +6,9 @@ import {
   checkCampaignChargeCode,
 } from '../../campaign/charge-codes.ts';
 import { type ContactFile, openContactFile } from '../../contacts/read.ts';
-import { type Contact, InputError, type InterfaceName } from '../../domain.ts';
+import type { Contact } from '../../domain/contacts.ts';
+import type { InterfaceName } from '../../domain/message.ts';
+import { InputError } from '../../domain/problems.ts';
 import { nearest } from '../../platform/nearest.ts';
 import type { Settings } from '../settings.ts';
 import { openFile } from './open-file.ts';

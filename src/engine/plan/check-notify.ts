@@ -6,7 +6,7 @@ import { setFields } from '../../campaign/notify.ts';
 import { hasPlaceholder } from '../../campaign/placeholders.ts';
 import { wrongCharacter, wrongValue } from '../../campaign/values.ts';
 import { addressReader } from '../../contacts/address.ts';
-import { InputError, type Problem } from '../../domain.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readWebhook } from '../../gateway/webhook-settings.ts';
 import { whyUnreadable } from '../../platform/file-error.ts';

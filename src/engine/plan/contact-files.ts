@@ -5,7 +5,7 @@ import type { Composition } from '../../campaign/composition.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
 import { readBytes } from '../../contacts/bytes.ts';
 import { type ContactFile, closeContactFile, type Delimiter, openContactFile } from '../../contacts/read.ts';
-import { InputError, type Problem } from '../../domain.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Settings } from '../settings.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { openFile } from './open-file.ts';

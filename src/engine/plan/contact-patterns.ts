@@ -5,7 +5,7 @@ import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import type { Campaign } from '../../campaign/campaign.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { findDigests } from '../../ledger/runs/contact-files.ts';
 import type { EngineContext } from '../context.ts';
 import type { Settings } from '../settings.ts';

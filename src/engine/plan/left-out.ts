@@ -1,5 +1,5 @@
 import type { Definition } from '../../campaign/definition.ts';
-import type { Channel } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
 import { type LeftOutAddress, streamLeftOutAddresses } from '../../ledger/contacts/suppress.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
 import {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { readFileBytes } from '../../contacts/bytes.ts';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { whyUnreadable } from '../../platform/file-error.ts';
 import type { Settings } from '../settings.ts';
 

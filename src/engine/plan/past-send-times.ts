@@ -1,5 +1,5 @@
 import { isSendTimeOver } from '../../campaign/send-times.ts';
-import type { Envelope } from '../../domain.ts';
+import type { Envelope } from '../../domain/message.ts';
 
 export type PastSendTimes = {
   readonly recipients: number;

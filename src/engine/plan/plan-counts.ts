@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { CostTotal } from '../../campaign/cost.ts';
 import type { Tariffs } from '../../campaign/tariffs.ts';
-import type { Envelope } from '../../domain.ts';
+import type { Envelope } from '../../domain/message.ts';
 import type { Portion } from '../../ledger/contacts/windows.ts';
 
 /** A recipient of a plan. */

@@ -2,7 +2,7 @@ import { checkBudget } from '../../campaign/budget.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { frozenTargets } from '../../campaign/notify.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
-import type { Contact } from '../../domain.ts';
+import type { Contact } from '../../domain/contacts.ts';
 import type { Account } from '../../gateway/account.ts';
 import { inSession } from '../../ledger/connection.ts';
 import { expandRun } from '../../ledger/contacts/expand.ts';

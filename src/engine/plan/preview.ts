@@ -4,15 +4,9 @@ import type { FieldSource } from '../../campaign/mapping.ts';
 import type { MergePlan } from '../../campaign/merge.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
 import type { ContactFile } from '../../contacts/read.ts';
-import type {
-  Channel,
-  Contact,
-  Destination,
-  Envelope,
-  Problem,
-  RejectedContact,
-  Rejection,
-} from '../../domain.ts';
+import type { Contact, RejectedContact, Rejection } from '../../domain/contacts.ts';
+import type { Channel, Destination, Envelope } from '../../domain/message.ts';
+import type { Problem } from '../../domain/problems.ts';
 import type { EngineContext } from '../context.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';

@@ -1,5 +1,5 @@
 import { type MergeText, mergeText } from '../../campaign/merge.ts';
-import type { Destination, Envelope } from '../../domain.ts';
+import type { Destination, Envelope } from '../../domain/message.ts';
 import { countSmsParts } from './sms-parts.ts';
 
 /** What the recipient of an SMS reads, and how many parts it is sent in. */

@@ -3,7 +3,7 @@ import type { Campaign } from '../../campaign/campaign.ts';
 import { addressReader } from '../../contacts/address.ts';
 import { openContactFile } from '../../contacts/read.ts';
 import { readSuppressionFile } from '../../contacts/suppression-file.ts';
-import type { Problem } from '../../domain.ts';
+import type { Problem } from '../../domain/problems.ts';
 import type { LeftOutAddress } from '../../ledger/contacts/suppress.ts';
 import type { Settings } from '../settings.ts';
 import { inSmallLetters } from '../suppressions/suppress.ts';

@@ -1,4 +1,4 @@
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import {
   type CampaignQuery,
   type CampaignRun,

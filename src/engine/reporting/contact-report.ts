@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/read.ts';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import {
   type KeptContactFile,
   listContactFiles,

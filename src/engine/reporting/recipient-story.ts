@@ -1,4 +1,4 @@
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { type RecipientStory, tellRecipients, type WantedRecipients } from '../../ledger/recipients/story.ts';
 import { countReportsOfNoRun } from '../../ledger/reports/list.ts';
 import { countPurgedRuns } from '../../ledger/runs/find.ts';

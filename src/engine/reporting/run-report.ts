@@ -1,4 +1,5 @@
-import type { RejectedContact, RunSummary } from '../../domain.ts';
+import type { RejectedContact } from '../../domain/contacts.ts';
+import type { RunSummary } from '../../domain/runs.ts';
 import {
   type BillingDimension,
   type BillingLine,

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../domain.ts';
+import type { RunSummary } from '../../domain/runs.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findOvertaking } from '../../ledger/slices/priority.ts';
 import type { EngineContext } from '../context.ts';

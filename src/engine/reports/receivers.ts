@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readReceiverAccounts, readReportMappings } from '../../gateway/receiver-accounts.ts';
 import type { ReceiverAccount } from '../../gateway/receiver-settings.ts';

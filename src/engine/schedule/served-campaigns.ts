@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import { whyUnreadable } from '../../platform/file-error.ts';
 import { accountsPath } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { writtenSchedule } from '../../campaign/schedule.ts';
-import { InputError } from '../../domain.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { inSession } from '../../ledger/connection.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';

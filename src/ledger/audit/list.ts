@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AuditAction, AuditOutcome, AuditWay } from '../../domain.ts';
+import type { AuditAction, AuditOutcome, AuditWay } from '../../domain/access.ts';
 
 /** An entry of the audit trail. */
 export type AuditEntry = {

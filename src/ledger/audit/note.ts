@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Actor, AuditAction, AuditOutcome } from '../../domain.ts';
+import type { Actor, AuditAction, AuditOutcome } from '../../domain/access.ts';
 
 /** What was done, or refused, to what. */
 export type AuditAct = {

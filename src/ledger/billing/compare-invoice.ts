@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Channel } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
 
 export type ReconciliationPeriod = {
   /** Local dates or times of the zone (`2026-11-01T00:00`); null: without an end. */

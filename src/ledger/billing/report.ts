@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Channel } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
 import { streamRows } from '../cursor.ts';
 import { entryClauses } from './entries.ts';
 import { figureColumns } from './pending.ts';

@@ -1,5 +1,7 @@
 import type pg from 'pg';
-import type { Channel, Priority, RunRates } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
+import type { RunRates } from '../../domain/rates.ts';
+import type { Priority } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/files.ts';
 import type { FrequencyCap } from './suppress.ts';

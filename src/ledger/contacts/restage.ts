@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RecipientState } from '../../domain.ts';
+import type { RecipientState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 import { type ContactSource, createStagingTables } from './stage.ts';

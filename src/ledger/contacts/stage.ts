@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Contact, Envelope } from '../../domain.ts';
+import type { Contact } from '../../domain/contacts.ts';
+import type { Envelope } from '../../domain/message.ts';
 import { copyValue } from './copy.ts';
 
 /** A contact file's content is kept in pieces of its bytes, compressed by themselves. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Channel } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
 import { streamRows } from '../cursor.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 import { copyValue } from './copy.ts';

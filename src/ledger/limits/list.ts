@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RateLimits } from '../../domain.ts';
+import type { RateLimits } from '../../domain/rates.ts';
 
 /** The accounts that an operator has set a rate for, and the rates; null: that of the accounts file. */
 export async function listRateLimits(pool: pg.Pool): Promise<ReadonlyMap<string, RateLimits>> {

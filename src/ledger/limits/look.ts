@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RateLimits } from '../../domain.ts';
+import type { RateLimits } from '../../domain/rates.ts';
 
 /**
  * What an operator has set in place of the accounts file's, null where nothing is. Waits for nobody, even where the

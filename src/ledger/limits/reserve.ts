@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RateLimits } from '../../domain.ts';
+import type { RateLimits } from '../../domain/rates.ts';
 
 /** Requests that may be claimed from a moment on. Times are by Postgres's clock, in milliseconds since 1970. */
 export type Reservation = {

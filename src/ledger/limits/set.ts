@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RateLimits } from '../../domain.ts';
+import type { RateLimits } from '../../domain/rates.ts';
 
 /**
  * Sets rates in place of the accounts file's; null goes back to that of the file, and what is not named stays as it is.

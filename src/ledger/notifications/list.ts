@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { NotifiedEvent, RunState } from '../../domain.ts';
+import type { NotifiedEvent } from '../../domain/notify.ts';
+import type { RunState } from '../../domain/runs.ts';
 
 /** What somebody was told, or is to be told. */
 export type ListedNotification = {

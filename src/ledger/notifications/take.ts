@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { MissedTimes, NotifiedEvent } from '../../domain.ts';
+import type { MissedTimes, NotifiedEvent } from '../../domain/notify.ts';
 
 /** Something that is to be told to somebody; taken, so that nobody else tells it now. */
 export type TakenNotification = {

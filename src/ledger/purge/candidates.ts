@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunState } from '../../domain.ts';
+import type { RunState } from '../../domain/runs.ts';
 
 /** What is to be erased. */
 export type PurgeLimit = {

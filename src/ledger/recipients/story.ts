@@ -1,5 +1,7 @@
 import type pg from 'pg';
-import type { Channel, DeliveryOutcome, RecipientState, RequestState, Resolution } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
+import type { DeliveryOutcome } from '../../domain/reports.ts';
+import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
 import { type ListedReport, reportColumns } from '../reports/list.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { DeliveryOutcome, ReportState } from '../../domain.ts';
+import type { DeliveryOutcome, ReportState } from '../../domain/reports.ts';
 import { keepDeliveries } from './keep.ts';
 import { findRecipients } from './match.ts';
 import { type MatchedRecipient, recipientKey } from './matched.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ReportState } from '../../domain.ts';
+import type { ReportState } from '../../domain/reports.ts';
 import type { MatchedRecipient } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 

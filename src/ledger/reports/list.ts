@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { DeliveryOutcome, ReportState } from '../../domain.ts';
+import type { DeliveryOutcome, ReportState } from '../../domain/reports.ts';
 import { inSession } from '../connection.ts';
 import { streamRows } from '../cursor.ts';
 

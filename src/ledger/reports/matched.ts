@@ -1,4 +1,4 @@
-import type { RequestState } from '../../domain.ts';
+import type { RequestState } from '../../domain/runs.ts';
 import type { Delivery, InboxReport } from './reading.ts';
 
 /** Whom a report is about. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RequestState } from '../../domain.ts';
+import type { RequestState } from '../../domain/runs.ts';
 import { reportProof } from '../requests/proof.ts';
 import type { MatchedRecipient } from './matched.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Envelope } from '../../domain.ts';
+import type { Envelope } from '../../domain/message.ts';
 import { type HashKey, hashedAddress, keyFits } from '../suppressions/hash.ts';
 import type { ClaimedRequest, SliceClaim } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';

@@ -1,4 +1,4 @@
-import type { Destination, Envelope } from '../../domain.ts';
+import type { Destination, Envelope } from '../../domain/message.ts';
 import type { SliceRange } from './orphans.ts';
 
 /** A request that this owner alone may send now. */

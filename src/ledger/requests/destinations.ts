@@ -1,4 +1,4 @@
-import type { Destination, MessageFields } from '../../domain.ts';
+import type { Destination, MessageFields } from '../../domain/message.ts';
 
 /** @param fields a JSON array: the destination fields other than `Recipient` of each address */
 export function destinationsOf(addresses: readonly string[], fields: string): Destination[] {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RequestState } from '../../domain.ts';
+import type { RequestState } from '../../domain/runs.ts';
 
 /** A request that is in doubt. */
 export type Doubt = {

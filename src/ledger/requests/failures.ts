@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RequestState } from '../../domain.ts';
+import type { RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 
 /** States of a request that did not end as accepted, as far as that can be known. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RequestState, Resolution } from '../../domain.ts';
+import type { RequestState, Resolution } from '../../domain/runs.ts';
 
 /** What was resolved. */
 export type Resolved = { readonly request: number; readonly recipients: number };

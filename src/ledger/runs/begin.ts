@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunState } from '../../domain.ts';
+import type { RunState } from '../../domain/runs.ts';
 import { findApproval } from '../approvals/approvals.ts';
 import { type Alongside, inTransaction } from '../connection.ts';
 import { enqueueSlices, type SlicePlan } from '../slices/enqueue.ts';

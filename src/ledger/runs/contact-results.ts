@@ -1,5 +1,7 @@
 import type pg from 'pg';
-import type { DeliveryOutcome, RecipientState, RejectionReason, RequestState } from '../../domain.ts';
+import type { RejectionReason } from '../../domain/contacts.ts';
+import type { DeliveryOutcome } from '../../domain/reports.ts';
+import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import { recipientStateOf } from './recipient-state.ts';
 

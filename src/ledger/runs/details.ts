@@ -1,12 +1,7 @@
 import type pg from 'pg';
-import {
-  type DeliveryOutcome,
-  deliveryOutcomes,
-  type RejectedContact,
-  type RejectionReason,
-  type RequestState,
-  type Resolution,
-} from '../../domain.ts';
+import type { RejectedContact, RejectionReason } from '../../domain/contacts.ts';
+import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/reports.ts';
+import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { failedStates } from '../requests/failures.ts';
 
 /** Contacts of a run that were left out, in the order of the files. */

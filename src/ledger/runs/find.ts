@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
-import type { Channel, RunState } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
+import type { RunState } from '../../domain/runs.ts';
 
 /** A run without its counts. */
 export type Run = ListedRun & {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunState } from '../../domain.ts';
+import type { RunState } from '../../domain/runs.ts';
 import { dequeueSlices } from '../slices/enqueue.ts';
 import { holdingTakings, type SliceQueue } from '../slices/queue.ts';
 

@@ -1,4 +1,4 @@
-import type { RecipientState, RequestState } from '../../domain.ts';
+import type { RecipientState, RequestState } from '../../domain/runs.ts';
 
 /** What a recipient's state is as long as nothing is known of it alone. */
 export const recipientStateOf: Readonly<Record<RequestState, RecipientState>> = {

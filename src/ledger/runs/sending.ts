@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RequestState } from '../../domain.ts';
+import type { RequestState } from '../../domain/runs.ts';
 
 /** What an attempt proved; null: nobody knows yet, it may be on its way. */
 export type AttemptVerdict =

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { Channel, RunState } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
+import type { RunState } from '../../domain/runs.ts';
 
 /** A state of a run, and when it was entered. */
 export type RunStateChange = {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunState } from '../../domain.ts';
+import type { RunState } from '../../domain/runs.ts';
 import { type Alongside, inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';

@@ -6,7 +6,7 @@ import {
   type RunSummary,
   recipientStates,
   requestStates,
-} from '../../domain.ts';
+} from '../../domain/runs.ts';
 import { recipientStateOf } from './recipient-state.ts';
 
 type DbSummaryRow = {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { TickState } from '../../domain.ts';
+import type { TickState } from '../../domain/runs.ts';
 
 export type ListedSchedule = {
   readonly schedule: string;

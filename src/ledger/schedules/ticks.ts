@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { Actor, TickState } from '../../domain.ts';
+import type { Actor } from '../../domain/access.ts';
+import type { TickState } from '../../domain/runs.ts';
 
 /** A schedule of which not all ticks are noted. */
 export type UnnotedSchedule = {

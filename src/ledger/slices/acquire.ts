@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import type { Channel, Priority } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
+import type { Priority } from '../../domain/runs.ts';
 import { inTransaction } from '../connection.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
 import { mostSlots, requeueLater, type SliceJob } from './enqueue.ts';

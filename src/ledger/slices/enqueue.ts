@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Priority } from '../../domain.ts';
+import type { Priority } from '../../domain/runs.ts';
 import { rankOf } from './priority.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Priority, priorities } from '../../domain.ts';
+import { type Priority, priorities } from '../../domain/runs.ts';
 
 /** Priorities as numbers that can be compared: normal is 0, as in the queue. */
 export function rankOf(priority: Priority): number {

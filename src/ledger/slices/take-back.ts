@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunState } from '../../domain.ts';
+import type { RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests } from '../requests/orphans.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';

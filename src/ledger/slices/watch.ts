@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunState } from '../../domain.ts';
+import type { RunState } from '../../domain/runs.ts';
 import { isOvertaken } from './priority.ts';
 
 /** How far a run is, over all workers. Read from its slices, which are few. */

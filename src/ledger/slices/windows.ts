@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunState, WindowWait } from '../../domain.ts';
+import type { RunState, WindowWait } from '../../domain/runs.ts';
 import { inTransaction } from '../connection.ts';
 import { enqueueSlices, type SlicePlan } from './enqueue.ts';
 import type { SliceQueue } from './queue.ts';

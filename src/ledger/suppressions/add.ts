@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Suppression } from '../../domain.ts';
+import type { Suppression } from '../../domain/suppressions.ts';
 
 /**
  * Suppresses addresses, all or none. One that is suppressed already stays as it is, with its earlier reason.

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type pg from 'pg';
-import { type Channel, InputError } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
+import { InputError } from '../../domain/problems.ts';
 
 /**
  * The key of hashed suppressions. HMAC-SHA-256 is made of two SHA-256, so Postgres can work it out too, with nothing

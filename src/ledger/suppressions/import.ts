@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { Channel, SuppressionSource } from '../../domain.ts';
+import type { Channel } from '../../domain/message.ts';
+import type { SuppressionSource } from '../../domain/suppressions.ts';
 import { inSession } from '../connection.ts';
 
 /** What is the same for all addresses of a list. */

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { type Channel, channels, type Suppression } from '../../domain.ts';
+import { type Channel, channels } from '../../domain/message.ts';
+import type { Suppression } from '../../domain/suppressions.ts';
 import { inSession } from '../connection.ts';
 import { streamRows } from '../cursor.ts';
 import { type HashKey, requireHashKey } from './hash.ts';

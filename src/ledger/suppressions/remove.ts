@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Suppression } from '../../domain.ts';
+import type { Suppression } from '../../domain/suppressions.ts';
 import { type HashKey, requireHashKey } from './hash.ts';
 
 /** What a suppression is known by. */

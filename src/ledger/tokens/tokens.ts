@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { TokenScope } from '../../domain.ts';
+import type { TokenScope } from '../../domain/access.ts';
 
 /** A token of the API, without the token itself, of which only a digest is kept. */
 export type Token = {

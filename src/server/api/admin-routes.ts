@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { auditActions, resolutions } from '../../domain.ts';
+import { auditActions } from '../../domain/access.ts';
+import { resolutions } from '../../domain/runs.ts';
 import { resolveDoubts } from '../../engine/dispatch/resolve.ts';
 import { approveRun } from '../../engine/plan/approve-run.ts';
 import { listAudit } from '../../ledger/audit/list.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { channels } from '../../domain.ts';
+import { channels } from '../../domain/message.ts';
 import { reportBillingLines } from '../../engine/billing/billing.ts';
 import { requireRun, requireRunsOf } from '../../engine/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { TokenScope } from '../../domain.ts';
+import type { TokenScope } from '../../domain/access.ts';
 import { allows, openTokenCheck, type TokenCheck } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { RefusalCount } from '../refusal-count.ts';

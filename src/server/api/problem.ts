@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { InputError, type Problem } from '../../domain.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { isConnectionFailure, reasonOf } from '../../platform/database.ts';
 import type { Logger } from '../../platform/logger.ts';

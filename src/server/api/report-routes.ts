@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { rejectionReasons } from '../../domain.ts';
+import { rejectionReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { reportFailures } from '../../engine/reporting/failure-report.ts';
 import { reportMissing } from '../../engine/reporting/missing-report.ts';

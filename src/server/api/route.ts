@@ -7,7 +7,7 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { TokenScope } from '../../domain.ts';
+import type { TokenScope } from '../../domain/access.ts';
 import { problem } from './schemas.ts';
 
 /** A server whose routes are checked, written and described by zod's schemas. */

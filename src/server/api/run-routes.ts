@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { channels, runStates } from '../../domain.ts';
+import { channels } from '../../domain/message.ts';
+import { runStates } from '../../domain/runs.ts';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { findRun, type ListedRun, listRuns, type Run } from '../../ledger/runs/find.ts';
 import { type Call, callOf, existingRun } from './call.ts';

@@ -1,18 +1,9 @@
 import { z } from 'zod';
-import {
-  auditActions,
-  auditOutcomes,
-  auditWays,
-  channels,
-  notifiedEvents,
-  recipientStates,
-  rejectionReasons,
-  requestStates,
-  resolutions,
-  runStates,
-  tickStates,
-  tokenScopes,
-} from '../../domain.ts';
+import { auditActions, auditOutcomes, auditWays, tokenScopes } from '../../domain/access.ts';
+import { rejectionReasons } from '../../domain/contacts.ts';
+import { channels } from '../../domain/message.ts';
+import { notifiedEvents } from '../../domain/notify.ts';
+import { recipientStates, requestStates, resolutions, runStates, tickStates } from '../../domain/runs.ts';
 
 /** What can be wrong with a call, for programs. */
 export const problemKinds = [

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Destination } from '../../../src/domain.ts';
+import type { Destination } from '../../../src/domain/message.ts';
 import { wireInterface } from '../../../src/wire/interfaces.ts';
 import type { EncodedSendRequest } from '../../../src/wire/wire.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RequestState, RunState } from '../../../src/domain.ts';
+import type { RequestState, RunState } from '../../../src/domain/runs.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import type { Model, ModelRequest } from './model.ts';
 import type { World } from './world.ts';

@@ -1,4 +1,4 @@
-import type { RequestState, RunState } from '../../../src/domain.ts';
+import type { RequestState, RunState } from '../../../src/domain/runs.ts';
 
 /**
  * A run as design.md, "States", says that it must be: what the ledger is held against after every step, and what the

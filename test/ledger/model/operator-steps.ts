@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Resolution } from '../../../src/domain.ts';
+import type { Resolution } from '../../../src/domain/runs.ts';
 import { inTransaction } from '../../../src/ledger/connection.ts';
 import { applyReports } from '../../../src/ledger/reports/apply.ts';
 import type { Reading } from '../../../src/ledger/reports/reading.ts';

@@ -1,4 +1,4 @@
-import type { Resolution } from '../../../src/domain.ts';
+import type { Resolution } from '../../../src/domain/runs.ts';
 import {
   type Flight,
   type Holding,

@@ -1,0 +1,36 @@
+import type { Envelope, MessageFields } from './message.ts';
+
+/** Rows of contact files, and why they are left out. */
+
+/** Why a contact was left out of a run. */
+export const rejectionReasons = ['invalid', 'duplicate', 'suppressed'] as const;
+export type RejectionReason = (typeof rejectionReasons)[number];
+
+/** Why a row was left out: the column that is to blame, and in words. */
+export type Rejection = {
+  readonly column: string;
+  readonly reason: RejectionReason;
+  readonly detail: string;
+};
+
+/** A row left out of a run: where it stands in the contact files, and why. */
+export type RejectedContact = { readonly file: string; readonly line: number } & Rejection;
+
+/**
+ * A row of a contact file on its way into a run: mapped and normalised, or left out. Suppressed addresses and duplicates
+ * are found later. `file` counts the campaign's contact files, from 0.
+ */
+export type Contact = { readonly file: number; readonly line: number } & (
+  | {
+      readonly kind: 'contact';
+      readonly address: string;
+      /** The address as the file has it. */
+      readonly originalAddress: string;
+      readonly envelope: Envelope;
+      /** Destination fields other than `Recipient`. */
+      readonly destination: MessageFields;
+      /** Time zones, with commas between; only in a campaign with a window. */
+      readonly zones?: string;
+    }
+  | ({ readonly kind: 'rejected' } & Rejection)
+);

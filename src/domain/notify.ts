@@ -1,0 +1,35 @@
+import type { RunSummary } from './runs.ts';
+
+/** What is told of runs and schedules. */
+
+/**
+ * What `notify` tells: a run is over with all accepted (`completed`), or with rejected, failed or unknown requests
+ * (`failures`); it is `paused`; a time of a schedule has made no run (`missed`).
+ */
+export const notifiedEvents = ['completed', 'failures', 'paused', 'missed'] as const;
+export type NotifiedEvent = (typeof notifiedEvents)[number];
+
+/** A time of a schedule that made no run, or several of them that were noted together. */
+export type MissedTimes = {
+  readonly schedule: string;
+  readonly campaign: string;
+  readonly times: number;
+  /** ISO 8601, the first and the last of them. */
+  readonly from: string;
+  readonly until: string;
+  readonly state: 'missed' | 'failed';
+};
+
+/** What is told, as webhooks and commands get it; the counts are those of when it was first told. */
+export type Told =
+  | {
+      readonly type: `run.${Exclude<NotifiedEvent, 'missed'>}`;
+      /** ISO 8601: when it happened. */
+      readonly timestamp: string;
+      readonly data: RunSummary & { readonly reason: string | null };
+    }
+  | {
+      readonly type: 'schedule.missed';
+      readonly timestamp: string;
+      readonly data: MissedTimes & { readonly reason: string | null };
+    };

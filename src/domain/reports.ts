@@ -1,0 +1,26 @@
+/** What delivery reports say. */
+
+/** What a delivery report says of a recipient, once its status words are understood. */
+export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
+export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
+
+/** How a report came: the service called us, or was asked by us. */
+export const reportMethods = ['POST', 'GET', 'LOOK-UP'] as const;
+export type ReportMethod = (typeof reportMethods)[number];
+
+/**
+ * What became of a report: it decided, said what was known, said something else than the first, matched nobody, is a reply,
+ * or cannot be read.
+ */
+export const reportStates = [
+  'applied',
+  'unchanged',
+  'conflicting',
+  'unmatched',
+  'inbound',
+  'unreadable',
+] as const;
+export type ReportState = (typeof reportStates)[number];
+
+/** What is stored of a single recipient: a delivery report's outcome, or that it was left out of its request. */
+export const recipientOutcomes = [...deliveryOutcomes, 'cancelled'] as const;

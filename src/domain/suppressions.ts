@@ -1,0 +1,20 @@
+import type { Channel } from './message.ts';
+
+/** Who must not be sent to. */
+
+/** Who says that an address must not be sent to: a person, a list, the recipient's own reply, a delivery report. */
+export const suppressionSources = ['operator', 'import', 'reply', 'report'] as const;
+export type SuppressionSource = (typeof suppressionSources)[number];
+
+/** An address that must not be sent to in a channel. */
+export type Suppression = {
+  readonly channel: Channel;
+  /** Normalised, as recipients' are: E.164, or an e-mail address whose domain is in small letters. */
+  readonly address: string;
+  /** Empty: for all. */
+  readonly subAccount: string;
+  /** Words for people; may be empty. */
+  readonly reason: string;
+  readonly source: SuppressionSource;
+  readonly createdAt: Date;
+};
