@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 
 /** Which rooms each room of `src` may import from, itself apart. The same table is in docs/architecture.md. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -57,18 +58,15 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['contacts', 'wire/soap-tts.ts'],
   '@cj-tech-master/excelts': ['report/formats'],
   vega: ['report/html', 'report'],
-  'escape-goat': ['campaign', 'report/html', 'report'],
   'csv-stringify': ['report', 'wire/soap-tts.ts'],
   'prom-client': ['server'],
   'lru-cache': ['engine', 'server'],
-  'sms-length': ['engine'],
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': [
     'contacts',
     ...['phone-countries.ts', 'phone-zones.ts', 'quick-numbers.ts'].map((file) => `platform/${file}`),
   ],
-  'countries-and-timezones': ['platform/phone-zones.ts'],
   'string-width': ['report/html'],
   croner: ['campaign'],
   tinyglobby: ['engine'],
@@ -175,4 +173,26 @@ test.each(pureRooms)('%s touches no file, socket, clock or process', (room) => {
 
 test('the vocabulary imports nothing', () => {
   expect(imports.filter(({ from, to }) => roomOf(from) === 'domain' && roomOf(to) !== 'domain')).toEqual([]);
+});
+
+test('every dependency has its reason in docs/decisions/001-dependencies.md, and every reason its dependency', () => {
+  const rootFile = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+  const manifest: unknown = JSON.parse(rootFile('package.json'));
+  const { dependencies, optionalDependencies } = z
+    .object({
+      dependencies: z.record(z.string(), z.string()),
+      optionalDependencies: z.record(z.string(), z.string()),
+    })
+    .parse(manifest);
+  const decision = rootFile('docs/decisions/001-dependencies.md');
+  const inTable = [...decision.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, names = '']) =>
+    [...names.matchAll(/`([^`~]+)`/g)].map(([, name]) => name),
+  );
+  const fixed = /^Fixed by the owner: (.+)\.$/m.exec(decision)?.[1]?.split(', ') ?? [];
+  const installed = [
+    ...Object.keys(dependencies),
+    ...Object.keys(optionalDependencies).map((name) => name.replace(/\/.*/, '/*')),
+    'vitest',
+  ];
+  expect([...inTable, ...fixed].sort()).toEqual([...new Set(installed)].sort());
 });

@@ -1,4 +1,4 @@
-import { htmlEscape } from 'escape-goat';
+import { htmlEscape } from '../domain/html.ts';
 import type { CampaignFile, Envelope, MessageFields } from '../domain/message.ts';
 import type { ComposedField, ComposedFile, Composition } from './composition.ts';
 import { nameOfPath, wrongPathValue } from './files.ts';

@@ -1,4 +1,3 @@
-import { getCountry } from 'countries-and-timezones';
 import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 import { type CountryReader, countryReader } from './phone-countries.ts';
 
@@ -43,7 +42,7 @@ function readerOf(prefix: string): CountryReader {
 function zonesOfCountry(country: string): readonly string[] {
   const known = zonesOf.get(country);
   if (known) return known;
-  const zones = [...(getCountry(country)?.timezones ?? [])].sort();
+  const zones = new Intl.Locale(`und-${country}`).getTimeZones()?.sort() ?? [];
   zonesOf.set(country, zones);
   return zones;
 }

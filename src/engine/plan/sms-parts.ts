@@ -1,8 +1,11 @@
-import { GSM_7BIT_EXT_REGEXP } from 'sms-length';
 import { SegmentedMessage } from 'sms-segments-calculator';
 
 /** ASCII characters that take one place in GSM-7: most texts of a campaign have no others. */
 const plain = /^[\n\r -Z_a-z]*$/;
+
+/** Text in GSM-7: its basic alphabet and the characters of two places (3GPP TS 23.038, 6.2.1). */
+const gsmText =
+  /^[\n\r !"#$%&'()*+,\-./0-9:;<=>?@A-Z_a-z¡£¤¥§¿ÄÅÆÇÉÑÖØÜßàäåæèéìñòöøùüΓΔΘΛΞΠΣΦΨΩ^{}[\]~\\|€]*$/;
 
 /**
  * Letters and signs that stand for themselves, whatever is beside them: Latin, Greek, Cyrillic, Hebrew, Arabic,
@@ -27,7 +30,7 @@ export function countSmsParts(text: string, characterConversion = false): number
   const { length } = text;
   if (length * (characterConversion ? longestConversion : 1) <= ucs2.alone) return 1;
   if (plain.test(text)) return length <= gsm.alone ? 1 : Math.ceil(length / gsm.ofSeveral);
-  if (GSM_7BIT_EXT_REGEXP.test(text)) return countGsmParts(text);
+  if (gsmText.test(text)) return countGsmParts(text);
   return characterConversion || !separate.test(text)
     ? countExactly(text, characterConversion)
     : Math.ceil(length / ucs2.ofSeveral);

@@ -1,4 +1,4 @@
-import { htmlEscape } from 'escape-goat';
+import { htmlEscape } from '../../domain/html.ts';
 import { type CellKind, type CellValue, cellText, type Sheet } from '../formats/sheet.ts';
 import { printable } from '../printable.ts';
 import { toSeconds } from '../time.ts';
