@@ -31,6 +31,7 @@ export function previewText(preview: Preview): string {
   }
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast));
   if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));
+  if (preview.removedMarks.recipients > 0) parts.push(removedText(preview.removedMarks));
   if (isDivided(preview.cost)) parts.push('', costText(preview.cost));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
@@ -83,6 +84,12 @@ function pastText({ recipients, examples }: Preview['pastSendTimes']): string {
     .map(({ place, sendTime }) => `${printable(place)} (${sendTime === '' ? 'empty' : printable(sendTime)})`)
     .join(', ');
   return `  SendTime    over or empty for ${recipients === 1 ? '1 recipient' : `${recipients} recipients`}, so that the service sends at once: ${some}`;
+}
+
+function removedText({ recipients, marks, examples }: Preview['removedMarks']): string {
+  const what = marks.map(({ mark, recipients: count }) => `${mark} (${count})`).join(', ');
+  const numbers = recipients === 1 ? '1 number' : `${recipients} numbers`;
+  return `  cleaned     ${numbers}, of what is no part of one: ${what}; see ${examples.map(printable).join(', ')}`;
 }
 
 function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {

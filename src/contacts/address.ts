@@ -7,7 +7,9 @@ import {
 } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import type { Channel } from '../domain/message.ts';
+import { characterName, firstInvisible, showInvisible } from '../platform/invisible.ts';
 import { type QuickNumberReader, quickNumberReader } from '../platform/quick-numbers.ts';
+import { readPhoneText, strangeCharacter } from './phone-text.ts';
 
 /** An address in the one form that is compared and sent, or why it cannot be. */
 export type Address =
@@ -38,13 +40,14 @@ export function addressReader(
   if (channel === 'email') return readEmailAddress;
   if (country !== undefined && !isSupportedCountry(country)) return undefined;
   const mobilesOnly = channel === 'sms' && landlines === 'reject';
-  return (text, ownCountry = country) => {
-    const quick = ownCountry === undefined ? undefined : quickReaderOf(ownCountry)?.(text.trim());
+  return (written, ownCountry = country) => {
+    const { text } = readPhoneText(written);
+    const quick = ownCountry === undefined ? undefined : quickReaderOf(ownCountry)?.(text);
     // A number that is refused is refused in the words of the slow way.
     const taken = quick !== undefined && !(mobilesOnly && lineWithoutSms(quick.type));
     return taken
       ? { kind: 'valid', address: quick.e164 }
-      : readPhoneNumber(text, ownCountry, mobilesOnly, withoutCountry);
+      : readPhoneNumber(text, showInvisible(written.trim()), ownCountry, mobilesOnly, withoutCountry);
   };
 }
 
@@ -56,31 +59,39 @@ function quickReaderOf(country: CountryCode): QuickNumberReader | undefined {
   return quickReaders.get(country);
 }
 
+/**
+ * @param text as `readPhoneText` gives it
+ * @param shown what errors show of it
+ */
 function readPhoneNumber(
   text: string,
+  shown: string,
   country: CountryCode | undefined,
   mobilesOnly: boolean,
   withoutCountry: string,
 ): Address {
-  const trimmed = text.trim();
-  if (trimmed === '') return invalid('no phone number');
+  if (text === '') return invalid('no phone number');
+  const strange = strangeCharacter(text);
+  if (strange !== undefined) {
+    return invalid(`"${shown}" holds ${characterName(strange)}, which is no part of a phone number`);
+  }
   // The whole cell must be the number: by default the library picks one out of any text around it.
-  const number = parsePhoneNumberFromString(trimmed, phoneOptions(country));
+  const number = parsePhoneNumberFromString(text, phoneOptions(country));
   if (!number) {
     const hint =
-      country === undefined && !trimmed.startsWith('+') ? ` (no country code, and ${withoutCountry})` : '';
-    return invalid(`"${trimmed}" is not a phone number${hint}`);
+      country === undefined && !text.startsWith('+') ? ` (no country code, and ${withoutCountry})` : '';
+    return invalid(`"${shown}" is not a phone number${hint}`);
   }
   if (number.ext !== undefined) {
-    return invalid(`"${trimmed}" has an extension, "${number.ext}", that would be lost`);
+    return invalid(`"${shown}" has an extension, "${number.ext}", that would be lost`);
   }
   // Most numbers have a type, and one that has is valid; both questions cost the same, so only one is asked.
   const type = number.getType();
   if (type === undefined && !number.isValid()) {
-    return invalid(`"${trimmed}" is not a number in use in ${number.country ?? country ?? 'its country'}`);
+    return invalid(`"${shown}" is not a number in use in ${number.country ?? country ?? 'its country'}`);
   }
   const line = mobilesOnly ? lineWithoutSms(type) : undefined;
-  if (line !== undefined) return invalid(`"${trimmed}" is ${line} in ${number.country ?? 'its country'}`);
+  if (line !== undefined) return invalid(`"${shown}" is ${line} in ${number.country ?? 'its country'}`);
   return { kind: 'valid', address: number.number };
 }
 
@@ -124,6 +135,12 @@ function readEmailAddress(text: string): Address {
   // What the pattern takes is ASCII already, as nearly all addresses are.
   if (emailPattern.test(trimmed)) return { kind: 'valid', address: local + trimmed.slice(at).toLowerCase() };
 
+  const hidden = firstInvisible(trimmed);
+  if (hidden !== undefined) {
+    return invalid(
+      `"${showInvisible(trimmed)}" holds ${characterName(hidden)}, which is no part of an e-mail address`,
+    );
+  }
   const domain = domainToASCII(trimmed.slice(at));
   // The pattern takes letters alone for a top-level domain, and `.рф` is `.xn--p1ai` in ASCII.
   const plainDomain = domain.replace(/\.xn--[a-z0-9-]*[a-z0-9]$/, '.idn');

@@ -115,7 +115,7 @@ describe('a phone number is refused with what it is', () => {
 
   test.each([
     ...['a', '+', 'n/a', '0458-CALL-NOW', 'O458665290', '4.58665E+08', '1'],
-    ...['0458665290 / 0411222333', '0458 665 290 (mob)', 'call 0458 665 290', '0458665290\n0411222333'],
+    ...['0458665290 / 0411222333', '0458 665 290 (mob)', 'call 0458 665 290', 'доб 5'],
   ])('when it is something else, or has something around it: %j', (text) => {
     expect(read(text, 'AU')).toEqual(invalid(`"${text}" is not a phone number`));
   });
@@ -126,6 +126,16 @@ describe('a phone number is refused with what it is', () => {
     ['0458665290#7', '7'],
   ])('when a part of it would be lost: %s', (text, rest) => {
     expect(read(text, 'AU')).toEqual(invalid(`"${text}" has an extension, "${rest}", that would be lost`));
+  });
+
+  test.each([
+    ['0458\u202e665290', '"0458<U+202E RIGHT-TO-LEFT OVERRIDE>665290" holds U+202E RIGHT-TO-LEFT OVERRIDE'],
+    ['0458665290\n0411222333', '"0458665290<U+000A LINE FEED>0411222333" holds U+000A LINE FEED'],
+    ['0458 665 29\u2070', '"0458 665 29⁰" holds U+2070'],
+    ['☎ 0458 665 290', '"☎ 0458 665 290" holds U+260E'],
+    ['①458665290', '"①458665290" holds U+2460'],
+  ])('with the name of a character that is neither a digit nor a sign: %j', (text, said) => {
+    expect(read(text, 'AU')).toEqual(invalid(`${said}, which is no part of a phone number`));
   });
 
   test('when nobody can have it', () => {
@@ -183,14 +193,26 @@ describe('an e-mail address', () => {
 
   test.each([
     ...['ann', 'ann@', '@example.com', 'ann@example', 'a b@example.com', 'Ann <ann@example.com>'],
-    ...[
-      'a@example.com;b@example.com',
-      'a@example.com, b@example.com',
-      'a@b@example.com',
-      'a@example.com\nBcc: b@example.com',
-    ],
+    ...['a@example.com;b@example.com', 'a@example.com, b@example.com', 'a@b@example.com'],
   ])('%j is refused', (text) => {
     expect(read(text, undefined, 'email')).toEqual(invalid(`"${text}" is not an e-mail address`));
+  });
+
+  test.each([
+    [
+      'a@example.com\nBcc: b@example.com',
+      '"a@example.com<U+000A LINE FEED>Bcc: b@example.com" holds U+000A LINE FEED',
+    ],
+    [
+      'ann@\u202eexample.com',
+      '"ann@<U+202E RIGHT-TO-LEFT OVERRIDE>example.com" holds U+202E RIGHT-TO-LEFT OVERRIDE',
+    ],
+    [
+      'ann@bü\u200bcher.example',
+      '"ann@bü<U+200B ZERO WIDTH SPACE>cher.example" holds U+200B ZERO WIDTH SPACE',
+    ],
+  ])('%j is refused, with the name of what is not seen', (text, said) => {
+    expect(read(text, undefined, 'email')).toEqual(invalid(`${said}, which is no part of an e-mail address`));
   });
 
   test('is refused when there is none', () => {

@@ -181,6 +181,26 @@ describe('contacts left out', () => {
   });
 });
 
+test('what was taken away around numbers is listed, with how many had it and where some of them are', async () => {
+  const rows = [`tel:${number(1)},A,C`, `\u202a＋61${number(2).slice(1)}\u202c,B,C`, `TEL:${number(3)},C,C`];
+  const previewed = await preview([...rows, `${number(4)},D,C`, 'tel:none,E,C'], {
+    message: '{ Message: Hello }',
+  });
+  expect(previewed.recipients).toBe(4);
+  expect(previewed.removedMarks).toEqual({
+    recipients: 3,
+    marks: [
+      { mark: 'tel:', recipients: 2 },
+      { mark: 'U+202A LEFT-TO-RIGHT EMBEDDING', recipients: 1 },
+      { mark: 'U+202C POP DIRECTIONAL FORMATTING', recipients: 1 },
+    ],
+    examples: ['line 2', 'line 3', 'line 4'],
+  });
+  expect(previewText(previewed)).toContain(
+    '  cleaned     3 numbers, of what is no part of one: tel: (2), U+202A LEFT-TO-RIGHT EMBEDDING (1), U+202C POP DIRECTIONAL FORMATTING (1); see line 2, line 3, line 4',
+  );
+});
+
 describe('what is left open in the campaign', () => {
   const source = `campaign: test
 account: sandbox

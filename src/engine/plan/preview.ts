@@ -15,6 +15,7 @@ import { countLinesBefore, placeReader } from './lines-before.ts';
 import { type PastSendTimes, watchSendTimes } from './past-send-times.ts';
 import { countPlan } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
+import { countRemovedMarks, type RemovedMarks } from './removed-marks.ts';
 import { openSmsReader } from './sms-text.ts';
 
 /** What a run of this campaign would be; nothing is sent or written. */
@@ -43,6 +44,8 @@ export type Preview = {
   readonly forecast: RunForecast;
   /** Whom the service would send to at once, because their SendTime is over. */
   readonly pastSendTimes: PastSendTimes;
+  /** What was taken away around phone numbers. */
+  readonly removedMarks: RemovedMarks;
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
@@ -87,6 +90,7 @@ export async function previewCampaign(
   const planned = countPlan(tariffs);
   const now = context.now();
   const pastTimes = watchSendTimes(campaign.value.message, now);
+  const removedMarks = channel === 'email' ? undefined : countRemovedMarks();
   const planWindow = windowPlanner(campaign.value.window, account.interface, now);
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
@@ -127,6 +131,7 @@ export async function previewCampaign(
     const sms = readSms?.(envelope, destination);
     planned.add({ ...contact, line: lineOfAll }, sms?.parts ?? null);
     pastTimes.add(envelope, () => placeOf(lineOfAll));
+    removedMarks?.add(contact.originalAddress, () => placeOf(lineOfAll));
     if (messages.length < shownMessages) {
       const held = contact.zones === undefined ? undefined : planWindow?.(contact.zones.split(','));
       const fields = { ...envelope.fields, ...held?.handover?.fields };
@@ -170,6 +175,7 @@ export async function previewCampaign(
     cost,
     forecast,
     pastSendTimes: pastTimes.found(),
+    removedMarks: removedMarks?.found() ?? { recipients: 0, marks: [], examples: [] },
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),
     ledger: context.ledger ? 'read' : 'not read',

@@ -1,0 +1,36 @@
+import { readPhoneText } from '../../contacts/phone-text.ts';
+import { characterName } from '../../platform/invisible.ts';
+
+/** What was taken away around phone numbers: `tel:`, and invisible characters by their names. */
+export type RemovedMarks = {
+  readonly recipients: number;
+  readonly marks: readonly { readonly mark: string; readonly recipients: number }[];
+  /** Where some of them stand in the contact files. */
+  readonly examples: readonly string[];
+};
+
+const shownExamples = 3;
+
+/** Counts the recipients whose numbers were written with something that is no part of a number. */
+export function countRemovedMarks() {
+  const marks = new Map<string, number>();
+  const examples: string[] = [];
+  let recipients = 0;
+  return {
+    add: (written: string, place: () => string): void => {
+      const { removed } = readPhoneText(written);
+      if (removed.length === 0) return;
+      recipients++;
+      for (const mark of new Set(removed)) marks.set(mark, (marks.get(mark) ?? 0) + 1);
+      if (examples.length < shownExamples) examples.push(place());
+    },
+    found: (): RemovedMarks => ({
+      recipients,
+      marks: [...marks].map(([mark, count]) => ({
+        mark: mark === 'tel:' ? mark : characterName(mark),
+        recipients: count,
+      })),
+      examples,
+    }),
+  };
+}
