@@ -5,6 +5,7 @@ import { nearest } from '../platform/nearest.ts';
 import { duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { type Environment, resolveNames, secret } from '../platform/secrets.ts';
 import { readYaml } from '../platform/yaml.ts';
+import { isLoopbackHost } from '../wire/required.ts';
 import type { Account, Credentials } from './account.ts';
 import { rates, ratesTimeZone } from './rates.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
@@ -49,6 +50,12 @@ const account = z.strictObject({
     .string()
     .describe('The http(s) address of the service; may contain ${NAME} or ${NAME:-default}.')
     .meta({ writeOnly: true }),
+  plainHttp: z
+    .enum(['refused', 'allowed'])
+    .default('refused')
+    .describe(
+      'Whether "baseUrl" may be http:// on another machine than this one: credentials and messages then cross the network unencrypted.',
+    ),
   authToken: secret.optional().describe('rest-2.02: the token of the Authorization header, as ${NAME}.'),
   sender: text.optional().describe('rest-1.x and soap-tts: the user the credential belongs to.'),
   apiKey: secret.optional().describe('rest-1.x: the key of the sender, as ${NAME}.'),
@@ -136,6 +143,10 @@ export function readAccount(
     const what =
       '"baseUrl" must be an http:// or https:// address without user, password, query and fragment.';
     problems.push({ where: where('baseUrl'), what });
+  } else if (written.plainHttp === 'refused' && isPlainHttpElsewhere(baseUrl)) {
+    const what =
+      '"baseUrl" is http:// on another machine: credentials and messages would cross the network unencrypted. Use https://, or set `plainHttp: allowed` for this account.';
+    problems.push({ where: where('baseUrl'), what });
   }
   if (written.statusLookUp === 'on' && written.interface !== 'rest-2.02') {
     const what = `"statusLookUp": ${written.interface} has no status look-up; leave the line out.`;
@@ -163,6 +174,11 @@ export function readAccount(
     rates: written.rates,
     ratesTimeZone: written.ratesTimeZone,
   };
+}
+
+function isPlainHttpElsewhere(address: string): boolean {
+  const url = URL.parse(address);
+  return url?.protocol === 'http:' && !isLoopbackHost(url.hostname);
 }
 
 function isHttpUrl(text: string): boolean {

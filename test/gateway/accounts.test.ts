@@ -349,6 +349,19 @@ describe('the address', () => {
     },
   );
 
+  test.each(['http://service.example', 'http://192.0.2.7:8025', 'http://localhost.evil.example'])(
+    'cannot be %s, which leaves this machine unencrypted, unless plainHttp is allowed',
+    (baseUrl) => {
+      const source = accounts(minimal.replace('https://service.example', baseUrl));
+      expect(problems(source)).toEqual([
+        expect.stringMatching(
+          /^accounts.yaml:4:14: "baseUrl" is http:\/\/ on another machine.*plainHttp: allowed/,
+        ),
+      ]);
+      expect(read(`${source}\n    plainHttp: allowed`).baseUrl).toBe(baseUrl);
+    },
+  );
+
   test.each([
     ...['service.example', 'ftp://service.example', 'https://', 'file:///etc/passwd', 'javascript:1'],
     ...['https://ann:hunter2@service.example', 'https://hunter2@service.example'],
