@@ -8,7 +8,7 @@ import { startApplier } from './applier.ts';
 import { type FailedCheck, failedBodyCheck, failedHeadCheck } from './callers.ts';
 import { type HttpLimits, openBoundedServer, usualLimits } from './http.ts';
 import type { ReportObserver } from './metrics.ts';
-import { addHealth, addOperations, type Operations } from './operations.ts';
+import { addHealth, addOperations, type Operations, refuseOthers } from './operations.ts';
 import { type ReceivedCall, receivedCall } from './received-call.ts';
 import { openRefusals } from './refusals.ts';
 import { within } from './share-answer.ts';
@@ -81,7 +81,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   });
 
   addHealth(server);
-  if (options.operations) addOperations(server, options.operations, refusePath);
+  if (options.operations) addOperations(server, options.operations, refuseOthers(refusePath));
 
   server.route<{ Params: { account: string; token: string } }>({
     method: ['GET', 'POST'],

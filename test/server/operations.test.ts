@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EngineContext } from '../../src/engine/context.ts';
@@ -7,6 +9,7 @@ import {
   addOperations,
   type Operations,
   openOperations,
+  refuseOthers,
   startOperations,
 } from '../../src/server/operations.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
@@ -42,9 +45,13 @@ function operationsOf(context: EngineContext = opened.context, draining = never)
 async function served(
   cleanUp: AsyncDisposableStack,
   operations: Operations = operationsOf(),
-  forAll = true,
+  listening: { readonly host: string; readonly names: readonly string[] } = { host: '127.0.0.1', names: [] },
 ): Promise<string> {
-  const { url, close } = await startOperations(operations, { host: '127.0.0.1', port: 0 }, forAll);
+  const { url, close } = await startOperations(
+    operations,
+    { host: listening.host, port: 0 },
+    listening.names,
+  );
   cleanUp.defer(close);
   return url;
 }
@@ -185,7 +192,11 @@ test.each([
   ['127.0.0.1', { host: 'localhost.evil.example:8026' }],
 ])('a caller from %s with %j is told no more than that there is nothing', async (remoteAddress, headers) => {
   const server = fastify();
-  addOperations(server, operationsOf(), (_request, reply) => reply.code(404).send());
+  addOperations(
+    server,
+    operationsOf(),
+    refuseOthers((_request, reply) => reply.code(404).send()),
+  );
   for (const url of ['/readyz', '/metrics']) {
     expect((await server.inject({ url, remoteAddress, headers })).statusCode).toBe(404);
     expect((await server.inject({ url, remoteAddress: '::1' })).statusCode).toBe(200);
@@ -197,11 +208,39 @@ test.each(['localhost:8026', '127.0.0.1', '[::1]:8026'])(
   'a caller who names %s asks this machine',
   async (host) => {
     const server = fastify();
-    addOperations(server, operationsOf(), (_request, reply) => reply.code(404).send());
+    addOperations(
+      server,
+      operationsOf(),
+      refuseOthers((_request, reply) => reply.code(404).send()),
+    );
     expect((await server.inject({ url: '/readyz', headers: { host } })).statusCode).toBe(200);
     await server.close();
   },
 );
+
+test.each([
+  ['127.0.0.1', 'evil.example', 421],
+  ['127.0.0.1', '192.0.2.7:9026', 421],
+  ['127.0.0.1', 'localhost:9026', 200],
+  ['127.0.0.1', 'Volley.internal:9026', 200],
+  ['0.0.0.0', 'evil.example:9026', 421],
+  ['0.0.0.0', '192.0.2.7:9026', 200],
+  ['0.0.0.0', 'volley.internal', 200],
+])('the monitoring listener on %s answers a caller that names %s with %i', async (host, name, status) => {
+  await using cleanUp = new AsyncDisposableStack();
+  const url = await served(cleanUp, operationsOf(), { host, names: ['volley.internal'] });
+  const port = Number(new URL(url).port);
+  expect(await statusNamed(port, '/metrics', name)).toBe(status);
+  expect(await statusNamed(port, '/healthz', name)).toBe(200);
+});
+
+/** The status of a call whose `Host` header is chosen, which `fetch` does not allow. */
+async function statusNamed(port: number, path: string, name: string): Promise<number | undefined> {
+  const call = get({ host: '127.0.0.1', port, path, headers: { host: name } });
+  const [answer]: IncomingMessage[] = await once(call, 'response');
+  answer?.resume();
+  return answer?.statusCode;
+}
 
 test('the receiver counts what it takes, applies and refuses, by account and check, and nothing finer', async () => {
   await using cleanUp = new AsyncDisposableStack();

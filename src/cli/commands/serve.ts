@@ -22,6 +22,7 @@ type ServeOptions = Work & {
   readonly apiHost: string;
   readonly apiPort: number;
   readonly metricsHost?: string;
+  readonly metricsName?: readonly string[];
   readonly metricsPort?: number;
 };
 
@@ -30,8 +31,8 @@ On its port it answers, besides the webhooks:
   GET /healthz   200 as long as the process lives
   GET /readyz    200, or 503 with what is wrong: the database, its migrations, or that the process is to end
   GET /metrics   figures for Prometheus
-The last two only to programs of this machine that come through no proxy; with --metrics-port they are there instead,
-for whoever reaches that address.
+The last two only to programs of this machine that come through no proxy. With --metrics-port they are there instead, for
+every caller that reaches that address and calls it by an address, by this machine's host name or by a --metrics-name.
 
 The API has a port of its own, for this machine alone: https:// and the way in from elsewhere are a proxy's. It answers
 nothing without a token (volley token create); docs/api.md says what it does.
@@ -53,6 +54,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--no-schedules', 'begin nothing')
     .addOption(campaignsOption())
     .option('--metrics-host <address>', 'address of a listener for monitoring alone; with --metrics-port')
+    .option('--metrics-name <name...>', 'names by which callers of the monitoring listener know this machine')
     .option('--metrics-port <number>', 'its port; 0 for any free one', parsePort)
     .addHelpText('after', paths)
     .action(async (options: ServeOptions) => {
@@ -68,14 +70,16 @@ export function define(command: Command, shell: Shell): void {
 }
 
 function checkOptions({ receiver, api, worker, schedules, ...monitoring }: ServeOptions): void {
-  const { metricsHost, metricsPort } = monitoring;
+  const { metricsHost, metricsName, metricsPort } = monitoring;
   if (!receiver && !api && !worker && !schedules) {
     const what =
       'Nothing is left to do: leave one of --no-receiver, --no-api, --no-worker and --no-schedules out.';
     throw new InputError([{ where: 'serve', what }]);
   }
-  if (metricsHost !== undefined && metricsPort === undefined)
-    throw new InputError([{ where: '--metrics-host', what: 'Expected --metrics-port with it.' }]);
+  if (metricsPort !== undefined) return;
+  const where = metricsHost === undefined ? '--metrics-name' : '--metrics-host';
+  if (metricsHost !== undefined || metricsName !== undefined)
+    throw new InputError([{ where, what: 'Expected --metrics-port with it.' }]);
 }
 
 async function serve(shell: Shell, context: EngineContext, options: ServeOptions, receiving: Receiving) {
@@ -86,7 +90,7 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
   const deadlines = drainDeadlines(stop);
   const metrics = openMetrics({ ofNode: true });
   const operations = openOperations(context, metrics, () => stop.aborted);
-  const { metricsHost = '127.0.0.1', metricsPort } = options;
+  const { metricsHost = '127.0.0.1', metricsName = [], metricsPort } = options;
   // What is opened first is closed last: reports are received until all else is done, and monitoring hears of that.
   await using opened = new AsyncDisposableStack();
   opened.defer(async () => deadlines.clear());
@@ -95,7 +99,7 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
   if (metricsPort !== undefined) {
     const names = { host: '--metrics-host', port: '--metrics-port' };
     const address = { host: metricsHost, port: metricsPort, options: names };
-    const { url, close } = await startOperations(operations, address, true);
+    const { url, close } = await startOperations(operations, address, metricsName);
     opened.defer(close);
     shell.note(`Monitoring: ${url}/healthz, /readyz, /metrics`);
   }
@@ -107,7 +111,7 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
     opened.defer(() => receiver.close(deadlines.giveUp));
     parts.push(pollMissing(shell, context, receiving, receiver, stop));
   } else if (metricsPort === undefined) {
-    const { url, close } = await startOperations(operations, options, false);
+    const { url, close } = await startOperations(operations, options, 'this machine');
     opened.defer(close);
     shell.note(`Monitoring, for this machine: ${url}/healthz, /readyz, /metrics`);
   }
