@@ -12,6 +12,13 @@ export type Evidence =
       /** The header as it came; `retryAfterMilliseconds` reads it. */
       readonly retryAfter?: string;
       readonly body: Buffer;
+      /** Says `Connection: close`: nothing more is answered on its connection. */
+      readonly closing?: true;
+      /**
+       * Its connection had carried other exchanges, and did not show that the answer is to this request. Only the
+       * MessageID can show it then.
+       */
+      readonly unproven?: true;
     }
   /** The header was written, and no whole answer came back: reset, timeout, truncated, too large. */
   | {
@@ -20,6 +27,8 @@ export type Evidence =
       /** Of an answer whose header came; it proves nothing, but helps whoever has to find out. */
       readonly status?: number;
     };
+
+export type Answer = Extract<Evidence, { kind: 'answer' }>;
 
 const plainWords: Readonly<Record<string, string>> = {
   ENOTFOUND: 'host name not found',

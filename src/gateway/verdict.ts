@@ -1,5 +1,5 @@
 import type { DecodeSendAnswer, SendAnswer } from '../wire/wire.ts';
-import type { Evidence } from './evidence.ts';
+import type { Answer, Evidence } from './evidence.ts';
 
 /** What an exchange means for its request: the table in design.md, "States". */
 export type Verdict =
@@ -12,18 +12,20 @@ export type Verdict =
   | { readonly kind: 'retry'; readonly reason: string; readonly wait?: string }
   | { readonly kind: 'in_doubt'; readonly reason: string };
 
-type Answer = Extract<Evidence, { kind: 'answer' }>;
-
 /** Most characters kept of an answer that could only be quoted. */
 const longestQuote = 500;
 
 /**
  * Judges an exchange by what it proved. `retry` is given only where the service cannot have accepted the request.
  *
- * @param messageId the request's own: a success for any other proves nothing
+ * @param messageId the request's own: an answer that names any other proves nothing
  * @param decode reads the answer's body as the account's interface writes it
  */
-export function classify(evidence: Evidence, messageId: string, decode: DecodeSendAnswer): Verdict {
+export function classify(
+  evidence: Evidence,
+  messageId: string | undefined,
+  decode: DecodeSendAnswer,
+): Verdict {
   switch (evidence.kind) {
     case 'not_sent':
       return { kind: 'retry', reason: evidence.error };
@@ -34,12 +36,34 @@ export function classify(evidence: Evidence, messageId: string, decode: DecodeSe
   }
 }
 
-function classifyAnswer(answer: Answer, messageId: string, decode: DecodeSendAnswer): Verdict {
-  const { status, retryAfter } = answer;
+function classifyAnswer(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): Verdict {
   const decoded = decode(answer.body);
+  const named = 'messageId' in decoded ? decoded.messageId : undefined;
+  const quoted = (): string => `HTTP ${answer.status}: ${wordsOf(decoded, answer).join('; ')}`;
+  if (named !== undefined && named !== messageId) {
+    return {
+      kind: 'in_doubt',
+      reason: `HTTP ${answer.status} for another MessageID (${named.slice(0, 80)})`,
+    };
+  }
+  if (decoded.kind === 'contradictory')
+    return { kind: 'in_doubt', reason: `HTTP ${answer.status}, but ${decoded.why}` };
+  const verdict = classifyOwn(decoded, answer);
+  if (!answer.unproven || named !== undefined || verdict.kind === 'accepted' || verdict.kind === 'in_doubt') {
+    return verdict;
+  }
+  return {
+    kind: 'in_doubt',
+    reason: `${quoted()} (it names no MessageID, and may be the answer to an earlier request)`,
+  };
+}
+
+/** Of an answer that names our MessageID, or none. */
+function classifyOwn(decoded: SendAnswer, answer: Answer): Verdict {
+  const { status, retryAfter } = answer;
   switch (status) {
     case 200:
-      return classifyOk(decoded, answer, messageId);
+      return classifyOk(decoded, answer);
     case 400:
       return classifyBadRequest(decoded, answer);
     case 500:
@@ -61,12 +85,12 @@ function classifyAnswer(answer: Answer, messageId: string, decode: DecodeSendAns
 
 /**
  * `Failed` with status 200 is a readable "not accepted" (interface.md 2.9: `Success` when the request was accepted,
- * `Failed` otherwise), so it counts as a rejection; a failure for another MessageID is not about our request. A failure
- * without MessageID is ours: the samples leave it out.
+ * `Failed` otherwise), so it counts as a rejection. A failure without MessageID is ours: the samples leave it out.
  */
-function classifyOk(decoded: SendAnswer, answer: Answer, messageId: string): Verdict {
+function classifyOk(decoded: SendAnswer, answer: Answer): Verdict {
   switch (decoded.kind) {
     case 'unreadable':
+    case 'contradictory':
       return { kind: 'in_doubt', reason: `HTTP 200, but ${decoded.why}` };
     case 'fault':
       return classifyFault(decoded, answer);
@@ -76,12 +100,9 @@ function classifyOk(decoded: SendAnswer, answer: Answer, messageId: string): Ver
       // The answer came on the very exchange our request went out on, in a form that has no room for a MessageID.
       return { kind: 'accepted', ...(decoded.job === undefined ? {} : { job: decoded.job }) };
     case 'success':
-      if (decoded.messageId === messageId) return { kind: 'accepted' };
-      return { kind: 'in_doubt', reason: `HTTP 200 for ${nameOf(decoded.messageId)}` };
+      if (decoded.messageId !== undefined) return { kind: 'accepted' };
+      return { kind: 'in_doubt', reason: 'HTTP 200 for no MessageID' };
     case 'failure':
-      if (decoded.messageId !== undefined && decoded.messageId !== messageId) {
-        return { kind: 'in_doubt', reason: `HTTP 200 with a failure for ${nameOf(decoded.messageId)}` };
-      }
       return { kind: 'rejected', words: decoded.words.length > 0 ? decoded.words : ['Failed'] };
   }
 }
@@ -91,6 +112,7 @@ function classifyBadRequest(decoded: SendAnswer, answer: Answer): Verdict {
   switch (decoded.kind) {
     case 'success':
     case 'job':
+    case 'contradictory':
       return doubtful(decoded, answer);
     case 'fault':
       return classifyFault(decoded, answer);
@@ -115,10 +137,6 @@ function classifyFault(decoded: SendAnswer, answer: Answer): Verdict {
 
 function doubtful(decoded: SendAnswer, answer: Answer): Verdict {
   return { kind: 'in_doubt', reason: `HTTP ${answer.status}: ${wordsOf(decoded, answer).join('; ')}` };
-}
-
-function nameOf(messageId: string | undefined): string {
-  return messageId === undefined ? 'no MessageID' : `another MessageID (${messageId.slice(0, 80)})`;
 }
 
 /** The service's words; where it gave none that can be read, the answer itself, shortened. Never empty. */

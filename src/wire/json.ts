@@ -27,6 +27,32 @@ export function parseJson(body: Uint8Array): unknown {
   }
 }
 
+/** The tokens that say where a key stands: texts, brackets and commas. */
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
+
+/**
+ * Whether an object, at any depth, has the same key twice; `JSON.parse` keeps the last without a word.
+ *
+ * @param body JSON
+ */
+export function hasDuplicateKey(body: Uint8Array): boolean {
+  /** The keys of each open object; a list has none. */
+  const open: (Set<unknown> | undefined)[] = [];
+  let keyIsNext = false;
+  for (const [token] of utf8.decode(body).matchAll(tokens)) {
+    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : undefined);
+    else if (token === '}' || token === ']') open.pop();
+    const keys = open.at(-1);
+    if (token.startsWith('"') && keyIsNext && keys) {
+      const key: unknown = JSON.parse(token);
+      if (keys.has(key)) return true;
+      keys.add(key);
+    }
+    keyIsNext = token === '{' || token === ',';
+  }
+  return false;
+}
+
 function numberAsText(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }

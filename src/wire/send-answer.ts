@@ -1,4 +1,4 @@
-import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
+import { asText, hasDuplicateKey, isObject, type JsonObject, member, parseJson } from './json.ts';
 import type { SendAnswer } from './wire.ts';
 import { looksLikeXml, parseXmlTrimmed } from './xml.ts';
 
@@ -46,9 +46,20 @@ function parse(body: Uint8Array): unknown {
   return looksLikeXml(body) ? parseXmlTrimmed(body) : parseJson(body);
 }
 
+/** Members that decide what an answer says; XML gives a repeated one as a list. */
+const decisive = ['MessageID', 'Result'];
+
+function isContradictory(answer: JsonObject, body: Uint8Array): boolean {
+  if (looksLikeXml(body)) return decisive.some((name) => Array.isArray(member(answer, name)));
+  return hasDuplicateKey(body);
+}
+
 function readResult(answer: unknown, body: Uint8Array): SendAnswer {
   if (body.byteLength === 0) return { kind: 'unreadable', why: 'the answer is empty' };
   if (!isObject(answer)) return { kind: 'unreadable', why: 'the answer is neither a JSON object nor XML' };
+  if (isContradictory(answer, body)) {
+    return { kind: 'contradictory', why: 'the answer says something twice' };
+  }
 
   const id = asText(member(answer, 'MessageID'))?.trim();
   const messageId = id === undefined || id === '' ? {} : { messageId: id };
@@ -59,9 +70,9 @@ function readResult(answer: unknown, body: Uint8Array): SendAnswer {
     case 'failed':
       return { kind: 'failure', words: wordsIn(answer), ...messageId };
     case 'unauthorized':
-      return { kind: 'unauthorized', words: wordsIn(answer) };
+      return { kind: 'unauthorized', words: wordsIn(answer), ...messageId };
     default:
-      return { kind: 'unreadable', why: 'the answer has no Result that is known' };
+      return { kind: 'unreadable', why: 'the answer has no Result that is known', ...messageId };
   }
 }
 

@@ -81,14 +81,16 @@ export type SendAnswer =
   /** A success in a form that has no room for a MessageID (interface.md, 4.2 and 4.3); `job` is the service's number. */
   | { readonly kind: 'job'; readonly job?: string }
   | { readonly kind: 'failure'; readonly words: readonly string[]; readonly messageId?: string }
-  | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
+  | { readonly kind: 'unauthorized'; readonly words: readonly string[]; readonly messageId?: string }
   /** SOAP over HTTP answers 500 for every fault; only the fault itself says whose it is. */
   | {
       readonly kind: 'fault';
       readonly of: 'sender' | 'credential' | 'service';
       readonly words: readonly string[];
     }
-  | { readonly kind: 'unreadable'; readonly why: string };
+  /** Says the same thing twice, which proves nothing of either. */
+  | { readonly kind: 'contradictory'; readonly why: string }
+  | { readonly kind: 'unreadable'; readonly why: string; readonly messageId?: string };
 
 export type DecodeSendAnswer = (body: Uint8Array) => SendAnswer;
 

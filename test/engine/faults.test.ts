@@ -91,7 +91,7 @@ describe('a request is in doubt, and not sent again, after', () => {
     [
       'a success with status 400',
       answerInstead('400 Bad Request', unasked),
-      inDoubt(400, `HTTP 400: ${unasked}`, 1),
+      inDoubt(400, 'HTTP 400 for another MessageID (of-nobody)', 1),
     ],
     [
       'an answer of 100 MB',

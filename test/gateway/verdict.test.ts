@@ -139,6 +139,31 @@ describe('in doubt', () => {
     expect(soap(answer(400, fault('Server')))).toMatchObject({ kind: 'in_doubt' });
   });
 
+  test.each([200, 400, 401, 429, 503])('is a %i that names another MessageID', (status) => {
+    for (const Result of ['Failed', 'Unauthorized', 'Queued']) {
+      const other = { Result, MessageID: 'V2', ErrorMessage: ['No'] };
+      expect(verdict(answer(status, other))).toEqual({
+        kind: 'in_doubt',
+        reason: `HTTP ${status} for another MessageID (V2)`,
+      });
+    }
+  });
+
+  test.each([200, 400, 503])('is a %i that says something twice, in JSON as in XML', (status) => {
+    for (const twice of [
+      '{"Result":"Success","MessageID":"V2","MessageID":"V1"}',
+      '{"Result":"Failed","Result":"Success","MessageID":"V1"}',
+      '{"Result":"Failed","ErrorMessage":[{"a":1,"\\u0061":2}]}',
+      '<root><Result>Failed</Result><MessageID>V1</MessageID><MessageID>V2</MessageID></root>',
+    ]) {
+      const reason = `HTTP ${status}, but the answer says something twice`;
+      expect(verdict(answer(status, twice))).toEqual({ kind: 'in_doubt', reason });
+    }
+    const once =
+      '{"Result":"Failed","MessageID":"V1","ErrorMessage":["MessageID","MessageID"],"a":{"Result":1}}';
+    expect(verdict(answer(200, once))).toMatchObject({ kind: 'rejected' });
+  });
+
   test('is what was sent and not answered', () => {
     expect(verdict({ kind: 'no_answer', error: 'connection reset' })).toEqual({
       kind: 'in_doubt',
