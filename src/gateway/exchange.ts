@@ -27,12 +27,15 @@ type AnswerHead = Omit<Extract<Evidence, { kind: 'answer' }>, 'body'>;
  * dangerous kind of mistake: a request taken for unsent and sent again. And `onRequestStart` is called again before
  * undici would write a request a second time, which is where that is stopped. `test/gateway/header-written.test.ts` holds
  * it against that channel.
+ *
+ * @param reset asks the service to close the connection after its answer
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: EncodedSendRequest | EncodedLookUp,
   limits: ExchangeLimits,
   cutOff?: AbortSignal,
+  reset = false,
 ): Promise<Evidence> {
   const { promise, resolve } = Promise.withResolvers<Evidence>();
   const options: Dispatcher.DispatchOptions = {
@@ -43,6 +46,7 @@ export function exchange(
     // Deadlines of our own are exact and cover the whole answer; undici's are reset by every byte that trickles in.
     headersTimeout: 0,
     bodyTimeout: 0,
+    reset,
   };
   dispatcher.dispatch(options, evidenceHandler(limits, cutOff, resolve));
   return promise;
@@ -94,10 +98,12 @@ function evidenceHandler(
       if (status < 200) return;
       stopAfter(controller, limits.body, 'answer not whole');
       const retryAfter = single(headers['retry-after']);
+      const closing = /\bclose\b/i.test([headers['connection']].flat().join());
       head = {
         kind: 'answer',
         status,
         ...(retryAfter === undefined ? {} : { retryAfter }),
+        ...(closing ? { closing } : {}),
       };
     },
     onResponseData(controller, chunk) {

@@ -1,10 +1,9 @@
-import { Pool } from 'undici';
 import type { SendRequest } from '../domain/message.ts';
 import { wireInterface } from '../wire/interfaces.ts';
 import type { StatusLookUp } from '../wire/wire.ts';
 import type { Account } from './account.ts';
-import type { Evidence } from './evidence.ts';
-import { exchange } from './exchange.ts';
+import { openConnections, type Trust } from './connections.ts';
+import type { Answer, Evidence } from './evidence.ts';
 import {
   type LookUp,
   type RecipientLookUp,
@@ -14,6 +13,7 @@ import {
 } from './look-up.ts';
 import { checkReachable, type Reachability } from './reachable.ts';
 import { redactor, redactVerdict } from './redact.ts';
+import { trustIn } from './trust.ts';
 import { classify, type Verdict } from './verdict.ts';
 
 /** The way to the service for one account. */
@@ -64,14 +64,7 @@ export function openGateway(account: Account): Gateway {
   // An interface without a path of its own has the account's address as its endpoint, slash and all.
   const pathTo = (path: string): string =>
     path === '' ? url.pathname : url.pathname.replace(/\/+$/, '') + path;
-  const pool = new Pool(url.origin, {
-    connections: account.concurrency,
-    // One request at a time on a connection: with more, undici moves requests from a lost connection to another.
-    pipelining: 1,
-    // undici speaks HTTP/2 by default and there sends a refused or unprocessed request again by itself, POST included.
-    allowH2: false,
-    connect: { timeout: timeouts.connect },
-  });
+  const connections = openConnections(url, { ...limits, connect: timeouts.connect }, account.concurrency);
 
   async function ask<Answer>(
     messageId: string,
@@ -82,7 +75,8 @@ export function openGateway(account: Account): Gateway {
     const { statusLookUp } = wire;
     if (!statusLookUp) return { kind: 'unclear', reason: `${wire.name} has no status look-up` };
     const encoded = statusLookUp.encode(messageId, credentials, page);
-    const evidence = await exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits, cutOff);
+    const located = { ...encoded, path: pathTo(encoded.path) };
+    const evidence = await connections.exchange(located, trustInLookUp(messageId, statusLookUp), cutOff);
     return read(statusLookUp, evidence);
   }
 
@@ -90,7 +84,9 @@ export function openGateway(account: Account): Gateway {
     // Not async: a request that cannot be encoded must throw before there is a promise, which only evidence fulfils.
     send(request, cutOff) {
       const encoded = wire.encodeSendRequest(request, credentials);
-      return exchange(pool, { ...encoded, path: pathTo(encoded.path) }, limits, cutOff);
+      const located = { ...encoded, path: pathTo(encoded.path) };
+      const trust = (answer: Answer): Trust => trustIn(answer, request.messageId, wire.decodeSendAnswer);
+      return connections.exchange(located, trust, cutOff);
     },
     judge: (evidence, messageId) =>
       redactVerdict(classify(evidence, messageId, wire.decodeSendAnswer), redact),
@@ -103,6 +99,15 @@ export function openGateway(account: Account): Gateway {
         readRecipientLookUp(evidence, messageId, statusLookUp, redact),
       ),
     checkReachable: () => checkReachable(url, timeouts.connect),
-    close: () => pool.close(),
+    close: () => connections.close(),
+  };
+}
+
+/** What names no MessageID, or another, leaves the message in doubt; the connection is not used again. */
+function trustInLookUp(messageId: string, { decode }: StatusLookUp): (answer: Answer) => Trust {
+  return ({ body }) => {
+    const decoded = decode(body);
+    const isOurs = 'messageId' in decoded && decoded.messageId === messageId;
+    return { kind: isOurs ? 'keep' : 'close' };
   };
 }

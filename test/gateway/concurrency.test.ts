@@ -128,6 +128,49 @@ describe('a connection that is kept', () => {
     expect(proxy.connections()).toBe(40);
   });
 
+  test('says no to a request without its MessageID, and shows that this was the last answer on it', async () => {
+    const received: string[] = [];
+    await using peer = await httpPeer((messageId, response) => {
+      received.push(messageId);
+      if (messageId === 'V0') succeed(messageId, response);
+      else response.writeHead(400).end('{"Result":"Failed","ErrorMessage":["Missing Sender"]}');
+    });
+    await using gateway = open(peer.url);
+    await gateway.send(sms('V0'));
+    for (const id of ['V1', 'V2']) {
+      const verdict = gateway.judge(await gateway.send(sms(id)), id);
+      expect(verdict).toEqual({ kind: 'rejected', words: ['Missing Sender'] });
+    }
+    expect(received).toEqual(ids(3));
+  });
+
+  test('is not used again after an answer for another MessageID', async () => {
+    const connections = new Set<Socket>();
+    await using peer = await httpPeer((_messageId, response, { socket }) => {
+      connections.add(socket);
+      succeed('another', response);
+    });
+    await using gateway = open(peer.url);
+    for (const id of ids(3)) {
+      expect(gateway.judge(await gateway.send(sms(id)), id)).toMatchObject({ kind: 'in_doubt' });
+    }
+    expect(connections.size).toBe(3);
+  });
+
+  test('leaves a request in doubt that is answered by what was said to an earlier one', async () => {
+    const refusal = 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n';
+    await using peer = await httpPeer((messageId, response, { socket }) => {
+      if (messageId === 'V0') succeed(messageId, response);
+      else socket.write(refusal, () => setTimeout(() => succeed(messageId, response), 30));
+    });
+    await using gateway = open(peer.url);
+    await gateway.send(sms('V0'));
+    expect(gateway.judge(await gateway.send(sms('V1')), 'V1')).toEqual({
+      kind: 'in_doubt',
+      reason: expect.stringContaining('may be the answer to an earlier request'),
+    });
+  });
+
   test('is closed as early as the service announces', async () => {
     const connections = new Set<Socket>();
     await using peer = await httpPeer((messageId, response, { socket }) => {

@@ -35,7 +35,11 @@ export function answeringPeer(bytes: string, afterwards: (socket: Socket) => voi
 export function httpPeer(
   listener: (messageId: string, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<Peer> {
-  return textPeer((body, response, request) => listener(messageIdOf(JSON.parse(body)), response, request));
+  return textPeer((body, response, request) => {
+    // The gateway asks with GET whether a connection is in order.
+    if (request.method === 'GET') response.writeHead(404).end();
+    else listener(messageIdOf(JSON.parse(body)), response, request);
+  });
 }
 
 /** An HTTP server; the listener gets each request with its body, whatever that is. */

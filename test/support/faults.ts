@@ -188,3 +188,13 @@ function bytesOf({ header, body }: HttpMessage): Buffer {
 function allButOneByte(message: HttpMessage): Buffer {
   return bytesOf(message).subarray(0, -1);
 }
+
+/** Answers after a while, and writes one answer too many later, which may then stand in the way of the next request. */
+export function answerTooMany(status: string, body: string, answerAfter: number, strayAfter: number): Fault {
+  return async ({ client, forward }) => {
+    const own = await forward();
+    await sleep(answerAfter);
+    client.write(bytesOf(own));
+    setTimeout(() => client.writable && client.write(answer(status, body)), strayAfter);
+  };
+}

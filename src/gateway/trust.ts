@@ -1,0 +1,39 @@
+import type { DecodeSendAnswer, SendAnswer } from '../wire/wire.ts';
+import type { Trust } from './connections.ts';
+import type { Answer } from './evidence.ts';
+import { classify } from './verdict.ts';
+
+/**
+ * Whether an answer shows by itself that it is the answer to the request with this MessageID. One that names no MessageID
+ * does not: it may be one answer too many to an earlier request, while the service takes this one. A `job` is let pass,
+ * because the interfaces that answer so never name a message.
+ */
+export function trustIn(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): Trust {
+  const decoded = decode(answer.body);
+  if (decoded.kind === 'job' || isNamed(decoded, messageId)) return { kind: 'keep' };
+  switch (classify(answer, messageId, decode).kind) {
+    case 'rejected':
+    case 'unauthorized':
+    case 'retry':
+      return { kind: 'prove', isAnother: (next) => isToASend(next, messageId, decode) };
+    case 'accepted':
+    case 'in_doubt':
+      return { kind: 'close' };
+  }
+}
+
+/** Whether this may be the answer to the request itself, though another one came before it. */
+function isToASend(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): boolean {
+  const decoded = decode(answer.body);
+  return (
+    answer.status >= 500 ||
+    decoded.kind === 'success' ||
+    decoded.kind === 'job' ||
+    decoded.kind === 'fault' ||
+    isNamed(decoded, messageId)
+  );
+}
+
+function isNamed(decoded: SendAnswer, messageId: string | undefined): boolean {
+  return messageId !== undefined && 'messageId' in decoded && decoded.messageId === messageId;
+}
