@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
 import { sheetText } from '../report/formats/write.ts';
+import { printableFile } from '../report/printable.ts';
 import { writeResult } from './output.ts';
 import type { Shell } from './shell.ts';
 
@@ -89,7 +90,29 @@ export function sheetWriter(
   standard: ReportFormat,
 ): WriteSheet {
   const chosen = chosenFormat(shell, options, standard, reportFormats, '');
-  return (sheet) => writeResult(shell, sheetText(sheet, chosen), options.out);
+  return (sheet) => writeReport(shell, options, chosen, sheetText(sheet, chosen));
+}
+
+/**
+ * Writes a report to its file or to standard output. On a screen, every format but the table (whose cells are safe already)
+ * has its control and bidi characters shown.
+ *
+ * @throws InputError when the file cannot be made
+ */
+export async function writeReport(
+  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings'>,
+  { out }: Pick<ReportOptions, 'out'>,
+  format: ReportFormat,
+  pieces: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  const onScreen = shell.resultTerminal && out === undefined && format !== 'table';
+  await writeResult(shell, onScreen ? shownPieces(pieces) : pieces, out);
+}
+
+async function* shownPieces(
+  pieces: AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array, void, undefined> {
+  for await (const piece of pieces) yield typeof piece === 'string' ? printableFile(piece) : piece;
 }
 
 /** Whoever asks for `bill.xlsx` means a workbook. */

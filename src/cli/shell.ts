@@ -9,6 +9,7 @@ import { leaseDatabase, volleyHome } from '../platform/database.ts';
 import { embeddedServerStatus } from '../platform/embedded-postgres.ts';
 import { readHashKey } from '../platform/hash-key.ts';
 import { listenForStop } from '../platform/signals.ts';
+import { printableLines } from '../report/printable.ts';
 import { whoWorks } from './who-works.ts';
 
 /** What a command has of the process it runs in. */
@@ -38,6 +39,8 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130;
 
 export function processShell(): Shell {
   const { signal, drainable } = listenForStop();
+  const writeLine = (stream: NodeJS.WriteStream, text: string): void =>
+    void stream.write(`${stream.isTTY ? printableLines(text) : text}\n`);
   return {
     settings: {
       environment: process.env,
@@ -49,8 +52,8 @@ export function processShell(): Shell {
     },
     now: () => new Date(),
     result: process.stdout,
-    print: (text) => void process.stdout.write(`${text}\n`),
-    note: (text) => void process.stderr.write(`${text}\n`),
+    print: (text) => writeLine(process.stdout, text),
+    note: (text) => writeLine(process.stderr, text),
     // A terminal that does not tell its size cannot be drawn on.
     terminal: process.stderr.isTTY === true && process.stderr.columns > 0,
     resultTerminal: process.stdout.isTTY === true,

@@ -1,11 +1,29 @@
 /**
- * Text from files and from the service may hold control characters, which a terminal would obey
- * (move the cursor, change the title). They are shown instead.
+ * Text from files and from the service may hold characters that a terminal or a browser obeys instead of showing:
+ * controls move the cursor, bidi controls turn the direction of what follows. They are shown by their numbers.
  */
 export function printable(text: string): string {
-  return text.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-    /[\u0000-\u001f\u007f-\u009f]/g,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, escaped);
+}
+
+/**
+ * As `printable`, for whole files on a screen, such as CSV and JSON: lines and tabs stay. Inside JSON, what it writes is
+ * JSON's own escape.
+ */
+export function printableFile(text: string): string {
+  return text.replace(/(?![\t\n]|\r\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, numbered);
+}
+
+/** As `printableFile`, for lines that Volley has put together itself: their colours, which begin with ESC, stay. */
+export function printableLines(text: string): string {
+  return text.split('\u001b').map(printableFile).join('\u001b');
+}
+
+function escaped(character: string): string {
+  const code = character.charCodeAt(0);
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : numbered(character);
+}
+
+function numbered(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

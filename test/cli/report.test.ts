@@ -44,6 +44,20 @@ describe('volley report failures', () => {
     expect(await report('failures', run, '--json', '--format', 'csv')).toMatchObject({ code: 2, stdout: '' });
   });
 
+  test('cannot command a screen in any format, and is unchanged in a pipe', async () => {
+    const words = 'the service says \u009b2J \u202e and no more';
+    await opened.ledger.pool.query(`UPDATE requests SET reason = $2 WHERE run_id = $1`, [run, words]);
+    for (const format of ['csv', 'json', 'ndjson', 'html']) {
+      const shown = await volley(['report', 'failures', run, '--format', format], {
+        cwd: workspace.folder,
+        env: { DATABASE_URL: opened.url },
+        resultTerminal: true,
+      });
+      expect(shown.stdout, format).not.toMatch(/[\u009b\u202e]/);
+    }
+    expect((await report('failures', run, '--format', 'csv')).stdout).toContain(words);
+  });
+
   test('of a run that is not there leaves no file', async () => {
     expect(await report('failures', 'none', '--out', 'none.csv')).toMatchObject({ code: 2 });
     expect(await readdir(workspace.folder)).not.toContain('none.csv');

@@ -79,7 +79,11 @@ export function volley(words: readonly string[], surroundings?: Surroundings): P
  */
 export async function volleyHere(
   words: readonly string[],
-  { cwd = process.cwd(), env = {} }: Pick<Surroundings, 'cwd' | 'env'> = {},
+  {
+    cwd = process.cwd(),
+    env = {},
+    resultTerminal = false,
+  }: Pick<Surroundings, 'cwd' | 'env'> & { readonly resultTerminal?: boolean } = {},
 ): Promise<Ended> {
   const { runCommand } = await import('../../src/cli/main.ts');
   const pieces: Buffer[] = [];
@@ -100,7 +104,7 @@ export async function volleyHere(
       stderr += `${text}\n`;
     },
     terminal: false,
-    resultTerminal: false,
+    resultTerminal,
     stop: new AbortController().signal,
     drainable: () => undefined,
     exitWith: (ended) => {

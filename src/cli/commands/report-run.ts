@@ -3,8 +3,7 @@ import { reportRun } from '../../engine/reporting/run-report.ts';
 import { runDetails } from '../../report/run-details.ts';
 import { runReportFormats, runReportText } from '../../report/run-report.ts';
 import { parseTimeZone } from '../options.ts';
-import { writeResult } from '../output.ts';
-import { addSomeReportOptions, chosenFormat, type ReportOptions } from '../report-options.ts';
+import { addSomeReportOptions, chosenFormat, type ReportOptions, writeReport } from '../report-options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 const instead =
@@ -27,7 +26,7 @@ export function defineRun(command: Command, shell: Shell): void {
       const format = chosenFormat(shell, options, 'table', runReportFormats, instead);
       await withLedger(shell, async (context) => {
         const details = await reportRun(context, runId, timeZone, (report) => runDetails(report, timeZone));
-        await writeResult(shell, runReportText(details, format, shell.now()), options.out);
+        await writeReport(shell, options, format, runReportText(details, format, shell.now()));
       });
     },
   );
