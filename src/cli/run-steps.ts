@@ -1,5 +1,5 @@
 import type { EngineContext } from '../engine/context.ts';
-import { executeRun, type RunEnd } from '../engine/dispatch/execute-run.ts';
+import { executeRun, type KnownEnd, type RunEnd } from '../engine/dispatch/execute-run.ts';
 import { requireSummary } from '../engine/find-run.ts';
 import { lateText } from '../engine/plan/forecast.ts';
 import type { KeptFiles } from '../engine/plan/kept-files.ts';
@@ -7,6 +7,7 @@ import { planRun } from '../engine/plan/plan-run.ts';
 import type { PreparedCampaign } from '../engine/plan/prepare.ts';
 import type { Account } from '../gateway/account.ts';
 import { findApproval } from '../ledger/approvals/approvals.ts';
+import type { BeginOptions } from '../ledger/runs/begin.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
 import { accountsOf } from './accounts-of.ts';
@@ -63,23 +64,24 @@ export async function dispatchWithProgress(
   context: EngineContext,
   run: string,
   account: Account,
+  options?: Pick<BeginOptions, 'evenPaused'>,
 ): Promise<RunEnd> {
   shell.drainable();
   const progress = startRunProgress(shell);
   try {
-    return await executeRun(context, run, accountsOf(shell, account), shell.stop, progress);
+    return await executeRun(context, run, accountsOf(shell, account), shell.stop, progress, options);
   } finally {
     progress.done();
   }
 }
 
-/** Dispatches a run, prints its summary and tells others of it. */
+/** Dispatches a run, prints its summary and notifies others of it. */
 export async function dispatchAndPrint(
   shell: Shell,
   context: EngineContext,
   run: string,
   account: Account,
-  json: boolean,
+  { json, ...options }: { readonly json: boolean } & Pick<BeginOptions, 'evenPaused'>,
 ): Promise<ExitCode> {
   const waits = await findApproval(context.ledger.pool, run);
   if (waits && waits.approvedAt === null) {
@@ -90,13 +92,20 @@ export async function dispatchAndPrint(
     shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
     return 4;
   }
-  const end = await dispatchWithProgress(shell, context, run, account);
+  const end = await dispatchWithProgress(shell, context, run, account, options);
   if (end.kind === 'unrecorded') {
     shell.note(
       `The database was away until the end. What could not be recorded is in doubt; \`volley resume ${run}\` says what, and goes on.`,
     );
     shell.leave(130);
   }
+  printEnd(shell, run, end, json);
+  await tellOfRun(shell, context, run);
+  return exitCodeOf(end);
+}
+
+/** Prints what a run came to, and what an operator can do next. */
+export function printEnd(shell: Shell, run: string, end: KnownEnd, json: boolean): void {
   const { summary } = end;
   shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
   if (end.kind === 'drained') shell.note(`Interrupted. \`volley resume ${run}\` goes on.`);
@@ -109,11 +118,9 @@ export async function dispatchAndPrint(
       `${summary.requests.in_doubt} requests are in doubt: the service may have taken them. \`volley resolve ${run}\` lists them.`,
     );
   }
-  await tellOfRun(shell, context, run);
-  return exitCodeOf(end);
 }
 
-function exitCodeOf({ kind, summary: { requests } }: Exclude<RunEnd, { kind: 'unrecorded' }>): ExitCode {
+export function exitCodeOf({ kind, summary: { requests } }: KnownEnd): ExitCode {
   switch (kind) {
     case 'paused':
     case 'cancelled':

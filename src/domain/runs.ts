@@ -48,6 +48,11 @@ export const runStates = [
 ] as const;
 export type RunState = (typeof runStates)[number];
 
+/** Whether the run has ended for good: nothing of it is planned, and it cannot be resumed. */
+export function isOver(state: RunState): boolean {
+  return state === 'completed' || state === 'cancelled' || state === 'failed';
+}
+
 /** What became of a time at which a campaign was to run by itself. */
 export const tickStates = ['due', 'started', 'skipped', 'missed', 'failed'] as const;
 export type TickState = (typeof tickStates)[number];

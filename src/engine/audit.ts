@@ -24,13 +24,20 @@ export async function audited<Result>(
   try {
     return await work(noteOf(context, act));
   } catch (error) {
-    if (error instanceof InputError) {
-      const why = error.problems.map(({ where, what }) => `${where}: ${what}`).join('\n');
-      const refused = { ...act, details: { ...act.details, why } };
-      await noteAudit(context.ledger.pool, context.actor, cleaned(refused), 'refused', context.now());
-    }
+    if (error instanceof InputError)
+      await noteRefused(
+        context,
+        act,
+        error.problems.map(({ where, what }) => `${where}: ${what}`).join('\n'),
+      );
     throw error;
   }
+}
+
+/** Writes into the audit trail that an act was asked for and was not done, with why. */
+export async function noteRefused(context: EngineContext, act: AuditAct, why: string): Promise<void> {
+  const refused = { ...act, details: { ...act.details, why } };
+  await noteAudit(context.ledger.pool, context.actor, cleaned(refused), 'refused', context.now());
 }
 
 /** Details that name a person of ours, which may be written `user@host`. */

@@ -1,7 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** Where in claim, send and record a dispatch is, and the telling of what became of it. What happens when it ends there is what the tests are about. */
+/** Where in begin, claim, send and record a dispatch is, and the telling of what became of it. What happens when it ends there is what the tests are about. */
 export type Point =
+  | 'beginning'
   | 'slice acquired'
   | 'claiming'
   | 'claimed'

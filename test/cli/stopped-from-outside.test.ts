@@ -55,7 +55,7 @@ test('a run is cancelled from another process within a second, and what is plann
   expect(requests).toMatchObject({ planned: 0, sending: 0, in_doubt: 0, accepted: sent });
   expect(requests.cancelled).toBe(options.requests - sent);
 
-  expect((await scene.here(['resume', run])).code).toBe(2);
+  expect((await scene.here(['resume', run])).code).toBe(4);
   expect(await scene.peer.acceptances()).toHaveLength(sent);
 }, 60_000);
 

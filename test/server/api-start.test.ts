@@ -79,6 +79,21 @@ describe('a run that is started', () => {
     expect(await planned('watched.yaml')).toEqual([plan]);
   });
 
+  test.each(['completed', 'paused'])(
+    'is answered as it is when workers or operators have it %s before it is begun',
+    async (state) => {
+      const newest = 'SELECT run_id FROM runs ORDER BY created_at DESC, run_id DESC LIMIT 1';
+      scene.beforeBegin(() =>
+        scene.opened.ledger.pool.query(
+          `UPDATE runs SET state = '${state}', state_reason = 'by another' WHERE run_id = (${newest})`,
+        ),
+      );
+      const { status, json } = await start('payroll.yaml', `quick-${state}`);
+      scene.beforeBegin(async () => undefined);
+      expect([status, json]).toEqual([202, { run: expect.any(String), state, reason: 'by another' }]);
+    },
+  );
+
   test('is the same when the call is repeated, and another one with another key', async () => {
     const before = await runsOf();
     const [first, second] = [await start('payroll.yaml', 'twice'), await start('payroll.yaml', 'twice')];

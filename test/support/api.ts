@@ -32,6 +32,8 @@ export type ApiScene = AsyncDisposable & {
   readonly tokens: Readonly<Record<TokenScope, string>>;
   readonly tokenOf: (name: string, scope: TokenScope, owner: string, expiresAt?: Date) => Promise<string>;
   readonly call: (method: string, path: string, asked?: Asked) => Promise<Answer>;
+  /** From now on, done before the account of a run that is to begin is looked up. */
+  readonly beforeBegin: (work: () => Promise<unknown>) => void;
   /** Starts a run over the API; gives its id. */
   readonly start: (campaign: string, key: string) => Promise<string>;
 };
@@ -53,7 +55,11 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   );
   const environment = { VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9', VOLLEY_SANDBOX_TOKEN: 'any' };
   const settings = { environment, workingFolder: workspace.folder };
-  const accountNamed = (name: string) => loadAccount(name, settings);
+  let beforeBegin = async (): Promise<unknown> => undefined;
+  const accountNamed = async (name: string) => {
+    await beforeBegin();
+    return loadAccount(name, settings);
+  };
   const place = { folder: 'campaigns', settings, accountNamed };
   const lines = new EventEmitter();
   let logged = '';
@@ -104,6 +110,9 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   };
   return {
     ...{ opened, workspace, url, tokens, tokenOf, call, start },
+    beforeBegin: (work) => {
+      beforeBegin = work;
+    },
     logged: () => logged,
     answered,
     [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),

@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { nothingLeft } from '../../engine/dispatch/begin-run.ts';
+import { type KnownEnd, refuseOver } from '../../engine/dispatch/execute-run.ts';
 import { requireReachable } from '../../engine/dispatch/reachable.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { loadAccount } from '../../engine/plan/prepare.ts';
+import type { Run } from '../../ledger/runs/find.ts';
 import { listInterruptedRuns } from '../../ledger/runs/interrupted.ts';
 import { explainInput } from '../explain-input.ts';
-import { dispatchAndPrint } from '../run-steps.ts';
+import { dispatchAndPrint, exitCodeOf, printEnd } from '../run-steps.ts';
 import { type ExitCode, type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -25,8 +28,13 @@ export function define(command: Command, shell: Shell): void {
         throw new InputError([{ where: 'volley resume', what: 'Expected a run, or --all.' }]);
       await withLedger(shell, async (context) => {
         if (run === undefined) return resumeAll(shell, context, json === true);
-        const { account } = await requireRun(context, run);
-        shell.exitWith(await resume(shell, context, { run, account }, json === true));
+        const found = await requireRun(context, run);
+        const end = await refuseOver(context, found);
+        shell.exitWith(
+          end
+            ? printOver(shell, found, end, json === true)
+            : await resume(shell, context, found, json === true),
+        );
       });
     });
 }
@@ -39,7 +47,14 @@ async function resume(
 ): Promise<ExitCode> {
   const account = await loadAccount(name, shell.settings);
   await requireReachable(account);
-  return dispatchAndPrint(shell, context, run, account, json);
+  return dispatchAndPrint(shell, context, run, account, { json });
+}
+
+/** Whichever process has sent or stopped the run: its own summary and exit code. */
+function printOver(shell: Shell, { run, state }: Run, end: KnownEnd, json: boolean): ExitCode {
+  shell.note(`run ${run}: ${nothingLeft(state)}`);
+  printEnd(shell, run, end, json);
+  return exitCodeOf(end);
 }
 
 /** Of several runs, the code of the one that went worst. */

@@ -60,7 +60,7 @@ async function runCampaign(
     const run = await planWithProgress(shell, context, prepared, kept);
     for (const { file, reason } of await moveContactFiles(prepared, path, shell.settings, run))
       shell.note(`  ${file} could not be moved (${reason}); it is not read again all the same.`);
-    shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, json === true));
+    shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, justPlanned(json)));
   });
 }
 
@@ -104,8 +104,13 @@ async function runAgain(
         '  Recipients whose state was unknown may have got the message already; it is sent to them again.',
       );
     }
-    shell.exitWith(await dispatchAndPrint(shell, context, run, account, json === true));
+    shell.exitWith(await dispatchAndPrint(shell, context, run, account, justPlanned(json)));
   });
+}
+
+/** A run that is paused by now was paused by an operator after it was planned; it stays so. */
+function justPlanned(json: true | undefined) {
+  return { json: json === true, evenPaused: false };
 }
 
 async function accountOf(context: EngineContext, shell: Shell, run: string) {

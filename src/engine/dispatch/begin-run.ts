@@ -1,10 +1,11 @@
 import { InputError } from '../../domain/problems.ts';
-import type { RunState } from '../../domain/runs.ts';
+import { isOver, type RunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
 import type { Alongside } from '../../ledger/connection.ts';
 import type { PlannedRun } from '../../ledger/contacts/planned-run.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';
+import type { Run } from '../../ledger/runs/find.ts';
 import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { audited, noteOf } from '../audit.ts';
@@ -37,7 +38,7 @@ export function noteBegun(
   };
 }
 
-/** Has somebody's wish to have a run sent told where it is refused; where it is not, `noteBegun` tells. */
+/** Notes that a run was to be sent where that is refused; where it is not, `noteBegun` does. */
 export function toldIfRefused<Result>(
   context: EngineContext,
   { run, state }: { readonly run: string; readonly state: RunState },
@@ -46,37 +47,76 @@ export function toldIfRefused<Result>(
   return audited(context, { action: state === 'planned' ? 'run started' : 'run resumed', run }, work);
 }
 
-/** @throws InputError for what a run was, when it could not be begun then */
-export function requireBegun(run: string, before: Awaited<ReturnType<typeof beginRun>>): void {
+/**
+ * @param before what a run was when it was to be begun
+ * @throws InputError when there is no such run, or it waits for approval
+ */
+export function requireApproved(
+  run: string,
+  before: Awaited<ReturnType<typeof beginRun>>,
+): asserts before is RunState {
   if (before === undefined) noSuchRun(run);
-  const refuse = (what: string): never => {
-    throw new InputError([{ where: `run ${run}`, what }]);
-  };
-  if (before === 'unapproved') refuse(`The run waits for approval; \`volley approve ${run}\` gives it.`);
-  if (before !== 'planned' && before !== 'paused' && before !== 'running')
-    refuse(`The run is ${before}; there is nothing left to send.`);
+  if (before !== 'unapproved') return;
+  const what = `The run waits for approval; \`volley approve ${run}\` gives it.`;
+  throw new InputError([{ where: `run ${run}`, what }]);
 }
 
 /**
- * Has a planned, paused or interrupted run sent by whatever workers there are, and does not wait for it.
+ * Has a run sent that was planned just now, by the workers there are. What others have made of it meanwhile stays: they may
+ * have sent all of it, or stopped it.
+ *
+ * @param accountNamed throws InputError for an account that this process does not have
+ * @throws InputError when its account is not here, or suppressions are hashed and their key is not
+ */
+export async function startByWorkers(
+  context: EngineContext,
+  runId: string,
+  accountNamed: (name: string) => Promise<Account>,
+): Promise<void> {
+  const run = await requireRun(context, runId);
+  await toldIfRefused(context, run, async () => {
+    requireApproved(runId, await begin(context, run, accountNamed, false));
+  });
+}
+
+/**
+ * Has a planned, paused or interrupted run sent by the workers there are, and does not wait for it.
  *
  * @param accountNamed throws InputError for an account that this process does not have
  * @throws InputError when there is no such run, it is over, it waits for approval, its account is not here, or suppressions
  *   are hashed and their key is not
  */
-export async function leaveToWorkers(
+export async function resumeByWorkers(
   context: EngineContext,
   runId: string,
   accountNamed: (name: string) => Promise<Account>,
 ): Promise<void> {
-  const { ledger, now } = context;
   const run = await requireRun(context, runId);
   await toldIfRefused(context, run, async () => {
-    await requireHashKey(ledger.pool, ledger.hashKey);
-    const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
-    const queue = await ledger.queue();
-    // What a dead process left in the middle of sending is in doubt before anything else of it is sent.
-    await reapDeadWorkers(queue, ledger.pool, null, now);
-    requireBegun(runId, await beginRun(queue, ledger.pool, plan, policy, now(), noteBegun(context, runId)));
+    const before = await begin(context, run, accountNamed, true);
+    requireApproved(runId, before);
+    if (!isOver(before)) return;
+    throw new InputError([{ where: `run ${runId}`, what: nothingLeft(before) }]);
   });
+}
+
+/** Why a run that is over is not sent. */
+export function nothingLeft(state: RunState): string {
+  return `The run is ${state}; there is nothing left to send.`;
+}
+
+async function begin(
+  context: EngineContext,
+  run: Run,
+  accountNamed: (name: string) => Promise<Account>,
+  evenPaused: boolean,
+): ReturnType<typeof beginRun> {
+  const { ledger, now } = context;
+  await requireHashKey(ledger.pool, ledger.hashKey);
+  const { plan, policy } = dispatchSettings(run.run, await accountNamed(run.account), run.definition);
+  const queue = await ledger.queue();
+  // What a dead process left in the middle of sending is in doubt before anything else of it is sent.
+  await reapDeadWorkers(queue, ledger.pool, null, now);
+  const alongside = noteBegun(context, run.run);
+  return beginRun(queue, ledger.pool, plan, policy, now(), { evenPaused, alongside });
 }

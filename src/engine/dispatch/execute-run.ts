@@ -1,30 +1,31 @@
-import type { RunSummary } from '../../domain/runs.ts';
+import { isOver, type RunSummary } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
-import { beginRun } from '../../ledger/runs/begin.ts';
+import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
+import type { Run } from '../../ledger/runs/find.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
-import type { RunWatch } from '../../ledger/slices/watch.ts';
+import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
-import { noteOf } from '../audit.ts';
+import { noteOf, noteRefused } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun, requireSummary } from '../find-run.ts';
 import { pass } from '../points.ts';
-import { noteBegun, requireBegun, toldIfRefused } from './begin-run.ts';
+import { noteBegun, nothingLeft, requireApproved, toldIfRefused } from './begin-run.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { drainDeadlines } from './drain.ts';
 import { type Outage, openPatience } from './patience.ts';
-import { runWorker } from './worker.ts';
+import { runWorker, type WorkerOptions } from './worker.ts';
 
-/** How a run ended, or its sending in this process. */
-export type RunEnd =
-  | ({ readonly summary: RunSummary } & (
-      | { readonly kind: 'finished' }
-      /** Asked to stop; what was on its way is recorded, and the run can be resumed. */
-      | { readonly kind: 'drained' }
-      | { readonly kind: 'paused' | 'cancelled'; readonly reason: string }
-    ))
-  /** As `drained`, but the ledger was away: what could not be recorded is in doubt. */
-  | { readonly kind: 'unrecorded' };
+/** How a run ended, or its sending in this process, as the ledger has it. */
+export type KnownEnd = { readonly summary: RunSummary } & (
+  | { readonly kind: 'finished' }
+  /** Asked to stop; what was on its way is recorded, and the run can be resumed. */
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'paused' | 'cancelled'; readonly reason: string }
+);
+
+/** `unrecorded`: as `drained`, but the ledger was away, and what could not be recorded is in doubt. */
+export type RunEnd = KnownEnd | { readonly kind: 'unrecorded' };
 
 export type RunProgress = Outage & {
   /** Counts when the dispatch began. */
@@ -34,13 +35,15 @@ export type RunProgress = Outage & {
 };
 
 /**
- * Sends a planned, paused or interrupted run until nothing is left to send, together with whatever other workers there
- * are. Requests that a dead process left in the middle of sending become `in_doubt`.
+ * Sends a planned, paused or interrupted run until nothing is left to send, together with the other workers there are.
+ * Requests that a dead process left in the middle of sending become `in_doubt`. Where another process has sent or stopped
+ * the run meanwhile, its end is that of the run all the same.
  *
  * @param accountNamed throws InputError for an account that this process does not have
  * @param stop pauses the run, and drains: no new request, and what is on its way is recorded
- * @throws InputError when there is no such run, it is over, its account is not here, or suppressions are hashed and their key
- *   is not
+ * @param evenPaused whether a paused run goes on; not of a run that was planned just now, because an operator has paused it
+ * @throws InputError when there is no such run, it waits for approval, its account is not here, or suppressions are hashed
+ *   and their key is not
  */
 export async function executeRun(
   context: EngineContext,
@@ -48,6 +51,7 @@ export async function executeRun(
   accountNamed: (name: string) => Promise<Account>,
   stop: AbortSignal,
   progress: RunProgress,
+  { evenPaused = true }: Pick<BeginOptions, 'evenPaused'> = {},
 ): Promise<RunEnd> {
   const { ledger, now } = context;
   const { pool } = ledger;
@@ -60,37 +64,33 @@ export async function executeRun(
     const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
     const queue = await persist(() => ledger.queue());
     await persist(() => reapDeadWorkers(queue, pool, null, now));
-    let tries = 0;
-    const before = await persist(() => {
-      tries++;
-      return beginRun(queue, pool, plan, policy, now(), noteBegun(context, runId));
-    });
-    // A beginning of which nobody heard has completed a run that had nothing left to send.
-    const completedNow = before === 'completed' && tries > 1;
-    if (!completedNow) await toldIfRefused(context, run, async () => requireBegun(runId, before));
+    pass('beginning', runId);
+    const options = { evenPaused, alongside: noteBegun(context, runId) };
+    const before = await persist(() => beginRun(queue, pool, plan, policy, now(), options));
+    await toldIfRefused(context, run, async () => requireApproved(runId, before));
     progress.onStart(await persist(() => requireSummary(context, runId)));
 
-    const over = new AbortController();
     const reason = 'interrupted';
     const note = noteOf(context, { action: 'run paused', run: runId, details: { reason } });
     const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
-    await runWorker(context, {
-      accountNamed,
-      stop: AbortSignal.any([stop, over.signal]),
-      cutOff: drained.cutOff,
-      patience,
-      watched: runId,
-      onWatch: (watch) => {
-        progress.onWatch(watch);
-        if (watch.state !== 'running' && watch.held === 0) over.abort();
-      },
-    });
-    if (stop.aborted) await pausing;
-    const end = await persist(() => endOf(context, runId, stop));
-    pass('run finished', runId);
-    return end;
+    for (;;) {
+      const watch = (await persist(() => watchRuns(pool, [runId]))).get(runId);
+      if (!watch || !isAtRest(watch))
+        await workUntilAtRest(
+          context,
+          runId,
+          { accountNamed, stop, cutOff: drained.cutOff, patience },
+          progress,
+        );
+      if (stop.aborted) await pausing;
+      const end = await persist(() => findEnd(context, runId, stop));
+      // Without one, an operator has resumed the run meanwhile.
+      if (!end) continue;
+      pass('run finished', runId);
+      return end;
+    }
   } catch (error) {
     if (drained.giveUp.aborted) return { kind: 'unrecorded' };
     throw error;
@@ -99,12 +99,55 @@ export async function executeRun(
   }
 }
 
-async function endOf(context: EngineContext, runId: string, stop: AbortSignal): Promise<RunEnd> {
+/** Whether the run is not sent, and what was on its way is recorded. */
+function isAtRest({ state, held }: RunWatch): boolean {
+  return state !== 'running' && held === 0;
+}
+
+async function workUntilAtRest(
+  context: EngineContext,
+  run: string,
+  options: Pick<WorkerOptions, 'accountNamed' | 'stop' | 'cutOff' | 'patience'>,
+  { onWatch }: RunProgress,
+): Promise<void> {
+  const atRest = new AbortController();
+  await runWorker(context, {
+    ...options,
+    stop: AbortSignal.any([options.stop, atRest.signal]),
+    watched: run,
+    onWatch: (watch) => {
+      onWatch(watch);
+      if (isAtRest(watch)) atRest.abort();
+    },
+  });
+}
+
+/** @returns undefined of a run that is being sent, unless this process was asked to stop */
+async function findEnd(
+  context: EngineContext,
+  runId: string,
+  stop: AbortSignal,
+): Promise<KnownEnd | undefined> {
   const { state, stateReason } = await requireRun(context, runId);
   const summary = await requireSummary(context, runId);
+  const reason = stateReason ?? '';
   if (state === 'completed') return { kind: 'finished', summary };
-  // Somebody may have resumed it by now.
+  if (isOver(state)) return { kind: 'cancelled', reason, summary };
+  // An operator may have resumed it by now.
   if (stop.aborted && (stateReason === 'interrupted' || state === 'running'))
     return { kind: 'drained', summary };
-  return { kind: state === 'cancelled' ? 'cancelled' : 'paused', reason: stateReason ?? '', summary };
+  return state === 'paused' ? { kind: 'paused', reason, summary } : undefined;
 }
+
+/**
+ * What a run came to that was over when it was to be resumed. That it was to be is noted as refused.
+ *
+ * @returns undefined of a run that is not over
+ */
+export async function refuseOver(context: EngineContext, { run, state }: Run): Promise<KnownEnd | undefined> {
+  if (!isOver(state)) return undefined;
+  await noteRefused(context, { action: 'run resumed', run }, nothingLeft(state));
+  return findEnd(context, run, never);
+}
+
+const never = new AbortController().signal;

@@ -148,7 +148,11 @@ export async function beginScheduledRuns(
     // Without its account it is left to others.
     if (!account) continue;
     const { plan, policy } = dispatchSettings(runId, account, run.definition);
-    await beginRun(queue, ledger.pool, plan, policy, now(), noteBegun({ ...context, actor }, runId));
+    await beginRun(queue, ledger.pool, plan, policy, now(), {
+      // A run that is paused by now was paused by an operator, after it was planned.
+      evenPaused: false,
+      alongside: noteBegun({ ...context, actor }, runId),
+    });
     begun.push(runId);
   }
   return begun;

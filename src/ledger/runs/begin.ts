@@ -7,12 +7,19 @@ import { completeRun, type DoubtPolicy } from '../slices/finish.ts';
 import type { SliceQueue } from '../slices/queue.ts';
 import { lockDequeued } from './lock-dequeued.ts';
 
+export type BeginOptions = {
+  /** Whether a paused run goes on, as an operator's `resume` has it. */
+  readonly evenPaused?: boolean;
+  /** Committed with it, where it changes anything; told the state the run was in. */
+  readonly alongside?: (client: Parameters<Alongside>[0], before: RunState) => Promise<void>;
+};
+
 /**
  * `planned, paused, running → running`: the run's next slices are in the queue, as its account allows now. A run of which
  * nothing is left to send is completed by this.
  *
- * @param alongside committed with it, where it changes anything; told the state the run was in
- * @returns the state the run was in; of a run that is over, or waits for approval, nothing was changed
+ * @returns the state the run was in; of a run that is over, that waits for approval, or that is paused and is not to go on,
+ *   nothing was changed
  */
 export async function beginRun(
   queue: SliceQueue,
@@ -20,11 +27,12 @@ export async function beginRun(
   plan: SlicePlan,
   policy: DoubtPolicy,
   now: Date,
-  alongside?: (client: Parameters<Alongside>[0], before: RunState) => Promise<void>,
+  { evenPaused = true, alongside }: BeginOptions = {},
 ): Promise<RunState | 'unapproved' | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockDequeued(queue, client, plan.run);
-    if (state !== 'planned' && state !== 'paused' && state !== 'running') return state;
+    const begins = state === 'planned' || state === 'running' || (state === 'paused' && evenPaused);
+    if (!begins) return state;
     const approval = await findApproval(client, plan.run);
     if (approval && approval.approvedAt === null) return 'unapproved';
     await client.query(

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunState } from '../../domain/runs.ts';
+import { isOver, type RunState } from '../../domain/runs.ts';
 import { type Alongside, inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
@@ -56,9 +56,7 @@ export async function cancelRun(
   return inTransaction(pool, async (client) => {
     const state = await lockDequeued(queue, client, run);
     if (state === undefined) return undefined;
-    if (state === 'completed' || state === 'cancelled' || state === 'failed') {
-      return { changed: false, state };
-    }
+    if (isOver(state)) return { changed: false, state };
     await client.query(
       `UPDATE runs SET state = 'cancelled', state_reason = $2, finished_at = $3 WHERE run_id = $1`,
       [run, reason, now],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { startByKey } from '../../engine/access/start-by-key.ts';
-import { leaveToWorkers } from '../../engine/dispatch/begin-run.ts';
+import { resumeByWorkers, startByWorkers } from '../../engine/dispatch/begin-run.ts';
 import { cancel, pause } from '../../engine/dispatch/stop-run.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
@@ -71,7 +71,7 @@ export function addSteerRoutes(server: Routes): void {
     handler: async (request, reply) => {
       const call = callOf(request);
       const { run } = await existingRun(call, request.params.run);
-      await asConflict(leaveToWorkers(call.context, run, call.place.accountNamed));
+      await asConflict(resumeByWorkers(call.context, run, call.place.accountNamed));
       return reply.code(202).send(await statusOf(call, run));
     },
   });
@@ -160,5 +160,5 @@ async function beginIfAllowed({ context, place }: Call, run: string): Promise<vo
   const { state } = await requireRun(context, run);
   const approval = await findApproval(context.ledger.pool, run);
   if (state === 'planned' && (!approval || approval.approvedAt !== null))
-    await leaveToWorkers(context, run, place.accountNamed);
+    await startByWorkers(context, run, place.accountNamed);
 }

@@ -1,0 +1,111 @@
+import { describe, test } from 'vitest';
+import { openPatience } from '../../src/engine/dispatch/patience.ts';
+import { runWorker } from '../../src/engine/dispatch/worker.ts';
+import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
+import { anAccount } from '../support/execute.ts';
+import { plannedRun, runIs } from '../support/planned-run.ts';
+import { saysSignal } from '../support/signal-points.ts';
+import type { Ended, Started } from '../support/volley.ts';
+
+/**
+ * A run is in the queue as soon as it is planned, so another process may send or stop it before `volley run` begins it: the
+ * process is stopped, or killed, between the two.
+ */
+const planned = { requests: 6, concurrency: 4 };
+const beforeBegin = { point: 'beginning', occurrence: 1 } as const;
+
+type Meanwhile = (scene: DispatchScene, run: string) => Promise<unknown>;
+
+const sentByWorker: Meanwhile = async (scene, run) => {
+  const stop = new AbortController();
+  const never = new AbortController().signal;
+  const outage = { onLost: () => undefined, onBack: () => undefined };
+  const { context, ledger } = scene.ledger;
+  const worker = runWorker(context, {
+    accountNamed: async () => anAccount(scene.peer.url),
+    ...{ stop: stop.signal, cutOff: never, patience: openPatience(outage, ledger, never) },
+  });
+  await runIs(scene, run, 'completed');
+  stop.abort();
+  await worker;
+};
+
+const here =
+  (...words: string[]): Meanwhile =>
+  ({ here: command }, run) =>
+    command([...words, run]);
+
+/** Lets a process go on that has stopped itself; again and again, since it says that it does before it is stopped. */
+async function goOn({ process, ended }: Started): Promise<Ended> {
+  const again = setInterval(() => process.kill('SIGCONT'), 100);
+  return ended.finally(() => clearInterval(again));
+}
+
+async function killedRun(scene: DispatchScene, point: string, occurrence: number): Promise<string> {
+  const running = scene.start(['run', 'campaign.yaml'], { signal: 'SIGKILL', point, occurrence });
+  const run = await plannedRun(running);
+  await running.ended;
+  return run;
+}
+
+const ways: readonly (readonly [string, Meanwhile, { rejects: number }, number, object])[] = [
+  ['all of it is sent', sentByWorker, { rejects: 0 }, 0, { state: 'completed', requests: { accepted: 6 } }],
+  [
+    'it is sent, and rejected,',
+    sentByWorker,
+    { rejects: 1 },
+    3,
+    { state: 'completed', requests: { rejected: 6 } },
+  ],
+  ['it is cancelled', here('cancel'), { rejects: 0 }, 4, { state: 'cancelled', requests: { cancelled: 6 } }],
+  ['it is paused', here('pause'), { rejects: 0 }, 4, { state: 'paused', requests: { planned: 6 } }],
+];
+
+describe.concurrent('a run ends with its own summary and exit code', { timeout: 60_000 }, () => {
+  test.for(ways)('when, before it begins, %s by another process', async (way, { expect }) => {
+    const [, meanwhile, peer, code, summary] = way;
+    await using scene = await openDispatchScene({ ...planned, peer });
+    const running = scene.start(['run', 'campaign.yaml', '--json'], { signal: 'SIGSTOP', ...beforeBegin });
+    const run = await plannedRun(running);
+    await running.says(saysSignal);
+    await meanwhile(scene, run);
+    const ended = await goOn(running);
+    expect(ended.code, ended.stderr).toBe(code);
+    expect(JSON.parse(ended.stdout)).toMatchObject(summary);
+    const accepted = await scene.peer.acceptances();
+    expect(new Set(accepted.map(({ messageId }) => messageId)).size).toBe(accepted.length);
+  });
+
+  test('when it was killed, and a worker has sent it before or while it is resumed', async ({ expect }) => {
+    await using scene = await openDispatchScene(planned);
+    const run = await killedRun(scene, 'beginning', 1);
+    const resuming = scene.start(['resume', run, '--json'], { signal: 'SIGSTOP', ...beforeBegin });
+    await resuming.says(saysSignal);
+    await sentByWorker(scene, run);
+    for (const ended of [await goOn(resuming), await scene.here(['resume', run, '--json'])]) {
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(JSON.parse(ended.stdout)).toMatchObject({ state: 'completed', requests: { accepted: 6 } });
+    }
+  });
+
+  test('when it was killed in the middle of sending, and a worker has sent the rest', async ({ expect }) => {
+    await using scene = await openDispatchScene(planned);
+    const run = await killedRun(scene, 'sending', 2);
+    await sentByWorker(scene, run);
+    const { code, stdout, stderr } = await scene.here(['resume', run, '--json']);
+    expect(code, stderr).toBe(3);
+    const { requests } = JSON.parse(stdout);
+    expect(requests.in_doubt).toBeGreaterThan(0);
+    expect(requests.in_doubt + requests.accepted).toBe(6);
+  });
+
+  test('when it was cancelled before it is resumed, and says so', async ({ expect }) => {
+    await using scene = await openDispatchScene(planned);
+    const run = await killedRun(scene, 'beginning', 1);
+    await scene.here(['cancel', run, '--reason', 'the wrong list']);
+    const { code, stdout, stderr } = await scene.here(['resume', run, '--json']);
+    expect([code, stderr]).toEqual([4, expect.stringContaining('The run is cancelled: the wrong list.')]);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'cancelled', requests: { cancelled: 6 } });
+    expect(await scene.peer.acceptances()).toEqual([]);
+  });
+});
