@@ -33,13 +33,17 @@ export function noSuchRun(run: string): never {
   throw new InputError([{ where: `run ${run}`, what: 'There is no such run; `volley runs` lists them.' }]);
 }
 
-/** @throws InputError for names that no run has: they are misspelt more often than not */
+/**
+ * @param accounts only runs of these count; null for all
+ * @throws InputError for names that no run has: they are misspelt more often than not
+ */
 export async function requireRunsOf(
   { ledger }: EngineContext,
   column: 'campaign' | 'account',
   names: readonly string[],
+  accounts: readonly string[] | null = null,
 ): Promise<void> {
-  const missing = await namesWithoutRuns(ledger.knex, column, names);
+  const missing = await namesWithoutRuns(ledger.knex, column, names, accounts);
   const what = `There is no run of this ${column}; \`volley runs\` lists the runs.`;
   if (missing.length > 0) throw new InputError(missing.map((name) => ({ where: `${column} ${name}`, what })));
 }

@@ -132,7 +132,7 @@ test('a token is shown once, and kept as a digest; its making and its end are to
   const [{ sha256, ...kept }] = rows;
   expect(sha256).toHaveLength(32);
   expect(JSON.stringify(kept)).not.toContain(created.stdout.trim().slice(-20));
-  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ ann +│ valid/);
+  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ all +│ ann +│ valid/);
   expect((await volley('token', 'revoke', 'desk')).stdout).toBe('Token desk is revoked.\n');
   expect((await volley('token', 'revoke', 'desk')).code).toBe(2);
   expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ ann +│ revoked/);

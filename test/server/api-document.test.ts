@@ -166,7 +166,9 @@ describe.each(inOrder)('$operation', (operation) => {
 
   test('is answered 401 without a token, with a wrong, an expired and a revoked one', async () => {
     const name = `${operation.operation}-${Math.random()}`;
-    const expired = await scene.tokenOf(`${name}-expired`, 'admin', 'bob', new Date(Date.now() - 1));
+    const expired = await scene.tokenOf(`${name}-expired`, 'admin', 'bob', {
+      expiresAt: new Date(Date.now() - 1),
+    });
     const revoked = await scene.tokenOf(`${name}-revoked`, 'admin', 'bob');
     await revokeToken(scene.opened.context, `${name}-revoked`);
     for (const token of ['', `volley_${'0'.repeat(48)}`, expired, revoked]) {

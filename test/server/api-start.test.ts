@@ -70,7 +70,7 @@ describe('a run that is started', () => {
       accountNamed: (name: string) => loadAccount(name, settings),
     };
     const planned = async (campaign: string): Promise<unknown[]> => {
-      const asked = { campaign, token: 'runner', key: `planned-${campaign}` };
+      const asked = { campaign, accounts: null, token: 'runner', key: `planned-${campaign}` };
       const end = await startByKey(scene.opened.context, place, asked, () => undefined);
       return 'run' in end ? await trailOf(end.run) : [];
     };

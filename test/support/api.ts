@@ -30,7 +30,12 @@ export type ApiScene = AsyncDisposable & {
   readonly answered: readonly string[];
   /** The token of each scope, all of one owner, `ann`. */
   readonly tokens: Readonly<Record<TokenScope, string>>;
-  readonly tokenOf: (name: string, scope: TokenScope, owner: string, expiresAt?: Date) => Promise<string>;
+  readonly tokenOf: (
+    name: string,
+    scope: TokenScope,
+    owner: string,
+    limits?: { readonly expiresAt?: Date; readonly accounts?: readonly string[] },
+  ) => Promise<string>;
   readonly call: (method: string, path: string, asked?: Asked) => Promise<Answer>;
   /** From now on, done before the account of a run that is to begin is looked up. */
   readonly beforeBegin: (work: () => Promise<unknown>) => void;
@@ -73,8 +78,8 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const { url, close } = await startApi(opened.context, { ...address, place, logger, observer });
   cleanUp.defer(() => close());
 
-  const tokenOf: ApiScene['tokenOf'] = (name, scope, owner, expiresAt) =>
-    createToken(opened.context, { name, scope, owner, expiresAt: expiresAt ?? null });
+  const tokenOf: ApiScene['tokenOf'] = (name, scope, owner, { expiresAt = null, accounts = null } = {}) =>
+    createToken(opened.context, { name, scope, owner, accounts, expiresAt });
   const tokens = {
     read: await tokenOf('reader', 'read', 'ann'),
     run: await tokenOf('runner', 'run', 'ann'),

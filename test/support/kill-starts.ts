@@ -31,7 +31,7 @@ export async function killStarts(keys: number, seed: string): Promise<KilledStar
       'campaigns/payroll.yaml': smsCampaignYaml,
     }),
   );
-  const asked = { name: 'desk', scope: 'run', owner: 'ann', expiresAt: null } as const;
+  const asked = { name: 'desk', scope: 'run', owner: 'ann', accounts: null, expiresAt: null } as const;
   const token = await createToken(opened.context, asked);
   const env = {
     DATABASE_URL: opened.url,

@@ -66,6 +66,7 @@ test(`serve under load for ${minutes} minutes grows by less than 1 MiB a minute,
     name: 'reader',
     owner: 'ann',
     scope: 'read',
+    accounts: null,
     expiresAt: null,
   });
   const [port, apiPort] = [await freePort(), await freePort()];

@@ -11,6 +11,7 @@ type CreateOptions = {
   readonly name: string;
   readonly scope: TokenScope;
   readonly owner?: string;
+  readonly account?: readonly string[];
   readonly expires: number | null;
   readonly json?: true;
 };
@@ -29,19 +30,24 @@ export function define(command: Command, shell: Shell): void {
       'the person it stands for, who does not approve what the same person planned (default: user@host)',
       parsePerson,
     )
+    .option(
+      '--account <name...>',
+      'only runs and campaigns of these accounts, and no lists of tokens and of the audit trail (default: all accounts)',
+    )
     .addOption(
       new Option('--expires <time>', 'after which it is of no use, or "never"')
         .default(90 * 86_400_000, '90d')
         .argParser(parseExpiry),
     )
     .option('--json', 'print it as JSON')
-    .action(async ({ name, scope, owner: named, expires, json }: CreateOptions) => {
+    .action(async ({ name, scope, owner: named, account, expires, json }: CreateOptions) => {
+      const accounts = account ?? null;
       const expiresAt = expires === null ? null : new Date(shell.now().getTime() + expires);
       const { token, owner } = await withLedger(shell, async (context) => {
         const owner = named ?? context.actor.who;
-        return { owner, token: await createToken(context, { name, scope, owner, expiresAt }) };
+        return { owner, token: await createToken(context, { name, scope, owner, accounts, expiresAt }) };
       });
-      if (json) shell.print(JSON.stringify({ token, name, owner, scope, expiresAt }));
+      if (json) shell.print(JSON.stringify({ token, name, owner, scope, accounts, expiresAt }));
       else {
         shell.print(token);
         shell.note('Keep it where only its owner finds it: it is not shown again.');
@@ -78,6 +84,7 @@ function tokenTable(tokens: readonly Token[], now: Date): string {
     [
       { title: 'Name', value: ({ name }) => name },
       { title: 'Scope', value: ({ scope }) => scope },
+      { title: 'Accounts', value: ({ accounts }) => accounts?.join(', ') ?? 'all' },
       { title: 'Owner', value: ({ owner }) => owner },
       { title: 'State', value: (token) => stateOf(token, now) },
       { title: 'Expires (UTC)', value: ({ expiresAt }) => time(expiresAt, 'never') },

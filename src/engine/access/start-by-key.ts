@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { readCampaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
 import { inSession } from '../../ledger/connection.ts';
 import {
@@ -11,12 +12,14 @@ import {
 } from '../../ledger/runs/started-by-key.ts';
 import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';
+import { readText } from '../definition-files.ts';
 import { filesRanBefore, moveContactFiles, type StuckFile } from '../plan/contact-patterns.ts';
 import { keepContactFiles } from '../plan/kept-files.ts';
 import { planRun } from '../plan/plan-run.ts';
 import { prepareCampaign } from '../plan/prepare.ts';
 import { listCampaigns } from '../schedule/served-campaigns.ts';
 import type { SchedulePlace } from '../schedule/start-ticks.ts';
+import type { Settings } from '../settings.ts';
 
 /** What came of a wish to start a run. */
 export type StartEnd =
@@ -28,11 +31,17 @@ export type StartEnd =
   /** The key was used for another request. */
   | { readonly kind: 'key of another'; readonly run: string };
 
+type Wanted = {
+  readonly campaign: string;
+  readonly accounts: readonly string[] | null;
+};
+
 /**
  * Makes a planned run of a campaign of the folder, once for a key however often and wherever it is asked: the key is
  * committed with the run.
  *
  * @param campaign the name of its file
+ * @param accounts only campaigns of these; null for all
  * @param onStuck a contact file that could not be moved out of the way; it is not read again all the same
  * @throws InputError when there is no such campaign, or it is faulty
  * @throws NothingNewError when all contact files that its pattern matches have been run before
@@ -40,7 +49,7 @@ export type StartEnd =
 export async function startByKey(
   context: EngineContext,
   place: SchedulePlace,
-  { campaign, ...key }: StartKey & { readonly campaign: string },
+  { campaign, accounts, ...key }: StartKey & Wanted,
   onStuck: (stuck: StuckFile) => void,
 ): Promise<StartEnd> {
   const request = digestOf(JSON.stringify({ campaign }));
@@ -53,7 +62,10 @@ export async function startByKey(
       // Another one may have started it before the lock was ours.
       const meanwhile = await findStartedByKey(pool, key);
       if (meanwhile) return repeated(meanwhile, request);
-      return { kind: 'planned', run: await plan(context, place, { campaign, request, ...key }, onStuck) };
+      return {
+        kind: 'planned',
+        run: await plan(context, place, { campaign, accounts, request, ...key }, onStuck),
+      };
     } catch (error) {
       // A session that was lost has lost its lock: somebody else may have been quicker.
       const quicker = await findStartedByKey(pool, key);
@@ -72,15 +84,18 @@ function repeated({ run, request }: StartedByKey, asked: Buffer): StartEnd {
 async function plan(
   context: EngineContext,
   { folder, settings }: SchedulePlace,
-  { campaign, request, ...key }: StartKey & { readonly campaign: string; readonly request: Buffer },
+  { campaign, accounts, request, ...key }: StartKey & Wanted & { readonly request: Buffer },
   onStuck: (stuck: StuckFile) => void,
 ): Promise<string> {
   const known = await listCampaigns(folder, settings);
-  if (!known.includes(campaign)) {
+  const path = join(folder, campaign);
+  if (accounts !== null) {
+    const account = known.includes(campaign) ? await accountOfCampaign(path, settings) : undefined;
+    if (account === undefined || !accounts.includes(account)) notOfAccounts(accounts);
+  } else if (!known.includes(campaign)) {
     const what = `There is no such file of a campaign here. The files: ${known.join(', ') || 'none'}.`;
     throw new InputError([{ where: 'campaign', what }]);
   }
-  const path = join(folder, campaign);
   // Nobody pipes anything in.
   const { environment, workingFolder } = settings;
   const kept = keepContactFiles();
@@ -95,9 +110,28 @@ async function plan(
     kept,
     { onRead: () => undefined, onExpand: () => undefined },
     {
-      alongside: (client, planned) => keepStartKey(client, key, { run: planned, request }),
+      // The file may have been given another account since it was looked at.
+      alongside: async (client, planned) => {
+        if (!(await keepStartKey(client, key, { run: planned, request }))) notOfAccounts(accounts ?? []);
+      },
     },
   );
   for (const stuck of await moveContactFiles(prepared, path, settings, run)) onStuck(stuck);
   return run;
+}
+
+/** @returns undefined where the file is faulty: whose it is, cannot be said */
+async function accountOfCampaign(path: string, settings: Settings): Promise<string | undefined> {
+  try {
+    return readCampaign(await readText(path, settings, 'campaign'), path).value.account;
+  } catch (error) {
+    if (error instanceof InputError) return undefined;
+    throw error;
+  }
+}
+
+/** Says nothing of the campaigns of other accounts. */
+function notOfAccounts(accounts: readonly string[]): never {
+  const what = `There is no such file of a campaign of ${accounts.join(', ')} here, or it is faulty (volley check).`;
+  throw new InputError([{ where: 'campaign', what }]);
 }

@@ -22,6 +22,7 @@ const written = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
  * Makes a token of the API. It is told once: only its SHA-256 is kept.
  *
  * @param owner the person it stands for, who may not approve what was planned with it
+ * @param accounts those whose runs and campaigns it is for; null for all
  * @throws InputError when the name was used before
  */
 export async function createToken(
@@ -30,12 +31,17 @@ export async function createToken(
     readonly name: string;
     readonly owner: string;
     readonly scope: TokenScope;
+    readonly accounts: readonly string[] | null;
     readonly expiresAt: Date | null;
   },
 ): Promise<string> {
   const token = prefix + context.randomBytes(size).toString('hex');
-  const { name, owner, scope, expiresAt } = asked;
-  const act = { action: 'token created', subject: name, details: { owner, scope, expiresAt } } as const;
+  const { name, owner, scope, accounts, expiresAt } = asked;
+  const act = {
+    action: 'token created',
+    subject: name,
+    details: { owner, scope, accounts, expiresAt },
+  } as const;
   await audited(context, act, (note) =>
     inTransaction(context.ledger.pool, async (client) => {
       const createdAt = context.now();
@@ -93,6 +99,11 @@ export function openTokenCheck({ ledger, now }: EngineContext): (given: string) 
     }
     return { kind: 'valid', token };
   };
+}
+
+/** Whether a token is for an account. */
+export function isForAccount({ accounts }: Pick<Token, 'accounts'>, account: string): boolean {
+  return accounts === null || accounts.includes(account);
 }
 
 export function allows(scope: TokenScope, needed: TokenScope): boolean {

@@ -14,6 +14,8 @@ export type MissingReport = {
 
 export type MissingFilter = {
   readonly run?: string | undefined;
+  /** Only of runs of these accounts; null for all. */
+  readonly accounts?: readonly string[] | null;
   /** Accepted at that time or earlier. */
   readonly until: Date;
 };
@@ -26,7 +28,7 @@ export type MissingFilter = {
  */
 export function streamMissing(
   client: pg.PoolClient,
-  { run, until }: MissingFilter,
+  { run, accounts, until }: MissingFilter,
   limit: number | undefined,
 ): AsyncGenerator<readonly MissingReport[], void, undefined> {
   const sql = `
@@ -40,7 +42,10 @@ export function streamMissing(
     JOIN chunks c USING (run_id, request)
     CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS r (address, position)
     WHERE q.state = 'accepted' AND q.updated_at <= $2 AND ($1::text IS NULL OR q.run_id = $1)
-      AND NOT EXISTS (SELECT FROM runs WHERE runs.run_id = q.run_id AND runs.purged_at IS NOT NULL)
+      AND EXISTS (
+        SELECT FROM runs
+        WHERE runs.run_id = q.run_id AND runs.purged_at IS NULL AND ($4::text[] IS NULL OR runs.account = ANY ($4))
+      )
       AND NOT EXISTS (
         SELECT FROM recipient_outcomes o
         WHERE o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
@@ -48,7 +53,12 @@ export function streamMissing(
     ORDER BY q.updated_at, q.run_id, q.request, r.position
     LIMIT $3
   `;
-  return streamRows(client, 'missing', { sql, values: [run ?? null, until, limit ?? null] }, 1_000);
+  return streamRows(
+    client,
+    'missing',
+    { sql, values: [run ?? null, until, limit ?? null, accounts ?? null] },
+    1_000,
+  );
 }
 
 /** @returns how many there were */

@@ -60,13 +60,15 @@ export type RunFilter = {
   readonly account?: string | undefined;
   readonly channel?: Channel | undefined;
   readonly state?: RunState | undefined;
+  /** Only those of these accounts; null for all. */
+  readonly accounts?: readonly string[] | null;
   /** Only those planned before this one. */
   readonly before?: Pick<Run, 'run' | 'createdAt'> | undefined;
 };
 
 /** The newest runs first. */
 export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}): Promise<ListedRun[]> {
-  const { before, ...wanted } = filter;
+  const { before, accounts, ...wanted } = filter;
   const equal = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const newest = knex('runs')
     .select(columns)
@@ -75,6 +77,7 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
       { column: 'created_at', order: 'desc' },
       { column: 'run_id', order: 'desc' },
     ]);
+  if (accounts) newest.whereIn('account', [...accounts]);
   if (before) newest.whereRaw('(created_at, run_id) < (?, ?)', [before.createdAt, before.run]);
   const rows: DbListedRunRow[] = await newest.limit(limit);
   return rows.map(fromRow);
@@ -104,12 +107,19 @@ export async function countPurgedRuns(
   return row ?? { runs: 0, last: null };
 }
 
-/** Those of the names that no run has as its campaign, or its account. */
+/**
+ * Those of the names that no run has as its campaign, or its account.
+ *
+ * @param accounts only runs of these count; null for all
+ */
 export async function namesWithoutRuns(
   knex: Knex,
   column: 'campaign' | 'account',
   names: readonly string[],
+  accounts: readonly string[] | null,
 ): Promise<string[]> {
-  const known = new Set<string>(await knex('runs').whereIn(column, names).distinct().pluck(column));
+  const found = knex('runs').whereIn(column, names).distinct();
+  if (accounts) found.whereIn('account', [...accounts]);
+  const known = new Set<string>(await found.pluck(column));
   return names.filter((name) => !known.has(name));
 }

@@ -17,18 +17,26 @@ export async function findStartedByKey(
   return rows[0];
 }
 
-/** In the transaction that makes the run; it fails where the key has another one. */
+/**
+ * In the transaction that makes the run; it fails where the key has another one.
+ *
+ * @returns false where the token is not for the run's account: then the transaction must not be committed
+ */
 export async function keepStartKey(
   client: pg.ClientBase,
   { token, key }: StartKey,
   { run, request }: StartedByKey,
-): Promise<void> {
-  await client.query('INSERT INTO started_by_key (token, key, request, run_id) VALUES ($1, $2, $3, $4)', [
-    token,
-    key,
-    request,
-    run,
-  ]);
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `
+    INSERT INTO started_by_key (token, key, request, run_id)
+    SELECT name, $2, $3, run_id
+    FROM tokens CROSS JOIN runs
+    WHERE name = $1 AND run_id = $4 AND (accounts IS NULL OR account = ANY (accounts))
+    `,
+    [token, key, request, run],
+  );
+  return rowCount === 1;
 }
 
 /** A lock that goes with the session: who has it is the only one to start what the key is for. */

@@ -7,6 +7,8 @@ export type Token = {
   /** The person it stands for. */
   readonly owner: string;
   readonly scope: TokenScope;
+  /** The accounts whose runs and campaigns it is for; null: all. */
+  readonly accounts: readonly string[] | null;
   readonly createdAt: Date;
   /** Null: never. */
   readonly expiresAt: Date | null;
@@ -15,24 +17,25 @@ export type Token = {
   readonly lastUsedAt: Date | null;
 };
 
-export type NewToken = Pick<Token, 'name' | 'owner' | 'scope' | 'createdAt' | 'expiresAt'> & {
+export type NewToken = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'createdAt' | 'expiresAt'> & {
   readonly sha256: Buffer;
 };
 
 const columns = `
-  name, owner, scope, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+  name, owner, scope, accounts, created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
   last_used_at AS "lastUsedAt"
 `;
 
 /** @returns false where the name was used before, also by one that was revoked */
 export async function addToken(client: pg.ClientBase, token: NewToken): Promise<boolean> {
-  const { name, owner, scope, sha256, createdAt, expiresAt } = token;
+  const { name, owner, scope, accounts, sha256, createdAt, expiresAt } = token;
   const { rowCount } = await client.query(
     `
-    INSERT INTO tokens (name, owner, scope, sha256, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+    INSERT INTO tokens (name, owner, scope, sha256, created_at, expires_at, accounts)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (name) DO NOTHING
     `,
-    [name, owner, scope, sha256, createdAt, expiresAt],
+    [name, owner, scope, sha256, createdAt, expiresAt, accounts],
   );
   return rowCount === 1;
 }

@@ -7,7 +7,7 @@ import { listAudit } from '../../ledger/audit/list.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { callOf, existingRun } from './call.ts';
 import { asConflict } from './problem.ts';
-import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
+import { answer, nothing, ofAllAccounts, plainText, type Routes, runParameters, scoped } from './route.ts';
 import { approval, auditPage, resolved, tokenList } from './schemas.ts';
 
 /** What is not for everybody who may start a run. */
@@ -15,7 +15,7 @@ export function addAdminRoutes(server: Routes): void {
   addApprove(server);
   addResolve(server);
   addAudit(server);
-  const tokens = scoped('admin');
+  const tokens = ofAllAccounts('admin');
   server.route({
     method: 'GET',
     url: '/tokens',
@@ -27,7 +27,12 @@ export function addAdminRoutes(server: Routes): void {
       querystring: nothing,
       response: { 200: answer('The tokens, by name.', tokenList), ...tokens.problems },
     },
-    handler: async (request) => ({ tokens: await listTokens(callOf(request).context.ledger.pool) }),
+    handler: async (request) => {
+      const tokens = await listTokens(callOf(request).context.ledger.pool);
+      return {
+        tokens: tokens.map(({ accounts, ...token }) => ({ ...token, accounts: accounts && [...accounts] })),
+      };
+    },
   });
 }
 
@@ -105,7 +110,7 @@ function addResolve(server: Routes): void {
 const mostEntries = 1_000;
 
 function addAudit(server: Routes): void {
-  const audit = scoped('admin');
+  const audit = ofAllAccounts('admin');
   server.route({
     method: 'GET',
     url: '/audit',

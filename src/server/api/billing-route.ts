@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
 import { reportBillingLines } from '../../engine/billing/billing.ts';
-import { requireRun, requireRunsOf } from '../../engine/find-run.ts';
+import { noSuchRun, requireRunsOf } from '../../engine/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
 import { nobodySet } from '../../report/billing.ts';
 import { billingReport, readDimensions } from '../../report/billing-report.ts';
-import { callOf } from './call.ts';
+import { callOf, visibleRun } from './call.ts';
 import { ofProblems } from './problem.ts';
 import { format } from './report-routes.ts';
 import { plainText, type Routes, scoped } from './route.ts';
@@ -52,13 +52,14 @@ export function addBillingRoute(server: Routes): void {
       response: { 200: reportAnswer(sheet, httpFormats), ...billing.problems },
     },
     handler: async (request, reply) => {
-      const { context, slots } = callOf(request);
-      const query = queryOf(request.query);
+      const call = callOf(request);
+      const { context, slots, token } = call;
+      const query = queryOf(request.query, token.accounts);
       const chosen = chosenFormat(request, request.query.format, httpFormats);
       const { run = [], campaign = [], account = [] } = request.query;
-      for (const each of [run].flat()) await requireRun(context, each);
-      await requireRunsOf(context, 'campaign', [campaign].flat());
-      await requireRunsOf(context, 'account', [account].flat());
+      for (const each of [run].flat()) if (!(await visibleRun(call, each))) noSuchRun(each);
+      await requireRunsOf(context, 'campaign', [campaign].flat(), token.accounts);
+      await requireRunsOf(context, 'account', [account].flat(), token.accounts);
       await slots.report(() =>
         reportBillingLines(context, query, async (streamed) => {
           const report = await billingReport(query, streamed, context.now());
@@ -70,8 +71,11 @@ export function addBillingRoute(server: Routes): void {
   });
 }
 
-/** @throws ProblemError when the period ends before it begins, or a dimension is none */
-function queryOf(asked: z.output<typeof billingQuery>): BillingQuery {
+/**
+ * @param accounts only of these, unless some are named; null for all
+ * @throws ProblemError when the period ends before it begins, or a dimension is none
+ */
+function queryOf(asked: z.output<typeof billingQuery>, accounts: readonly string[] | null): BillingQuery {
   const { from, to, timeZone: zone } = asked;
   if (from !== undefined && to !== undefined && from >= to)
     throw ofProblems(422, 'input', [{ where: 'query/to', what: `${to} is not after from, ${from}.` }]);
@@ -81,7 +85,7 @@ function queryOf(asked: z.output<typeof billingQuery>): BillingQuery {
     SubAccount: asked.subAccount,
     Department: asked.department,
     ChargeCode: asked.chargeCode,
-    account: asked.account,
+    account: asked.account ?? accounts ?? undefined,
     campaign: asked.campaign,
     channel: asked.channel,
     run: asked.run,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { isForAccount } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { SchedulePlace } from '../../engine/schedule/start-ticks.ts';
 import { findRun, type Run } from '../../ledger/runs/find.ts';
@@ -29,10 +30,16 @@ export function callOf({ raw }: { readonly raw: object }): Call {
   return call;
 }
 
-/** @throws ProblemError when there is no such run */
-export async function existingRun({ context }: Call, run: string): Promise<Run> {
-  const found = await findRun(context.ledger.knex, run);
+/** @throws ProblemError when there is no such run; one of an account that the token is not for is not told apart */
+export async function existingRun(call: Call, run: string): Promise<Run> {
+  const found = await visibleRun(call, run);
   if (found) return found;
   const what = 'There is no such run; GET /api/v1/runs lists them.';
   throw new ProblemError(404, 'not found', what, { problems: [{ where: `run ${run}`, what }] });
+}
+
+/** @returns undefined where there is no such run among those that the token is for */
+export async function visibleRun({ context, token }: Call, run: string): Promise<Run | undefined> {
+  const found = await findRun(context.ledger.knex, run);
+  return found && isForAccount(token, found.account) ? found : undefined;
 }

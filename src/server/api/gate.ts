@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a token has to allow. */
     scope?: TokenScope;
+    /** Whether the token must be for all accounts. */
+    allAccounts?: boolean;
   }
 }
 
@@ -32,8 +34,9 @@ export function addGate(
       return refuse(reply, seconds === undefined ? noToken(checked, given !== undefined) : tooMany(seconds));
     }
     const { token } = checked;
-    const { scope } = request.routeOptions.config;
+    const { scope, allAccounts } = request.routeOptions.config;
     if (scope !== undefined && !allows(token.scope, scope)) return refuse(reply, noScope(token.scope, scope));
+    if (allAccounts && token.accounts !== null) return refuse(reply, notAllAccounts());
     keepCall(request, { ...tools, token, context: contextOf(tools.context, token) });
   });
 }
@@ -66,6 +69,11 @@ function noScope(scope: TokenScope, needed: TokenScope): ProblemError {
   const what = `The token's scope is "${scope}", and this needs "${needed}".`;
   const challenge = `Bearer realm="volley", error="insufficient_scope", scope="${needed}"`;
   return new ProblemError(403, 'scope', what, { headers: { 'www-authenticate': challenge } });
+}
+
+function notAllAccounts(): ProblemError {
+  const what = 'The token is for some accounts only, and this is about all of them.';
+  return new ProblemError(403, 'scope', what, {});
 }
 
 function tooMany(seconds: number): ProblemError {

@@ -145,7 +145,7 @@ export function addReportRoutes(server: Routes): void {
       const asOf = call.context.now();
       const until = new Date(asOf.getTime() - olderThan);
       await call.slots.report(() =>
-        reportMissing(call.context, { run, until }, (rows) => {
+        reportMissing(call.context, { run, until, accounts: call.token.accounts }, (rows) => {
           const subtitle = [run === undefined ? 'all runs' : `run ${run}`];
           const missing = { title: 'Missing reports', subtitle, asOf, columns: missingColumns, rows };
           return sendSheet(reply, { name: 'missing', format: chosen }, missing);

@@ -51,7 +51,7 @@ export function answer<Schema extends z.ZodType>(description: string, schema: Sc
 const words: Readonly<Record<number, string>> = {
   400: 'The call is not what this document says.',
   401: 'There is no valid token with it.',
-  403: "The token's scope is too small.",
+  403: "The token's scope is too small, or the token is for some accounts only.",
   404: 'There is no such run.',
   406: 'The report has no such form.',
   409: 'Right in itself, and not now.',
@@ -63,6 +63,12 @@ const words: Readonly<Record<number, string>> = {
   503: 'The database is away, or too much is under way; try again.',
 };
 
+/** As `scoped`, for what concerns all accounts: a token for some of them is refused. */
+export function ofAllAccounts(scope: TokenScope): ReturnType<typeof scoped> {
+  const beside = scoped(scope);
+  return { ...beside, config: { ...beside.config, allAccounts: true } };
+}
+
 /**
  * What stands beside the schemas of every route: which scope it needs, and how it says what is wrong.
  *
@@ -70,7 +76,7 @@ const words: Readonly<Record<number, string>> = {
  */
 export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 413 | 415 | 422)[]) {
   return {
-    config: { scope },
+    config: { scope, allAccounts: false },
     security: [{ token: [scope] }],
     problems: Object.fromEntries(
       [400, 401, 403, ...others, 429, 500, 503].map((status) => [

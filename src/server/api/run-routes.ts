@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
 import { runStates } from '../../domain/runs.ts';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
-import { findRun, type ListedRun, listRuns, type Run } from '../../ledger/runs/find.ts';
-import { type Call, callOf, existingRun } from './call.ts';
+import { type ListedRun, listRuns, type Run } from '../../ledger/runs/find.ts';
+import { type Call, callOf, existingRun, visibleRun } from './call.ts';
 import { ofProblems } from './problem.ts';
 import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
 import { type runHead, runPage, runStatus } from './schemas.ts';
@@ -38,10 +38,14 @@ export function addRunRoutes(server: Routes): void {
       },
     },
     handler: async (request) => {
-      const { context } = callOf(request);
+      const call = callOf(request);
       const { limit, before: last, ...filter } = request.query;
-      const before = last === undefined ? undefined : await pageEnd(callOf(request), last);
-      const runs = await listRuns(context.ledger.knex, limit + 1, { ...filter, before });
+      const before = last === undefined ? undefined : await pageEnd(call, last);
+      const runs = await listRuns(call.context.ledger.knex, limit + 1, {
+        ...filter,
+        before,
+        accounts: call.token.accounts,
+      });
       const page = runs.slice(0, limit);
       return { runs: page.map(headOf), next: runs.length > limit ? (page.at(-1)?.run ?? null) : null };
     },
@@ -76,7 +80,7 @@ export async function statusOf(call: Call, run: string): Promise<z.output<typeof
 }
 
 async function pageEnd(call: Call, run: string): Promise<Run> {
-  const found = await findRun(call.context.ledger.knex, run);
+  const found = await visibleRun(call, run);
   if (found) return found;
   const what = `There is no run ${run}; expected \`next\` of an earlier page.`;
   throw ofProblems(422, 'input', [{ where: 'query/before', what }]);

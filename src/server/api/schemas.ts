@@ -177,6 +177,7 @@ export const tokenList = z
         name: z.string(),
         owner: z.string(),
         scope: z.enum(tokenScopes),
+        accounts: z.array(z.string()).nullable().describe('Those it is for; null: all.'),
         createdAt: z.date(),
         expiresAt: z.date().nullable(),
         revokedAt: z.date().nullable(),

@@ -132,7 +132,7 @@ async function start(
   { key, campaign }: { readonly key: string; readonly campaign: string },
 ): Promise<{ readonly run: string; readonly repeated: boolean }> {
   const { context, token, place, logger, slots } = call;
-  const asked = { token: token.name, key, campaign };
+  const asked = { token: token.name, accounts: token.accounts, key, campaign };
   const end = await slots.plan(() =>
     startByKey(context, place, asked, (stuck) =>
       logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
