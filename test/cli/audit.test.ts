@@ -135,7 +135,7 @@ test('a token is shown once, and kept as a digest; its making and its end are to
   expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ all +│ ann +│ valid/);
   expect((await volley('token', 'revoke', 'desk')).stdout).toBe('Token desk is revoked.\n');
   expect((await volley('token', 'revoke', 'desk')).code).toBe(2);
-  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ ann +│ revoked/);
+  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ all +│ ann +│ revoked/);
   expect((await audit()).slice(0, 4).map(({ action, outcome }) => [action, outcome])).toEqual([
     ['token revoked', 'refused'],
     ['token revoked', 'done'],
