@@ -14,7 +14,7 @@ const maxLength = 250;
 
 /** Spaces and invisible characters. */
 const blank = String.raw`[\s\p{Cf}\p{Default_Ignorable_Code_Point}]`;
-const before = new RegExp(String.raw`^${blank}*(?:tel:${blank}*)?`, 'iu');
+const before = new RegExp(`^${blank}*(?:tel:${blank}*)?`, 'iu');
 const after = new RegExp(`${blank}+$`, 'u');
 
 /** What the library itself passes over inside a number. */

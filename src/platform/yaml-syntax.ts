@@ -29,23 +29,63 @@ export type YamlTree = {
  */
 export function parseYaml(source: string, file: string): YamlTree {
   const lineCounter = new LineCounter();
-  const document = parseDocument(source, {
-    schema: 'failsafe',
-    stringKeys: true,
-    lineCounter,
-    prettyErrors: false,
-  });
+  const document = parse(source, lineCounter);
   const at = (offset: number): string => {
     const { line, col } = lineCounter.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const values = valueProblems(document, source, at);
+  const values = [...valueProblems(document, source, at), ...swallowedLines(document, source, at)];
   const problems = [
     ...repeatedKeys(document, source, at),
     ...(values.length > 0 ? values : syntaxError(document, source, at)),
   ];
   if (problems.length > 0) throw new InputError(problems);
   return { source, document, at };
+}
+
+function parse(source: string, lineCounter: LineCounter): Document.Parsed {
+  return parseDocument(source, { schema: 'failsafe', stringKeys: true, lineCounter, prettyErrors: false });
+}
+
+/**
+ * The same, where only whether it can be read is asked.
+ *
+ * @param line that is not to go on a text without quotes that began above it, from 1
+ */
+export function readableYaml(source: string, line?: number): Document.Parsed | undefined {
+  const lines = new LineCounter();
+  const document = parse(source, lines);
+  if (document.errors.length > 0) return undefined;
+  const at = (offset: number): string => String(lines.linePos(offset).line);
+  if (valueProblems(document, source, at).length + swallowedLines(document, source, at).length > 0)
+    return undefined;
+  const goesOn = plainTexts(document).some(([start, end]) => {
+    const first = lines.linePos(start).line;
+    return line !== undefined && first < line && line <= lines.linePos(end).line;
+  });
+  return goesOn ? undefined : document;
+}
+
+/** Where texts without quotes begin and end. */
+function plainTexts(document: Document): (readonly [number, number])[] {
+  const ranges: (readonly [number, number])[] = [];
+  visit(document, {
+    Scalar: (_, { type, range }) => {
+      if (type === 'PLAIN' && range) ranges.push([range[0], range[1]]);
+    },
+  });
+  return ranges;
+}
+
+/** A line of a list that is indented too far is, to YAML, a part of the text above it. */
+function swallowedLines(document: Document, source: string, at: (offset: number) => string): Problem[] {
+  return plainTexts(document).flatMap(([start, end]) => {
+    const dash = source.slice(start, end).search(/(?<=\n[ ]*)- /);
+    if (dash < 0) return [];
+    const what =
+      'This line begins with "- " and goes on the text of the line above it. The lines of a list begin in one column; a text of several lines must stand in quotes.';
+    return [{ where: at(start + dash), what }];
+  });
 }
 
 function repeatedKeys(document: Document, source: string, at: (offset: number) => string): Problem[] {
@@ -62,12 +102,22 @@ function syntaxError(document: Document, source: string, at: (offset: number) =>
   const error = document.errors.find(({ code }) => code !== 'DUPLICATE_KEY');
   if (!error) return [];
   const [offset] = error.pos;
+  // A key below a value that is complete on its own line: what is in the way is that it stands too deep.
+  const deeper = /^(?!.*:[ ])[^\n]*\n(?:[ ]*(?:#.*)?\n)*[ ]*/.exec(
+    source.slice(offset).replaceAll('\r', ' '),
+  )?.[0];
+  if (error.code === 'BLOCK_AS_IMPLICIT_KEY' && deeper !== undefined) {
+    return [{ where: at(offset + deeper.length), what: wrongIndentation }];
+  }
   return [
     error.message.startsWith('Missing closing')
       ? { where: at(lastScalar(document) ?? offset), what: 'This quote is never closed.' }
       : { where: at(offset), what: explain(error, source.slice(offset)) },
   ];
 }
+
+const wrongIndentation =
+  'The indentation does not fit the lines above; keys of one level must start in the same column.';
 
 function explain({ code, message }: YAMLParseError, rest: string): string {
   const first = JSON.stringify(rest.slice(0, 1));
@@ -87,7 +137,7 @@ function explain({ code, message }: YAMLParseError, rest: string): string {
     case 'BAD_INDENT':
       return message.startsWith('Flow')
         ? 'The list or map before this was opened with "[" or "{" and is not closed. A text that begins with one must stand in quotes.'
-        : 'The indentation does not fit the lines above; keys of one level must start in the same column.';
+        : wrongIndentation;
     case 'MISSING_CHAR':
       return /map values/.test(message)
         ? 'Expected "key: value"; a ":" is missing.'

@@ -2,7 +2,8 @@ import { isCollection, isMap, isScalar, isSeq, type Node } from 'yaml';
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
 import { nearest, oneOf } from './nearest.ts';
-import { parseYaml, type YamlTree } from './yaml-syntax.ts';
+import { findWrongIndentation, type Judgement } from './yaml-indentation.ts';
+import { parseYaml, readableYaml, type YamlTree } from './yaml-syntax.ts';
 
 type Path = readonly PropertyKey[];
 type Shape = z.core.JSONSchema.BaseSchema;
@@ -27,21 +28,82 @@ export function readYaml<Schema extends z.ZodType>(
   file: string,
   schema: Schema,
 ): YamlFile<z.output<Schema>> {
+  try {
+    return readAsWritten(text, file, schema);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw toldByIndentation(text, file, schema, error) ?? error;
+  }
+}
+
+function readAsWritten<Schema extends z.ZodType>(
+  text: string,
+  file: string,
+  schema: Schema,
+): YamlFile<z.output<Schema>> {
   const tree = parseYaml(text, file);
   const { contents } = tree.document;
-  const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   if (contents === null || isEmpty(contents)) {
-    const what = `The file is empty; expected the keys ${(shape.required ?? []).join(', ')}.`;
+    const what = `The file is empty; expected the keys ${(shapeOf(schema).required ?? []).join(', ')}.`;
     throw new InputError([{ where: tree.at(0), what }]);
   }
 
   const result = schema.safeParse(tree.document.toJS());
   if (!result.success) {
+    const shape = shapeOf(schema);
     const mistakes = result.error.issues.flatMap((issue) => mistakesOf(issue, shape, tree));
     mistakes.sort((one, other) => one.offset - other.offset);
     throw new InputError(mistakes.map(({ offset, what }) => ({ where: tree.at(offset), what })));
   }
   return { value: result.data, locate: (path) => tree.at(offsetOf(contents, path)) };
+}
+
+/** It takes some milliseconds to make. */
+const shapes = new WeakMap<z.ZodType, Shape>();
+
+function shapeOf(schema: z.ZodType): Shape {
+  const known = shapes.get(schema);
+  if (known) return known;
+  const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  shapes.set(schema, shape);
+  return shape;
+}
+
+/** Where the indentation of one line is to blame, that is told, and what is wrong beside it. */
+function toldByIndentation(
+  text: string,
+  file: string,
+  schema: z.ZodType,
+  { problems }: InputError,
+): InputError | undefined {
+  const judge = (source: string, changedLine?: number): Judgement => {
+    const document = readableYaml(source, changedLine);
+    if (document === undefined) return { readable: false, problems: Number.POSITIVE_INFINITY };
+    const issues = schema.safeParse(document.toJS()).error?.issues ?? [];
+    return { readable: true, problems: issues.reduce((sum, issue) => sum + weightOf(issue), 0) };
+  };
+  const found = judge(text);
+  // Values alone are not a matter of indentation.
+  if (found.problems === 0) return undefined;
+  const lines = problems.map(({ where }) => Number(/:(\d+):\d+$/.exec(where)?.[1] ?? 1));
+  const wrong = findWrongIndentation(text, lines, found.readable, judge);
+  if (!wrong) return undefined;
+  const { line, has, expected, mended } = wrong;
+  const spaces = has === 1 ? '1 space' : `${has} spaces`;
+  const what = `The indentation of this line does not fit the lines around it: it has ${spaces}; expected ${expected}.`;
+  const told = { where: `${file}:${line}:${has + 1}`, what };
+  try {
+    readAsWritten(mended, file, schema);
+    return new InputError([told]);
+  } catch (error) {
+    return error instanceof InputError ? new InputError([told, ...error.problems]) : undefined;
+  }
+}
+
+/** Keys in a wrong place, keys that are missing there, and what is no map or list are what wrong indentation makes. */
+function weightOf(issue: z.core.$ZodIssue): number {
+  if (issue.code === 'unrecognized_keys') return issue.keys.length;
+  return issue.code === 'invalid_type' ? 1 : 0;
 }
 
 type Mistake = { readonly offset: number; readonly what: string };

@@ -70,6 +70,13 @@ test('a key that stands twice is refused with its place', async () => {
   expect(await refusal()).toMatch(/^campaign\.yaml:5:1: .*unique/i);
 });
 
+test('a line whose indentation is off is refused with its own place', async () => {
+  await campaign('  country: AU', '   country: AU');
+  expect(await refusal()).toBe(
+    'campaign.yaml:7:4: The indentation of this line does not fit the lines around it: it has 3 spaces; expected 2.',
+  );
+});
+
 test('a campaign that does not exist is named', async () => {
   expect(await refusal({}, ['run', 'nowhere.yaml'])).toMatch(/^nowhere\.yaml: .*does not exist/);
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Address, addressReader } from '../../src/contacts/address.ts';
 import { readPhoneText } from '../../src/contacts/phone-text.ts';
 import { quickNumberReader } from '../../src/platform/quick-numbers.ts';
+import { chance } from '../support/chance.ts';
 
 const second = PhoneNumberUtil.getInstance();
 
@@ -13,16 +14,7 @@ const countries = [
   ...['JP', 'MX', 'NZ', 'RU', 'SE', 'SG', 'TR', 'US', 'XK', 'ZA'],
 ] as const;
 
-/** The same pieces of luck in each run. */
-function chance(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-type Choose = (below: number) => number;
+type Choose = ReturnType<typeof chance>;
 
 /** A number in use, by the second library: its example with some of the last digits changed. */
 function aNumber(country: string, choose: Choose) {

@@ -229,8 +229,6 @@ describe('a mistake in the YAML itself', () => {
     ['name: @me', '1:7', 'A text that begins with "@" must stand in quotes.'],
     ['name: %a', '1:7', 'A text that begins with "%" must stand in quotes.'],
     ['name: x\n---\nname: y', '2:1', 'A second document begins here; expected one document in the file'],
-    ['name: x\n colour: red', '1:7', 'A text with ": " in it must stand in quotes.'],
-    ['inner:\n  size: 1\n note: x', '3:1', 'The indentation does not fit the lines above'],
     ['name: x\ncolour', '2:1', 'Expected "key: value"; a ":" is missing.'],
     ['name: [[state]]-x', '1:16', 'Unexpected "-" here. A text that begins with a quote, "["'],
     ['name: [[a]] [[b]]', '1:13', 'Unexpected "[" here. A text that begins with a quote, "["'],
@@ -276,6 +274,52 @@ describe('a mistake in the YAML itself', () => {
   test('can be an alias within itself, or ten thousand brackets', () => {
     expect(problems('list: &l [*l]')[0]).toContain('anchors, aliases');
     expect(problems(`list: ${'['.repeat(10_000)}`)[0]).toMatch(/^a\.yaml:1:\d+: /);
+  });
+});
+
+describe('a line whose indentation is off is told by itself, with the indentation that would fit', () => {
+  const told = (has: string, expected: number) =>
+    `The indentation of this line does not fit the lines around it: it has ${has}; expected ${expected}.`;
+
+  test.each([
+    ['name: x\n colour: red', '2:2', told('1 space', 0)],
+    ['name: x\n# why\n\n   colour: red\n', '4:4', told('3 spaces', 0)],
+    ['name: x\r\n colour: red\r\n', '2:2', told('1 space', 0)],
+    ['name: x\ninner:\n  size: 1\n note: x', '4:2', told('1 space', 2)],
+    // YAML reads these, as something else.
+    ['name: x\ninner:\nsize: 1\n', '3:1', told('0 spaces', 2)],
+    ['name: x\ninner:\n  size: 1\n  deep:\n  leaf: a\n', '5:3', told('2 spaces', 4)],
+    ['name: x\nlist:\n  - file: a\n    - file: b\n  - file: c\n', '4:5', told('4 spaces', 2)],
+    // What belongs to a line goes with it.
+    ['name: x\ninner:\n  size: 1\ndeep:\n  leaf: a\n', '4:1', told('0 spaces', 2)],
+    ['name: x\ninner:\n  note: |\n    one\n  two\n  size: 1\n', '5:3', told('2 spaces', 4)],
+  ])('%j', (source, place, what) => {
+    expect(problems(source).map((problem) => problem.replace(/^a\.yaml:/, ''))).toEqual([
+      `${place}: ${what}`,
+    ]);
+  });
+
+  test('and whatever else is wrong is told with it', () => {
+    expect(problems('colour: pink\ninner:\n  size: 1\n   note: x\n')).toEqual([
+      `a.yaml:4:4: ${told('3 spaces', 2)}`,
+      'a.yaml:1:1: "name" is missing; expected the name in reports.',
+      'a.yaml:1:9: "colour": expected red, green or blue, got "pink".',
+    ]);
+  });
+
+  test('at the line behind a value, also where a file is too long to try its lines', () => {
+    expect(problems(`name: x\n   colour: red\n# ${'x'.repeat(200_000)}\n`)).toEqual([
+      expect.stringMatching(/^a\.yaml:2:4: The indentation does not fit the lines above/),
+    ]);
+  });
+
+  test('a line of a list that YAML takes for a part of the text above it is refused', () => {
+    expect(problems('name: a\n  - b\n')).toEqual([
+      expect.stringMatching(
+        /^a\.yaml:2:3: This line begins with "- " and goes on the text of the line above/,
+      ),
+    ]);
+    expect(read('name: "a\n  - b"\n').value.name).toBe('a - b');
   });
 });
 

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readCampaign } from '../../src/campaign/campaign.ts';
+import { InputError, type Problem } from '../../src/domain/problems.ts';
+import { chance } from '../support/chance.ts';
+
+const folder = new URL('../../campaigns/', import.meta.url);
+const examples = ['./', './interfaces/'].flatMap((path) =>
+  readdirSync(new URL(path, folder))
+    .filter((name) => name.endsWith('.yaml') && name !== 'accounts.yaml')
+    .map((name) => readFileSync(new URL(path + name, folder), 'utf8')),
+);
+
+function problemsOf(source: string): readonly Problem[] {
+  try {
+    readCampaign(source, 'c.yaml');
+    return [];
+  } catch (error) {
+    if (error instanceof InputError) return error.problems;
+    throw error;
+  }
+}
+
+test('the line whose indentation is off is told, for a hundred random re-indentations of the example campaigns', () => {
+  const choose = chance(5);
+  const wrong: unknown[] = [];
+  let told = 0;
+  for (let tried = 0; told < 100 && tried < 1_000; tried++) {
+    const lines = (examples[choose(examples.length)] ?? '').split('\n');
+    const index = choose(lines.length);
+    const line = lines[index] ?? '';
+    const indent = choose(7);
+    const text = line.trimStart();
+    if (text === '' || text.startsWith('#') || line.length - text.length === indent) continue;
+    lines[index] = ' '.repeat(indent) + text;
+    const problems = problemsOf(lines.join('\n'));
+    // What can be read as it is means the same: a list may be indented or not.
+    if (problems.length === 0) continue;
+    told++;
+    const expected = line.length - text.length;
+    const [first, ...others] = problems;
+    if (
+      first?.where !== `c.yaml:${index + 1}:${indent + 1}` ||
+      !first.what.endsWith(`; expected ${expected}.`) ||
+      others.length > 0
+    )
+      wrong.push({ line: index + 1, source: lines.join('\n'), problems });
+  }
+  expect(wrong).toEqual([]);
+  expect(told).toBe(100);
+});
