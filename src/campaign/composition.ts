@@ -26,6 +26,8 @@ export type Composition = {
   readonly recipientColumn: string;
   /** The column with the country of a contact's phone number; an e-mail address has none. */
   readonly countryColumn: string | undefined;
+  /** The country of phone numbers that are written without a country code, where the row has none of its own. */
+  readonly country: string | undefined;
   /** Which rows are meant; all, where there is none. */
   readonly filter: RowFilter | undefined;
   /** In which time zones a contact is; where the campaign has no window, nobody asks. */
@@ -135,6 +137,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     slots,
     recipientColumn,
     countryColumn,
+    country: contacts.country,
     filter: rowFilter(contacts.where),
     readZones: zoneReader(campaign.value, recipientColumn),
     derived,

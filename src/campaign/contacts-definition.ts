@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { DestinationField } from '../domain/message.ts';
-import { duration, text, wholeNumber } from '../platform/scalars.ts';
+import { duration, text, truth, wholeNumber } from '../platform/scalars.ts';
+import { guardKeys, guardsAgree } from './guards-definition.ts';
 
 /** `contacts` of a campaign: which files, which of their rows, and what of them is sent. */
 
@@ -52,13 +53,7 @@ const condition = z
     column: text.describe('A column of the contact file.'),
     equals: text.optional().describe('The value it must have.'),
     in: z.array(text).min(1, 'expected at least one value').optional().describe('The values it may have.'),
-    present: z
-      .string()
-      .refine((written) => written === 'true' || written === 'false', { error: 'expected true or false' })
-      .meta({ type: 'boolean' })
-      .transform((written) => written === 'true')
-      .optional()
-      .describe('Whether it must have a value (true) or none (false).'),
+    present: truth.optional().describe('Whether it must have a value (true) or none (false).'),
   })
   .refine(
     ({ equals, in: oneOf, present }) =>
@@ -179,5 +174,11 @@ export const contacts = z
     where,
     suppressions,
     notWithin,
+    ...guardKeys,
+  })
+  .refine(guardsAgree, {
+    path: ['allowEmpty'],
+    error:
+      '"allowEmpty" and "minRecipients" exclude each other: one lets a run be empty, the other forbids it',
   })
   .describe('The contact file, and which of its rows and columns are sent.');

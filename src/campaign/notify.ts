@@ -84,7 +84,7 @@ const target = z
       .min(1, 'expected at least one event')
       .default([...notifiedEvents])
       .describe(
-        'What is told: completed (all accepted), failures (completed with rejected, failed or unknown requests), paused, missed (a time of the schedule made no run).',
+        'What is told: completed (all accepted), failures (completed with rejected, failed or unknown requests), paused, missed (a time of the schedule made no run), refused (Volley refused to make a run, because of its contacts).',
       ),
     command,
     webhook,
@@ -100,7 +100,9 @@ export const notify = z
   .array(target)
   .max(20, 'at most 20 can be told')
   .optional()
-  .describe('Who is told that a run is completed or paused, or that a time of the schedule was missed.');
+  .describe(
+    'Who is told that a run is completed, paused or refused, or that a time of the schedule was missed.',
+  );
 
 type Target = NonNullable<z.output<typeof notify>>[number];
 

@@ -1,9 +1,10 @@
+import type { RefusedRun } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { executeRun, type KnownEnd, type RunEnd } from '../engine/dispatch/execute-run.ts';
 import { requireSummary } from '../engine/find-run.ts';
 import { lateText } from '../engine/plan/forecast.ts';
 import type { KeptFiles } from '../engine/plan/kept-files.ts';
-import { planRun } from '../engine/plan/plan-run.ts';
+import { noteRefusal, type PlanProgress, planRun } from '../engine/plan/plan-run.ts';
 import type { PreparedCampaign } from '../engine/plan/prepare.ts';
 import type { Account } from '../gateway/account.ts';
 import { findApproval } from '../ledger/approvals/approvals.ts';
@@ -14,7 +15,7 @@ import { accountsOf } from './accounts-of.ts';
 import { unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
-import { tellOfRun } from './tell-of-run.ts';
+import { tellOfRefusal, tellOfRun } from './tell-of-run.ts';
 
 /** From so many contacts on, planning takes long enough to be told. */
 const manyContacts = 100_000;
@@ -30,7 +31,9 @@ export async function planWithProgress(
   const startedAt = shell.now().getTime();
   let read = 0;
   let late: string | undefined;
-  const run = await planRun(context, prepared, kept, {
+  const onRefused = async (refused: RefusedRun): Promise<void> =>
+    tellOfRefusal(shell, context, await noteRefusal(context, prepared, refused));
+  const planProgress: PlanProgress = {
     onRead: (contacts) => {
       read += contacts;
       line.show(() =>
@@ -48,8 +51,9 @@ export async function planWithProgress(
     onForecast: ({ deadline, endsAt }) => {
       if (deadline && deadline.late > 0) late = lateText(deadline, endsAt);
     },
-  });
-  const filtered = prepared.filtered();
+  };
+  const run = await planRun(context, prepared, kept, planProgress, { onRefused });
+  const { filtered } = prepared.found();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
   if (late !== undefined) shell.note(`  deadline ${printable(late)}`);

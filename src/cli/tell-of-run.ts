@@ -5,7 +5,11 @@ import { openPatience } from '../engine/dispatch/patience.ts';
 import { runWorker } from '../engine/dispatch/worker.ts';
 import { keepNotifying } from '../engine/notify/keep-notifying.ts';
 import type { TellingTools } from '../engine/notify/tell.ts';
-import { listRunNotifications } from '../ledger/notifications/list.ts';
+import {
+  type ListedNotification,
+  listNotifications,
+  listRunNotifications,
+} from '../ledger/notifications/list.ts';
 import { openLogger } from '../platform/logger.ts';
 import { notificationMail } from '../report/notification-mail.ts';
 import { accountsOf } from './accounts-of.ts';
@@ -30,9 +34,29 @@ const mailTime = 30_000;
  * is due is told too.
  */
 export async function tellOfRun(shell: Shell, context: EngineContext, run: string): Promise<void> {
-  const { ledger, monotonic } = context;
-  const isUntold = async (): Promise<boolean> =>
-    (await listRunNotifications(ledger.pool, run)).some(({ state }) => state === 'due');
+  await tellOf(shell, context, () => listRunNotifications(context.ledger.pool, run), {
+    more: `; \`volley status ${run}\` says who is not`,
+  });
+}
+
+/** Tells that a run was refused, as far as no worker does. */
+export async function tellOfRefusal(
+  shell: Shell,
+  context: EngineContext,
+  notifications: readonly string[],
+): Promise<void> {
+  if (notifications.length === 0) return;
+  await tellOf(shell, context, () => listNotifications(context.ledger.pool, notifications), { more: '' });
+}
+
+async function tellOf(
+  shell: Shell,
+  context: EngineContext,
+  list: () => Promise<readonly ListedNotification[]>,
+  { more }: { readonly more: string },
+): Promise<void> {
+  const { monotonic } = context;
+  const isUntold = async (): Promise<boolean> => (await list()).some(({ state }) => state === 'due');
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
   const deadlines = drainDeadlines(shell.stop);
   const telling = {
@@ -50,11 +74,8 @@ export async function tellOfRun(shell: Shell, context: EngineContext, run: strin
       await sleep(500, undefined, { signal: shell.stop }).catch(() => undefined);
     }
     if (await isUntold())
-      shell.note(
-        `Not everybody is told yet; \`volley status ${run}\` says who is not. A worker tells them, or the next \`volley run\`.`,
-      );
-    for (const { mailRun } of await listRunNotifications(ledger.pool, run))
-      if (mailRun !== null) await sendMail(shell, context, mailRun);
+      shell.note(`Not everybody is told yet${more}. A worker tells them, or the next \`volley run\`.`);
+    for (const { mailRun } of await list()) if (mailRun !== null) await sendMail(shell, context, mailRun);
   } finally {
     deadlines.clear();
   }

@@ -7,25 +7,23 @@ import { type ContactFile, closeContactFile, type Row } from './read.ts';
 
 /**
  * Maps, normalises and validates each row of the contact files that the campaign is for, in order. All files are closed
- * at the end, and when whoever reads stops early.
- *
- * @param onFiltered called for each row that it is not for
+ * at the end, and when the caller stops reading early.
  */
 export async function* readContacts(
   files: readonly ContactFile[],
   composition: Composition,
   readAddress: AddressReader,
-  onFiltered: () => void = () => {},
+  watch: RowWatch = {},
 ): AsyncGenerator<readonly Contact[], void, undefined> {
   try {
     for (const [file, { header, batches }] of files.entries()) {
-      const readRow = rowReader(file, header, composition, readAddress);
+      const readRow = rowReader(file, header, composition, readAddress, watch);
       for await (const rows of batches) {
         const contacts: Contact[] = [];
         for (const row of rows) {
           const contact = readRow(row);
           if (contact) contacts.push(contact);
-          else onFiltered();
+          else watch.onFiltered?.();
         }
         yield contacts;
       }
@@ -35,6 +33,14 @@ export async function* readContacts(
   }
 }
 
+/** What a caller counts of the rows as they are read. */
+export type RowWatch = {
+  /** For each row that the campaign is not for. */
+  readonly onFiltered?: (() => void) | undefined;
+  /** For each row whose address is invalid, with the country that the number was read for. */
+  readonly onWrongAddress?: (text: string, country: string | undefined) => void;
+};
+
 /** What a row comes to; undefined where the campaign is not for it. */
 type RowReader = (row: Row) => Contact | undefined;
 
@@ -43,6 +49,7 @@ function rowReader(
   header: readonly string[],
   composition: Composition,
   readAddress: AddressReader,
+  { onWrongAddress }: RowWatch,
 ): RowReader {
   const { recipientColumn, countryColumn, filter, readZones } = composition;
   const personalise = openPersonaliser(composition);
@@ -69,7 +76,10 @@ function rowReader(
     }
     const originalAddress = values[recipientPosition] ?? '';
     const address = readAddress(originalAddress, ownCountry);
-    if (address.kind === 'invalid') return reject(recipientColumn, address.detail);
+    if (address.kind === 'invalid') {
+      onWrongAddress?.(originalAddress, ownCountry ?? composition.country);
+      return reject(recipientColumn, address.detail);
+    }
 
     const personalised = personalise(valueIn);
     if (personalised.kind === 'invalid') return reject(personalised.column, personalised.detail);

@@ -16,6 +16,21 @@ export type Rejection = {
 /** A row left out of a run: where it stands in the contact files, and why. */
 export type RejectedContact = { readonly file: string; readonly line: number } & Rejection;
 
+/** What was read of the contact files, in numbers and without any address. */
+export type ContactFindings = {
+  /** Rows that the campaign is for. */
+  readonly read: number;
+  /** Rows that `contacts.where` left out; they are not among those read. */
+  readonly filtered: number;
+  readonly invalid: number;
+  /** Of the invalid rows, those whose address is empty. */
+  readonly empty: number;
+  /** Why rows are invalid, the commonest cause first; each half a sentence with its number of rows. */
+  readonly causes: readonly string[];
+  /** The first invalid rows; their words may quote the row. */
+  readonly examples: readonly RejectedContact[];
+};
+
 /**
  * A row of a contact file on its way into a run: mapped and normalised, or left out. Suppressed addresses and duplicates
  * are found later. `file` counts the campaign's contact files, from 0.

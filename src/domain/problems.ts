@@ -21,3 +21,28 @@ export class InputError extends Error {
     this.problems = problems;
   }
 }
+
+/** A run that was refused because of its contacts, so that nothing was sent. No address is in it. */
+export type RefusedRun = {
+  readonly campaign: string;
+  readonly contacts: {
+    readonly read: number;
+    readonly invalid: number;
+    readonly duplicate: number;
+    readonly suppressed: number;
+  };
+  /** Recipients who were left. */
+  readonly recipients: number;
+  readonly reason: string;
+};
+
+/** The contacts of a campaign are not such that a run is made of them. Unlike other mistakes, `notify` reports it. */
+export class RefusedRunError extends InputError {
+  readonly refused: RefusedRun;
+
+  constructor(refused: RefusedRun, problems: readonly Problem[]) {
+    super(problems);
+    this.name = 'RefusedRunError';
+    this.refused = refused;
+  }
+}

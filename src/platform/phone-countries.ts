@@ -33,6 +33,19 @@ export function callingCodeOf(country: CountryCode): CallingCode {
   return { prefix: `+${code}`, shared: countriesWith(code).length > 1 };
 }
 
+/**
+ * The country and calling code of a number that is written in full, but for the plus sign: `64 21 123 4567`. A number that
+ * begins with a 0 of its own country is none.
+ */
+export function fullNumberWithoutPlus(
+  written: string,
+): { readonly callingCode: string; readonly country: CountryCode | undefined } | undefined {
+  const digits = written.replaceAll(/[\s().-]/g, '').replace(/^00/, '');
+  if (!/^[1-9]\d{6,14}$/.test(digits)) return undefined;
+  const number = parsePhoneNumberFromString(`+${digits}`, { extract: false });
+  return number?.isValid() ? { callingCode: number.countryCallingCode, country: number.country } : undefined;
+}
+
 /** The country of a number in E.164 that begins with a calling code; undefined where it cannot be told. */
 export type CountryReader = (number: string) => CountryCode | undefined;
 

@@ -37,6 +37,13 @@ export function wholeNumber(minimum: number, maximum: number, byDefault: number)
     .default(byDefault);
 }
 
+/** `true` or `false`, which stay text in our YAML. */
+export const truth = z
+  .string()
+  .refine((written) => written === 'true' || written === 'false', { error: 'expected true or false' })
+  .meta({ type: 'boolean' })
+  .transform((written) => written === 'true');
+
 /** Text that may be written without quotes in YAML, so editors must allow what they take for numbers and booleans. */
 export const text = z
   .string()

@@ -6,6 +6,7 @@ const count = new Intl.NumberFormat('en');
 
 /** What is told, as an e-mail in plain words. It has no address of a recipient. */
 export function notificationMail(told: Told): { readonly subject: string; readonly text: string } {
+  if (told.type === 'run.refused') return refusalMail(told);
   const { reason } = told.data;
   const because = reason === null ? [] : [`  because     ${printable(reason)}`];
   if (told.type === 'schedule.missed') {
@@ -37,7 +38,29 @@ export function notificationMail(told: Told): { readonly subject: string; readon
   };
 }
 
-function headline({ type, data: { recipients } }: Exclude<Told, { type: 'schedule.missed' }>): string {
+type ToldOf<Type> = Extract<Told, { readonly type: Type }>;
+
+function refusalMail({ data, timestamp }: ToldOf<'run.refused'>): ReturnType<typeof notificationMail> {
+  const { campaign, schedule, contacts, recipients, reason } = data;
+  const { read, invalid, duplicate, suppressed } = contacts;
+  return {
+    subject: `Campaign ${campaign}: refused, nothing was sent`,
+    text: [
+      `Campaign ${campaign}${schedule === null ? '' : `, schedule ${printable(schedule)}`}: Volley made no run, and nothing was sent.`,
+      `  contacts    ${read} read: ${invalid} invalid, ${duplicate} duplicate, ${suppressed} suppressed`,
+      `  recipients  ${recipients}`,
+      `  because     ${printable(reason)}`,
+      `  told of     run.refused, ${timestamp}`,
+      '',
+      'volley plan <campaign file>   shows it again, and sends nothing.',
+    ].join('\n'),
+  };
+}
+
+function headline({
+  type,
+  data: { recipients },
+}: Exclude<Told, ToldOf<'schedule.missed' | 'run.refused'>>): string {
   const total = count.format(recipients.total);
   if (type === 'run.paused') return `paused, ${count.format(recipients.pending)} of ${total} not sent`;
   const parts = [

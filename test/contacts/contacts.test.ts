@@ -39,7 +39,7 @@ async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () =
   const composition = compose(readCampaign(written, 'c.yaml'), target, header);
   const readAddress = addressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
-  return collectBatches(readContacts([await openGiven(rows)], composition, readAddress, onFiltered));
+  return collectBatches(readContacts([await openGiven(rows)], composition, readAddress, { onFiltered }));
 }
 
 describe('a row of the contact file', () => {

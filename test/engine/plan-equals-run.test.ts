@@ -91,7 +91,7 @@ test('a run is what its plan said: who is left out and why, how many requests, c
           `campaign: property
 account: sandbox
 channel: sms
-contacts: { file: [one.csv, two.csv], country: AU, columns: { Recipient: to }, suppressions: [stop.csv] }
+contacts: { file: [one.csv, two.csv], country: AU, columns: { Recipient: to }, suppressions: [stop.csv], allowEmpty: true, maxInvalid: 100% }
 message: { Message: "Hi [[name|there]]", SubAccount: "[[sub]]" }
 dispatch: { chunkSize: ${chunkSize} }
 `,

@@ -145,7 +145,7 @@ test('capitals make no difference in an e-mail address, which is sent to as it i
     `campaign: night
 account: sandbox
 channel: email
-contacts: { file: contacts.csv, suppressions: [stop.csv], notWithin: 7d }
+contacts: { file: contacts.csv, suppressions: [stop.csv], notWithin: 7d, allowEmpty: true }
 message: { EmailSubject: x, FromEmail: a@example.org, MessagePlain: Hello }
 `,
   );
@@ -166,7 +166,9 @@ message: { EmailSubject: x, FromEmail: a@example.org, MessagePlain: Hello }
 describe('an address that was sent to within the time of notWithin', () => {
   const contacts = 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n';
   const capped = (by: string) =>
-    writeCampaign(`file: contacts.csv, columns: { Recipient: to }, notWithin: { time: 7d, by: ${by} }`);
+    writeCampaign(
+      `file: contacts.csv, columns: { Recipient: to }, notWithin: { time: 7d, by: ${by} }, allowEmpty: true`,
+    );
 
   test('is left out, with the run that sent to it', async () => {
     await workspace.write('contacts.csv', contacts.replace('0412000002', '0412000009'));

@@ -47,7 +47,7 @@ async function write(
     `campaign: test
 account: sandbox
 channel: sms
-contacts: { file: contacts.csv, country: AU, columns: { Recipient: to } }
+contacts: { file: contacts.csv, country: AU, columns: { Recipient: to }, maxInvalid: 100% }
 message: { ${message} }
 dispatch: { chunkSize: 2 }
 ${more}

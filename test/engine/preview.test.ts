@@ -118,7 +118,8 @@ describe('the preview counts what a run of the same campaign would have', () => 
   });
 
   test('of nobody', async () => {
-    expect(await preview([], { message: '{ Message: Hello }' })).toMatchObject({
+    const parts = { message: '{ Message: Hello }', contacts: ', allowEmpty: true' };
+    expect(await preview([], parts)).toMatchObject({
       contacts: { read: 0, invalid: 0, duplicate: 0, suppressed: 0 },
       recipients: 0,
       requests: 0,
@@ -175,7 +176,10 @@ describe('contacts left out', () => {
 
   test('are all counted, and twenty of them shown', async () => {
     const rows = Array.from({ length: 30 }, (_, index) => `n/a,A,${index}`);
-    const { contacts, rejected } = await preview(rows, { message: '{ Message: Hello }' });
+    const { contacts, rejected } = await preview(rows, {
+      message: '{ Message: Hello }',
+      contacts: ', allowEmpty: true, maxInvalid: 100%',
+    });
     expect(contacts).toEqual({ read: 30, invalid: 30, duplicate: 0, suppressed: 0 });
     expect(rejected.map(({ line }) => line)).toEqual(Array.from({ length: 20 }, (_, index) => index + 2));
   });

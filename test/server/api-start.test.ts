@@ -193,6 +193,23 @@ describe('what cannot be started', () => {
     expect(json).toEqual({ campaigns: ['dear.yaml', 'link.yaml', 'payroll.yaml', 'watched.yaml'] });
   });
 
+  test('a campaign of whose contacts no recipient is left is refused, and its notify is to report it', async () => {
+    const before = await runsOf();
+    const notify = 'notify: [{ on: [refused], email: { to: [ops@example.org] } }]\n';
+    const nobody = smsCampaignYaml.replace('country: AU', 'where: [{ column: name, equals: none }]');
+    await scene.workspace.write('campaigns/nobody.yaml', `${nobody}${notify}`);
+    const { status, json } = await start('nobody.yaml', 'nobody');
+    await rm(`${scene.workspace.folder}/campaigns/nobody.yaml`);
+    expect([status, json?.['kind'], json?.['detail']]).toEqual([
+      422,
+      'input',
+      expect.stringContaining('"contacts.where" leaves out all rows (4)'),
+    ]);
+    expect(await runsOf()).toBe(before);
+    const { rows } = await scene.opened.ledger.pool.query(`SELECT event, state FROM notifications`);
+    expect(rows).toEqual([{ event: 'refused', state: 'due' }]);
+  });
+
   test('a campaign that would cost too much is refused in the words of the command line, and nothing is left of it', async () => {
     const before = await runsOf();
     const { status, json } = await start('dear.yaml', 'dear');

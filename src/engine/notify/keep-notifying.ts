@@ -96,9 +96,7 @@ async function tellAndNote(
   left: LeftToOthers,
 ): Promise<void> {
   const { notification, event } = taken;
-  const subject =
-    taken.about.kind === 'run' ? { run: taken.about.run } : { schedule: taken.about.missed.schedule };
-  const about = { notification, event, ...subject };
+  const about = { notification, event, ...subjectOf(taken) };
   try {
     const telling = await tell(context, taken, tools, cutOff).catch((error: unknown): Telling => {
       return { kind: 'not told', problem: reasonOf(error) };
@@ -112,6 +110,18 @@ async function tellAndNote(
       { ...about, reason: reasonOf(error) },
       'what became of a notification could not be noted; it is told again',
     );
+  }
+}
+
+/** As the log names it. */
+function subjectOf({ about }: TakenNotification): Readonly<Record<string, string>> {
+  switch (about.kind) {
+    case 'run':
+      return { run: about.run };
+    case 'schedule':
+      return { schedule: about.missed.schedule };
+    case 'refusal':
+      return { campaign: about.refused.campaign };
   }
 }
 

@@ -111,10 +111,23 @@ function campaignFileOf(
   { about }: TakenNotification,
   { settings, campaigns }: TellingTools,
 ): string | undefined {
-  if (about.kind === 'run') return about.campaignFile ?? undefined;
-  return campaigns === undefined
+  const schedule = scheduleOf(about);
+  if (about.kind !== 'schedule' && schedule === null) return about.campaignFile ?? undefined;
+  return campaigns === undefined || schedule === null
     ? undefined
-    : resolve(settings.workingFolder, join(campaigns, about.missed.schedule));
+    : resolve(settings.workingFolder, join(campaigns, schedule));
+}
+
+/** The schedule that a notification is about, if any. */
+function scheduleOf(about: TakenNotification['about']): string | null {
+  switch (about.kind) {
+    case 'run':
+      return null;
+    case 'schedule':
+      return about.missed.schedule;
+    case 'refusal':
+      return about.schedule;
+  }
 }
 
 /** What a program needs to find others and to write in its language; nothing that could be a secret. */
@@ -128,11 +141,13 @@ function environmentOf(
     const value = environment[name];
     return value === undefined ? [] : [[name, value]];
   });
+  const schedule = scheduleOf(about);
   return {
     ...Object.fromEntries(kept),
     VOLLEY_NOTIFICATION: notification,
     VOLLEY_EVENT: event,
-    ...(about.kind === 'run' ? { VOLLEY_RUN: about.run } : { VOLLEY_SCHEDULE: about.missed.schedule }),
+    ...(about.kind === 'run' && { VOLLEY_RUN: about.run }),
+    ...(schedule !== null && { VOLLEY_SCHEDULE: schedule }),
   };
 }
 

@@ -16,6 +16,9 @@ export async function describeEvent(
   if (about.kind === 'schedule') {
     return { type: 'schedule.missed', timestamp, data: { ...about.missed, reason } };
   }
-  if (event === 'missed') throw new Error(`run ${about.run} cannot be missed`);
+  if (about.kind === 'refusal') {
+    return { type: 'run.refused', timestamp, data: { ...about.refused, schedule: about.schedule } };
+  }
+  if (event === 'missed' || event === 'refused') throw new Error(`run ${about.run} cannot be ${event}`);
   return { type: `run.${event}`, timestamp, data: { ...(await requireSummary(context, about.run)), reason } };
 }

@@ -1,8 +1,10 @@
 import { checkBudget } from '../../campaign/budget.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { frozenTargets } from '../../campaign/notify.ts';
+import { checkRecipients } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
 import type { Contact } from '../../domain/contacts.ts';
+import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { inSession } from '../../ledger/connection.ts';
 import { expandRun } from '../../ledger/contacts/expand.ts';
@@ -10,6 +12,7 @@ import type { PlannedRun } from '../../ledger/contacts/planned-run.ts';
 import { stageContacts } from '../../ledger/contacts/stage.ts';
 import { stageSuppressions } from '../../ledger/contacts/suppress.ts';
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
+import { insertRefusals } from '../../ledger/notifications/refusals.ts';
 import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
@@ -37,6 +40,8 @@ export type PlanProgress = {
 export type PlanOptions = {
   /** Something that is committed together with the run; where it fails, there is no run. */
   readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
+  /** Where the run is refused because of its contacts; `noteRefusal` by default. */
+  readonly onRefused?: (refused: RefusedRun) => Promise<unknown>;
 };
 
 /**
@@ -45,6 +50,7 @@ export type PlanOptions = {
  *
  * @param kept what the campaign was prepared with
  * @returns the run's id
+ * @throws RefusedRunError when the contacts are not such that a run is made of them
  * @throws InputError when the run would cost more than its budget, or somebody would miss a deadline that is not to be
  *   missed; there is none then
  */
@@ -53,7 +59,36 @@ export async function planRun(
   prepared: PreparedCampaign,
   kept: KeptFiles,
   progress: PlanProgress,
-  { alongside }: PlanOptions = {},
+  { alongside, onRefused }: PlanOptions = {},
+): Promise<string> {
+  try {
+    return await planContacts(context, prepared, kept, progress, alongside);
+  } catch (error) {
+    if (error instanceof RefusedRunError)
+      await (onRefused ?? ((refused) => noteRefusal(context, prepared, refused)))(error.refused);
+    throw error;
+  }
+}
+
+/**
+ * Notes that the targets of the campaign's `notify` are to be told that the run was refused.
+ *
+ * @returns the notifications
+ */
+export function noteRefusal(
+  { ledger, now }: EngineContext,
+  { campaign, absolutePath: campaignFile }: PreparedCampaign,
+  refused: RefusedRun,
+): Promise<readonly string[]> {
+  return insertRefusals(ledger.pool, frozenTargets(campaign.value), { refused, campaignFile }, now());
+}
+
+async function planContacts(
+  context: EngineContext,
+  prepared: PreparedCampaign,
+  kept: KeptFiles,
+  progress: PlanProgress,
+  alongside: PlanOptions['alongside'],
 ): Promise<string> {
   const { campaign, account, composition, files, contacts, contactFiles, suppressionLists } = prepared;
   const definition = campaign.value;
@@ -119,7 +154,9 @@ export async function planRun(
           await insertNotifyList(session, run, frozenTargets(definition), prepared.absolutePath);
           await gate.enqueue(session);
         },
-        approve: (totals) => {
+        approve: (totals, leftOut) => {
+          const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
+          checkRecipients(campaign, prepared.found(), { ...leftOut, recipients });
           const estimate = estimateCost(totals, definition.channel, rates, now);
           checkBudget(campaign, estimate);
           gate.weigh(totals, estimate);

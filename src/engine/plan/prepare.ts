@@ -10,7 +10,8 @@ import { openTariffs } from '../../campaign/tariffs.ts';
 import { type AddressReader, addressReader } from '../../contacts/address.ts';
 import { readContacts } from '../../contacts/contacts.ts';
 import type { ContactFile } from '../../contacts/read.ts';
-import type { Contact } from '../../domain/contacts.ts';
+import { openTally } from '../../contacts/tally.ts';
+import type { Contact, ContactFindings } from '../../domain/contacts.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readAccount } from '../../gateway/accounts.ts';
@@ -48,8 +49,8 @@ export type PreparedCampaign = {
   readonly contactBytes: number | undefined;
   /** The rows of the contact files, mapped and checked, in batches. Can be read once. */
   readonly contacts: AsyncIterable<readonly Contact[]>;
-  /** Rows that `contacts.where` has left out so far: they are no part of the run. */
-  readonly filtered: () => number;
+  /** What has been read of the contacts so far. */
+  readonly found: () => ContactFindings;
   /** Addresses that the campaign itself says are not to be sent to. */
   readonly suppressionLists: SuppressionLists;
   /** For who does not read the contacts to their end. */
@@ -139,22 +140,20 @@ async function prepareContacts(
   const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
   const suppressionLists = await openSuppressionLists(campaign, path, settings);
   const contactBytes = await contactFileBytes(campaign, path, settings);
-  let filtered = 0;
-  const contacts = files.checkContacts(
-    readContacts(contactFiles, composition, readAddress, () => {
-      filtered++;
-    }),
-  );
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
+  const tally = openTally(campaign.value.channel, composition.recipientColumn, nameOf);
+  const contacts = files.checkContacts(readContacts(contactFiles, composition, readAddress, tally.watch));
   return {
     ...opened,
     absolutePath: resolve(settings.workingFolder, path),
     contactBytes,
     files,
-    contacts: chargeCodes
-      ? checkChargeCodes(contacts, chargeCodes, nameOf, campaign.locate(['chargeCodes']))
-      : contacts,
-    filtered: () => filtered,
+    contacts: tally.count(
+      chargeCodes
+        ? checkChargeCodes(contacts, chargeCodes, nameOf, campaign.locate(['chargeCodes']))
+        : contacts,
+    ),
+    found: tally.found,
     suppressionLists,
     close: async () => {
       await Promise.all([suppressionLists.close(), closeContactFiles(contactFiles)]);

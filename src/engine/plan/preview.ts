@@ -2,6 +2,7 @@ import { checkBudget } from '../../campaign/budget.ts';
 import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
 import type { FieldSource } from '../../campaign/mapping.ts';
 import type { MergePlan } from '../../campaign/merge.ts';
+import { checkRecipients } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
 import type { ContactFile } from '../../contacts/read.ts';
 import type { Contact, RejectedContact, Rejection } from '../../domain/contacts.ts';
@@ -76,11 +77,12 @@ export type PreviewContext = Pick<EngineContext, 'now'> & Partial<Pick<EngineCon
  * what they are sent.
  *
  * @param context without a ledger, only the campaign's own suppression lists are looked at
+ * @throws RefusedRunError when the contacts are not such that a run is made of them
  * @throws InputError when the plan would cost more than its budget, or has one and its cost cannot be told; or when somebody
  *   would miss a deadline that is not to be missed
  */
 export async function previewCampaign(
-  { campaign, account, composition, contactFiles, contacts, filtered, suppressionLists }: PreparedCampaign,
+  { campaign, account, composition, contactFiles, contacts, found, suppressionLists }: PreparedCampaign,
   context: PreviewContext,
 ): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
@@ -147,6 +149,8 @@ export async function previewCampaign(
     for (const contact of batch) take(contact);
   }
 
+  const { duplicate, suppressed } = counts;
+  checkRecipients(campaign, found(), { duplicate, suppressed, recipients: lineOfAddress.size });
   const totals = planned.totals();
   const sizes = planned.envelopeSizes();
   const cost = estimateCost(totals, channel, tariffs.rates(), now);
@@ -165,7 +169,7 @@ export async function previewCampaign(
     channel,
     files: contactFiles.map(({ name, format }) => ({ name, ...format() })),
     contacts: counts,
-    filtered: composition.filter ? filtered() : null,
+    filtered: composition.filter ? found().filtered : null,
     mapping: composition.mapping,
     recipients: lineOfAddress.size,
     requests: sizes.reduce((sum, size) => sum + Math.ceil(size / dispatch.chunkSize), 0),

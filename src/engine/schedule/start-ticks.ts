@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { writtenSchedule } from '../../campaign/schedule.ts';
-import { InputError } from '../../domain/problems.ts';
+import { InputError, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { inSession } from '../../ledger/connection.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';
@@ -79,8 +79,12 @@ async function startOrEnd(
 ): Promise<TickEnd | undefined> {
   const times = writtenSchedule.parse(tick.times);
   const { schedule, dueAt, lastRun } = tick;
-  const end = async (kind: 'skipped' | 'missed' | 'failed', reason: string): Promise<TickEnd> => {
-    await endTick(context.ledger.pool, tick, kind, reason);
+  const end = async (
+    kind: 'skipped' | 'missed' | 'failed',
+    reason: string,
+    refused?: RefusedRun,
+  ): Promise<TickEnd> => {
+    await endTick(context.ledger.pool, tick, kind, reason, refused);
     return { kind, reason, schedule, dueAt };
   };
   if (lastRun !== null && times.overlap === 'skip') return end('skipped', `run ${lastRun} is not over`);
@@ -93,6 +97,7 @@ async function startOrEnd(
     return run === undefined ? undefined : { kind: 'started', run, schedule, dueAt };
   } catch (error) {
     if (error instanceof NothingNewError) return end('skipped', error.message);
+    if (error instanceof RefusedRunError) return end('failed', error.message, error.refused);
     if (error instanceof InputError) return end('failed', error.message);
     throw error;
   }
@@ -117,6 +122,8 @@ async function planTick(
       kept,
       { onRead: () => undefined, onExpand: () => undefined },
       {
+        // The end of the tick reports it.
+        onRefused: async () => undefined,
         alongside: async (client, planned) => {
           if (await startTick(client, tick, planned)) return;
           taken.abort();

@@ -4,7 +4,7 @@ import { storeRunFiles } from '../runs/files.ts';
 import { planSlices } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
 import { insertContactFiles, insertRejectedContacts, insertRequests, insertRun } from './insert-run.ts';
-import { type BillingTotal, hasTariffs, type PlannedRun } from './planned-run.ts';
+import { type BillingTotal, hasTariffs, type LeftOutCounts, type PlannedRun } from './planned-run.ts';
 import { comparedAddress, leaveOutSuppressed } from './suppress.ts';
 import { insertWindows, numberWindows, readPortions } from './windows.ts';
 
@@ -33,7 +33,8 @@ export async function expandRun(
   await numberWindows(client, run.window);
   const windowed = run.window !== undefined;
   await sizeEnvelopes(client, run.chunkSize, windowed);
-  run.approve(hasTariffs(run) ? await totalByTariff(client) : await totalBilling(client));
+  const totals = hasTariffs(run) ? await totalByTariff(client) : await totalBilling(client);
+  run.approve(totals, await countLeftOut(client));
   run.forecast?.(await readPortions(client, windowed, lastShown));
   await insertRun(client, run);
   if (windowed) await insertWindows(client, run.run);
@@ -144,6 +145,15 @@ async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number, windowed:
     [chunkSize],
   );
   await client.query('ANALYZE sized_envelopes');
+}
+
+async function countLeftOut(client: pg.PoolClient): Promise<LeftOutCounts> {
+  const { rows } = await client.query<LeftOutCounts>(`
+    SELECT count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,
+           count(*) FILTER (WHERE reason = 'suppressed')::integer AS suppressed
+    FROM left_out
+  `);
+  return rows[0] ?? { duplicate: 0, suppressed: 0 };
 }
 
 async function totalBilling(client: pg.PoolClient): Promise<BillingTotal[]> {

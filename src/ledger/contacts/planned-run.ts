@@ -36,9 +36,12 @@ export type PlannedRun = {
   /** Puts the first slices into the queue, in the same transaction. */
   readonly enqueue: (client: pg.PoolClient) => Promise<unknown>;
   /** Looks at what the run would be; when it throws, there is no run. */
-  readonly approve: (totals: readonly BillingTotal[]) => void;
+  readonly approve: (totals: readonly BillingTotal[], leftOut: LeftOutCounts) => void;
   readonly createdAt: Date;
 };
+
+/** Contacts that expansion left out; those that import left out are not among them. */
+export type LeftOutCounts = { readonly duplicate: number; readonly suppressed: number };
 
 /** Recipients of a run who are billed alike, by one tariff. `parts`: SMS parts, null in other channels. */
 export type BillingTotal = {

@@ -37,6 +37,18 @@ export async function listRunNotifications(
   return rows;
 }
 
+/** Some notifications, by their ids. */
+export async function listNotifications(
+  pool: pg.Pool,
+  ids: readonly string[],
+): Promise<ListedNotification[]> {
+  const { rows } = await pool.query<ListedNotification>(
+    `SELECT ${columns} FROM notifications WHERE notification = ANY ($1::uuid[]) ORDER BY place`,
+    [ids],
+  );
+  return rows;
+}
+
 export type ScheduleNotification = ListedNotification & { readonly schedule: string };
 
 /** Of times of schedules that made no run: those that were not told, the newest first. */

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { MissedTimes, NotifiedEvent } from '../../domain/notify.ts';
+import type { RefusedRun } from '../../domain/problems.ts';
 
 /** Something that is to be told to somebody; taken, so that nobody else tells it now. */
 export type TakenNotification = {
@@ -11,7 +12,13 @@ export type TakenNotification = {
   readonly target: unknown;
   readonly about:
     | { readonly kind: 'run'; readonly run: string; readonly campaignFile: string | null }
-    | { readonly kind: 'schedule'; readonly missed: MissedTimes };
+    | { readonly kind: 'schedule'; readonly missed: MissedTimes }
+    | {
+        readonly kind: 'refusal';
+        readonly refused: RefusedRun;
+        readonly schedule: string | null;
+        readonly campaignFile: string | null;
+      };
   readonly reason: string | null;
   readonly notedAt: Date;
   /** Earlier ones. */
@@ -29,6 +36,7 @@ type DbTakenRow = Pick<
   readonly campaign_file: string | null;
   readonly schedule: string | null;
   readonly missed: Omit<MissedTimes, 'schedule'> | null;
+  readonly refused: RefusedRun | null;
   readonly noted_at: Date;
 };
 
@@ -58,21 +66,22 @@ export async function takeNotification(
       FOR UPDATE SKIP LOCKED
     ) due
     WHERE n.notification = due.notification
-    RETURNING n.notification, takings, event, target, run_id, campaign_file, schedule, missed, reason, noted_at,
-              attempts, body
+    RETURNING n.notification, takings, event, target, run_id, campaign_file, schedule, missed, refused,
+              reason, noted_at, attempts, body
     `,
     [ignored, now, until],
   );
   const [row] = rows;
   if (!row) return undefined;
-  const { run_id: run, schedule, missed, takings: taking, campaign_file: campaignFile } = row;
-  const { notification, event, target, reason, noted_at: notedAt, attempts, body } = row;
-  const about =
-    run !== null
-      ? ({ kind: 'run', run, campaignFile } as const)
-      : missed !== null && schedule !== null
-        ? ({ kind: 'schedule', missed: { ...missed, schedule } } as const)
-        : undefined;
-  if (!about) throw new Error(`notification ${notification} is about nothing`);
-  return { notification, taking, event, target, about, reason, notedAt, attempts, body };
+  const { takings: taking, notification, event, target, reason, noted_at: notedAt, attempts, body } = row;
+  return { notification, taking, event, target, about: subjectOf(row), reason, notedAt, attempts, body };
+}
+
+function subjectOf(row: DbTakenRow): TakenNotification['about'] {
+  const { run_id: run, schedule, missed, refused, campaign_file: campaignFile } = row;
+  if (run !== null) return { kind: 'run', run, campaignFile };
+  if (row.event === 'refused' && refused !== null)
+    return { kind: 'refusal', refused, schedule, campaignFile };
+  if (missed !== null && schedule !== null) return { kind: 'schedule', missed: { ...missed, schedule } };
+  throw new Error(`notification ${row.notification} is about nothing`);
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Actor } from '../../domain/access.ts';
+import type { RefusedRun } from '../../domain/problems.ts';
 import type { TickState } from '../../domain/runs.ts';
 
 /** A schedule of which not all ticks are noted. */
@@ -102,16 +103,24 @@ export async function startTick(
   return rowCount === 1;
 }
 
-/** `due → skipped | missed | failed` */
+/**
+ * `due → skipped | missed | failed`
+ *
+ * @param refused of a run that was refused because of its contacts
+ */
 export async function endTick(
   pool: pg.Pool,
   { schedule, dueAt }: TickKey,
   state: Exclude<TickState, 'due' | 'started'>,
   reason: string,
+  refused?: RefusedRun,
 ): Promise<void> {
   await pool.query(
-    `UPDATE ticks SET state = $3, reason = $4 WHERE schedule = $1 AND due_at = $2 AND state = 'due'`,
-    [schedule, dueAt, state, reason],
+    `
+    UPDATE ticks SET state = $3, reason = $4, refused = $5
+    WHERE schedule = $1 AND due_at = $2 AND state = 'due'
+    `,
+    [schedule, dueAt, state, reason, refused ? JSON.stringify(refused) : null],
   );
 }
 

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { percentage, truth, wholeNumber } from '../platform/scalars.ts';
+
+/** What keeps a broken export from becoming a run: keys of `contacts`. */
+
+const mostRows = 999_999_999;
+
+export const guardKeys = {
+  allowEmpty: truth
+    .default(false)
+    .describe(
+      'Whether a run may have no recipient. Without it, Volley refuses a run of which no recipient is left, and says why.',
+    ),
+  maxInvalid: z
+    .union(
+      [
+        percentage.transform((share) => ({ share })),
+        z
+          .string()
+          .regex(/^\d{1,9}$/)
+          .transform((rows) => ({ rows: Number(rows) })),
+      ],
+      { error: 'expected a share such as 50%, or a number of rows' },
+    )
+    .meta({ type: ['string', 'integer'], default: '50%' })
+    .default({ share: 0.5 })
+    .describe(
+      'The most invalid rows that a run may have: a share such as 5%, or a number. Of more, Volley refuses the run. Rows without an address do not count.',
+    ),
+  minRecipients: wholeNumber(0, mostRows, 0).describe(
+    'The fewest recipients that a run may have. Of fewer, Volley refuses the run.',
+  ),
+};
+
+export type Guards = {
+  readonly allowEmpty: boolean;
+  readonly maxInvalid: { readonly share: number } | { readonly rows: number };
+  readonly minRecipients: number;
+};
+
+export function guardsAgree({
+  allowEmpty,
+  minRecipients,
+}: Pick<Guards, 'allowEmpty' | 'minRecipients'>): boolean {
+  return !allowEmpty || minRecipients === 0;
+}

@@ -1,0 +1,94 @@
+import type { ContactFindings } from '../domain/contacts.ts';
+import { type Problem, RefusedRunError } from '../domain/problems.ts';
+import type { Campaign } from './campaign.ts';
+import type { Guards } from './guards-definition.ts';
+
+/** What is left of the contacts that were read. */
+export type LeftOfContacts = {
+  readonly duplicate: number;
+  readonly suppressed: number;
+  readonly recipients: number;
+};
+
+const count = new Intl.NumberFormat('en');
+
+/**
+ * Holds a plan against `contacts.allowEmpty`, `contacts.maxInvalid` and `contacts.minRecipients`.
+ *
+ * @throws RefusedRunError with the likely cause and the first invalid rows
+ */
+export function checkRecipients(
+  { value: { campaign, contacts }, locate }: Campaign,
+  found: ContactFindings,
+  left: LeftOfContacts,
+): void {
+  const faults = faultsOf(contacts, found, left);
+  if (faults.length === 0) return;
+  const problems = faults.map(({ key, what }): Problem => ({ where: locate(['contacts', key]), what }));
+  const examples = found.examples.map(
+    ({ file, line, detail }): Problem => ({ where: `${file}:${line}`, what: `${detail}.` }),
+  );
+  const { read, invalid } = found;
+  const { recipients, duplicate, suppressed } = left;
+  const reason = faults.map(({ what }) => what).join(' ');
+  const counts = { read, invalid, duplicate, suppressed };
+  throw new RefusedRunError({ campaign, contacts: counts, recipients, reason }, [...problems, ...examples]);
+}
+
+type Fault = { readonly key: keyof Guards; readonly what: string };
+
+function faultsOf(guards: Guards, found: ContactFindings, left: LeftOfContacts): Fault[] {
+  const faults: Fault[] = [];
+  const why = whyLeftOut(found, left);
+  const withAddress = found.read - found.empty;
+  const invalid = found.invalid - found.empty;
+  if (left.recipients === 0 && !guards.allowEmpty) {
+    const what = `No recipient is left, so Volley makes no run: ${why}. Where such a run is right, set "contacts.allowEmpty: true".`;
+    return [{ key: 'allowEmpty', what }];
+  }
+  const { maxInvalid } = guards;
+  const isOver = 'share' in maxInvalid ? invalid > maxInvalid.share * withAddress : invalid > maxInvalid.rows;
+  if (isOver) {
+    const most = 'share' in maxInvalid ? percent(maxInvalid.share) : counted(maxInvalid.rows, 'row');
+    const what = `More rows are invalid than "contacts.maxInvalid" allows (${most}), so Volley makes no run: ${why}.`;
+    faults.push({ key: 'maxInvalid', what });
+  }
+  if (left.recipients < guards.minRecipients) {
+    const few = `${counted(left.recipients, 'recipient')} ${left.recipients === 1 ? 'is' : 'are'}`;
+    const what = `Only ${few} left, and "contacts.minRecipients" is ${count.format(guards.minRecipients)}, so Volley makes no run: ${why}.`;
+    faults.push({ key: 'minRecipients', what });
+  }
+  return faults;
+}
+
+/** Half a sentence: `2,539 of 2,539 invalid (2,539 …)`. */
+function whyLeftOut(
+  { read, filtered, invalid, causes }: ContactFindings,
+  { duplicate, suppressed }: LeftOfContacts,
+): string {
+  if (read === 0) {
+    return filtered > 0
+      ? `"contacts.where" leaves out all rows (${count.format(filtered)})`
+      : 'the contact files have a header and no row';
+  }
+  const parts = [
+    [invalid, `invalid (${causes.join('; ')})`],
+    [duplicate, 'duplicate'],
+    [suppressed, 'suppressed'],
+  ] as const;
+  const [first, ...others] = parts.filter(([rows]) => rows > 0);
+  if (!first) return `${count.format(read)} rows were read`;
+  const verb = first[0] === 1 ? 'is' : 'are';
+  return [
+    `${count.format(first[0])} of ${counted(read, 'row')} ${verb} ${first[1]}`,
+    ...others.map(([rows, what]) => `${count.format(rows)} ${what}`),
+  ].join(', ');
+}
+
+function counted(number: number, what: string): string {
+  return `${count.format(number)} ${what}${number === 1 ? '' : 's'}`;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toFixed(3))}%`;
+}

@@ -1,0 +1,99 @@
+import type { Contact, ContactFindings, RejectedContact } from '../domain/contacts.ts';
+import type { Channel } from '../domain/message.ts';
+import { fullNumberWithoutPlus } from '../platform/phone-countries.ts';
+import type { RowWatch } from './contacts.ts';
+
+/** Counts contacts as they go by, and what is wrong with them; nothing of a row is kept but a few examples. */
+export type ContactTally = {
+  /** For the reader of the rows. */
+  readonly watch: RowWatch;
+  /** Passes contacts on, and counts them. */
+  readonly count: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
+  readonly found: () => ContactFindings;
+};
+
+/** Invalid rows, causes and calling codes that are shown. */
+const shownExamples = 3;
+const shownCauses = 3;
+const shownCodes = 2;
+
+const written = new Intl.NumberFormat('en');
+
+/** @param nameOf a contact file's name as errors show it */
+export function openTally(
+  channel: Channel,
+  recipientColumn: string,
+  nameOf: (file: number) => string,
+): ContactTally {
+  const counts = { read: 0, filtered: 0, invalid: 0 };
+  const addresses = { empty: 0, withoutCountry: 0, wrong: 0 };
+  const byColumn = new Map<string, number>();
+  const byCallingCode = new Map<string, number>();
+  const examples: RejectedContact[] = [];
+
+  const kind = channel === 'email' ? 'e-mail address' : 'phone number';
+  const causes = (): string[] => {
+    const ofAddresses = addresses.empty + addresses.withoutCountry + addresses.wrong;
+    const others = [...byColumn].map(([column, rows]): [number, string] => {
+      const rest = column === recipientColumn ? rows - ofAddresses : rows;
+      return [rest, column === '' ? 'cannot be read as rows' : `because of "${column}"`];
+    });
+    const main: [number, string][] = [
+      [addresses.withoutCountry, `without a country code, and the campaign sets no "contacts.country"`],
+      [addresses.empty, `with an empty "${recipientColumn}"`],
+      [addresses.wrong, `whose "${recipientColumn}" is no ${kind} that can be sent to`],
+      ...others,
+    ];
+    const codes = [...byCallingCode].map(([code, rows]): [number, string] => [
+      rows,
+      `beginning with ${code}`,
+    ]);
+    const shown = [...commonest(main, shownCauses), ...commonest(codes, shownCodes)];
+    return shown.map(([rows, what]) => `${written.format(rows)} ${what}`);
+  };
+
+  return {
+    watch: {
+      onFiltered: () => {
+        counts.filtered++;
+      },
+      onWrongAddress: (text, country) => {
+        const given = text.trim();
+        if (given === '') addresses.empty++;
+        else if (channel !== 'email' && country === undefined && !given.startsWith('+'))
+          addresses.withoutCountry++;
+        else addresses.wrong++;
+        const full = channel === 'email' ? undefined : fullNumberWithoutPlus(given);
+        if (!full) return;
+        const whose = full.country === undefined ? '' : `, the calling code of ${full.country}`;
+        add(byCallingCode, `${full.callingCode}${whose}`);
+      },
+    },
+    async *count(contacts) {
+      for await (const batch of contacts) {
+        counts.read += batch.length;
+        for (const contact of batch) {
+          if (contact.kind !== 'rejected') continue;
+          const { file, line, column, reason, detail } = contact;
+          counts.invalid++;
+          add(byColumn, column);
+          if (examples.length < shownExamples)
+            examples.push({ file: nameOf(file), line, column, reason, detail });
+        }
+        yield batch;
+      }
+    },
+    found: () => ({ ...counts, empty: addresses.empty, causes: causes(), examples }),
+  };
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function commonest(causes: readonly [number, string][], most: number): [number, string][] {
+  return causes
+    .filter(([rows]) => rows > 0)
+    .toSorted(([one], [other]) => other - one)
+    .slice(0, most);
+}
