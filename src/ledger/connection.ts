@@ -44,7 +44,16 @@ export function knexConfiguration(connection: DatabaseConnection): Knex.Config {
   return {
     client: 'pg',
     connection: { ...connection },
-    pool: { min: 0, max: 4 },
+    pool: {
+      min: 0,
+      max: 4,
+      afterCreate: (client: pg.ClientBase, done: (failure: unknown, client: pg.ClientBase) => void) => {
+        applySettings(client, everySession).then(
+          () => done(null, client),
+          (failure: unknown) => done(failure, client),
+        );
+      },
+    },
     // Its words of broken connections would stand among results; the failure itself is met by who asked.
     log: { warn: () => undefined, error: () => undefined },
     migrations: {
@@ -124,9 +133,16 @@ export async function openLedger(
   hashKey: HashKey | null = null,
 ): Promise<Ledger> {
   const knex = connectLedger(connection);
-  const pool = new pg.Pool({ ...connection, ...noticeSilence, max: 10 });
-  const hot = new pg.Pool({ ...connection, ...noticeSilence, max: 4, onConnect: planForKeys });
-  const watch = new pg.Pool({ ...connection, ...noticeSilence, ...answerSoon, max: 2 });
+  const openPool = (settings: PlannerSettings, options: pg.PoolConfig): pg.Pool =>
+    new pg.Pool({
+      ...connection,
+      ...noticeSilence,
+      ...options,
+      onConnect: (client) => applySettings(client, settings),
+    });
+  const pool = openPool(everySession, { max: 10 });
+  const hot = openPool(plannedByKeys, { max: 4 });
+  const watch = openPool(everySession, { ...answerSoon, max: 2 });
   const connections = new Set<pg.PoolClient>();
   for (const each of [pool, hot, watch]) {
     // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
@@ -175,19 +191,38 @@ const noticeSilence = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
  */
 const answerSoon = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };
 
+/** How a session of Volley's plans; by setting. */
+type PlannerSettings = Readonly<Record<string, string>>;
+
+/**
+ * For every session. Compiling pays where rows are counted in tens of millions; where it is on (the default of a stock
+ * Postgres), a mistaken estimate has a statement of a millisecond compiled for a second, and again each time it runs.
+ */
+const everySession: PlannerSettings = { jit: 'off' };
+
 /**
  * A claim is planned anew each time, at 1 ms for 0.4 ms of work, unless generic plans are asked for. And such a plan is
  * made when the run's first attempts are written, and kept: it would read the whole table forever after, because then
- * there was next to nothing in it.
+ * there was next to nothing in it. So claim and settle are written so that each has a plan by keys, and these settings
+ * leave the planner no other. A statement that cannot do without what is off here would cost 10^10, which leaves no
+ * difference to compare; `test/ledger/hot-plans.test.ts` sees that there is none.
  */
-async function planForKeys(client: pg.ClientBase): Promise<void> {
+const plannedByKeys: PlannerSettings = {
+  ...everySession,
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_mergejoin: 'off',
+  enable_hashjoin: 'off',
+};
+
+async function applySettings(client: pg.ClientBase, settings: PlannerSettings): Promise<void> {
   // Only what the database knows: others that speak Postgres's protocol have other planners.
-  await client.query(`
-    SELECT set_config(name, value, false)
-    FROM (VALUES ('plan_cache_mode', 'force_generic_plan'), ('enable_seqscan', 'off'),
-                 ('enable_mergejoin', 'off'), ('enable_hashjoin', 'off')) AS wanted (name, value)
-    JOIN pg_settings USING (name)
-  `);
+  await client.query(
+    `SELECT set_config(name, value, false)
+     FROM unnest($1::text[], $2::text[]) AS wanted (name, value)
+     JOIN pg_settings USING (name)`,
+    [Object.keys(settings), Object.values(settings)],
+  );
 }
 
 /** Postgres's own version, such as `18.4`. */

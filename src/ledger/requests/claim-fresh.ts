@@ -39,6 +39,7 @@ export async function claimFreshRequests(
 ): Promise<FreshClaim[]> {
   // What another transaction is changing is passed by: all slices of a process wait for this statement, and that of a run
   // which is being cancelled takes its time.
+  // Suppressions are looked up an address at a time (LIMIT 1): no plan can read all of them to join them.
   // An envelope comes with the first of the requests in a row that share it: they are numbered by it.
   const { rows } = await pool.query<DbFreshRequest>({
     name: 'claim-fresh-requests',
@@ -71,16 +72,21 @@ export async function claimFreshRequests(
           SELECT
           FROM chunks k
           CROSS JOIN LATERAL unnest(k.addresses) AS r (address)
-          JOIN suppressions s ON s.channel = b.channel AND s.address = lower(r.address COLLATE "C")
+          CROSS JOIN LATERAL (
+            SELECT FROM suppressions WHERE channel = b.channel AND address = lower(r.address COLLATE "C") LIMIT 1
+          ) s
           WHERE k.run_id = b.run_id AND k.request = b.request
         ))
         AND (NOT b.has_hashed OR (${keyFits('$8', '$9')} AND NOT EXISTS (
           SELECT
           FROM chunks k
           CROSS JOIN LATERAL unnest(k.addresses) AS r (address)
-          JOIN hashed_suppressions s
-            ON s.channel = b.channel
-           AND s.hash = ${hashedAddress('b.channel', 'lower(r.address COLLATE "C")', '$8', '$9')}
+          CROSS JOIN LATERAL (
+            SELECT
+            FROM hashed_suppressions
+            WHERE channel = b.channel AND hash = ${hashedAddress('b.channel', 'lower(r.address COLLATE "C")', '$8', '$9')}
+            LIMIT 1
+          ) s
           WHERE k.run_id = b.run_id AND k.request = b.request
         )))
       RETURNING b.place, q.run_id, q.request, q.message_id, q.envelope, q.owner

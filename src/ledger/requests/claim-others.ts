@@ -32,14 +32,15 @@ export async function claimOtherRequests(
   key: HashKey | null,
 ): Promise<Claim> {
   // Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
-  // what `left_out` has written. Suppressions may be millions, and a plan that reads them all for one batch would be
-  // ruinous: the list of addresses and the ORDER BY keep it to look-ups in their key, whatever the statistics say.
+  // what `left_out` has written. Suppressions may be millions and a run's requests too, and the plan is made when they are
+  // few. One that reads them all for a batch would be ruinous: suppressions are looked up an address at a time (LIMIT 1),
+  // and the batch brings its run along, because a part that knew the run beforehand could read all of it.
   // Where the channel has none at all, no chunk is looked at.
   const { rows } = await pool.query<DbClaimedRequest | DbCancelledRequest>({
     name: 'claim-other-requests',
     text: `
     WITH batch AS MATERIALIZED (
-      SELECT request, envelope, attempts, recipients, resends > 0 AS sent_before
+      SELECT run_id, request, envelope, attempts, recipients, resends > 0 AS sent_before
       FROM requests
       WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
         AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = $7 AND owner = $2)
@@ -51,8 +52,8 @@ export async function claimOtherRequests(
     ), checked AS MATERIALIZED (
       SELECT b.request, b.attempts, r.position, lower(r.address COLLATE "C") AS address, e.sub_account
       FROM batch b
-      JOIN envelopes e ON e.run_id = $1 AND e.envelope = b.envelope
-      JOIN chunks k ON k.run_id = $1 AND k.request = b.request
+      JOIN envelopes e ON e.run_id = b.run_id AND e.envelope = b.envelope
+      JOIN chunks k ON k.run_id = b.run_id AND k.request = b.request
       CROSS JOIN LATERAL unnest(k.addresses) WITH ORDINALITY AS r (address, position)
       WHERE (SELECT true
              FROM suppressions
@@ -62,21 +63,29 @@ export async function claimOtherRequests(
          OR EXISTS (SELECT FROM hashed_suppressions
                     WHERE channel = (SELECT channel FROM runs WHERE run_id = $1))
     ), suppressed AS MATERIALIZED (
-      SELECT DISTINCT c.request, c.attempts, c.position
-      FROM suppressions s
-      JOIN checked c ON c.address = s.address AND (s.sub_account = '' OR s.sub_account = c.sub_account)
-      WHERE s.channel = (SELECT channel FROM runs WHERE run_id = $1)
-        AND s.address = ANY (ARRAY(SELECT address FROM checked))
+      SELECT c.request, c.attempts, c.position
+      FROM (SELECT channel FROM runs WHERE run_id = $1) r
+      CROSS JOIN checked c
+      CROSS JOIN LATERAL (
+        SELECT
+        FROM suppressions
+        WHERE channel = r.channel AND address = c.address AND (sub_account = '' OR sub_account = c.sub_account)
+        LIMIT 1
+      ) s
       UNION
       SELECT c.request, c.attempts, c.position
       FROM (SELECT channel FROM runs WHERE run_id = $1) r
       CROSS JOIN checked c
-      JOIN hashed_suppressions s
-        ON s.channel = r.channel AND s.hash = ${hashedAddress('r.channel', 'c.address', '$8', '$9')}
-       AND (s.sub_account = '' OR s.sub_account = c.sub_account)
+      CROSS JOIN LATERAL (
+        SELECT
+        FROM hashed_suppressions
+        WHERE channel = r.channel AND hash = ${hashedAddress('r.channel', 'c.address', '$8', '$9')}
+          AND (sub_account = '' OR sub_account = c.sub_account)
+        LIMIT 1
+      ) s
       WHERE EXISTS (SELECT FROM hashed_suppressions)
     ), gone AS MATERIALIZED (
-      SELECT b.request, b.sent_before
+      SELECT b.run_id, b.request, b.sent_before
       FROM batch b
       WHERE b.request IN (SELECT request FROM suppressed)
         AND b.recipients = (
@@ -102,7 +111,7 @@ export async function claimOtherRequests(
                      ELSE 'every recipient suppressed since the run was planned'
                    END
       FROM gone
-      WHERE q.run_id = $1 AND q.request = gone.request
+      WHERE q.run_id = gone.run_id AND q.request = gone.request
     ), counted AS (
       UPDATE slices
       SET settled = settled + g.requests, not_accepted = not_accepted + g.doubts
@@ -112,8 +121,8 @@ export async function claimOtherRequests(
       UPDATE requests q
       SET state = 'sending', owner = $2, attempts = q.attempts + 1, updated_at = $4
       FROM batch
-      WHERE q.run_id = $1 AND q.request = batch.request AND q.request NOT IN (SELECT request FROM gone)
-      RETURNING q.request, q.message_id, q.envelope, q.attempts
+      WHERE q.run_id = batch.run_id AND q.request = batch.request AND q.request NOT IN (SELECT request FROM gone)
+      RETURNING q.run_id, q.request, q.message_id, q.envelope, q.attempts
     ), attempt AS (
       INSERT INTO attempts (run_id, request, attempt, owner, started_at)
       SELECT $1, request, attempts, $2, $4
@@ -129,8 +138,8 @@ export async function claimOtherRequests(
            ) AS left_out
     FROM batch b
     LEFT JOIN claimed c USING (request)
-    LEFT JOIN envelopes e ON e.run_id = $1 AND e.envelope = c.envelope
-    LEFT JOIN chunks k ON k.run_id = $1 AND k.request = c.request
+    LEFT JOIN envelopes e ON e.run_id = c.run_id AND e.envelope = c.envelope
+    LEFT JOIN chunks k ON k.run_id = c.run_id AND k.request = c.request
     ORDER BY b.request
     `,
     values: [
