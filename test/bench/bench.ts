@@ -1,6 +1,7 @@
 import { benchDispatch } from './dispatch.ts';
 import { benchImport } from './import.ts';
 import { benchOvertake } from './overtake.ts';
+import { benchPostgres } from './postgres.ts';
 import { benchReport } from './report.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWire } from './wire.ts';
@@ -16,6 +17,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   overtake: benchOvertake,
   webhooks: benchWebhooks,
   report: benchReport,
+  postgres: benchPostgres,
 };
 
 const asked = process.argv.slice(2);

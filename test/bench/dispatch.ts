@@ -48,7 +48,7 @@ export async function benchDispatch(): Promise<void> {
 }
 
 /** A database and a folder of its own for each workload. */
-async function inBench(
+export async function inBench(
   server: string,
   tools: Pick<Bench, 'service' | 'postmaster'>,
   workload: Workload,

@@ -45,15 +45,8 @@ export async function benchReport(): Promise<void> {
 
 async function benchLedger(context: EngineContext, recipients: number, rounds: number): Promise<void> {
   const { pool } = context.ledger;
-  const perCode = Math.ceil(recipients / nights / chargeCodes);
-  const filling = await timed(async () => {
-    for (let night = 1; night <= nights; night++) {
-      await sendRun(pool, night, perCode);
-      await reportRun(pool, night);
-    }
-  });
-  const booking = await timed(() => bookBilling(context));
-  await pool.query('VACUUM ANALYZE');
+  const perCode = recipientsPerCode(recipients);
+  const { filling, booking } = await fillMonth(context, recipients);
 
   const table = new Table({ head: ['', 'ms', 'ratio', 'aim'], style: { head: [], border: [] } });
   const straight: number[] = [];
@@ -89,11 +82,31 @@ async function benchLedger(context: EngineContext, recipients: number, rounds: n
   console.log(`  filled in ${(filling / 1000).toFixed(0)} s, booked in ${(booking / 1000).toFixed(1)} s`);
 }
 
+const recipientsPerCode = (recipients: number): number => Math.ceil(recipients / nights / chargeCodes);
+
+/** A month in an empty ledger, sent, reported and booked; how long the two took (milliseconds). */
+export async function fillMonth(
+  context: EngineContext,
+  recipients: number,
+): Promise<{ readonly filling: number; readonly booking: number }> {
+  const { pool } = context.ledger;
+  const filling = await timed(async () => {
+    for (let night = 1; night <= nights; night++) {
+      await sendRun(pool, night, recipientsPerCode(recipients));
+      await reportRun(pool, night);
+    }
+  });
+  const booking = await timed(() => bookBilling(context));
+  await pool.query('VACUUM ANALYZE');
+  return { filling, booking };
+}
+
 const by = ['SubAccount', 'Department', 'ChargeCode'] as const;
 const everything: BillingQuery = { by, from: '2026-11-01T00:00', until: null, timeZone: 'UTC', only: {} };
-const untilEnd: BillingQuery = { ...everything, until: '2026-12-01T00:00' };
+/** The month that `fillMonth` made. */
+export const untilEnd: BillingQuery = { ...everything, until: '2026-12-01T00:00' };
 
-const billing = ({ ledger }: EngineContext, query: BillingQuery) =>
+export const billing = ({ ledger }: EngineContext, query: BillingQuery) =>
   inTransaction(ledger.pool, async (client) => reportBilling(client, query));
 
 /** A run in the ledger as dispatch leaves it, its requests sent over two hours of its night. */
@@ -221,7 +234,8 @@ async function expectEqual(context: EngineContext): Promise<void> {
     throw new Error(`${total?.delivered} of 1,000 reports that just came are in it`);
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+/** Milliseconds. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await work();
   return performance.now() - begun;

@@ -32,7 +32,7 @@ export async function benchWebhooks(): Promise<void> {
   const { address } = lease;
   const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
   const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
-  const bench: Bench = { folder, databaseUrl: `${server}/bench`, file: join(folder, 'reports.jsonl') };
+  const bench: WebhookBench = { folder, databaseUrl: `${server}/bench`, file: join(folder, 'reports.jsonl') };
   try {
     await query(`${server}/postgres`, 'CREATE DATABASE bench');
     await acceptedRun(bench, reports);
@@ -51,7 +51,7 @@ export async function benchWebhooks(): Promise<void> {
   }
 }
 
-type Bench = {
+export type WebhookBench = {
   readonly folder: string;
   readonly databaseUrl: string;
   /** The recipients that are reported, a line each: MessageID and address. */
@@ -59,7 +59,10 @@ type Bench = {
 };
 
 /** A run in chunks of 200 that the service has taken; the first one is what is reported. */
-async function acceptedRun({ folder, databaseUrl, file }: Bench, recipients: number): Promise<void> {
+export async function acceptedRun(
+  { folder, databaseUrl, file }: WebhookBench,
+  recipients: number,
+): Promise<void> {
   const workload = { requests: Math.ceil(recipients / 200), recipients: 200 };
   const campaign = await writeCampaign(folder, workload, 'http://127.0.0.1:9');
   const run = await planRun(campaign, { folder, databaseUrl });
@@ -82,7 +85,12 @@ async function acceptedRun({ folder, databaseUrl, file }: Bench, recipients: num
 
 type Figures = { readonly seconds: number; readonly median: number; readonly p99: number };
 
-async function printTable(bench: Bench, reports: number, rounds: number, where: string): Promise<void> {
+async function printTable(
+  bench: WebhookBench,
+  reports: number,
+  rounds: number,
+  where: string,
+): Promise<void> {
   const bare: Figures[] = [];
   const volley: Figures[] = [];
   const paced: Figures[] = [];
@@ -122,7 +130,7 @@ async function printTable(bench: Bench, reports: number, rounds: number, where: 
   console.log(table.toString());
 }
 
-async function send({ file }: Bench, url: string, perSecond = 0): Promise<Figures> {
+export async function send({ file }: WebhookBench, url: string, perSecond = 0): Promise<Figures> {
   const script = fileURLToPath(new URL('./webhooks/sender.ts', import.meta.url));
   const words = [script, url, `/webhook/bench/${token}`, file, String(perSecond)];
   const { stdout } = await promisify(execFile)(process.execPath, words);
@@ -143,8 +151,8 @@ async function withBare<Result>(work: (url: string) => Promise<Result>): Promise
   }
 }
 
-async function withServe<Result>(
-  { folder, databaseUrl }: Bench,
+export async function withServe<Result>(
+  { folder, databaseUrl }: WebhookBench,
   work: (url: string) => Promise<Result>,
 ): Promise<Result> {
   const accounts = `accounts:\n  bench:\n    interface: rest-2.02\n    baseUrl: http://127.0.0.1:9\n    authToken: \${BENCH_TOKEN}\n    webhookToken: \${BENCH_WEBHOOK}\n`;
@@ -166,7 +174,7 @@ async function withServe<Result>(
   }
 }
 
-async function emptyInbox({ databaseUrl }: Bench): Promise<void> {
+export async function emptyInbox({ databaseUrl }: WebhookBench): Promise<void> {
   await query(databaseUrl, 'TRUNCATE inbox, inbox_queue, reports, recipient_outcomes');
   await query(databaseUrl, 'CHECKPOINT');
   await sleep(500);
@@ -180,7 +188,7 @@ const both = z.object({
 });
 
 /** What came last is applied once more, from the beginning. */
-async function applyAgain({ databaseUrl }: Bench) {
+export async function applyAgain({ databaseUrl }: WebhookBench) {
   await query(
     databaseUrl,
     `TRUNCATE inbox_queue, reports, recipient_outcomes;

@@ -65,7 +65,8 @@ async function runPeer(kind: 'bare' | 'inserting' | 'boss', bench: Bench): Promi
 
 const tellCost = new URL('./tell-cost.ts', import.meta.url).href;
 
-async function runVolley(bench: Bench): Promise<Round['volley']> {
+/** A run that is planned for it, sent by `volley resume`. */
+export async function runVolley(bench: Bench): Promise<Round['volley']> {
   const run = await planRun(bench.campaign, bench.place);
   await prepareTurn(bench);
   const postgresBefore = postgresSeconds(bench.postmaster);
