@@ -29,7 +29,9 @@ const tone = z
 
 const keypad = z.strictObject({
   Tone: tone,
-  RouteNumber: text.describe('The number a call is connected to when the button is pressed.'),
+  RouteNumber: text.describe(
+    'The phone number a call is connected to when the button is pressed; read and checked as recipients are.',
+  ),
 });
 
 const keypads = z

@@ -4,6 +4,7 @@ import type { Contact } from '../domain/contacts.ts';
 import type { AddressReader } from './address.ts';
 import { countryOf } from './country.ts';
 import { type ContactFile, closeContactFile, type Row } from './read.ts';
+import { routeNumberReader } from './route-numbers.ts';
 
 /**
  * Maps, normalises and validates each row of the contact files that the campaign is for, in order. All files are closed
@@ -53,6 +54,7 @@ function rowReader(
 ): RowReader {
   const { recipientColumn, countryColumn, filter, readZones } = composition;
   const personalise = openPersonaliser(composition);
+  const routeCall = routeNumberReader(composition, readAddress);
   const positions = new Map(header.map((column, index) => [column, index]));
   const recipientPosition = positions.get(recipientColumn) ?? -1;
   // One lookup for all rows: it is asked for several values of each.
@@ -83,7 +85,10 @@ function rowReader(
 
     const personalised = personalise(valueIn);
     if (personalised.kind === 'invalid') return reject(personalised.column, personalised.detail);
-    const { envelope, destination } = personalised;
+    const { destination } = personalised;
+    const routed = routeCall(personalised.envelope, ownCountry);
+    if (routed.kind === 'invalid') return reject(routed.column, routed.detail);
+    const { envelope } = routed;
     const zones = readZones?.(valueIn, address.address);
     if (zones === undefined)
       return {

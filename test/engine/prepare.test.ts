@@ -74,6 +74,71 @@ describe('a campaign with all it names', () => {
   });
 });
 
+describe('the numbers that buttons connect to', () => {
+  const calls = (country: string, ...numbers: string[]): string => `campaign: test
+account: main
+channel: tts
+contacts:
+  file: lists/contacts.csv
+  ${country}
+  columns: { Recipient: phone }
+message:
+  MessageToPeople: Press a button
+  Keypads:
+${numbers.map((number, index) => `    - { Tone: ${index + 1}, RouteNumber: "${number}" }`).join('\n')}
+`;
+
+  beforeEach(async () => {
+    await workspace.write(
+      'night/lists/contacts.csv',
+      [
+        'phone,name,desk,land',
+        '+61293744000,Ann,(02) 9374 4001,AU',
+        '+6493090000,Bob,tel:09 309-0001,New Zealand',
+        '+61293744002,Eve,ring me maybe,',
+        '+61293744003,Flo,,',
+        '',
+      ].join('\n'),
+    );
+    await workspace.write(
+      'accounts.yaml',
+      accounts.replace('rest-2.02', 'rest-1.04').replace('authToken:', 'sender: me\n    apiKey:'),
+    );
+  });
+
+  test('are read as recipients are, each in the country of its contact', async () => {
+    await workspace.write(
+      'night/campaign.yaml',
+      calls('country: AU\n  countryColumn: land', '02 9374 4000', '[[desk|+61 2 9374 4009]]'),
+    );
+    const contacts = await collectBatches((await prepare()).contacts);
+    const routes = contacts.map((contact) =>
+      contact.kind === 'contact' ? contact.envelope.keypads.map(({ RouteNumber }) => RouteNumber) : contact,
+    );
+    expect(routes).toEqual([
+      ['+61293744000', '+61293744001'],
+      ['+61293744000', '+6493090001'],
+      expect.objectContaining({
+        line: 4,
+        column: 'desk',
+        detail: 'button 2: "ring me maybe" is not a phone number',
+      }),
+      ['+61293744000', '+61293744009'],
+    ]);
+  });
+
+  test('are refused with their place where they are the same for everybody, before a contact is read', async () => {
+    await workspace.write(
+      'night/campaign.yaml',
+      calls('where: []', 'ring me maybe', '02 9374 4000', '+61 2 9374 4000'),
+    );
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:11:31: "message.Keypads.0.RouteNumber": "ring me maybe" is not a phone number (no country code, and the campaign sets no "contacts.country").',
+      'night/campaign.yaml:12:31: "message.Keypads.1.RouteNumber": "02 9374 4000" is not a phone number (no country code, and the campaign sets no "contacts.country").',
+    ]);
+  });
+});
+
 describe('what is wrong is told before anything is read further', () => {
   test('a campaign that is not there, or is a folder', async () => {
     const settings = { workingFolder: workspace.folder, environment: {} };

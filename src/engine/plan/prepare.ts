@@ -10,6 +10,7 @@ import { openTariffs } from '../../campaign/tariffs.ts';
 import { type AddressReader, addressReader } from '../../contacts/address.ts';
 import { readContacts } from '../../contacts/contacts.ts';
 import type { ContactFile } from '../../contacts/read.ts';
+import { routeNumberProblems } from '../../contacts/route-numbers.ts';
 import { openTally } from '../../contacts/tally.ts';
 import type { Contact, ContactFindings } from '../../domain/contacts.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
@@ -106,6 +107,9 @@ export async function prepareCampaign(
       { where, what: `"${definition.contacts.country}" is not a country with phone numbers.` },
     ]);
   }
+
+  const routes = routeNumberProblems(campaign, readAddress);
+  if (routes.length > 0) throw new InputError(routes);
 
   // A cost that cannot be told is told before any contact is read.
   const { rates } = openTariffs(definition.channel, account);
