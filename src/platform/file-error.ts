@@ -1,3 +1,8 @@
+/** Whether an error carries this code of the system (`ENOENT`, …) or of Postgres. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
 /** Why a file could not be read, as half a sentence for people: "it does not exist". */
 export function whyUnreadable(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -1,7 +1,8 @@
 import { readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hasCode } from './file-error.ts';
 import { isAlive, ownProcessToken, type ProcessToken, processNumber } from './process-identity.ts';
-import { explainForeignFile, hasCode } from './server-files.ts';
+import { explainForeignFile } from './server-files.ts';
 
 /** Longer than the longest thing done under the lock: a start that first recovers from a crash. */
 const longestWait = 150_000;

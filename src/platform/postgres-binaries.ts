@@ -1,18 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  constants,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, constants, cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
-import { hasCode, readText } from './server-files.ts';
+import { hasCode } from './file-error.ts';
+import { makeFolder } from './make-folder.ts';
+import { readText } from './server-files.ts';
 import { canRun, type ServerUser } from './server-user.ts';
 
 /** Absolute paths of the programs. */
@@ -68,7 +61,7 @@ function copyBinaries(binaries: PostgresBinaries, systemFolder: string): Postgre
 
 /** Makes a folder everybody can pass through, whatever the umask; one that exists is left as it is. */
 export function createOpenFolder(folder: string): void {
-  if (mkdirSync(folder, { recursive: true }) !== undefined) chmodSync(folder, 0o755);
+  if (makeFolder(folder)) chmodSync(folder, 0o755);
 }
 
 /** An install under a strict umask leaves files that only their owner may read. */

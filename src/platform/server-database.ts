@@ -1,6 +1,6 @@
 import { Client } from 'pg';
+import { hasCode } from './file-error.ts';
 import { databaseName, roleName } from './server-data.ts';
-import { hasCode } from './server-files.ts';
 
 /** Where the server listens, and how to log in. */
 export type ServerAddress = {

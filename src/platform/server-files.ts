@@ -2,7 +2,6 @@ import {
   chmodSync,
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -11,6 +10,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { InputError } from '../domain/problems.ts';
+import { hasCode } from './file-error.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** What stands in the home of an embedded server. All but the data always stays there. */
 export type ServerFiles = {
@@ -43,13 +44,13 @@ export function serverFiles(home: string): ServerFiles {
 /** Makes the home where there is none, and returns its files under its real path. A home that exists keeps its mode. */
 export function createHome(home: string): ServerFiles {
   try {
-    if (mkdirSync(home, { recursive: true }) !== undefined) {
+    if (makeFolder(home)) {
       // As root the server is another user, who must pass through the home to its data but needs to list nothing.
       chmodSync(home, process.getuid?.() === 0 ? 0o711 : 0o700);
       writeFileSync(join(home, '.gitignore'), '*\n');
     }
     const files = serverFiles(realpathSync(home));
-    mkdirSync(files.leases, { recursive: true, mode: 0o700 });
+    makeFolder(files.leases, 0o700);
     return files;
   } catch (cause) {
     const what = `cannot be written (${messageOf(cause)}). Set VOLLEY_HOME to a folder you may write, or set DATABASE_URL.`;
@@ -67,7 +68,7 @@ export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    if (hasCode(cause, 'ENOENT')) return undefined;
+    if (hasCode(cause, 'ENOENT') || hasCode(cause, 'ENOTDIR')) return undefined;
     throw explainForeignFile(path, cause);
   }
 }
@@ -96,11 +97,6 @@ export function moveDurably(from: string, to: string): void {
   } finally {
     closeSync(folder);
   }
-}
-
-/** Whether an error carries this code of the system (`ENOENT`, …) or of Postgres. */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /** What an error says. */

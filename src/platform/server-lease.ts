@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from './file-error.ts';
 import { isAlive, ownProcessToken, processNumber } from './process-identity.ts';
-import { explainForeignFile, hasCode, type ServerFiles } from './server-files.ts';
+import { explainForeignFile, type ServerFiles } from './server-files.ts';
 
 /** A process's word that it uses the server: an empty file whose name holds the process's token. */
 export type LeaseFile = string;

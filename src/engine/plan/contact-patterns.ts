@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import type { Campaign } from '../../campaign/campaign.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
 import { InputError } from '../../domain/problems.ts';
 import { findDigests } from '../../ledger/runs/contact-files.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import type { EngineContext } from '../context.ts';
 import type { Settings } from '../settings.ts';
 
@@ -131,7 +132,7 @@ export async function moveContactFiles(
   const stuck: StuckFile[] = [];
   for (const file of matched) {
     try {
-      await mkdir(target, { recursive: true });
+      makeFolder(target);
       const ending = extname(file);
       await move(file, join(target, `${basename(file, ending)}.${run}${ending}`));
     } catch (error) {
