@@ -1,4 +1,5 @@
 import type { RefusedRun } from '../domain/problems.ts';
+import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { executeRun, type KnownEnd, type RunEnd } from '../engine/dispatch/execute-run.ts';
 import { requireSummary } from '../engine/find-run.ts';
@@ -105,6 +106,7 @@ export async function dispatchAndPrint(
   }
   printEnd(shell, run, end, json);
   await tellOfRun(shell, context, run);
+  await bookBilling(context);
   return exitCodeOf(end);
 }
 

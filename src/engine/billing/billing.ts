@@ -24,18 +24,17 @@ export type StreamedBilling = {
   readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
 };
 
-/** Books what is not in the entries of billing yet, so that the next report has less to do. */
+/** Books what is not in the entries of billing yet, so that reports have less to count. */
 export async function bookBilling({ ledger }: EngineContext): Promise<void> {
   while ((await bookPending(ledger.pool)) > 0);
 }
 
-/** The billing report of whatever was committed before, in constant memory. */
+/** The billing report of whatever was committed before, booked or not, in constant memory. Writes nothing. */
 export async function reportBillingLines<Result>(
   context: EngineContext,
   query: BillingQuery,
   use: (report: StreamedBilling) => Promise<Result>,
 ): Promise<Result> {
-  await bookBilling(context);
   return inSnapshot(context.ledger.pool, async (client) => {
     let totals: readonly BillingTotal[] = [];
     async function* lines(): AsyncGenerator<readonly BillingLine[], void, undefined> {

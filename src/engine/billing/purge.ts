@@ -30,11 +30,10 @@ export type Purge = {
   readonly held: readonly PurgeCandidate[];
 };
 
-/** Looks at what would be erased, and erases nothing. */
-export async function previewPurge(context: EngineContext, limit: PurgeLimit): Promise<Purge> {
-  await bookBilling(context);
-  const { pool } = context.ledger;
-  const candidates = await listPurgeCandidates(pool, limit);
+/** Looks at what would be erased, and changes nothing; a purge books first what is not in billing yet. */
+export async function previewPurge({ ledger }: EngineContext, limit: PurgeLimit): Promise<Purge> {
+  const { pool } = ledger;
+  const candidates = await listPurgeCandidates(pool, limit, 'unbooked too');
   const due = candidates.filter(({ held }) => held === null);
   const counts = await countPurgeable(
     pool,

@@ -75,7 +75,8 @@ export async function reconcileInvoice<Result>(
     const unreadable = { lines: 0, problems: [] as Problem[] };
     const lines = readInvoice(file, { ...invoice, readAddress });
     return await inSession(ledger.pool, async (client) => {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      // It writes temporary tables of its own, which Postgres counts as changes.
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE');
       await stageInvoice(client, readable(lines, unreadable));
       if (unreadable.lines > 0 && !invoice.skipUnreadable) throw unreadableLines(name, unreadable);
       await compareInvoice(client, period, scope);

@@ -8,7 +8,6 @@ import {
   unknownCampaigns,
 } from '../../ledger/billing/campaign-runs.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
-import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Runs of campaigns, and their sums, all as of one moment. */
@@ -34,7 +33,6 @@ export async function reportCampaigns<Result>(
     const what = 'No run is of this campaign; `volley runs` lists them.';
     throw new InputError(unknown.map((campaign) => ({ where: `campaign ${campaign}`, what })));
   }
-  await bookBilling(context);
   return inSnapshot(pool, async (client) => {
     return use({
       runs: streamCampaignRuns(client, query),

@@ -26,7 +26,6 @@ import { describeSending, type Sending } from '../../ledger/runs/sending.ts';
 import { findRunHead, listStates, type RunHead, type RunStateChange } from '../../ledger/runs/states.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
-import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from '../find-run.ts';
 
@@ -65,7 +64,6 @@ export async function reportRun<Result>(
   timeZone: string,
   use: (report: RunReport) => Promise<Result>,
 ): Promise<Result> {
-  await bookBilling(context);
   return inSnapshot(context.ledger.pool, async (client) => {
     const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
     const head = (await findRunHead(client, run)) ?? noSuchRun(run);

@@ -21,7 +21,10 @@ export type PurgeCandidate = {
   readonly held: string | null;
 };
 
-/** SQL: why a run is kept, of `runs r`, with the limit as $1 and $2; null where nothing keeps it. */
+/**
+ * SQL: why a run is kept, of `runs r`, with the limit as $1 and $2, and as $3 whether it may be missing in billing; null
+ * where nothing keeps it.
+ */
 const whyHeld = `
   CASE
     WHEN r.purging THEN NULL
@@ -39,9 +42,9 @@ const whyHeld = `
       SELECT FROM later
       WHERE state NOT IN ('completed', 'cancelled', 'failed') OR finished_at IS NULL OR finished_at >= $1
     ) THEN 'a younger run was made of it'
-    WHEN EXISTS (SELECT FROM billing_blocks b WHERE b.run_id = r.run_id AND b.open)
+    WHEN NOT $3 AND (EXISTS (SELECT FROM billing_blocks b WHERE b.run_id = r.run_id AND b.open)
       OR EXISTS (SELECT FROM billing_openings o WHERE o.run_id = r.run_id)
-      OR EXISTS (SELECT FROM billing_changes d WHERE d.run_id = r.run_id)
+      OR EXISTS (SELECT FROM billing_changes d WHERE d.run_id = r.run_id))
       THEN 'it is not in billing as a whole yet; try again'
   END`;
 
@@ -51,6 +54,7 @@ const isOld = `(r.purging OR (r.purged_at IS NULL AND coalesce(r.finished_at, r.
 export async function listPurgeCandidates(
   pool: pg.Pool,
   { before, alsoInDoubt }: PurgeLimit,
+  billing: 'booked' | 'unbooked too' = 'booked',
 ): Promise<PurgeCandidate[]> {
   const { rows } = await pool.query<PurgeCandidate>(
     `
@@ -64,7 +68,7 @@ export async function listPurgeCandidates(
     WHERE ${isOld}
     ORDER BY r.created_at, r.run_id
     `,
-    [before, alsoInDoubt],
+    [before, alsoInDoubt, billing === 'unbooked too'],
   );
   return rows;
 }
@@ -86,10 +90,10 @@ export async function beginPurge(
   const { rowCount } = await client.query(
     `
     UPDATE runs r
-    SET purged_at = coalesce(purged_at, $4), purging = true
-    WHERE run_id = $3 AND ${isOld} AND ${whyHeld} IS NULL
+    SET purged_at = coalesce(purged_at, $5), purging = true
+    WHERE run_id = $4 AND ${isOld} AND ${whyHeld} IS NULL
     `,
-    [before, alsoInDoubt, run, now],
+    [before, alsoInDoubt, false, run, now],
   );
   return rowCount === 1;
 }
