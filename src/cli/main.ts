@@ -14,6 +14,7 @@ type CommandModule = { readonly define: (command: Command, shell: Shell) => void
 const commands: Readonly<
   Record<string, { readonly summary: string; readonly load: () => Promise<CommandModule> }>
 > = {
+  init: { summary: 'make a folder a project, with a new ledger', load: () => import('./commands/init.ts') },
   check: { summary: 'check a campaign and all it names', load: () => import('./commands/check.ts') },
   plan: { summary: 'show what a run would send, and send nothing', load: () => import('./commands/plan.ts') },
   run: { summary: 'run a campaign', load: () => import('./commands/run.ts') },
@@ -91,8 +92,8 @@ Exit codes:
 
 Environment:
   DATABASE_URL     Postgres; without it an embedded server is started in VOLLEY_HOME
-  VOLLEY_HOME      state of the embedded server (default .volley)
-  VOLLEY_ACCOUNTS  the accounts file (default campaigns/accounts.yaml)
+  VOLLEY_HOME      state of the embedded server (default: .volley in the project's folder, volley init)
+  VOLLEY_ACCOUNTS  the accounts file (default campaigns/accounts.yaml, in the project's folder)
   VOLLEY_HASH_KEY  key of the suppressions that volley purge has hashed (default: VOLLEY_HOME/hash-key)
   LOG_LEVEL        debug, info, warn, error, silent`;
 

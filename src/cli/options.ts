@@ -1,16 +1,22 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countryOf } from '../contacts/country.ts';
 import { InputError } from '../domain/problems.ts';
+import { inProject } from '../engine/definition-files.ts';
 import { billingTime, duration, localTime, positiveNumber, timeZone } from '../platform/scalars.ts';
+import type { Shell } from './shell.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
 
-/** Of who begins campaigns by themselves or for others. */
-export const campaignsOption = (): Option =>
+/** Where the project's campaigns are, as seen from the working folder. */
+export const campaignsFolder = ({ settings }: Shell): string =>
+  inProject('campaigns', settings.workingFolder);
+
+/** Of commands that begin campaigns by themselves or for others. */
+export const campaignsOption = (shell: Shell): Option =>
   new Option(
     '--campaigns <folder>',
     'where the campaigns are that have a schedule or are started over the API',
-  ).default('campaigns');
+  ).default(campaignsFolder(shell), "the project's campaigns");
 
 export function parsePort(text: string): number {
   const port = Number(text);

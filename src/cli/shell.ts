@@ -1,13 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { InputError } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
 import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';
+import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
 import { hashKeyOf } from '../ledger/suppressions/hash.ts';
-import { leaseDatabase, volleyHome } from '../platform/database.ts';
+import { leaseDatabase } from '../platform/database.ts';
 import { embeddedServerStatus } from '../platform/embedded-postgres.ts';
 import { readHashKey } from '../platform/hash-key.ts';
+import { findHome } from '../platform/project.ts';
 import { listenForStop } from '../platform/signals.ts';
 import { printableLines } from '../report/printable.ts';
 import { whoWorks } from './who-works.ts';
@@ -66,14 +67,47 @@ export function processShell(): Shell {
   };
 }
 
-/** Opens the ledger for as long as a command works with it; starts the embedded server if there is no other. */
-export async function withLedger<Result>(
+/**
+ * Opens the ledger for as long as a command works with it, and brings its schema up to date; starts the embedded server if
+ * there is no other. Makes a new ledger only where VOLLEY_HOME asks for it by name, and says so.
+ *
+ * @throws InputError where there is no ledger
+ */
+export function withLedger<Result>(
   shell: Shell,
   work: (context: EngineContext) => Promise<Result>,
 ): Promise<Result> {
-  const { context, close } = await openContext(shell);
+  const { DATABASE_URL: url, VOLLEY_HOME: home } = shell.settings.environment;
+  return withLedgerFor(!url && home ? 'make' : 'work', shell, work);
+}
+
+/** As `withLedger`, for commands that only look: nothing is made, migrated or changed. */
+export function withLedgerToRead<Result>(
+  shell: Shell,
+  work: (context: EngineContext) => Promise<Result>,
+): Promise<Result> {
+  return withLedgerFor('read', shell, work);
+}
+
+/** Which ledger was opened, in words that may be shown, and what that did to its schema. */
+export type OpenedLedger = SchemaChange & { readonly description: string };
+
+/** As `withLedger`, for commands that are asked for a new ledger: it is made where there is none. */
+export function withNewLedger<Result>(
+  shell: Shell,
+  work: (context: EngineContext, opened: OpenedLedger) => Promise<Result>,
+): Promise<Result> {
+  return withLedgerFor('make', shell, work);
+}
+
+async function withLedgerFor<Result>(
+  access: SchemaAccess,
+  shell: Shell,
+  work: (context: EngineContext, opened: OpenedLedger) => Promise<Result>,
+): Promise<Result> {
+  const { context, opened, close } = await openContext(shell, access);
   try {
-    return await work(context);
+    return await work(context, opened);
   } finally {
     await close();
   }
@@ -85,9 +119,10 @@ export async function withLedgerIfAny<Result>(
   work: (context: EngineContext | undefined) => Promise<Result>,
 ): Promise<Result> {
   const { environment, workingFolder } = shell.settings;
-  const { dataFolder } = embeddedServerStatus(volleyHome(environment, workingFolder));
-  if (!environment['DATABASE_URL'] && !existsSync(dataFolder)) return work(undefined);
-  const opened = await openContext(shell).catch((error: unknown) => {
+  const home = findHome(environment, workingFolder);
+  const isThere = home !== undefined && embeddedServerStatus(home).exists;
+  if (!environment['DATABASE_URL'] && !isThere) return work(undefined);
+  const opened = await openContext(shell, 'read').catch((error: unknown) => {
     if (!(error instanceof InputError)) throw error;
     shell.note(`${error.message}\nGoing on without the ledger.`);
     return undefined;
@@ -100,15 +135,24 @@ export async function withLedgerIfAny<Result>(
   }
 }
 
-async function openContext({
-  settings,
-  now,
-}: Shell): Promise<{ readonly context: EngineContext; readonly close: () => Promise<void> }> {
-  const lease = await leaseDatabase(settings.environment, settings.workingFolder);
+type OpenedContext = {
+  readonly context: EngineContext;
+  readonly opened: OpenedLedger;
+  readonly close: () => Promise<void>;
+};
+
+async function openContext({ settings, now, note }: Shell, access: SchemaAccess): Promise<OpenedContext> {
+  const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'make');
   try {
     const secret = readHashKey(settings.environment, settings.workingFolder);
     const hashKey = secret ? hashKeyOf(secret) : null;
-    const ledger = await openLedger(lease.connection, lease.description, lease.revive, hashKey);
+    const { connection, description, revive } = lease;
+    let opened: OpenedLedger = { description, migrated: [], made: false };
+    const onSchema = (change: SchemaChange): void => {
+      opened = { description, ...change };
+      if (change.made) note(`A new, empty ledger was made: ${description}.`);
+    };
+    const ledger = await openLedger(connection, description, revive, hashKey, { access, onSchema });
     const close = async (): Promise<void> => {
       await ledger.close();
       await lease.release();
@@ -124,6 +168,7 @@ async function openContext({
         random: Math.random,
         randomUuid: randomUUID,
       },
+      opened,
       close,
     };
   } catch (error) {

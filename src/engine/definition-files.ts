@@ -1,13 +1,21 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
+import { projectFolder } from '../platform/project.ts';
 import { faultyLine } from '../platform/utf8.ts';
 import type { Settings } from './settings.ts';
 
-/** Where the accounts file is, relative to the working folder. */
-export function accountsPath({ environment }: Settings): string {
-  return environment['VOLLEY_ACCOUNTS'] || 'campaigns/accounts.yaml';
+/** Where the accounts file is, relative to the working folder. A relative VOLLEY_ACCOUNTS is relative to the project. */
+export function accountsPath({ environment, workingFolder }: Settings): string {
+  return inProject(environment['VOLLEY_ACCOUNTS'] || 'campaigns/accounts.yaml', workingFolder);
+}
+
+/** A path of the project, as seen from the working folder; in the project's own folder it stays as it is written. */
+export function inProject(path: string, workingFolder: string): string {
+  const project = projectFolder(workingFolder);
+  if (project === workingFolder || isAbsolute(path)) return path;
+  return relative(workingFolder, join(project, path)) || '.';
 }
 
 /** @throws InputError when the file cannot be read, or is not UTF-8 */

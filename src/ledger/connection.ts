@@ -1,8 +1,22 @@
-import { fileURLToPath } from 'node:url';
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
 import { InputError } from '../domain/problems.ts';
 import { type DatabaseConnection, isConnectionFailure } from '../platform/database.ts';
+import {
+  type MigrationGap,
+  migrationGap,
+  migrationsFolder,
+  readySchema,
+  type SchemaAccess,
+  type SchemaChange,
+} from './schema.ts';
+import {
+  applySettings,
+  everySession,
+  plannedByKeys,
+  refuseChanges,
+  type SessionSettings,
+} from './session-settings.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
 import type { HashKey } from './suppressions/hash.ts';
 
@@ -30,17 +44,15 @@ export type Ledger = {
   close(): Promise<void>;
 };
 
-export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
-
-/** Any number: two engines must not migrate one database at once. */
-const migrationLock = 7_306_915_042;
-
-export function connectLedger(connection: DatabaseConnection): Knex {
-  return createKnex({ ...knexConfiguration(connection) });
+export function connectLedger(connection: DatabaseConnection, settings?: SessionSettings): Knex {
+  return createKnex({ ...knexConfiguration(connection, settings) });
 }
 
 /** Shared with `knexfile.ts`, so that `volley db migrate` and `npx knex migrate:latest` do the same. */
-export function knexConfiguration(connection: DatabaseConnection): Knex.Config {
+export function knexConfiguration(
+  connection: DatabaseConnection,
+  settings: SessionSettings = everySession,
+): Knex.Config {
   return {
     client: 'pg',
     connection: { ...connection },
@@ -48,7 +60,7 @@ export function knexConfiguration(connection: DatabaseConnection): Knex.Config {
       min: 0,
       max: 4,
       afterCreate: (client: pg.ClientBase, done: (failure: unknown, client: pg.ClientBase) => void) => {
-        applySettings(client, everySession).then(
+        applySettings(client, settings).then(
           () => done(null, client),
           (failure: unknown) => done(failure, client),
         );
@@ -62,24 +74,6 @@ export function knexConfiguration(connection: DatabaseConnection): Knex.Config {
       extension: 'ts',
     },
   };
-}
-
-/**
- * Brings the schema up to date; does nothing when it is.
- *
- * @returns the names of the migrations that were run
- */
-export async function migrateLedger(knex: Knex): Promise<string[]> {
-  return knex.transaction(async (lock) => {
-    // Before anything else: even asking knex what is pending creates its tables.
-    await lock.raw('SELECT pg_advisory_xact_lock(?)', [migrationLock]);
-    const [, pending]: [unknown[], unknown[]] = await knex.migrate.list();
-    if (pending.length === 0) return [];
-    // Whoever held knex's own lock is gone, or it would hold ours: a killed migration must not block the next one.
-    await knex.migrate.forceFreeMigrationsLock();
-    const [, names]: [number, string[]] = await knex.migrate.latest();
-    return names;
-  });
 }
 
 /**
@@ -120,29 +114,38 @@ export async function inTransaction<Result>(
   });
 }
 
+export type OpenOptions = {
+  /** `make` by default. With `read`, Postgres itself refuses whatever would change the ledger. */
+  readonly access?: SchemaAccess;
+  /** Called once, before the ledger is there. */
+  readonly onSchema?: (change: SchemaChange) => void;
+};
+
 /**
- * Opens the ledger and migrates it.
+ * Opens the ledger, and sees to its schema.
  *
  * @param revive as in `Ledger`
- * @throws InputError when the database cannot be reached
+ * @throws InputError when the database cannot be reached, or its schema is none to work with
  */
 export async function openLedger(
   connection: DatabaseConnection,
   description: string,
   revive: Ledger['revive'] = async () => undefined,
   hashKey: HashKey | null = null,
+  { access = 'make', onSchema }: OpenOptions = {},
 ): Promise<Ledger> {
-  const knex = connectLedger(connection);
-  const openPool = (settings: PlannerSettings, options: pg.PoolConfig): pg.Pool =>
+  const ofAll: SessionSettings = access === 'read' ? { ...everySession, ...refuseChanges } : everySession;
+  const knex = connectLedger(connection, ofAll);
+  const openPool = (settings: SessionSettings, options: pg.PoolConfig): pg.Pool =>
     new pg.Pool({
       ...connection,
       ...noticeSilence,
       ...options,
       onConnect: (client) => applySettings(client, settings),
     });
-  const pool = openPool(everySession, { max: 10 });
-  const hot = openPool(plannedByKeys, { max: 4 });
-  const watch = openPool(everySession, { ...answerSoon, max: 2 });
+  const pool = openPool(ofAll, { max: 10 });
+  const hot = openPool({ ...ofAll, ...plannedByKeys }, { max: 4 });
+  const watch = openPool(ofAll, { ...answerSoon, max: 2 });
   const connections = new Set<pg.PoolClient>();
   for (const each of [pool, hot, watch]) {
     // A pooled connection that breaks while idle is replaced at its next use; the error is reported there.
@@ -173,8 +176,8 @@ export async function openLedger(
     await Promise.all([knex.destroy(), pool.end(), hot.end(), watch.end()]);
   };
   try {
-    await pool.query('SELECT 1');
-    await migrateLedger(knex);
+    const change = await readySchema(pool, knex, access, description);
+    onSchema?.(change);
   } catch (error) {
     await close();
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
@@ -191,44 +194,27 @@ const noticeSilence = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
  */
 const answerSoon = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };
 
-/** How a session of Volley's plans; by setting. */
-type PlannerSettings = Readonly<Record<string, string>>;
-
 /**
- * For every session. Compiling pays where rows are counted in tens of millions; where it is on (the default of a stock
- * Postgres), a mistaken estimate has a statement of a millisecond compiled for a second, and again each time it runs.
+ * What there is in a database, whether it has a ledger or not. Changes nothing.
+ *
+ * @returns Postgres's own version, such as `18.4`, and how the schema differs from that of this Volley
+ * @throws InputError when it cannot be reached
  */
-const everySession: PlannerSettings = { jit: 'off' };
-
-/**
- * A claim is planned anew each time, at 1 ms for 0.4 ms of work, unless generic plans are asked for. And such a plan is
- * made when the run's first attempts are written, and kept: it would read the whole table forever after, because then
- * there was next to nothing in it. So claim and settle are written so that each has a plan by keys, and these settings
- * leave the planner no other. A statement that cannot do without what is off here would cost 10^10, which leaves no
- * difference to compare; `test/ledger/hot-plans.test.ts` sees that there is none.
- */
-const plannedByKeys: PlannerSettings = {
-  ...everySession,
-  plan_cache_mode: 'force_generic_plan',
-  enable_seqscan: 'off',
-  enable_mergejoin: 'off',
-  enable_hashjoin: 'off',
-};
-
-async function applySettings(client: pg.ClientBase, settings: PlannerSettings): Promise<void> {
-  // Only what the database knows: others that speak Postgres's protocol have other planners.
-  await client.query(
-    `SELECT set_config(name, value, false)
-     FROM unnest($1::text[], $2::text[]) AS wanted (name, value)
-     JOIN pg_settings USING (name)`,
-    [Object.keys(settings), Object.values(settings)],
-  );
-}
-
-/** Postgres's own version, such as `18.4`. */
-export async function serverVersion({ pool }: Ledger): Promise<string> {
-  const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
-  return rows[0]?.server_version ?? 'unknown';
+export async function lookAtDatabase(
+  connection: DatabaseConnection,
+  description: string,
+): Promise<{ readonly version: string; readonly gap: MigrationGap }> {
+  const onConnect = (client: pg.ClientBase): Promise<void> => applySettings(client, refuseChanges);
+  const pool = new pg.Pool({ ...connection, ...noticeSilence, max: 1, onConnect });
+  pool.on('error', () => undefined);
+  try {
+    const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
+    return { version: rows[0]?.server_version ?? 'unknown', gap: await migrationGap(pool) };
+  } catch (error) {
+    throw isConnectionFailure(error) ? unreachable(error, description) : error;
+  } finally {
+    await pool.end();
+  }
 }
 
 function unreachable(error: Error, description: string): InputError {

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
-import { type EmbeddedServerLease, leaseEmbeddedServer } from './embedded-postgres.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { type EmbeddedServerLease, embeddedServerStatus, leaseEmbeddedServer } from './embedded-postgres.ts';
+import { requireHome } from './project.ts';
+import type { Environment } from './secrets.ts';
 
 /** What `pg.Client`, `pg.Pool` and knex take as a connection. It holds a password: never log it. */
 export type DatabaseConnection =
@@ -26,26 +25,35 @@ export type DatabaseLease = {
 };
 
 /**
- * The database a command works on: the one in DATABASE_URL, else that of the embedded server in VOLLEY_HOME.
- * Throws InputError when DATABASE_URL is not the address of a Postgres database, or the server cannot be started.
+ * The database a command works on: the one in DATABASE_URL, else that of the embedded server in VOLLEY_HOME or the project.
+ *
+ * @param mayMake whether an embedded server is made where there is none
+ * @throws InputError when DATABASE_URL is not the address of a Postgres database, or there is no embedded server, or it
+ *   cannot be started
  */
-export async function leaseDatabase(environment: Environment, workingFolder: string): Promise<DatabaseLease> {
+export async function leaseDatabase(
+  environment: Environment,
+  workingFolder: string,
+  mayMake: boolean,
+): Promise<DatabaseLease> {
   const url = environment['DATABASE_URL'];
   if (url) {
     const nothing = async (): Promise<void> => undefined;
     const description = describeUrl(url);
     return { connection: { connectionString: url }, description, revive: nothing, release: nothing };
   }
-  const { address, home, revive, release } = await leaseEmbeddedServer(
-    volleyHome(environment, workingFolder),
-  );
+  const place = requireHome(environment, workingFolder);
+  if (!mayMake && !embeddedServerStatus(place).exists) throw noLedger(place);
+  const { address, home, revive, release } = await leaseEmbeddedServer(place);
   const description = `embedded Postgres in ${home} (${address.host}:${address.port}, database ${address.database})`;
   return { connection: address, description, revive, release };
 }
 
-/** The folder that holds the state of the embedded server. */
-export function volleyHome(environment: Environment, workingFolder: string): string {
-  return resolve(workingFolder, environment['VOLLEY_HOME'] || '.volley');
+/** Of a place where a ledger could be, and is not: an empty one would know of no suppressions and no earlier runs. */
+export function noLedger(where: string): InputError {
+  const what =
+    'has no ledger yet. `volley init` makes a new, empty one here; if there is one elsewhere, name it by DATABASE_URL or VOLLEY_HOME.';
+  return new InputError([{ where, what }]);
 }
 
 function describeUrl(text: string): string {

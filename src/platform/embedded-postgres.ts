@@ -37,6 +37,8 @@ export type EmbeddedServerLease = {
 export type EmbeddedServerStatus = {
   readonly home: string;
   readonly dataFolder: string;
+  /** Whether there is a ledger's data at all. */
+  readonly exists: boolean;
   readonly logFile: string;
   readonly leases: readonly number[];
 } & (
@@ -86,7 +88,9 @@ export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   const files = serverFiles(existsSync(home) ? realpathSync(home) : resolve(home));
   const dataFolder = dataFolderOf(files);
   const server = findServer(dataFolder);
-  const found = { home: files.home, dataFolder, logFile: files.log, leases: leaseHolders(files) };
+  // Data that is recorded and gone is an error of its own, when the server is to be started.
+  const exists = existsSync(dataFolder) || existsSync(files.dataRecord);
+  const found = { home: files.home, dataFolder, exists, logFile: files.log, leases: leaseHolders(files) };
   if (server === undefined) return { ...found, state: 'stopped' };
   return { ...found, state: 'running', pid: server.pid, port: server.port };
 }

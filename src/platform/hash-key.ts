@@ -1,21 +1,26 @@
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { InputError } from '../domain/problems.ts';
-import { type Environment, volleyHome } from './database.ts';
 import { whyUnreadable } from './file-error.ts';
+import { makeFolder } from './make-folder.ts';
+import { findHome, requireHome } from './project.ts';
+import type { Environment } from './secrets.ts';
 
 /** Characters of a key; one of fewer could be tried out. */
 const shortest = 32;
 
 /**
- * The key of hashed suppressions: VOLLEY_HASH_KEY, else what is in the file `hash-key` in VOLLEY_HOME.
+ * The key of hashed suppressions: VOLLEY_HASH_KEY, else what is in the file `hash-key` beside the ledger's data
+ * (`findHome`).
  *
  * @throws InputError when it is too short, or the file cannot be read
  */
 export function readHashKey(environment: Environment, workingFolder: string): Buffer | undefined {
   const named = environment['VOLLEY_HASH_KEY'];
   if (named) return checked(named, 'VOLLEY_HASH_KEY');
-  const file = fileOf(environment, workingFolder);
+  const home = findHome(environment, workingFolder);
+  if (home === undefined) return undefined;
+  const file = fileIn(home);
   if (!existsSync(file)) return undefined;
   try {
     return checked(readFileSync(file, 'utf8').trim(), file);
@@ -27,7 +32,7 @@ export function readHashKey(environment: Environment, workingFolder: string): Bu
 }
 
 /**
- * As `readHashKey`; makes a key where there is none, in VOLLEY_HOME, for the embedded server alone: what other machines
+ * As `readHashKey`; makes a key where there is none, in that file, for the embedded server alone: what other machines
  * use too is to be known to them.
  *
  * @param randomBytes source of the new key
@@ -45,8 +50,8 @@ export function ensureHashKey(
       'Suppressed addresses are kept as hashes with a key that is not in the database. Set it to a random text of 64 characters, such as from `openssl rand -hex 32`, here and wherever Volley works with this database, and keep a copy of it.';
     throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
   }
-  const file = fileOf(environment, workingFolder);
-  mkdirSync(volleyHome(environment, workingFolder), { recursive: true });
+  const file = fileIn(requireHome(environment, workingFolder));
+  makeFolder(dirname(file));
   // Whole or not at all, and never in place of one that another process has just made.
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });
@@ -61,8 +66,8 @@ export function ensureHashKey(
   return { made: file };
 }
 
-function fileOf(environment: Environment, workingFolder: string): string {
-  return join(volleyHome(environment, workingFolder), 'hash-key');
+function fileIn(home: string): string {
+  return join(home, 'hash-key');
 }
 
 function checked(text: string, where: string): Buffer {

@@ -58,6 +58,7 @@ test('the embedded server is killed in the middle of a run: the run says so, sta
   await killServer(home);
   const { code, stdout, stderr } = await started.ended;
   expect([code, stderr]).toEqual([0, expect.stringContaining('the database is away')]);
+  expect(timesSaid('A new, empty ledger was made', stderr)).toBe(1);
   expect(timesSaid('the database is away', stderr)).toBe(1);
   expect(timesSaid('the database is back', stderr)).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ state: 'completed', requests: { accepted: requests } });

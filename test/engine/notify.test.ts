@@ -111,7 +111,7 @@ describe('times of a schedule', () => {
   const scheduled = {
     schedule: 'nightly.yaml',
     campaign: 'night',
-    times: { cron: '0 * * * *', timeZone: 'UTC', catchUp: 0, overlap: 'skip' },
+    times: { cron: '0 * * * *', timeZone: 'UTC', catchUp: 0, overlap: 'skip' as const },
     notify: [
       {
         on: ['missed'],

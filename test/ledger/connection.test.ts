@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
-import { connectLedger, migrateLedger, openLedger } from '../../src/ledger/connection.ts';
+import { connectLedger, openLedger } from '../../src/ledger/connection.ts';
+import { migrateLedger } from '../../src/ledger/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -43,6 +44,15 @@ test('a database that is up to date is left alone', async () => {
   await migrateLedger(knex);
   expect(await migrateLedger(knex)).toEqual([]);
   await knex.destroy();
+});
+
+test('a ledger that is opened to read can be changed on no connection of its pools', async () => {
+  const ledger = await openLedger(database.connection, 'test', undefined, null, { access: 'read' });
+  const change = `INSERT INTO suppressions (channel, address, sub_account, reason, source)
+                  VALUES ('sms', '+61412345678', '', '', 'operator')`;
+  await expect(ledger.pool.query(change)).rejects.toThrow('read-only transaction');
+  await expect(ledger.knex.raw(change)).rejects.toThrow('read-only transaction');
+  await ledger.close();
 });
 
 test('a database that does not answer is told by its name, without a password', async () => {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectLedger, migrateLedger } from '../../src/ledger/connection.ts';
+import { connectLedger } from '../../src/ledger/connection.ts';
+import { migrateLedger } from '../../src/ledger/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

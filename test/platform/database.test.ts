@@ -12,7 +12,7 @@ test('DATABASE_URL wins over an embedded server, and its password is not in the 
   onTestFinished(() => removeHome(home));
   const url = 'postgres://volley:pass%40word@db.example:6432/ledger';
 
-  const lease = await leaseDatabase({ DATABASE_URL: url, VOLLEY_HOME: home }, '/');
+  const lease = await leaseDatabase({ DATABASE_URL: url, VOLLEY_HOME: home }, '/', true);
   await lease.release();
 
   expect(lease.connection).toEqual({ connectionString: url });
@@ -23,7 +23,7 @@ test('DATABASE_URL wins over an embedded server, and its password is not in the 
 test.each(['mysql://volley:secret@db.example/ledger', 'secret', 'postgres//db.example', ' '])(
   'DATABASE_URL %j is an InputError that does not repeat it',
   async (url) => {
-    const failure = await leaseDatabase({ DATABASE_URL: url }, '/').catch((error: unknown) => error);
+    const failure = await leaseDatabase({ DATABASE_URL: url }, '/', false).catch((error: unknown) => error);
 
     expect(failure).toBeInstanceOf(InputError);
     expect(failure).toHaveProperty('problems.0.where', 'DATABASE_URL');
@@ -38,7 +38,7 @@ test('Without DATABASE_URL the embedded server lives in VOLLEY_HOME, below the w
     await removeHome(folder);
   });
 
-  const lease = await leaseDatabase({ DATABASE_URL: '', VOLLEY_HOME: 'state' }, folder);
+  const lease = await leaseDatabase({ DATABASE_URL: '', VOLLEY_HOME: 'state' }, folder, true);
   await lease.release();
 
   expect(lease.connection).toMatchObject({ host: '127.0.0.1', user: 'volley', database: 'volley' });

@@ -19,11 +19,19 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
-/** A migrated, empty database of the test file's own. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** A migrated database of the test file's own, with nothing in its tables. */
+export function createTestDatabase(): Promise<TestDatabase> {
+  return createDatabase(inject('testTemplate'));
+}
+
+/** A database without any table. */
+export function createBareDatabase(): Promise<TestDatabase> {
+  return createDatabase('template0');
+}
+
+async function createDatabase(template: string): Promise<TestDatabase> {
   const server = inject('testServerUrl');
-  const template = inject('testTemplate');
-  const name = `${template}_${randomBytes(6).toString('hex')}`;
+  const name = `${inject('testTemplate')}_${randomBytes(6).toString('hex')}`;
   await runStatement(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = urlOfDatabase(server, name);
   const drop = async () => {

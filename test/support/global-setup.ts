@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
-import { connectLedger, migrateLedger } from '../../src/ledger/connection.ts';
+import { connectLedger } from '../../src/ledger/connection.ts';
+import { migrateLedger } from '../../src/ledger/schema.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
 import { runStatement, urlOfDatabase } from './statement.ts';

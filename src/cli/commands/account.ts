@@ -8,7 +8,7 @@ import {
 } from '../../engine/dispatch/account-limits.ts';
 import { rateLimitTable } from '../../report/rate-limits.ts';
 import { parseRateLimit } from '../options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Accounts: how fast they may be used.');
@@ -30,16 +30,23 @@ export function define(command: Command, shell: Shell): void {
     )
     .option('--json', 'print one JSON object a line')
     .action(async (account: string | undefined, { json, ...asked }: LimitOptions) => {
-      const changes = changesOf(asked);
-      const limits = await withLedger(shell, (context) => {
-        if (Object.keys(changes).length === 0) return listAccountLimits(context, shell.settings, account);
-        if (account !== undefined) return changeAccountLimits(context, shell.settings, account, changes);
-        const what = 'Name the account that it is for: volley account limits <account> …';
-        throw new InputError([{ where: 'account limits', what }]);
-      });
+      const limits = await limitsOf(shell, account, changesOf(asked));
       if (json) for (const one of limits) shell.print(JSON.stringify(asJson(one)));
       else shell.print(limits.length === 0 ? 'No accounts.' : rateLimitTable(limits));
     });
+}
+
+function limitsOf(
+  shell: Shell,
+  account: string | undefined,
+  changes: Partial<RateLimits>,
+): Promise<AccountLimits[]> {
+  if (Object.keys(changes).length === 0)
+    return withLedgerToRead(shell, (context) => listAccountLimits(context, shell.settings, account));
+  if (account !== undefined)
+    return withLedger(shell, (context) => changeAccountLimits(context, shell.settings, account, changes));
+  const what = 'Name the account that it is for: volley account limits <account> …';
+  throw new InputError([{ where: 'account limits', what }]);
 }
 
 type AskedLimits = Partial<Record<keyof RateLimits, number | 'file'>>;

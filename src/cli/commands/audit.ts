@@ -4,7 +4,7 @@ import { readAudit } from '../../engine/access/audit-trail.ts';
 import { auditSheet } from '../../report/audit-sheet.ts';
 import { parseTime } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
 type AuditOptions = ReportOptions & {
   readonly run?: string;
@@ -26,7 +26,7 @@ export function define(command: Command, shell: Shell): void {
       const write = sheetWriter(shell, options, 'table');
       const filters = Object.entries({ run, who, action, since: since?.toISOString() });
       const subtitle = filters.flatMap(([name, value]) => (value === undefined ? [] : `${name}: ${value}`));
-      await withLedger(shell, (context) =>
+      await withLedgerToRead(shell, (context) =>
         write(auditSheet(readAudit(context, { run, who, action, since }), subtitle, shell.now())),
       );
     });

@@ -4,7 +4,7 @@ import { type Closing, listClosings } from '../../ledger/billing/close.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
 import { parsePerson, parseTimeZone } from '../options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Closes months of billing. The reports themselves: volley report billing.');
@@ -32,7 +32,7 @@ export function define(command: Command, shell: Shell): void {
     .description('Lists the months that are closed, earliest first.')
     .option('--json', 'print one JSON object a line')
     .action(async ({ json }: { json?: true }) => {
-      const closings = await withLedger(shell, ({ ledger }) => listClosings(ledger.pool));
+      const closings = await withLedgerToRead(shell, ({ ledger }) => listClosings(ledger.pool));
       if (json) for (const closing of closings) shell.print(JSON.stringify(closing));
       else shell.print(closings.length === 0 ? 'No month is closed yet.' : closingTable(closings));
     });

@@ -1,34 +1,30 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
-import { connectLedger, migrateLedger, serverVersion } from '../../ledger/connection.ts';
-import { leaseDatabase, volleyHome } from '../../platform/database.ts';
+import { lookAtDatabase } from '../../ledger/connection.ts';
+import type { MigrationGap } from '../../ledger/schema.ts';
+import { leaseDatabase } from '../../platform/database.ts';
 import { embeddedServerStatus, stopEmbeddedServer } from '../../platform/embedded-postgres.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { requireHome } from '../../platform/project.ts';
+import { type Shell, withNewLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   const { environment, workingFolder } = shell.settings;
   command.description('The database: DATABASE_URL, or the embedded server.');
   command
     .command('migrate')
-    .description('Brings the tables up to date. Every command that needs them does so by itself.')
+    .description(
+      'Brings the tables up to date, or makes a new, empty ledger where there is none. Commands that change something bring them up to date by themselves, and make none.',
+    )
     .action(async () => {
-      const lease = await leaseDatabase(environment, workingFolder);
-      const knex = connectLedger(lease.connection);
-      try {
-        const names = await migrateLedger(knex);
-        shell.print(
-          names.length === 0
-            ? `${lease.description}: up to date.`
-            : `${lease.description}: ${names.join(', ')}`,
-        );
-      } finally {
-        await knex.destroy();
-        await lease.release();
-      }
+      await withNewLedger(shell, async (_, { description, migrated }) => {
+        shell.print(`${description}: ${migrated.length === 0 ? 'up to date.' : migrated.join(', ')}`);
+      });
     });
   command
     .command('status')
-    .description('Says which database is used, and whether it runs.')
+    .description(
+      'Says which database is used, whether it runs, and whether it has a ledger. Changes nothing.',
+    )
     .option('--json', 'print the status as JSON')
     .action(async ({ json }: { json?: true }) => {
       const status = environment['DATABASE_URL'] ? await externalStatus(shell) : embeddedStatus(shell);
@@ -38,7 +34,7 @@ export function define(command: Command, shell: Shell): void {
     .command('stop')
     .description('Stops the embedded server, if a killed command left it running.')
     .action(async () => {
-      const stopped = await stopEmbeddedServer(volleyHome(environment, workingFolder));
+      const stopped = await stopEmbeddedServer(requireHome(environment, workingFolder));
       if (stopped.outcome === 'in-use') {
         const what = `It is in use by process ${stopped.leases.join(', ')}; stop that first.`;
         throw new InputError([{ where: 'embedded Postgres', what }]);
@@ -50,15 +46,29 @@ export function define(command: Command, shell: Shell): void {
 
 type DatabaseStatus = Readonly<Record<string, unknown>>;
 
-function externalStatus(shell: Shell): Promise<DatabaseStatus> {
-  return withLedger(shell, async ({ ledger }) => {
-    return { database: 'DATABASE_URL', state: 'running', version: await serverVersion(ledger) };
-  });
+async function externalStatus({ settings }: Shell): Promise<DatabaseStatus> {
+  const { connection, description } = await leaseDatabase(
+    settings.environment,
+    settings.workingFolder,
+    false,
+  );
+  const { version, gap } = await lookAtDatabase(connection, description);
+  return { database: 'DATABASE_URL', state: 'running', version, ledger: schemaText(gap) };
+}
+
+const noLedgerYet = 'none yet: the database is empty; volley init makes a ledger in it';
+
+function schemaText({ empty, missing, unknown }: MigrationGap): string {
+  if (empty) return noLedgerYet;
+  if (missing.length > 0)
+    return `of an older Volley (${missing.length} migrations are missing); volley db migrate brings it up to date`;
+  return unknown.length > 0 ? 'of a newer Volley' : 'up to date';
 }
 
 function embeddedStatus({ settings }: Shell): DatabaseStatus {
-  const status = embeddedServerStatus(volleyHome(settings.environment, settings.workingFolder));
-  return { database: 'embedded', ...status };
+  const home = requireHome(settings.environment, settings.workingFolder);
+  const { exists, ...status } = embeddedServerStatus(home);
+  return { database: 'embedded', ...status, ledger: exists ? 'there' : noLedgerYet };
 }
 
 function statusText(status: DatabaseStatus): string {

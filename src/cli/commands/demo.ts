@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -11,15 +11,15 @@ import { prepareCampaign } from '../../engine/plan/prepare.ts';
 import { receiverAccounts } from '../../engine/reports/receivers.ts';
 import { openReportStore } from '../../engine/reports/report-store.ts';
 import type { Settings } from '../../engine/settings.ts';
-import { volleyHome } from '../../platform/database.ts';
 import { openLogger } from '../../platform/logger.ts';
+import { findHome } from '../../platform/project.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { startReceiver } from '../../server/receiver.ts';
 import { bar, startProgressLine } from '../progress.ts';
 import { sheetWriter } from '../report-options.ts';
 import { dispatchWithProgress, planWithProgress } from '../run-steps.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withNewLedger } from '../shell.ts';
 import { writeBilling } from './report-billing.ts';
 
 const mainCampaigns = ['outage-sms.yaml', 'statement-email.yaml', 'works-fax.yaml'];
@@ -36,11 +36,25 @@ export function define(command: Command, shell: Shell): void {
     )
     .option('--interfaces', 'run a small campaign for every other interface, format and channel instead')
     .action(async ({ interfaces }: { interfaces?: true }) => {
-      await withLedger(shell, (context) => runDemo(shell, context, interfaces === true));
+      const home = demoHome(shell.settings);
+      const environment = { ...shell.settings.environment, VOLLEY_HOME: home, DATABASE_URL: undefined };
+      const { workingFolder } = shell.settings;
+      const place = { ...shell, settings: { environment, workingFolder } };
+      await withNewLedger(place, (context) => runDemo(place, context, home, interfaces === true));
     });
 }
 
-async function runDemo(shell: Shell, context: EngineContext, everyInterface: boolean): Promise<void> {
+/** The demo has a ledger of its own beside the project's, whatever DATABASE_URL says: its suppressions are nobody's. */
+function demoHome({ environment, workingFolder }: Settings): string {
+  return join(findHome(environment, workingFolder) ?? join(workingFolder, '.volley'), 'demo');
+}
+
+async function runDemo(
+  shell: Shell,
+  context: EngineContext,
+  home: string,
+  everyInterface: boolean,
+): Promise<void> {
   const secret = (): string => randomBytes(24).toString('base64url');
   const sandboxToken = secret();
   const environment = {
@@ -51,8 +65,6 @@ async function runDemo(shell: Shell, context: EngineContext, everyInterface: boo
   };
   const workingFolder = fileURLToPath(new URL('../../../campaigns', import.meta.url));
   const accounts = await receiverAccounts({ environment, workingFolder });
-  const home = volleyHome(shell.settings.environment, shell.settings.workingFolder);
-  await mkdir(home, { recursive: true });
   const journal = join(home, 'sandbox-journal.jsonl');
 
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');

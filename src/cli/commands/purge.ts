@@ -7,7 +7,7 @@ import { ensureHashKey } from '../../platform/hash-key.ts';
 import { printable } from '../../report/printable.ts';
 import { askToPurge } from '../ask-to-purge.ts';
 import { parseDuration } from '../options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 type PurgeOptions = {
   readonly olderThan: number;
@@ -51,7 +51,7 @@ export function define(command: Command, shell: Shell): void {
         noteHeld(shell, result);
         shell.print(json ? JSON.stringify({ ...result, before: limit.before }) : purgeText(result, dryRun));
       };
-      const expected = await withLedger(shell, (context) => previewPurge(context, limit));
+      const expected = await withLedgerToRead(shell, (context) => previewPurge(context, limit));
       if (dryRun) {
         print(expected);
         return;

@@ -8,7 +8,7 @@ import { nobodySet } from '../../report/billing.ts';
 import { billingReport, readDimensions } from '../../report/billing-report.ts';
 import { parseBillingTime, parseTimeZone, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
 type BillingOptions = ReportOptions & {
   readonly from?: string;
@@ -71,7 +71,7 @@ export function defineBilling(command: Command, shell: Shell): void {
   addReportOptions(billing, 'table').action(async (options: BillingOptions) => {
     const write = sheetWriter(shell, options, 'table');
     const query = queryOf(options);
-    await withLedger(shell, async (context) => {
+    await withLedgerToRead(shell, async (context) => {
       for (const run of options.run ?? []) await requireRun(context, run);
       await requireRunsOf(context, 'campaign', options.campaign ?? []);
       await requireRunsOf(context, 'account', options.account ?? []);

@@ -3,7 +3,7 @@ import { reportCampaigns } from '../../engine/reporting/campaign-report.ts';
 import { campaignSheet } from '../../report/campaign-sheet.ts';
 import { parseLocalTime, parseTimeZone, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
 type CampaignsOptions = ReportOptions & {
   readonly from?: string;
@@ -34,7 +34,7 @@ export function defineCampaigns(command: Command, shell: Shell): void {
       const write = sheetWriter(shell, options, 'table');
       requirePeriod(from, to);
       const query = { campaigns: names, from: from ?? null, until: to ?? null, timeZone };
-      await withLedger(shell, (context) =>
+      await withLedgerToRead(shell, (context) =>
         reportCampaigns(context, query, async (report) => {
           const sums = await report.sums();
           const charts = async () => (await import('../../report/campaign-charts.ts')).campaignCharts(sums);

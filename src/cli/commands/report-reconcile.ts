@@ -10,7 +10,7 @@ import { printable } from '../../report/printable.ts';
 import { reconcileSheet } from '../../report/reconcile-sheet.ts';
 import { parseCountry, parseLocalTime, parseTimeZone, parseWholeNumber, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
 type ReconcileOptions = ReportOptions & {
   readonly invoice: string;
@@ -71,7 +71,7 @@ export function defineReconcile(command: Command, shell: Shell): void {
     const { bytes, shown } = await openFile(path, shell.settings, '--invoice', 'invoice');
     const { column: columns = {}, decimal, country, skipLines, skipUnreadable = false } = options;
     const invoice = { name: shown, bytes, columns, decimal, country, skipLines, skipUnreadable };
-    const agrees = await withLedger(shell, (context) =>
+    const agrees = await withLedgerToRead(shell, (context) =>
       reconcileInvoice(context, invoice, period, scope, async (found) => {
         for (const { where, what } of found.unreadable.problems)
           shell.note(`${printable(where)}: ${printable(what)}`);

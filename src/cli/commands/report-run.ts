@@ -4,7 +4,7 @@ import { runDetails } from '../../report/run-details.ts';
 import { runReportFormats, runReportText } from '../../report/run-report.ts';
 import { parseTimeZone } from '../options.ts';
 import { addSomeReportOptions, chosenFormat, type ReportOptions, writeReport } from '../report-options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
 const instead =
   'The report of a run has several tables; `volley report contacts` and `volley report failures` are one each.';
@@ -24,7 +24,7 @@ export function defineRun(command: Command, shell: Shell): void {
   addSomeReportOptions(run, 'table', runReportFormats, instead).action(
     async (runId: string, { timeZone, ...options }: ReportOptions & { readonly timeZone: string }) => {
       const format = chosenFormat(shell, options, 'table', runReportFormats, instead);
-      await withLedger(shell, async (context) => {
+      await withLedgerToRead(shell, async (context) => {
         const details = await reportRun(context, runId, timeZone, (report) => runDetails(report, timeZone));
         await writeReport(shell, options, format, runReportText(details, format, shell.now()));
       });

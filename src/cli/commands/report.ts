@@ -8,7 +8,7 @@ import { failureSheet } from '../../report/failure-sheet.ts';
 import { recipientStoryText } from '../../report/recipient-story.ts';
 import { parseCount, parseCountry } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 import { defineBilling } from './report-billing.ts';
 import { defineCampaigns } from './report-campaigns.ts';
 import { defineReconcile } from './report-reconcile.ts';
@@ -32,7 +32,7 @@ export function define(command: Command, shell: Shell): void {
     .action(async (runId: string, { rejected, state, ...options }: ContactsOptions) => {
       const write = sheetWriter(shell, options, 'csv');
       const states = new Set(rejected ? rejectionReasons : (state ?? reportedStates));
-      await withLedger(shell, (context) =>
+      await withLedgerToRead(shell, (context) =>
         reportContacts(context, runId, (report) => write(contactSheet(runId, report, states, shell.now()))),
       );
     });
@@ -43,7 +43,7 @@ export function define(command: Command, shell: Shell): void {
     .argument('<run>', "the run's id (volley runs)")
     .action(async (runId: string, options: ReportOptions) => {
       const write = sheetWriter(shell, options, 'table');
-      await withLedger(shell, (context) =>
+      await withLedgerToRead(shell, (context) =>
         reportFailures(context, runId, (report) => write(failureSheet(report, shell.now()))),
       );
     });
@@ -57,7 +57,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--limit <number>', 'most recipients to tell of', parseCount, 100)
     .option('--json', 'print one JSON object a line')
     .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
-      const { stories, areMore, others } = await withLedger(shell, (context) =>
+      const { stories, areMore, others } = await withLedgerToRead(shell, (context) =>
         tellRecipient(context, recipient, country, limit),
       );
       shell.print(

@@ -9,7 +9,7 @@ import { listMissing } from '../../ledger/reports/missing.ts';
 import { missingColumns, missingTable, reportColumns, reportTable } from '../../report/reports.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
 import { parseDuration, parseTime } from '../options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 import { definePoll } from './reports-poll.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -41,7 +41,7 @@ function defineList(command: Command, shell: Shell): void {
     .option('--account <name>', 'only of this account')
     .option('--address <address>', 'only of this address, as the service writes it')
     .action(async ({ state, run, account, address, ...output }: ListOptions) => {
-      await withLedger(shell, async (context) => {
+      await withLedgerToRead(shell, async (context) => {
         if (run !== undefined) await requireRun(context, run);
         const states = state ?? looked;
         const filter = { states, partlyRead: state === undefined, run, account, address };
@@ -60,7 +60,7 @@ function defineMissing(command: Command, shell: Shell): void {
     .description('Lists accepted recipients of whom no final report has come, oldest first.')
     .option('--older-than <duration>', 'accepted at least so long ago', parseDuration, 0)
     .action(async ({ run, olderThan, ...output }: MissingOptions) => {
-      await withLedger(shell, async (context) => {
+      await withLedgerToRead(shell, async (context) => {
         if (run !== undefined) await requireRun(context, run);
         const filter = { run, until: new Date(context.now().getTime() - olderThan) };
         const form = { table: missingTable, columns: missingColumns, none: 'No report is missing.' };

@@ -11,7 +11,7 @@ import { openGateway } from '../../gateway/gateway.ts';
 import { doubtTable, lookUpText, resolvedText } from '../../report/doubts.ts';
 import { printable } from '../../report/printable.ts';
 import { parsePerson } from '../options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -34,11 +34,11 @@ export function define(command: Command, shell: Shell): void {
     .action(async (run: string, options: ResolveOptions) => {
       const requests = { run, named: options.request };
       const resolution = resolutionOf(options);
-      await withLedger(shell, async (context) => {
-        if (resolution) await settle(shell, context, requests, resolution, options);
-        else if (options.lookUp) await lookUp(shell, context, requests, options);
-        else await list(shell, context, requests, options);
-      });
+      if (resolution)
+        await withLedger(shell, (context) => settle(shell, context, requests, resolution, options));
+      else if (options.lookUp)
+        await withLedger(shell, (context) => lookUp(shell, context, requests, options));
+      else await withLedgerToRead(shell, (context) => list(shell, context, requests, options));
     });
 }
 

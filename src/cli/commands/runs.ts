@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -10,7 +10,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--limit <number>', 'most runs to list', parseLimit, 20)
     .option('--json', 'print one JSON object a line')
     .action(async ({ json, limit }: { json?: true; limit: number }) => {
-      const runs = await withLedger(shell, ({ ledger }) => listRuns(ledger.knex, limit));
+      const runs = await withLedgerToRead(shell, ({ ledger }) => listRuns(ledger.knex, limit));
       if (json) {
         for (const run of runs) shell.print(JSON.stringify(listed(run)));
       } else {

@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
-import { nextTick, type Schedule, writtenSchedule } from '../../campaign/schedule.ts';
+import { Argument, type Command } from 'commander';
+import { nextTick, type Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
 import { noteSchedules } from '../../engine/schedule/note-ticks.ts';
-import { readScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
+import { readScheduleFolder, type ScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
 import { describeSchedules } from '../../engine/schedule/schedules.ts';
 import { listUntoldTicks } from '../../ledger/notifications/list.ts';
-import { listSchedules } from '../../ledger/schedules/list.ts';
 import { untoldTickLines } from '../../report/notifications.ts';
 import { scheduleTable, tickTable, upcomingTable } from '../../report/schedules.ts';
-import { parseWholeNumber } from '../options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { campaignsFolder, parseWholeNumber } from '../options.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description(
@@ -21,13 +20,12 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Reads the schedules of a folder of campaigns into the ledger, as workers do every few seconds, and says what is wrong with them.',
     )
-    .argument('[folder]', 'where the campaigns are', 'campaigns')
+    .addArgument(folderArgument(shell))
     .action(async (folder: string) => {
       const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
       await withLedger(shell, (context) => noteSchedules(context, read));
       shell.note(`${read.schedules.length} schedules are in the ledger.`);
-      if (read.unreadable.length === 0) return;
-      throw new InputError(read.unreadable.map(({ schedule: where, what }) => ({ where, what })));
+      refuseUnreadable(read);
     });
   command
     .command('list')
@@ -35,7 +33,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--limit <number>', 'most times to list', parseWholeNumber, 20)
     .option('--json', 'print one JSON object a line: the schedules, then the times')
     .action(async ({ limit, json }: { limit: number; json?: true }) => {
-      const { schedules, ticks, untold } = await withLedger(shell, async (context) => ({
+      const { schedules, ticks, untold } = await withLedgerToRead(shell, async (context) => ({
         ...(await describeSchedules(context, limit)),
         untold: await listUntoldTicks(context.ledger.pool, limit),
       }));
@@ -47,27 +45,39 @@ export function define(command: Command, shell: Shell): void {
     });
   command
     .command('next')
-    .description('Lists when campaigns will run next.')
+    .description('Lists when campaigns will run next, as their files say now; the ledger is not asked.')
+    .addArgument(folderArgument(shell))
     .option('--limit <number>', 'most times to list', parseWholeNumber, 10)
     .option('--json', 'print one JSON object a line')
-    .action(async ({ limit, json }: { limit: number; json?: true }) => {
-      const schedules = await withLedger(shell, ({ ledger }) => listSchedules(ledger.pool));
-      const upcoming = schedules
-        .filter(({ active }) => active)
-        .map((each) => ({ ...each, times: writtenSchedule.parse(each.times) }))
-        .flatMap(({ schedule, campaign, times }) =>
-          following(times, shell.now(), limit).map((dueAt) => ({
-            schedule,
-            campaign,
-            dueAt,
-            timeZone: times.timeZone,
-          })),
-        )
-        .sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime())
-        .slice(0, limit);
+    .action(async (folder: string, { limit, json }: { limit: number; json?: true }) => {
+      const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
+      const upcoming = upcomingOf(read, shell.now(), limit);
       if (json) for (const each of upcoming) shell.print(JSON.stringify(each));
       else shell.print(upcoming.length === 0 ? 'Nothing is to run by itself.' : upcomingTable(upcoming));
+      refuseUnreadable(read);
     });
+}
+
+function folderArgument(shell: Shell): Argument {
+  return new Argument('[folder]', 'where the campaigns are').default(
+    campaignsFolder(shell),
+    "the project's campaigns",
+  );
+}
+
+/** @throws InputError that names the campaigns whose schedule cannot be read */
+function refuseUnreadable({ unreadable }: ScheduleFolder): void {
+  if (unreadable.length > 0)
+    throw new InputError(unreadable.map(({ schedule: where, what }) => ({ where, what })));
+}
+
+function upcomingOf({ schedules }: ScheduleFolder, now: Date, limit: number) {
+  return schedules
+    .flatMap(({ schedule, campaign, times }) =>
+      following(times, now, limit).map((dueAt) => ({ schedule, campaign, dueAt, timeZone: times.timeZone })),
+    )
+    .sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime())
+    .slice(0, limit);
 }
 
 function following(times: Schedule, now: Date, count: number): Date[] {

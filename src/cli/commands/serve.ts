@@ -52,7 +52,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--api-port <number>', 'its port; 0 for any free one', parsePort, 8027)
     .option('--no-worker', 'send nothing, and tell nobody')
     .option('--no-schedules', 'begin nothing')
-    .addOption(campaignsOption())
+    .addOption(campaignsOption(shell))
     .option('--metrics-host <address>', 'address of a listener for monitoring alone; with --metrics-port')
     .option('--metrics-name <name...>', 'names by which callers of the monitoring listener know this machine')
     .option('--metrics-port <number>', 'its port; 0 for any free one', parsePort)

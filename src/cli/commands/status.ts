@@ -3,7 +3,7 @@ import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -13,7 +13,7 @@ export function define(command: Command, shell: Shell): void {
     .argument('<run>', "the run's id (volley runs)")
     .option('--json', 'print the summary as JSON')
     .action(async (runId: string, { json }: { json?: true }) => {
-      await withLedger(shell, async (context) => {
+      await withLedgerToRead(shell, async (context) => {
         const status = await requireStatus(context, runId);
         if (json) {
           shell.print(JSON.stringify(status));

@@ -14,7 +14,7 @@ import { printable } from '../../report/printable.ts';
 import { suppressionColumns, suppressionTable } from '../../report/suppressions.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
 import { parseCountry } from '../options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Addresses that must not be sent to, per channel, for all or for one SubAccount.');
@@ -99,7 +99,7 @@ function defineList(command: Command, shell: Shell): void {
       .option('--country <country>', 'of a number that is written without a country code', parseCountry),
   ).action(async (options: ListOptions) => {
     const form = { table: suppressionTable, columns: suppressionColumns, none: 'No suppressions.' };
-    await withLedger(shell, ({ ledger }) =>
+    await withLedgerToRead(shell, ({ ledger }) =>
       printList(shell, options, form, (limit, onPage) =>
         listSuppressions(ledger.pool, filterOf(options), limit, onPage, ledger.hashKey),
       ),

@@ -5,7 +5,7 @@ import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
 import { parseDuration, parsePerson } from '../options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 type CreateOptions = {
   readonly name: string;
@@ -58,7 +58,7 @@ export function define(command: Command, shell: Shell): void {
     .description('Lists the tokens, revoked ones too; never the tokens themselves.')
     .option('--json', 'print one JSON object a line')
     .action(async ({ json }: { json?: true }) => {
-      const tokens = await withLedger(shell, ({ ledger }) => listTokens(ledger.pool));
+      const tokens = await withLedgerToRead(shell, ({ ledger }) => listTokens(ledger.pool));
       if (json) for (const token of tokens) shell.print(JSON.stringify(token));
       else
         shell.print(

@@ -11,7 +11,7 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Helps to send whatever runs there are, from any machine with the same DATABASE_URL and accounts, until it is stopped; and begins those of campaigns whose time has come (volley schedule), and tells what became of runs (notify). Ctrl-C drains: what is on its way is recorded, and the rest is left to other workers.',
     )
-    .addOption(campaignsOption())
+    .addOption(campaignsOption(shell))
     .option('--no-schedules', 'begin nothing; only help to send')
     .action(async (options: WorkerOptions) => {
       const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'info');

@@ -1,6 +1,6 @@
 import { nextTick, writtenSchedule } from '../../campaign/schedule.ts';
 import { type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
-import { migrationGap } from '../../ledger/operations/migrated.ts';
+import { migrationGap } from '../../ledger/schema.ts';
 import type { EngineContext } from '../context.ts';
 
 /** What a scrape is told of the ledger. */

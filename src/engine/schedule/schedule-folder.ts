@@ -2,12 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCampaign } from '../../campaign/campaign.ts';
 import { frozenTargets } from '../../campaign/notify.ts';
+import type { Schedule } from '../../campaign/schedule.ts';
 import type { SyncedSchedule } from '../../ledger/schedules/sync.ts';
 import { yamlFilesOf } from './served-campaigns.ts';
 
+type ReadSchedule = SyncedSchedule & { readonly times: Schedule };
+
 /** What the campaigns of a folder say of when they run by themselves. */
 export type ScheduleFolder = {
-  readonly schedules: readonly SyncedSchedule[];
+  readonly schedules: readonly ReadSchedule[];
   /** Campaigns with a schedule that cannot be read now; what was known of them holds on. */
   readonly unreadable: readonly { readonly schedule: string; readonly what: string }[];
 };
@@ -25,7 +28,7 @@ const mostBytes = 1024 * 1024;
  * @throws InputError when the folder cannot be read
  */
 export async function readScheduleFolder(folder: string): Promise<ScheduleFolder> {
-  const schedules: SyncedSchedule[] = [];
+  const schedules: ReadSchedule[] = [];
   const unreadable: { schedule: string; what: string }[] = [];
   for (const schedule of await yamlFilesOf(folder)) {
     try {

@@ -1,0 +1,225 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createBareDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { removeHome } from '../support/embedded-home.ts';
+import { runStatement } from '../support/statement.ts';
+import { volley, volleyHere } from '../support/volley.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+const suppressWords = ['suppress', 'add', '+61412345678', '--channel', 'sms'];
+const listWords = ['suppress', 'list', '--csv'];
+
+async function workspaceFor(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
+  const workspace = await makeWorkspace(files);
+  onTestFinished(() => workspace[Symbol.asyncDispose]());
+  return workspace;
+}
+
+describe('a folder that is in no project', () => {
+  test.each([['runs'], suppressWords, ['db', 'status'], ['db', 'migrate']])(
+    '%s makes no ledger there, and says what to do',
+    async (...words) => {
+      const { folder } = await workspaceFor();
+      const { code, stdout, stderr } = await volleyHere(words, { cwd: folder });
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(`${folder}: is in no Volley project`);
+      expect(stderr).toMatch(/`volley init`.*DATABASE_URL.*VOLLEY_HOME/);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
+  test('a marker in a folder above that everybody may write to is passed by', async () => {
+    const { folder } = await workspaceFor({
+      '.volley-project': '',
+      'open/.volley-project': '',
+      'open/mine/x': '',
+    });
+    await chmod(join(folder, 'open'), 0o777);
+    const { stderr } = await volleyHere(['runs'], { cwd: join(folder, 'open/mine') });
+    expect(stderr).toContain(`${folder}/.volley: has no ledger yet`);
+  });
+});
+
+describe('a project', () => {
+  let project: Workspace;
+  beforeAll(async () => {
+    project = await makeWorkspace({ 'campaigns/accounts.yaml': accountsYaml });
+  });
+  afterAll(async () => {
+    await removeHome(join(project.folder, '.volley'));
+    await project[Symbol.asyncDispose]();
+  });
+  const at = (path: string, words: readonly string[]) =>
+    volleyHere(words, { cwd: join(project.folder, path) });
+
+  test('whose ledger is somewhere else, as after a clone, gets no new one without a word', async () => {
+    await project.write('.volley-project', '');
+    for (const words of [['runs'], suppressWords]) {
+      const { code, stderr } = await at('', words);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining('.volley: has no ledger yet. `volley init`'),
+      ]);
+    }
+    expect(existsSync(join(project.folder, '.volley'))).toBe(false);
+    expect((await at('', ['db', 'status'])).stdout).toMatch(/ledger: none yet/);
+  });
+
+  test('gets its ledger from `volley init`, which says so, and then is left as it is', async () => {
+    const made = await at('', ['init', '--json']);
+    expect(made).toMatchObject({ code: 0, stderr: expect.stringMatching(/A new, empty ledger was made: /) });
+    expect(JSON.parse(made.stdout)).toMatchObject({ made: false, ledger: { made: true } });
+    expect(await project.read('.volley-project')).toBe('');
+    expect(await project.read('campaigns/accounts.yaml')).toBe(accountsYaml);
+
+    expect((await at('', suppressWords)).code).toBe(0);
+    const again = await at('', ['init']);
+    expect(again.stdout).toMatch(/is a Volley project\.\nIts ledger was there already: embedded Postgres/);
+    expect(again.stderr).toBe('');
+    expect((await at('', listWords)).stdout).toContain('+61412345678');
+  });
+
+  test('is the same from every folder below it: ledger, accounts and the key of hashes', async () => {
+    await project.write('.volley/hash-key', `${'f'.repeat(64)}\n`);
+    expect((await at('campaigns', listWords)).stdout).toContain('+61412345678');
+    const status = JSON.parse((await at('campaigns', ['db', 'status', '--json'])).stdout);
+    expect(status).toMatchObject({ home: join(project.folder, '.volley'), ledger: 'there' });
+    expect((await at('campaigns', ['account', 'limits'])).stdout).toContain('sandbox');
+    expect(readdirSync(join(project.folder, 'campaigns'))).toEqual(['accounts.yaml']);
+  });
+
+  test('has no second one made inside it by mistake', async () => {
+    const { code, stderr } = await at('campaigns', ['init']);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/is inside the project .*`volley init \.`/)]);
+    expect(existsSync(join(project.folder, 'campaigns/.volley'))).toBe(false);
+  });
+});
+
+describe('a database of DATABASE_URL that is empty', () => {
+  let bare: TestDatabase;
+  let workspace: Workspace;
+  beforeAll(async () => {
+    bare = await createBareDatabase();
+    workspace = await makeWorkspace();
+  });
+  afterAll(async () => {
+    await bare.drop();
+    await workspace[Symbol.asyncDispose]();
+  });
+  const ask = (words: readonly string[]) =>
+    volleyHere(words, { cwd: workspace.folder, env: { DATABASE_URL: bare.url } });
+  const tables = () =>
+    runStatement(
+      bare.url,
+      `SELECT tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+
+  test.each([['runs'], ['status', 'x'], ['schedule', 'list'], suppressWords])(
+    '%s makes no ledger in it, and says so',
+    async (...words) => {
+      const { code, stdout, stderr } = await ask(words);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(/^Postgres at .*: has no ledger yet\. `volley init`/);
+      expect(stderr).not.toContain('password');
+      expect(await tables()).toEqual([]);
+    },
+  );
+
+  test('is told as empty by `db status`, and gets a ledger from `db migrate`, which says so', async () => {
+    expect((await ask(['db', 'status'])).stdout).toMatch(/ledger: none yet: the database is empty/);
+    expect(await tables()).toEqual([]);
+    const made = await ask(['db', 'migrate']);
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('A new, empty ledger was made')]);
+    expect((await ask(['db', 'status'])).stdout).toMatch(/ledger: up to date/);
+    expect((await ask(['runs'])).stdout).toMatch(/^No runs yet/);
+  });
+
+  test('is brought up to date by no command that only looks', async () => {
+    const last = await runStatement(
+      bare.url,
+      `DELETE FROM knex_migrations WHERE id = (SELECT max(id) FROM knex_migrations) RETURNING name`,
+    );
+    expect(last).toHaveLength(1);
+    const { code, stderr } = await ask(['runs']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/ledger of an older Volley \(1 migration is missing\).*`volley db migrate`/);
+    expect((await ask(['db', 'status'])).stdout).toMatch(/ledger: of an older Volley/);
+  });
+});
+
+const looking: readonly (readonly string[])[] = [
+  ['runs'],
+  ['db', 'status'],
+  ['audit'],
+  ['token', 'list'],
+  ['billing', 'list'],
+  ['schedule', 'list'],
+  ['suppress', 'list'],
+  ['reports', 'list'],
+  ['reports', 'missing'],
+  ['report', 'billing'],
+  ['report', 'campaigns'],
+  ['report', 'reconcile', '--invoice', 'invoice.csv', '--from', '2026-11'],
+  ['account', 'limits'],
+  ['purge', '--older-than', '400d', '--dry-run'],
+];
+
+test('commands that only look do so in a database that refuses every change', async () => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const name = new URL(database.url).pathname.slice(1);
+  await runStatement(database.url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  const { folder } = await workspaceFor({
+    'accounts.yaml': accountsYaml,
+    'invoice.csv': 'MessageID,Recipient,Price\n',
+  });
+  const env = { DATABASE_URL: database.url, VOLLEY_ACCOUNTS: 'accounts.yaml' };
+  for (const words of looking) {
+    const { code, stderr } = await volleyHere(words, { cwd: folder, env });
+    expect([words, code, stderr]).toEqual([words, 0, '']);
+  }
+  expect(readdirSync(folder).toSorted()).toEqual(['accounts.yaml', 'invoice.csv']);
+});
+
+test('`schedule next` reads the campaign files, without any ledger', async () => {
+  const campaign = (schedule: string) =>
+    `campaign: c\naccount: sandbox\nchannel: sms\nschedule: { ${schedule} }\ncontacts: { file: c.csv }\nmessage: { Message: Hi }\n`;
+  const { folder } = await workspaceFor({
+    '.volley-project': '',
+    'campaigns/nightly.yaml': campaign('cron: "30 2 * * *", timeZone: Pacific/Auckland'),
+    'campaigns/once.yaml': campaign('at: [2020-12-01T09:00], timeZone: UTC'),
+  });
+  for (const cwd of [folder, join(folder, 'campaigns')]) {
+    const { code, stdout } = await volleyHere(['schedule', 'next', '--limit', '3', '--json'], { cwd });
+    const times = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect([code, times.map(({ schedule }) => schedule)]).toEqual([0, Array(3).fill('nightly.yaml')]);
+  }
+
+  await writeFile(join(folder, 'campaigns/broken.yaml'), campaign('cron: "61 * * * *", timeZone: UTC'));
+  const { code, stdout, stderr } = await volleyHere(['schedule', 'next'], { cwd: folder });
+  expect(stdout).toContain('nightly.yaml');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('broken.yaml')]);
+});
+
+describe('a VOLLEY_HOME that cannot be made ends with an error', () => {
+  const error = / cannot be written \(.*\)\. Set VOLLEY_HOME to a folder you may write/;
+
+  test.each(['file', 'file/below', '/dev/null'])('%s', async (home) => {
+    const { folder } = await workspaceFor({ file: '' });
+    const { code, stderr } = await volleyHere(suppressWords, { cwd: folder, env: { VOLLEY_HOME: home } });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(error)]);
+  });
+
+  // In a process of its own, as it used to hang.
+  test('/proc/volley/below', async () => {
+    const { folder } = await workspaceFor();
+    const env = { VOLLEY_HOME: '/proc/volley/below' };
+    const { code, stderr } = await volley(suppressWords, { cwd: folder, env });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(error)]);
+  });
+});
