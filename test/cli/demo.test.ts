@@ -1,24 +1,26 @@
-import { existsSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { removeHome } from '../support/embedded-home.ts';
 import { readJournal } from '../support/journal.ts';
 import { volley } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 type SentRequest = { message_id: string; recipients: string[]; state: string; outcomes: string[] };
 
-/** Runs the demo in a database of its own; gives what it printed, what the ledger has, and what the sandbox received. */
+/** Runs the demo in a folder of its own; gives what it printed, what its ledger has, and what the sandbox received. */
 async function demo(...flags: readonly string[]) {
   await using workspace = await makeWorkspace();
-  const database = await createTestDatabase();
-  const printed = await volley(['demo', ...flags], {
-    cwd: workspace.folder,
-    env: { DATABASE_URL: database.url },
-  });
+  const home = join(workspace.folder, '.volley/demo');
+  // Nobody's ledger is touched: this one could not even be reached.
+  const env = { DATABASE_URL: 'postgres://127.0.0.1:1/production' };
+  const printed = await volley(['demo', ...flags], { cwd: workspace.folder, env });
 
-  const client = new pg.Client({ connectionString: database.url });
+  const { address, release } = await leaseEmbeddedServer(home);
+  const client = new pg.Client(address);
   await client.connect();
   const { rows } = await client.query<SentRequest>(
     `SELECT message_id, state, addresses AS recipients,
@@ -29,9 +31,11 @@ async function demo(...flags: readonly string[]) {
      FROM requests q JOIN chunks USING (run_id, request)`,
   );
   await client.end();
-  await database.drop();
-  const journal = await readJournal(`${workspace.folder}/.volley/sandbox-journal.jsonl`);
-  expect(existsSync(`${workspace.folder}/campaigns`)).toBe(false);
+  await release();
+  const journal = await readJournal(join(home, 'sandbox-journal.jsonl'));
+  expect(readdirSync(workspace.folder)).toEqual(['.volley']);
+  expect(readdirSync(join(workspace.folder, '.volley'))).toEqual(['demo']);
+  await removeHome(home);
   return { ...printed, requests: rows, journal };
 }
 
@@ -54,7 +58,11 @@ test('the demo sends everybody by SMS, email and fax, and the ledger agrees with
   expect(stdout).toMatch(
     /outage-notice {2}completed\n {2}contacts {4}500 read: 54 invalid\n {2}requests {4}385: 385 accepted/,
   );
-  expect(stdout).toMatch(/│ Total +│ +│ +897 │ +1350 │ +1350 │/);
+  expect(stdout).toMatch(/│ SubAccount │ Requests │[^\n]*\n[^\n]*\n│ AC /);
+  expect(stdout).toMatch(/│ Total +│ +897 │ +1350 │ +1350 │/);
+  expect(stdout).toMatch(
+    /^ {2}env -u DATABASE_URL VOLLEY_HOME=\.volley\/demo npx volley report billing --by SubAccount,ChargeCode --run \S+ \S+ \S+$/m,
+  );
   expect(code).toBe(0);
   expectAgreement(requests, journal);
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { RunSummary } from '../../domain/runs.ts';
@@ -12,7 +12,7 @@ import { receiverAccounts } from '../../engine/reports/receivers.ts';
 import { openReportStore } from '../../engine/reports/report-store.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { openLogger } from '../../platform/logger.ts';
-import { findHome } from '../../platform/project.ts';
+import { findHome, projectFolder } from '../../platform/project.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { startReceiver } from '../../server/receiver.ts';
@@ -40,7 +40,8 @@ export function define(command: Command, shell: Shell): void {
       const environment = { ...shell.settings.environment, VOLLEY_HOME: home, DATABASE_URL: undefined };
       const { workingFolder } = shell.settings;
       const place = { ...shell, settings: { environment, workingFolder } };
-      await withNewLedger(place, (context) => runDemo(place, context, home, interfaces === true));
+      const how = { everyInterface: interfaces === true, asked: shell.settings };
+      await withNewLedger(place, (context) => runDemo(place, context, home, how));
     });
 }
 
@@ -49,21 +50,33 @@ function demoHome({ environment, workingFolder }: Settings): string {
   return join(findHome(environment, workingFolder) ?? join(workingFolder, '.volley'), 'demo');
 }
 
+/** Commands that look into the demo's ledger, as they are to be typed where the demo was started. */
+function lookAround(home: string, { environment, workingFolder }: Settings, runs: readonly string[]): string {
+  const path = projectFolder(workingFolder) === workingFolder ? relative(workingFolder, home) : home;
+  const unset = environment['DATABASE_URL'] ? 'env -u DATABASE_URL ' : '';
+  const volley = `${unset}VOLLEY_HOME=${path} npx volley`;
+  return [
+    "The same by ChargeCode too, and whatever else is in the demo's ledger:",
+    `  ${volley} report billing --by SubAccount,ChargeCode --run ${runs.join(' ')}`,
+    `  ${volley} runs`,
+  ].join('\n');
+}
+
 async function runDemo(
   shell: Shell,
   context: EngineContext,
   home: string,
-  everyInterface: boolean,
+  { everyInterface, asked }: { readonly everyInterface: boolean; readonly asked: Settings },
 ): Promise<void> {
+  const workingFolder = fileURLToPath(new URL('../../../campaigns', import.meta.url));
   const secret = (): string => randomBytes(24).toString('base64url');
   const sandboxToken = secret();
   const environment = {
     ...shell.settings.environment,
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_ACCOUNTS: join(workingFolder, 'accounts.yaml'),
     VOLLEY_SANDBOX_TOKEN: sandboxToken,
     VOLLEY_WEBHOOK_TOKEN: secret(),
   };
-  const workingFolder = fileURLToPath(new URL('../../../campaigns', import.meta.url));
   const accounts = await receiverAccounts({ environment, workingFolder });
   const journal = join(home, 'sandbox-journal.jsonl');
 
@@ -92,11 +105,16 @@ async function runDemo(
     const summaries = await waitForReports(shell, context, runs);
     for (const summary of summaries) shell.print(runSummaryText(summary));
     shell.print('');
-    const by = ['SubAccount', 'ChargeCode'] as const;
-    const query = { by, from: null, until: null, timeZone: 'UTC', only: { run: runs } };
+    const query = {
+      by: ['SubAccount'] as const,
+      from: null,
+      until: null,
+      timeZone: 'UTC',
+      only: { run: runs },
+    };
     await writeBilling(context, query, sheetWriter(shell, {}, 'table'), shell.now());
     shell.print(`\nEvery request the sandbox received is in ${journal}.`);
-    shell.print('Look around: npx volley runs · npx volley report run <run> · npx volley --help');
+    shell.print(lookAround(home, asked, runs));
     if (!summaries.every(isSettled)) shell.exitWith(3);
   } finally {
     await sandbox.close();
