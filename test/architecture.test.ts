@@ -70,7 +70,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'string-width': ['report/html'],
   croner: ['campaign'],
   tinyglobby: ['engine'],
-  'temporal-polyfill': ['campaign', 'platform/region-names.ts'],
+  'temporal-polyfill': ['campaign', 'platform/region-names.ts', 'platform/zoned-times.ts'],
   'big.js': ['campaign', 'report'],
 };
 

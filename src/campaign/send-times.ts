@@ -1,7 +1,8 @@
 import type { MessageFields } from '../domain/message.ts';
+import { momentOf } from '../platform/zoned-times.ts';
 import { regionOf } from '../wire/time-zone.ts';
 import { isTime } from '../wire/values.ts';
-import { isLocalTime, momentOf } from './window.ts';
+import { isLocalTime } from './window.ts';
 
 /** Where a day ends last. */
 const lastZone = 'Etc/GMT+12';

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { momentOf } from '../platform/zoned-times.ts';
 
 /**
  * When a sending window is open: pure arithmetic over instants, days and time zones. `test/campaign/window.test.ts` holds it
@@ -74,12 +75,6 @@ export function opensAt(rule: WindowRule, zones: readonly string[], at: Date): D
 /** The local time of a moment, as the interface writes it: `2026-12-01T09:00`. */
 export function localTime(at: Date, zone: string): string {
   return zonedTime(at, zone).toPlainDateTime().toString({ smallestUnit: 'minute' });
-}
-
-/** The moment of a local time; one that comes twice is the first, one that is left out as much later as the clocks are put forward. */
-export function momentOf(local: string, zone: string): Date {
-  const time = Temporal.PlainDateTime.from(local).toZonedDateTime(zone);
-  return new Date(time.epochMilliseconds);
 }
 
 /** The first local time after a moment that is this time of day, `06:00`: `2026-12-01T06:00`. */

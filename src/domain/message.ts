@@ -32,7 +32,12 @@ export type Destination = { readonly Recipient: string } & {
 export type AttachedFile = { readonly Name: string; readonly Data: string };
 
 /** A button of the telephone and the number a call is connected to when it is pressed (interface.md, 2.7). */
-export type Keypad = { readonly Tone: string; readonly RouteNumber: string };
+export type Keypad = {
+  readonly Tone: string;
+  readonly RouteNumber: string;
+  /** Only on the sandbox's side: later versions play something in place of connecting the call (rest-3.00.md, 2.6). */
+  readonly plays?: true;
+};
 
 /**
  * Request-level fields of a message under the names of interface.md, 2.1–2.7 (`Message`, `EmailSubject`, `SubAccount`,

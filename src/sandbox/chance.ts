@@ -14,6 +14,12 @@ export function jobNumber(...parts: readonly (string | number)[]): string {
   return `${Number.parseInt(hex.slice(0, 2), 16) % 10}${hex.slice(2, 9)}`;
 }
 
+/** A UUID of version 4 in its form, that depends on the parts alone. */
+export function uuid(...parts: readonly (string | number)[]): string {
+  const hex = digest(parts).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
 function digest(parts: readonly (string | number)[]): Buffer {
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }

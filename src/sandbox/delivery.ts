@@ -1,4 +1,5 @@
-import type { Channel, Destination, InterfaceName, SendRequest } from '../domain/message.ts';
+import type { Channel, Destination, InterfaceName } from '../domain/message.ts';
+import { localSeconds } from '../platform/zoned-times.ts';
 import type {
   DeliveryReportToWrite,
   ReportCredentials,
@@ -6,7 +7,7 @@ import type {
 } from '../wire/encode-delivery-report.ts';
 import { reportTypes, type Units } from '../wire/report-values.ts';
 import { chance } from './chance.ts';
-import { type Content, contentOf, unitsFor } from './content.ts';
+import { type Content, unitsFor } from './content.ts';
 import { toE164 } from './e164.ts';
 import type { ReportId } from './options.ts';
 import type { Acceptance } from './receive.ts';
@@ -14,16 +15,32 @@ import type { Acceptance } from './receive.ts';
 /** A message the service has taken: what its recipients' reports and its status need, and nothing larger. */
 export type AcceptedMessage = Acceptance & {
   readonly interface: InterfaceName;
+  /** Of the interface, as reports write it. */
+  readonly version: string;
   readonly channel: Channel;
   readonly reference?: string;
   readonly subAccount?: string;
   readonly department?: string;
-  readonly timeZone?: string;
+  readonly zone: MessageZone;
   readonly content: Content;
   /** Nothing is delivered and nothing is charged (interface.md, section 1: `SendMode`). */
   readonly simulated: boolean;
   readonly acceptedAt: Date;
+  /** When it is sent: at its SendTime, or as soon as it can be. */
   readonly sentAt: Date;
+  /** It is held back for a SendTime. */
+  readonly delayed: boolean;
+  /** A caller stopped it before it was sent. */
+  readonly aborted: boolean;
+  /** How often a caller had it sent again to the recipients it did not reach. */
+  readonly resubmitted: number;
+};
+
+/** The zone of a message's local times: as its sender wrote it, or else the sender's own. */
+export type MessageZone = {
+  readonly written: string;
+  /** Its name in the IANA database. */
+  readonly region: string;
 };
 
 /** Where a message's reports go, what they are written in, what they are called by, and who they say they are from. */
@@ -31,10 +48,17 @@ export type Callback = {
   readonly url: string;
   readonly format: ReportFormat;
   readonly id: ReportId;
+  /** An e-mail address; the header of every call names it. */
+  readonly sender: string;
   readonly credentials?: ReportCredentials;
 };
 
-export type DeliveryChances = { readonly seed: number; readonly undeliveredRate: number };
+export type DeliveryChances = {
+  readonly seed: number;
+  readonly undeliveredRate: number;
+  /** Share of recipients that an SMS reached who answer it. */
+  readonly replyRate: number;
+};
 
 /** How it ended for one recipient. */
 export type Delivery = {
@@ -89,40 +113,30 @@ const results: Readonly<Record<Channel, Results>> = {
 /** Made up: thousandths of the account's currency for a part, a page, an email or a call. */
 const unitPrices: Readonly<Record<Channel, number>> = { sms: 80, fax: 90, email: 20, voice: 150, tts: 150 };
 
-/** What the service keeps of a request. @param delay milliseconds until it is sent */
-export function acceptMessage(
-  interfaceName: InterfaceName,
-  request: SendRequest,
-  { messageId, jobNumber }: Acceptance,
-  acceptedAt: Date,
-  delay: number,
-): AcceptedMessage {
-  const { Reference, SubAccount, Department, TimeZone, SendMode, Mode } = request.fields;
-  return {
-    interface: interfaceName,
-    channel: request.channel,
-    messageId,
-    jobNumber,
-    ...(Reference === undefined ? {} : { reference: Reference }),
-    ...(SubAccount === undefined ? {} : { subAccount: SubAccount }),
-    ...(Department === undefined ? {} : { department: Department }),
-    ...(TimeZone === undefined ? {} : { timeZone: TimeZone }),
-    content: contentOf(request),
-    simulated: [SendMode, Mode].some((mode) => mode?.trim().toLowerCase() === 'test'),
-    acceptedAt,
-    sentAt: new Date(acceptedAt.getTime() + delay),
-  };
-}
-
 /** How it ends for one recipient. The same seed, MessageID and address always give the same. */
 export function deliver(
   message: AcceptedMessage,
   destination: Destination,
+  chances: DeliveryChances,
+): Delivery {
+  if (message.aborted) return abortedDelivery(message, destination);
+  for (let submission = 0; submission < message.resubmitted; submission++) {
+    const earlier = deliverOnce(message, destination, chances, submission);
+    if (earlier.delivered) return earlier;
+  }
+  return deliverOnce(message, destination, chances, message.resubmitted);
+}
+
+function deliverOnce(
+  message: AcceptedMessage,
+  destination: Destination,
   { seed, undeliveredRate }: DeliveryChances,
+  submission: number,
 ): Delivery {
   const { channel, messageId, simulated } = message;
   const address = destination.Recipient;
-  const drawn = (what: string): number => chance(what, seed, messageId, address);
+  const again = submission === 0 ? [] : [submission];
+  const drawn = (what: string): number => chance(what, seed, messageId, address, ...again);
   const delivered = simulated || drawn('delivery') >= undeliveredRate;
   const { text, charged } = delivered
     ? pick(results[channel].delivered, Math.max(0, drawn('result') - 0.9) * 10)
@@ -132,13 +146,30 @@ export function deliver(
       ? { VoiceSeconds: delivered ? secondsOfCall(drawn('seconds')) : 0 }
       : unitsFor(message.content, destination);
   return {
-    destination: channel === 'email' ? address : toE164(address),
+    destination: reportedAddress(message, destination),
     delivered,
     status: delivered ? 'Success' : 'Failed',
     result: text,
     units,
     price: charged && !simulated ? unitPrices[channel] * quantity(units) : 0,
   };
+}
+
+/** As observed: a success of its own kind, which nobody got and nobody pays. */
+function abortedDelivery(message: AcceptedMessage, destination: Destination): Delivery {
+  return {
+    destination: reportedAddress(message, destination),
+    delivered: false,
+    status: 'Success',
+    result: 'Control Deleted',
+    units: {},
+    price: 0,
+  };
+}
+
+/** A phone number in E.164. */
+export function reportedAddress({ channel }: AcceptedMessage, { Recipient }: Destination): string {
+  return channel === 'email' ? Recipient : toE164(Recipient);
 }
 
 function pick(choices: readonly Result[], choice: number): Result {
@@ -155,33 +186,33 @@ function quantity({ SMSParts, FaxPages }: Units): number {
   return SMSParts ?? FaxPages ?? 1;
 }
 
-/** The SOAP interface has no version; its reports come as those of the latest of the interfaces of its age. */
-const reportVersions: Readonly<Record<InterfaceName, string>> = {
-  'rest-2.02': 'v2.02',
-  'rest-1.04': 'v1.04',
-  'rest-1.02': 'v1.02',
-  'soap-tts': 'v1.04',
-};
-
 export function deliveryReport(
   message: AcceptedMessage,
   delivery: Delivery,
-  { url, id, credentials }: Callback,
+  callback: Callback,
 ): DeliveryReportToWrite {
-  const { messageId, jobNumber, subAccount, department, channel, sentAt } = message;
   return {
-    version: reportVersions[message.interface],
-    messageId: id === 'job' && message.interface === 'soap-tts' ? jobNumber : messageId,
+    ...reportOrigin(message, callback),
+    type: reportTypes[message.channel],
     destination: delivery.destination,
-    type: reportTypes[channel],
     status: delivery.status,
     result: delivery.result,
+    price: priceText(delivery.price),
+    units: delivery.units,
+  };
+}
+
+/** What everything that is reported of a message says of it. */
+export function reportOrigin(message: AcceptedMessage, { url, id, credentials }: Callback) {
+  const { messageId, jobNumber, subAccount, department, sentAt, zone } = message;
+  return {
+    version: message.version,
+    messageId: id === 'job' && message.interface === 'soap-tts' ? jobNumber : messageId,
     jobNumber,
     ...(subAccount === undefined ? {} : { subAccount }),
     ...(department === undefined ? {} : { department }),
     sentTimeUtc: sentAt.toISOString(),
-    price: priceText(delivery.price),
-    units: delivery.units,
+    sentTimeLocal: localSeconds(sentAt, zone.region),
     url,
     ...(credentials && { credentials }),
   };

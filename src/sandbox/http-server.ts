@@ -34,9 +34,12 @@ function build({ answer, refuse }: Answers): FastifyInstance {
     if (!isMediaType(headers['content-type'])) delete headers['content-type'];
   });
   app.all('*', async (request, reply) => send(reply, await answer(toReceived(request))));
-  app.setErrorHandler<Error & { statusCode?: number }>(async (error, _request, reply) => {
+  app.setErrorHandler<Error & { statusCode?: number }>(async (error, request, reply) => {
     const status = error.statusCode ?? 500;
-    return send(reply, await refuse(refusedByServer(status, STATUS_CODES[status] ?? error.name)));
+    return send(
+      reply,
+      await refuse(refusedByServer(toReceived(request), status, STATUS_CODES[status] ?? error.name)),
+    );
   });
   return app;
 }

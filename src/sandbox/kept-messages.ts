@@ -1,10 +1,14 @@
 import type { Destination } from '../domain/message.ts';
-import type { AcceptedMessage } from './delivery.ts';
+import type { AcceptedMessage, Callback } from './delivery.ts';
 
-/** A message with those it goes to, for the status look-up. */
+/** A message with those it goes to, for later calls about it. */
 export type KeptMessage = {
   readonly message: AcceptedMessage;
   readonly destinations: readonly Destination[];
+  /** Where its reports go; absent where none are sent. */
+  readonly callback?: Callback;
+  /** Calls off the reports that wait for their time. */
+  readonly callOff: () => void;
 };
 
 /** The messages that were accepted last. */
@@ -12,6 +16,8 @@ export type KeptMessages = {
   readonly keep: (kept: KeptMessage) => void;
   /** If several carried one MessageID, the newest. */
   readonly find: (messageId: string) => KeptMessage | undefined;
+  /** The oldest first. */
+  readonly all: () => Iterable<KeptMessage>;
 };
 
 /** Recipients of all messages together; beyond it, the oldest messages are forgotten. */
@@ -44,6 +50,7 @@ export function openKeptMessages(most: number = mostRecipients): KeptMessages {
       }
     },
     find: (messageId) => messages.get(messageId),
+    all: () => messages.values(),
   };
 }
 

@@ -30,8 +30,18 @@ export type SandboxOptions = {
   readonly failRate?: number;
   /** Share of recipients that are reported undelivered. */
   readonly undeliveredRate?: number;
-  /** From acceptance to the delivery reports. */
+  /** Share of recipients that an SMS reached who answer it. */
+  readonly replyRate?: number;
+  /** From acceptance to the delivery reports, by the sandbox's own clock. */
   readonly deliveryDelay?: number;
+  /** How many times as fast as the machine's its clock runs, which SendTime, the delay and the retries go by. Default 1. */
+  readonly clockSpeed?: number;
+  /** The sender's own zone, a name of the IANA database, for messages without a TimeZone. Default UTC. */
+  readonly timeZone?: string;
+  /** Whether a message waits for its SendTime. Default true. */
+  readonly holdsSendTime?: boolean;
+  /** Takes values that the document forbids, as the service is said to do. Default false: they are refused. */
+  readonly lenient?: boolean;
   /** Between two calls of a webhook that did not answer 2xx. The service was seen to take 5 minutes. */
   readonly webhookRetry?: number;
   /** The same seed, MessageIDs and addresses give the same deliveries. Default 1. */
@@ -56,6 +66,11 @@ export function sandboxSettings(options: SandboxOptions): SandboxSettings {
     latency: 0,
     failRate: 0,
     undeliveredRate: 0,
+    replyRate: 0,
+    clockSpeed: 1,
+    timeZone: 'UTC',
+    holdsSendTime: true,
+    lenient: false,
     deliveryDelay: 0,
     webhookRetry: fiveMinutes,
     seed: 1,
@@ -66,6 +81,7 @@ export function sandboxSettings(options: SandboxOptions): SandboxSettings {
   const problems = [
     ...rateProblems('--fail-rate', settings.failRate),
     ...rateProblems('--undelivered-rate', settings.undeliveredRate),
+    ...rateProblems('--reply-rate', settings.replyRate),
     ...(settings.webhook ? urlProblems('--webhook-url', settings.webhook.url) : []),
   ];
   if (problems.length > 0) throw new InputError(problems);

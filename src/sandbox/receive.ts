@@ -1,6 +1,7 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 import { secretOf } from '../wire/credentials.ts';
-import { encodeSendAnswer } from '../wire/encode-send-answer.ts';
+import { encodeSendAnswer, encodeServerRefusal } from '../wire/encode-send-answer.ts';
+import { forbiddenCredentials } from '../wire/forbidden.ts';
 import { credentialRefusals, missingMessageData, refusals } from '../wire/required.ts';
 import { decodeSendRequest } from '../wire/service.ts';
 import type { DecodedSendRequest, EncodedAnswer, ReceivedRequest, SendAnswerToWrite } from '../wire/wire.ts';
@@ -10,6 +11,8 @@ import { isTaken } from './token.ts';
 export type Service = {
   /** The only token that is taken, or undefined for any. */
   readonly token: string | undefined;
+  /** Whether values that the document forbids are taken. */
+  readonly lenient: boolean;
   readonly newMessageId: () => string;
   readonly jobNumberFor: (messageId: string) => string;
   /** Whether the service has a fault just now; asked once for each request it would otherwise accept. */
@@ -26,6 +29,8 @@ export type Acceptance = {
 /** A request as far as it was understood, and the answer to it. */
 export type Receipt = {
   readonly interface?: InterfaceName;
+  /** Of the interface, as reports write it. */
+  readonly version?: string;
   readonly format?: Format;
   readonly channel?: Channel;
   readonly request?: SendRequest;
@@ -41,11 +46,14 @@ export const unauthorizedWords: readonly string[] = ['Invalid or missing auth to
 /** Decides about one request: who is asking, is everything there, does it work (interface.md, sections 3, 5 and 7). */
 export function receive(received: ReceivedRequest, service: Service): Receipt {
   const decoded = decodeSendRequest(received);
-  if (decoded.kind === 'other') return refusedByServer(404, 'Not Found');
+  if (decoded.kind === 'other') {
+    return refusedByServer(received, 404, `There is no ${received.method} ${received.path.slice(0, 200)}`);
+  }
   const answer = decide(decoded, service);
   const { channel } = decoded.answer;
   return {
     interface: decoded.interface,
+    version: decoded.version,
     format: decoded.format,
     ...(channel === undefined ? {} : { channel }),
     ...(decoded.kind === 'request' ? { request: decoded.request } : {}),
@@ -55,9 +63,12 @@ export function receive(received: ReceivedRequest, service: Service): Receipt {
 }
 
 /** An answer of the HTTP server rather than of an interface. */
-export function refusedByServer(status: number, words: string): Receipt {
-  const headers = { 'Content-Type': 'text/plain; charset=utf-8' };
-  return { words: [words], answer: { status, headers, body: words } };
+export function refusedByServer(
+  received: Pick<ReceivedRequest, 'path' | 'headers'>,
+  status: number,
+  words: string,
+): Receipt {
+  return { words: [words], answer: encodeServerRefusal(received, status, words) };
 }
 
 type SendRequestReceived = Exclude<DecodedSendRequest, { readonly kind: 'other' }>;
@@ -68,15 +79,24 @@ function decide(decoded: SendRequestReceived, service: Service): SendAnswerToWri
   if (missing.length === 0 && !isTaken(decoded.credentials && secretOf(decoded.credentials), service.token)) {
     return { kind: 'unauthorized', words: unauthorizedWords };
   }
-  if (decoded.kind === 'unreadable') return { kind: 'refused', words: [missingMessageData] };
-
-  const { request } = decoded;
-  const words = missing.length > 0 ? missing : refusals(decoded.interface, request);
-  if (words.length > 0) {
-    const { messageId } = request;
-    return { kind: 'refused', words, ...(messageId === undefined ? {} : { messageId }) };
+  if (decoded.kind === 'unreadable') {
+    return { kind: 'refused', words: [missingMessageData], messageId: service.newMessageId() };
   }
-  const messageId = request.messageId ?? service.newMessageId();
-  if (service.failsNow(messageId)) return { kind: 'fault', words: ['Error occurred while creating job'] };
+  const messageId = decoded.request.messageId ?? service.newMessageId();
+  const words = missing.length > 0 ? missing : refusalsOf(decoded, service);
+  if (words.length > 0) return { kind: 'refused', words, messageId };
+  if (service.failsNow(messageId)) {
+    return { kind: 'fault', words: ['Error occurred while creating job'], messageId };
+  }
   return { kind: 'accepted', messageId, jobNumber: service.jobNumberFor(messageId) };
+}
+
+/** What is missing, which the service is known to find; where nothing is, what the document forbids. */
+function refusalsOf(
+  decoded: Extract<SendRequestReceived, { kind: 'request' }>,
+  { lenient }: Service,
+): readonly string[] {
+  const missing = refusals(decoded.interface, decoded.request);
+  if (lenient || missing.length > 0) return missing;
+  return [...new Set([...forbiddenCredentials(decoded.credentials), ...decoded.forbidden])];
 }

@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
 import type { Destination } from '../domain/message.ts';
 import { type EncodedReport, encodeDeliveryReport } from '../wire/encode-delivery-report.ts';
+import type { Clock } from './clock.ts';
 import {
   type AcceptedMessage,
   type Callback,
@@ -9,6 +10,7 @@ import {
   deliver,
   deliveryReport,
 } from './delivery.ts';
+import { replyReport } from './replies.ts';
 
 /** What is to be reported. */
 export type Reportable = {
@@ -19,8 +21,8 @@ export type Reportable = {
 
 /** Calls the webhook, once for every recipient, until it answers 2xx. */
 export type ReportSender = {
-  /** Reports on each destination after `delay` milliseconds. */
-  readonly schedule: (reportable: Reportable, delay: number) => void;
+  /** Reports on each destination after `delay` milliseconds of the clock. @returns a way to call that off */
+  readonly schedule: (reportable: Reportable, delay: number) => () => void;
   /** Reports that were neither taken nor given up. */
   readonly outstanding: () => number;
   /** Drops what is outstanding. */
@@ -31,6 +33,8 @@ export type ReportSender = {
 type Outstanding = {
   readonly of: Reportable;
   readonly destination: Destination;
+  /** A recipient's answer comes after the report of the delivery. */
+  readonly kind: 'delivery' | 'reply';
   calls: number;
 };
 
@@ -41,67 +45,94 @@ const mostCalls = 1 + (24 * 60) / 5;
 /** Milliseconds the receiver has to answer. */
 const answerTimeout = 30_000;
 
-/** @param retry milliseconds between two calls for the same report */
-export function openReportSender(chances: DeliveryChances, retry: number): ReportSender {
+/** @param retry milliseconds of the clock between two calls for the same report */
+export function openReportSender(chances: DeliveryChances, clock: Clock, retry: number): ReportSender {
   const agent = new Agent({
     connections: concurrency,
     headersTimeout: answerTimeout,
     bodyTimeout: answerTimeout,
   });
   const limit = pLimit(concurrency);
-  const timers = new Set<NodeJS.Timeout>();
   let outstanding = 0;
   let closed = false;
 
-  const later = (milliseconds: number, act: () => void): void => {
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      act();
-    }, milliseconds);
-    timers.add(timer);
-  };
-
   const call = async (report: Outstanding): Promise<void> => {
     report.calls++;
-    const taken = await send(agent, report, chances);
+    const taken = await send(agent, report, chances, clock.now());
     if (closed) return;
-    if (taken || report.calls >= mostCalls) outstanding--;
-    else later(retry, () => void limit(call, report));
+    if (!taken && report.calls < mostCalls) {
+      clock.later(retry, () => void limit(call, report));
+      return;
+    }
+    outstanding--;
+    if (taken && report.kind === 'delivery' && encodedReply(report, chances)) {
+      outstanding++;
+      void limit(call, { ...report, kind: 'reply', calls: 0 });
+    }
   };
 
   return {
     schedule(reportable, delay) {
-      if (closed) return;
-      outstanding += reportable.destinations.length;
-      later(delay, () => {
-        for (const destination of reportable.destinations) {
-          void limit(call, { of: reportable, destination, calls: 0 });
+      if (closed) return () => {};
+      let isWaiting = true;
+      const { destinations } = reportable;
+      outstanding += destinations.length;
+      const callOff = clock.later(delay, () => {
+        isWaiting = false;
+        for (const destination of destinations) {
+          void limit(call, { of: reportable, destination, kind: 'delivery', calls: 0 });
         }
       });
+      return () => {
+        if (isWaiting) outstanding -= destinations.length;
+        isWaiting = false;
+        callOff();
+      };
     },
     outstanding: () => outstanding,
     async close() {
       closed = true;
-      for (const timer of timers) clearTimeout(timer);
       limit.clearQueue();
       await agent.destroy();
     },
   };
 }
 
+function encodedReply({ of, destination }: Outstanding, chances: DeliveryChances): EncodedReport | undefined {
+  const reply = replyReport(of.message, destination, of.callback, chances);
+  return reply && encodeDeliveryReport(reply, of.callback.format);
+}
+
+/** Undefined where the recipient does not answer. */
+function encodedReport(report: Outstanding, chances: DeliveryChances): EncodedReport | undefined {
+  const { of, destination, kind } = report;
+  if (kind === 'reply') return encodedReply(report, chances);
+  const { message, callback } = of;
+  const delivery = deliver(message, destination, chances);
+  return encodeDeliveryReport(deliveryReport(message, delivery, callback), callback.format);
+}
+
 /** @returns whether the receiver answered 2xx; never rejects. */
 async function send(
   agent: Agent,
-  { of: { message, callback }, destination }: Outstanding,
+  report: Outstanding,
   chances: DeliveryChances,
+  now: Date,
 ): Promise<boolean> {
-  const report = deliveryReport(message, deliver(message, destination, chances), callback);
-  const encoded = encodeDeliveryReport(report, callback.format);
+  const encoded = encodedReport(report, chances);
+  if (encoded === undefined) return true;
+  const { callback } = report.of;
   try {
     const { address, authorization } = addressOf(callback.url, encoded);
     const answer = await request(address, {
       method: encoded.method,
-      headers: { ...encoded.headers, ...authorization },
+      headers: {
+        ...encoded.headers,
+        ...authorization,
+        // observed.md: an e-mail address, and RFC 3339.
+        'X-Sender': callback.sender,
+        'X-Timestamp': now.toISOString(),
+      },
       ...(encoded.method === 'GET' ? {} : { body: encoded.body }),
       dispatcher: agent,
     });

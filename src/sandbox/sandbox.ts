@@ -1,18 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageFields } from '../domain/message.ts';
 import { reportFormats } from '../wire/encode-delivery-report.ts';
+import { decodeJobCall } from '../wire/job-calls.ts';
 import { decodeWsdlRequest, encodeWsdl } from '../wire/soap-wsdl.ts';
-import { decodeStatusRequest, encodeStatusAnswer } from '../wire/status.ts';
 import type { EncodedAnswer, ReceivedRequest } from '../wire/wire.ts';
+import { acceptMessage } from './accept.ts';
 import { chance, jobNumber } from './chance.ts';
-import { acceptMessage, type Callback } from './delivery.ts';
+import { openClock } from './clock.ts';
+import type { Callback } from './delivery.ts';
 import { startHttpServer } from './http-server.ts';
+import { answerJobCall, type JobService } from './job-calls.ts';
 import { journalLine, openJournal } from './journal.ts';
-import { openKeptMessages } from './kept-messages.ts';
+import { type KeptMessage, openKeptMessages } from './kept-messages.ts';
 import { type SandboxOptions, type SandboxSettings, sandboxSettings } from './options.ts';
 import { type Receipt, receive, type Service } from './receive.ts';
 import { openReportSender } from './report-sender.ts';
-import { lookUp } from './status.ts';
 
 /** The service itself, as interface.md describes it, on this machine. */
 export type Sandbox = {
@@ -29,20 +31,20 @@ export type Sandbox = {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = sandboxSettings(options);
   const journal = await openJournal(settings.journal);
-  const reports = openReportSender(settings, settings.webhookRetry);
+  const clock = openClock(settings.now, settings.clockSpeed);
+  const reports = openReportSender(settings, clock, settings.webhookRetry);
   const messages = openKeptMessages();
   const closing = new AbortController();
   const timesSeen = new Map<string, number>();
   const service: Service = {
     token: settings.token,
+    lenient: settings.lenient,
     newMessageId: settings.newMessageId,
     jobNumberFor: (messageId) => jobNumber('job', settings.seed, messageId),
     // The number of the attempt takes part, or a request that failed once would fail for ever.
     failsNow: (messageId) =>
       chance('fault', settings.seed, messageId, timesSeen.get(messageId) ?? 0) < settings.failRate,
   };
-  const { seed, undeliveredRate, token } = settings;
-  const statusService = { seed, undeliveredRate, token, messages };
 
   /** Notes that a MessageID has come, and says whether it had come before. */
   const isRepeated = (messageId: string | undefined): boolean => {
@@ -60,27 +62,51 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   /** Writes down, schedules the deliveries and only then answers: what is accepted is delivered to the end. */
   const settle = async (receipt: Receipt): Promise<EncodedAnswer> => {
     const repeated = isRepeated(receipt.acceptedAs?.messageId ?? receipt.request?.messageId);
-    await journal.write(journalLine(receipt, settings.now(), repeated));
+    await journal.write(journalLine(receipt, clock.now(), repeated));
     keepAndReport(receipt);
     return delayed(receipt.answer);
   };
 
-  const keepAndReport = ({ interface: interfaceName, request, acceptedAs }: Receipt): void => {
-    if (!interfaceName || !request || !acceptedAs) return;
-    const delay = settings.latency + settings.deliveryDelay;
-    const message = acceptMessage(interfaceName, request, acceptedAs, settings.now(), delay);
+  const keepAndReport = ({ interface: interfaceName, version, request, acceptedAs }: Receipt): void => {
+    if (!interfaceName || version === undefined || !request || !acceptedAs) return;
+    const message = acceptMessage(request, acceptedAs, {
+      interface: interfaceName,
+      version,
+      acceptedAt: clock.now(),
+      delay: settings.latency * clock.speed + settings.deliveryDelay,
+      timeZone: settings.timeZone,
+      holdsSendTime: settings.holdsSendTime,
+    });
     const destinations = request.destinations.filter(({ Recipient }) => Recipient.trim() !== '');
-    messages.keep({ message, destinations });
     const callback = callbackOf(request.fields, settings.webhook);
-    if (callback) reports.schedule({ message, destinations, callback }, delay);
+    keep({ message, destinations, ...(callback && { callback }) }, destinations);
   };
 
-  /** What only asks changes nothing, so it is answered without being written down. */
+  /** @param report those of its recipients that are reported on when it is sent */
+  const keep = (kept: Omit<KeptMessage, 'callOff'>, report: KeptMessage['destinations']): void => {
+    const { message, callback } = kept;
+    const delay = message.sentAt.getTime() - clock.now().getTime();
+    const callOff = callback && reports.schedule({ message, destinations: report, callback }, delay);
+    messages.keep({ ...kept, callOff: callOff ?? (() => {}) });
+  };
+
+  const jobService: JobService = {
+    ...settings,
+    token: settings.token,
+    messages,
+    now: clock.now,
+    replace(kept, message, report) {
+      kept.callOff();
+      keep({ ...kept, message }, report);
+    },
+  };
+
+  /** What is about earlier messages sends nothing, so it is answered without being written down. */
   const answerQuestion = (received: ReceivedRequest): EncodedAnswer | undefined => {
     const wsdl = decodeWsdlRequest(received);
     if (wsdl) return encodeWsdl(wsdl.address);
-    const asked = decodeStatusRequest(received);
-    return asked && encodeStatusAnswer(lookUp(asked, statusService, settings.now()), asked.format);
+    const call = decodeJobCall(received);
+    return call && answerJobCall(call, jobService);
   };
 
   const answers = {
@@ -91,6 +117,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     refuse: settle,
   };
   const server = await startHttpServer(settings, answers).catch(async (error: unknown) => {
+    clock.close();
     await Promise.all([reports.close(), journal.close()]);
     throw error;
   });
@@ -100,12 +127,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     outstandingReports: reports.outstanding,
     async close() {
       closing.abort();
+      clock.close();
       await server.close();
       await reports.close();
       await journal.close();
     },
   };
 }
+
+/** Who calls a webhook says to be, without credentials. */
+const defaultSender = 'sandbox@service.example';
 
 /** A request overrides the sender's default webhook, which must be configured (interface.md, 2.1 and 6). */
 function callbackOf(fields: MessageFields, webhook: SandboxSettings['webhook']): Callback | undefined {
@@ -115,6 +146,7 @@ function callbackOf(fields: MessageFields, webhook: SandboxSettings['webhook']):
     url: fields['WebhookCallbackURL']?.trim() || webhook.url,
     format: reportFormats.find((format) => format === asked) ?? webhook.format ?? 'json',
     id: webhook.id ?? 'message',
+    sender: webhook.credentials?.sender ?? defaultSender,
     ...(webhook.credentials && { credentials: webhook.credentials }),
   };
 }

@@ -1,75 +1,116 @@
+import type { Destination } from '../domain/message.ts';
+import { localSeconds } from '../platform/zoned-times.ts';
+import { onPage, type RecordPage, type RecordTime } from '../wire/records.ts';
 import { reportTypes } from '../wire/report-values.ts';
-import type { MessageStatus, RecipientStatus, StatusAnswer, StatusRequest } from '../wire/status.ts';
-import { type Delivery, type DeliveryChances, deliver, priceText } from './delivery.ts';
-import type { KeptMessage, KeptMessages } from './kept-messages.ts';
-import { unauthorizedWords } from './receive.ts';
-import { isTaken } from './token.ts';
-
-/** What the look-up knows besides what is asked. */
-export type StatusService = DeliveryChances & {
-  /** The only token that is taken, or undefined for any. */
-  readonly token: string | undefined;
-  readonly messages: KeptMessages;
-};
-
-/** Answers a status look-up as things stand at `now`. */
-export function lookUp(asked: StatusRequest, service: StatusService, now: Date): StatusAnswer {
-  if (!isTaken(asked.authToken, service.token)) return { kind: 'unauthorized', words: unauthorizedWords };
-  const kept = service.messages.find(asked.messageId);
-  if (kept === undefined) return { kind: 'unknown', messageId: asked.messageId };
-  return { kind: 'found', status: statusOf(kept, asked, service, now) };
-}
+import type { InboundRecord, JobState, MessageStatus, RecipientStatus } from '../wire/status.ts';
+import { type AcceptedMessage, type Delivery, type DeliveryChances, deliver, priceText } from './delivery.ts';
+import type { KeptMessage } from './kept-messages.ts';
+import { replyOf } from './replies.ts';
 
 /** The service has no accounts; the field is there. */
 const account = 'SANDBOX';
 
-function statusOf(
+/** Whether it is still to be sent at `now`. */
+export function stateOf({ sentAt }: AcceptedMessage, now: Date): JobState {
+  return now.getTime() >= sentAt.getTime() ? 'Completed' : 'Pending';
+}
+
+/** How a message stands at `now`, with a page of its recipients. @param withReplies shows what they answered too */
+export function statusOf(
   kept: KeptMessage,
-  { recordsPerPage, page }: StatusRequest,
+  page: RecordPage,
   chances: DeliveryChances,
   now: Date,
+  withReplies: boolean,
 ): MessageStatus {
   const { message, destinations } = kept;
-  const first = (page - 1) * recordsPerPage;
-  const shown = destinations.slice(first, first + recordsPerPage);
-  const completed = now.getTime() >= message.sentAt.getTime();
-  const totals = completed ? totalsOf(kept, chances) : { success: 0, failed: 0, price: 0 };
-  const { messageId, jobNumber, reference, subAccount, department, timeZone, acceptedAt } = message;
+  const state = stateOf(message, now);
+  const totals = state === 'Completed' ? totalsOf(kept, chances) : countTotals(kept, chances, now);
+  const { messageId, jobNumber, reference, subAccount, department, zone } = message;
+  const first = (page.page - 1) * page.recordsPerPage;
   return {
+    ...page,
     messageId,
-    state: completed ? 'Completed' : 'Pending',
+    state,
     jobNumber,
     account,
     ...(subAccount === undefined ? {} : { subAccount }),
     ...(department === undefined ? {} : { department }),
     ...(reference === undefined ? {} : { reference }),
-    createdTimeUtc: acceptedAt.toISOString(),
-    ...(timeZone === undefined ? {} : { timeZone }),
+    createdTime: timeIn(message, message.acceptedAt),
+    ...(message.delayed ? { delayedTime: timeIn(message, message.sentAt) } : {}),
+    timeZone: zone.written,
     count: destinations.length,
     complete: totals.success + totals.failed,
     success: totals.success,
     failed: totals.failed,
     price: priceText(totals.price),
-    recordsPerPage,
-    page,
-    recipients: shown.map((destination, index) => {
-      const delivery = deliver(message, destination, chances);
-      const base = { type: reportTypes[message.channel], sequence: first + index + 1 };
-      return completed
-        ? { ...base, ...asReported(delivery), sentTimeUtc: message.sentAt.toISOString() }
-        : { ...base, ...asPending(delivery) };
+    recipients: onPage(destinations, page).map((destination, index): RecipientStatus => {
+      const { Recipient: _, ...fields } = destination;
+      const delivery = deliveryAt(message, destination, chances, now);
+      return {
+        type: reportTypes[message.channel],
+        sequence: first + index + 1,
+        fields,
+        ...recipientOf(message, destination, delivery, chances),
+        ...(withReplies ? { replies: delivery ? repliesOf(message, destination, chances) : [] } : {}),
+      };
     }),
   };
 }
 
-type OfDelivery = Omit<RecipientStatus, 'type' | 'sequence'>;
-
-function asReported({ destination, status, result, price }: Delivery): OfDelivery {
-  return { destination, status, result, price: priceText(price) };
+/** How it has ended for a recipient; undefined where it has not. One who was reached stays so if the others are tried again. */
+export function deliveryAt(
+  message: AcceptedMessage,
+  destination: Destination,
+  chances: DeliveryChances,
+  now: Date,
+): Delivery | undefined {
+  if (stateOf(message, now) === 'Completed') return deliver(message, destination, chances);
+  const before = beforeResubmission(message);
+  if (before === undefined) return undefined;
+  const earlier = deliver(before, destination, chances);
+  return earlier.delivered ? earlier : undefined;
 }
 
-function asPending({ destination }: Delivery): OfDelivery {
-  return { destination, status: 'Pending', result: '', price: priceText(0) };
+/** The message as it was before it was last sent again; undefined where it never was. */
+export function beforeResubmission(message: AcceptedMessage): AcceptedMessage | undefined {
+  const { resubmitted } = message;
+  return resubmitted === 0 ? undefined : { ...message, resubmitted: resubmitted - 1 };
+}
+
+/** An SMS that was reached and answered. */
+export function repliesOf(
+  message: AcceptedMessage,
+  destination: Destination,
+  chances: DeliveryChances,
+): readonly InboundRecord[] {
+  const reply = replyOf(message, destination, chances);
+  if (reply === undefined) return [];
+  return [{ ...reply, receivedTime: timeIn(message, message.sentAt), timeZone: message.zone.written }];
+}
+
+function timeIn({ zone }: AcceptedMessage, at: Date): RecordTime {
+  return { utc: localSeconds(at, 'UTC'), local: localSeconds(at, zone.region) };
+}
+
+function recipientOf(
+  message: AcceptedMessage,
+  destination: Destination,
+  delivery: Delivery | undefined,
+  chances: DeliveryChances,
+): Pick<RecipientStatus, 'destination' | 'status' | 'result' | 'price' | 'sentTime'> {
+  if (delivery === undefined) {
+    const address = deliver(message, destination, chances).destination;
+    return { destination: address, status: 'Pending', result: '', price: priceText(0) };
+  }
+  return {
+    destination: delivery.destination,
+    status: delivery.status,
+    result: delivery.result,
+    price: priceText(delivery.price),
+    sentTime: timeIn(message, message.sentAt),
+  };
 }
 
 type Totals = { readonly success: number; readonly failed: number; readonly price: number };
@@ -80,13 +121,19 @@ const totalsSeen = new WeakMap<KeptMessage, Totals>();
 function totalsOf(kept: KeptMessage, chances: DeliveryChances): Totals {
   const seen = totalsSeen.get(kept);
   if (seen) return seen;
-  const deliveries = kept.destinations.map((destination) => deliver(kept.message, destination, chances));
-  const success = deliveries.filter(({ delivered }) => delivered).length;
-  const totals = {
-    success,
-    failed: deliveries.length - success,
-    price: deliveries.reduce((sum, { price }) => sum + price, 0),
-  };
+  const totals = countTotals(kept, chances, kept.message.sentAt);
   totalsSeen.set(kept, totals);
+  return totals;
+}
+
+function countTotals({ message, destinations }: KeptMessage, chances: DeliveryChances, now: Date): Totals {
+  const totals = { success: 0, failed: 0, price: 0 };
+  if (stateOf(message, now) !== 'Completed' && message.resubmitted === 0) return totals;
+  for (const destination of destinations) {
+    const delivery = deliveryAt(message, destination, chances, now);
+    if (delivery === undefined) continue;
+    totals.price += delivery.price;
+    totals[delivery.status === 'Success' ? 'success' : 'failed']++;
+  }
   return totals;
 }

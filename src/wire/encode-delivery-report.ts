@@ -6,6 +6,10 @@ import { buildXml } from './xml.ts';
 export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome' | 'optedOut'> & {
   /** The interface's, such as `v2.02`. */
   readonly version: string;
+  /** `YYYY-MM-DD HH:mm:ss` in the zone of the message. */
+  readonly sentTimeLocal?: string;
+  /** Of a message that came in: its id and its text. */
+  readonly inbound?: { readonly receivedId: string; readonly text: string };
   /** The callback URL that is called. */
   readonly url: string;
   /** Of the API user; absent where the service is not asked to show them. */
@@ -65,17 +69,17 @@ function toMembers(report: DeliveryReportToWrite): Readonly<Record<string, strin
     Type: report.type,
     Destination: report.destination,
     ContactID: null,
-    ReceivedID: null,
+    ReceivedID: report.inbound?.receivedId ?? null,
     MessageID: report.messageId ?? null,
     SubAccount: report.subAccount ?? null,
     Department: report.department ?? null,
     JobNumber: report.jobNumber ?? null,
-    SentTimeLocal: seconds,
+    SentTimeLocal: report.sentTimeLocal ?? seconds,
     SentTimeUTC: seconds,
     SentTimeUTC_RFC3339: sent ?? null,
     Status: report.status,
     Result: report.result,
-    Message: null,
+    Message: report.inbound?.text ?? null,
     Price: report.price ?? null,
     Detail: detail.join(','),
     URL: report.url,

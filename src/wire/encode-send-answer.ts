@@ -1,41 +1,58 @@
 import type { Format } from '../domain/message.ts';
 import { withCarriable } from './characters.ts';
+import { formatOf } from './rest-2.02-headers.ts';
 import { encodeSoapAnswer } from './soap-answer.ts';
-import type { AnswerStyle, EncodedAnswer, SendAnswerToWrite } from './wire.ts';
+import type { AnswerStyle, EncodedAnswer, ReceivedRequest, SendAnswerToWrite } from './wire.ts';
 import { buildXml } from './xml.ts';
 
-/** The answer to a send request as the service writes it (interface.md, 2.9 and 7). */
+/**
+ * The answer to a send request as the service writes it (interface.md, 2.9 and 7). A failure names the message in JSON and
+ * in XML; that of an email in JSON is a list, all others are one text.
+ */
 export function encodeSendAnswer(answer: SendAnswerToWrite, style: AnswerStyle): EncodedAnswer {
   if (style.interface === 'soap-tts') return encodeSoapAnswer(answer);
-  const { format } = style;
+  const { format, channel } = style;
   const errorField = style.interface === 'rest-2.02' ? 'ErrorMessage' : 'Message';
   switch (answer.kind) {
     case 'accepted':
       return encodeAnswer(200, { Result: 'Success', MessageID: answer.messageId }, format);
-    case 'refused':
-      return encodeAnswer(400, refusal(answer, style, errorField), format);
+    case 'refused': {
+      const isList = format === 'json' && (channel === 'email' || channel === undefined);
+      const words = isList ? answer.words : answer.words.join('; ');
+      return encodeAnswer(400, failed(answer.messageId, errorField, words), format);
+    }
     case 'unauthorized':
       return encodeAnswer(401, { Result: 'Unauthorized', [errorField]: answer.words }, format);
     case 'fault':
-      return encodeAnswer(500, { Result: 'Failed', [errorField]: answer.words }, format);
+      return encodeAnswer(500, failed(answer.messageId, errorField, answer.words), format);
   }
+}
+
+/** What the server itself refuses, such as a path that there is not, in the shape of the service's failures. */
+export function encodeServerRefusal(received: Asked, status: number, words: string): EncodedAnswer {
+  const errorField = /^\/api\/(json|xml)\//i.test(received.path) ? 'Message' : 'ErrorMessage';
+  return encodeAnswer(status, failed(undefined, errorField, [words]), formatAskedFor(received));
+}
+
+type Asked = Pick<ReceivedRequest, 'path' | 'headers'>;
+
+/** Of `Accept`, or else of the content type, or else of the path; JSON where none of them says. */
+function formatAskedFor({ path, headers }: Asked): Format {
+  const named = formatOf(headers['accept']) ?? formatOf(headers['content-type']);
+  return named ?? (/^\/api\/xml\//i.test(path) ? 'xml' : 'json');
 }
 
 type Members = { readonly [name: string]: string | readonly string[] };
 
-/** JSON in the shapes of the samples. Email: a list and no MessageID. Others: one text, with the MessageID if known. */
-function refusal(
-  { words, messageId }: { readonly words: readonly string[]; readonly messageId?: string },
-  { format, channel }: AnswerStyle,
+function failed(
+  messageId: string | undefined,
   errorField: string,
+  words: string | readonly string[],
 ): Members {
-  if (format === 'json' && (channel === 'email' || channel === undefined)) {
-    return { Result: 'Failed', [errorField]: words };
-  }
   return {
     Result: 'Failed',
     ...(messageId === undefined ? {} : { MessageID: messageId }),
-    [errorField]: words.join('; '),
+    [errorField]: words,
   };
 }
 

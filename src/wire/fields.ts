@@ -143,6 +143,14 @@ const rest202Fields: readonly FieldDefinition[] = [
   ...faxFields,
 ];
 
+/** Of calls in versions 2.03 and 2.04 (rest-3.00.md, 11.3), which only the service's side reads: 2.02 shows none. */
+const laterCallFields: readonly FieldDefinition[] = [
+  ...rest202Fields
+    .filter(({ channels: of }) => of === written)
+    .map((common) => ({ ...common, channels: calls })),
+  ...callFields,
+];
+
 /** Section 2.8. `SendMode` (section 1) has no place in a sample; its values are observed. */
 const rest1Fields: readonly FieldDefinition[] = [
   field('Reference', channels, reference),
@@ -207,6 +215,14 @@ export const messageFieldNames: readonly string[] = [
 /** Fields a message of this channel may have, in the order of the wire; none when the interface lacks the channel. */
 export function messageFields(interfaceName: InterfaceName, channel: Channel): readonly FieldDefinition[] {
   return byChannel.get(`${interfaceName} ${channel}`) ?? [];
+}
+
+/** Fields that the service's side reads: those of `messageFields`, and those of calls in the later versions. */
+export function servedFields(interfaceName: InterfaceName, channel: Channel): readonly FieldDefinition[] {
+  if (interfaceName === 'rest-2.02' && calls.includes(channel)) {
+    return laterCallFields.filter((definition) => definition.channels.includes(channel));
+  }
+  return messageFields(interfaceName, channel);
 }
 
 /** The channels an interface has. */

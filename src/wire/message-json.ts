@@ -1,6 +1,6 @@
-import type { Channel, Destination, InterfaceName, SendRequest } from '../domain/message.ts';
+import type { Destination, InterfaceName, SendRequest } from '../domain/message.ts';
 import { type JsonObject, member } from './json.ts';
-import { isBare, recipientOf, toSendRequest, type WireField, wireFields } from './message.ts';
+import { isBare, type ReceivedMessage, recipientOf, type WireField, wireFields } from './message.ts';
 
 /** `MessageData` as JSON (interface.md, 2.1–2.8), without the MessageID, which stands elsewhere in earlier versions. */
 
@@ -39,19 +39,14 @@ function toDestinations(
 }
 
 /** @param messageId where the interface has it */
-export function fromMessageData(
-  interfaceName: InterfaceName,
-  channel: Channel,
-  data: JsonObject,
-  messageId: unknown,
-): SendRequest {
-  return toSendRequest(interfaceName, channel, {
+export function partsOfMessageData(data: JsonObject, messageId: unknown): ReceivedMessage {
+  return {
     members: data,
     messageId,
     destinations: list(data, 'Destinations'),
     files: list(data, 'Files'),
     keypads: list(data, 'Keypads'),
-  });
+  };
 }
 
 function list(data: JsonObject, name: string): readonly unknown[] {

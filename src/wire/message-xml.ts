@@ -1,7 +1,7 @@
 import type { Channel, Destination, InterfaceName, SendRequest } from '../domain/message.ts';
 import { destinationFieldDefinitions } from './destination-fields.ts';
 import { isObject, type JsonObject, member } from './json.ts';
-import { isBare, recipientOf, toSendRequest, wireFields } from './message.ts';
+import { isBare, type ReceivedMessage, recipientOf, wireFields } from './message.ts';
 import { cdata, listOf, type XmlContent, type XmlElements } from './xml.ts';
 
 /**
@@ -40,19 +40,14 @@ function toDestination(interfaceName: InterfaceName, channel: Channel, destinati
 }
 
 /** @param messageId where the interface has it */
-export function fromMessageElements(
-  interfaceName: InterfaceName,
-  channel: Channel,
-  data: JsonObject,
-  messageId: unknown,
-): SendRequest {
-  return toSendRequest(interfaceName, channel, {
+export function partsOfMessageElements(data: JsonObject, messageId: unknown): ReceivedMessage {
+  return {
     members: data,
     messageId,
     destinations: children(data, 'Destinations', 'Destination'),
     files: children(data, 'Files', 'File'),
     keypads: listOf(member(data, 'Keypads')),
-  });
+  };
 }
 
 /** The entries of both ways to write a list, whichever it is. */

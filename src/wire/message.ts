@@ -14,6 +14,7 @@ import {
   keypadTones,
   messageFields,
   messageIdPattern,
+  servedFields,
   takesFiles,
   takesKeypads,
 } from './fields.ts';
@@ -136,7 +137,7 @@ export function toSendRequest(
 }
 
 function fieldsOf(interfaceName: InterfaceName, channel: Channel, members: JsonObject): MessageFields {
-  const definitions = messageFields(interfaceName, channel);
+  const definitions = servedFields(interfaceName, channel);
   const fields: [string, string][] = [];
   for (const [name, value] of Object.entries(members)) {
     const text = asText(value);
@@ -176,9 +177,14 @@ function toFile(object: JsonObject): AttachedFile {
   return { Name: asText(member(object, 'Name')) ?? '', Data: asText(member(object, 'Data')) ?? '' };
 }
 
+/** What a button does in place of connecting the call; `PlayFile` is what published clients send for audio. */
+const playNames: readonly string[] = ['Play', 'PlayFile', 'PlaySection'];
+
 function toKeypad(object: JsonObject): Keypad {
+  const plays = playNames.some((name) => !isBlank(asText(member(object, name))));
   return {
     Tone: asText(member(object, 'Tone')) ?? '',
     RouteNumber: asText(member(object, 'RouteNumber')) ?? '',
+    ...(plays && { plays }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Channel, InterfaceName, SendRequest } from '../domain/message.ts';
-import { messageFields } from './fields.ts';
+import { servedFields } from './fields.ts';
 import { isBlank } from './json.ts';
 import type { WireCredentials } from './wire.ts';
 
@@ -66,9 +66,7 @@ export function isLoopbackHost(hostname: string): boolean {
 
 function contentRefusals(interfaceName: InterfaceName, request: SendRequest): readonly string[] {
   const words = request.channel === 'fax' ? fileRefusals(request) : [];
-  const bodyFields = messageFields(interfaceName, request.channel).filter(
-    ({ required }) => required !== 'no',
-  );
+  const bodyFields = servedFields(interfaceName, request.channel).filter(({ required }) => required !== 'no');
   const hasBody = bodyFields.some(({ name }) => !isBlank(request.fields[name]));
   const filesAreBody = request.channel === 'fax' && request.files.length > 0;
   return hasBody || filesAreBody ? words : [...words, missingBody[request.channel]];
@@ -82,8 +80,8 @@ function fileRefusals({ files }: SendRequest): readonly string[] {
 }
 
 function keypadRefusals({ keypads }: SendRequest): readonly string[] {
-  return keypads.flatMap(({ Tone, RouteNumber }, index) => [
+  return keypads.flatMap(({ Tone, RouteNumber, plays }, index) => [
     ...(isBlank(Tone) ? [`Missing tone on keypad ${index + 1}`] : []),
-    ...(isBlank(RouteNumber) ? [`Missing RouteNumber/Play on keypad ${index + 1}`] : []),
+    ...(isBlank(RouteNumber) && !plays ? [`Missing RouteNumber/Play on keypad ${index + 1}`] : []),
   ]);
 }

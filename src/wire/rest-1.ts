@@ -1,8 +1,10 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 import { channelsOf } from './fields.ts';
+import { forbiddenValues } from './forbidden.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
-import { fromMessageData, toMessageData } from './message-json.ts';
-import { fromMessageElements, toMessageElements } from './message-xml.ts';
+import { toSendRequest } from './message.ts';
+import { partsOfMessageData, toMessageData } from './message-json.ts';
+import { partsOfMessageElements, toMessageElements } from './message-xml.ts';
 import { decodeEarlierSendAnswer } from './send-answer.ts';
 import type {
   DecodedSendRequest,
@@ -101,6 +103,7 @@ export function decodeRest1({ method, path, body }: ReceivedRequest): DecodedSen
   const channel = channelOf(text('MessageType'));
   const understood: Understood = {
     interface: name,
+    version: name === 'rest-1.02' ? 'v1.02' : 'v1.04',
     format,
     answer: { interface: name, format, ...(channel === undefined ? {} : { channel }) },
     credentials: { kind: 'apiKey', sender: text('Sender'), apiKey: text('APIKey') },
@@ -108,12 +111,11 @@ export function decodeRest1({ method, path, body }: ReceivedRequest): DecodedSen
 
   const data = member(envelope, 'MessageData');
   if (channel === undefined || !isObject(data)) return { kind: 'unreadable', ...understood };
-  const decode = format === 'xml' ? fromMessageElements : fromMessageData;
-  return {
-    kind: 'request',
-    request: decode(name, channel, data, member(envelope, 'MessageID')),
-    ...understood,
-  };
+  const partsOf = format === 'xml' ? partsOfMessageElements : partsOfMessageData;
+  const parts = partsOf(data, member(envelope, 'MessageID'));
+  const request = toSendRequest(name, channel, parts);
+  const forbidden = forbiddenValues({ interface: name, channel }, parts, request);
+  return { kind: 'request', request, forbidden, ...understood };
 }
 
 function channelOf(messageType: string): Channel | undefined {

@@ -1,4 +1,6 @@
 import type { Format } from '../domain/message.ts';
+import { asText, isBlank, type JsonObject, member } from './json.ts';
+import type { Rest2Version } from './rest-2-paths.ts';
 import type { WireCredentials } from './wire.ts';
 
 /** The headers of version 2.02 (interface.md, 4.1), of its requests and its status look-up, in both directions. */
@@ -25,4 +27,22 @@ export function formatOf(header: string | readonly string[] | undefined): Format
 /** The token of an Authorization header; undefined where there is none. */
 export function authTokenOf(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === 'string' ? /^Basic +(\S+)\s*$/i.exec(header)?.[1] : undefined;
+}
+
+/**
+ * Who asks, as the service's side sees it. Versions 2.03 and 2.04 also take the pair of an older call style from the body
+ * (rest-3.00.md, 11.2) where there is no token; in 2.02 its effect is not shown (interface.md, section 5).
+ *
+ * @param envelope what the body holds
+ */
+export function rest2CredentialsOf(
+  version: Rest2Version,
+  authorization: string | readonly string[] | undefined,
+  envelope: JsonObject,
+): WireCredentials | undefined {
+  const authToken = authTokenOf(authorization);
+  if (authToken !== undefined) return { kind: 'authToken', authToken };
+  const [sender, apiKey] = ['Sender', 'APIKey'].map((key) => asText(member(envelope, key))?.trim() ?? '');
+  if (version === 'v2.02' || (isBlank(sender) && isBlank(apiKey))) return undefined;
+  return { kind: 'apiKey', sender: sender ?? '', apiKey: apiKey ?? '' };
 }

@@ -1,9 +1,12 @@
 import type { Channel, Format, SendRequest } from '../domain/message.ts';
 import { channelsOf } from './fields.ts';
+import { forbiddenValues } from './forbidden.ts';
 import { isObject, member, parseJson } from './json.ts';
-import { fromMessageData, toMessageData } from './message-json.ts';
-import { fromMessageElements, toMessageElements } from './message-xml.ts';
-import { authorizationOf, authTokenOf, formatOf, mediaTypeOf } from './rest-2.02-headers.ts';
+import { toSendRequest } from './message.ts';
+import { partsOfMessageData, toMessageData } from './message-json.ts';
+import { partsOfMessageElements, toMessageElements } from './message-xml.ts';
+import { authorizationOf, formatOf, mediaTypeOf, rest2CredentialsOf } from './rest-2.02-headers.ts';
+import { rest2PathOf, rest2Prefix } from './rest-2-paths.ts';
 import { decodeSendAnswer } from './send-answer.ts';
 import { statusLookUpIn } from './status-look-up.ts';
 import type {
@@ -14,13 +17,16 @@ import type {
   WireCredentials,
   WireInterface,
 } from './wire.ts';
-import { buildXml, looksLikeXml, parseXml } from './xml.ts';
+import { buildXml, looksLikeXml, parseXmlRoot } from './xml.ts';
 
-/** REST interface v2.02 (interface.md, 4.1): one path a channel, the token in a header, the message in `MessageData`. */
+/**
+ * REST interface v2.02 (interface.md, 4.1): one path a channel, the token in a header, the message in `MessageData`. The
+ * account's address says whether 2.03 or 2.04 is spoken instead (`rest-2-paths.ts`).
+ */
 
 const name = 'rest-2.02';
 const channels = channelsOf(name);
-const pathPrefix = '/api/v2.02/send/';
+const pathPrefix = `${rest2Prefix}/send/`;
 
 /** Version 2.02 in JSON. */
 export const rest202Json: WireInterface = {
@@ -86,35 +92,59 @@ function toXml(request: SendRequest): string {
   return buildXml({ [rootElements[request.channel]]: { MessageData } });
 }
 
+/** The channels of the later versions; their root elements for calls are not shown. */
+const laterChannels: readonly Channel[] = [...channels, 'voice', 'tts'];
+
 /**
- * The service's side. The body's own beginning says which format it is in where Content-Type does not; the answer is in
- * the format of `Accept`, or else in that of the request.
+ * The service's side, of versions 2.02 to 2.04. The body's own beginning says which format it is in where Content-Type
+ * does not; the answer is in the format of `Accept`, or else in that of the request.
  */
 export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
   const { method, path, headers, body } = received;
-  const channel = channels.find((candidate) => path === pathPrefix + candidate);
-  if (method !== 'POST' || channel === undefined) return { kind: 'other' };
+  const { version, call } = rest2PathOf(path) ?? {};
+  if (method !== 'POST' || version === undefined || call === undefined) return { kind: 'other' };
+  const known = version === 'v2.02' ? channels : laterChannels;
+  const channel = known.find((candidate) => call.toLowerCase() === `send/${candidate}`);
+  if (channel === undefined) return { kind: 'other' };
 
   const format = formatOf(headers['content-type']) ?? (looksLikeXml(body) ? 'xml' : 'json');
-  const token = authTokenOf(headers['authorization']);
+  const root = format === 'xml' ? parseXmlRoot(body) : { name: undefined, content: parseJson(body) };
+  const envelope = isObject(root?.content) ? root.content : {};
+  const credentials = rest2CredentialsOf(version, headers['authorization'], envelope);
   const understood: Understood = {
     interface: name,
+    version,
     format,
     answer: { interface: name, format: formatOf(headers['accept']) ?? format, channel },
-    ...(token === undefined ? {} : { credentials: { kind: 'authToken', authToken: token } }),
+    ...(credentials && { credentials }),
   };
-  const request = format === 'xml' ? fromXml(channel, body) : fromJson(channel, body);
-  return request ? { kind: 'request', request, ...understood } : { kind: 'unreadable', ...understood };
+  const data = member(envelope, 'MessageData');
+  if (!isObject(data)) return { kind: 'unreadable', ...understood };
+  const partsOf = format === 'xml' ? partsOfMessageElements : partsOfMessageData;
+  const parts = partsOf(data, member(data, 'MessageID'));
+  const request = toSendRequest(name, channel, parts);
+  const forbidden = [
+    ...(format === 'xml' ? xmlFaults(received, channel, root?.name) : []),
+    ...forbiddenValues({ interface: name, channel, version }, parts, request),
+  ];
+  return { kind: 'request', request, forbidden, ...understood };
 }
 
-function fromJson(channel: Channel, body: Uint8Array): SendRequest | undefined {
-  const envelope = parseJson(body);
-  const data = isObject(envelope) ? member(envelope, 'MessageData') : undefined;
-  return isObject(data) ? fromMessageData(name, channel, data, member(data, 'MessageID')) : undefined;
+/** Section 4.1: "In XML requests, `Content-Type` and `Accept` are both mandatory", and each type has its root element. */
+function xmlFaults(
+  { headers }: ReceivedRequest,
+  channel: Channel,
+  root: string | undefined,
+): readonly string[] {
+  const expected = rootElements[channel];
+  return [
+    ...mandatory('Content-Type', headers['content-type']),
+    ...mandatory('Accept', headers['accept']),
+    ...(expected === '' || root === expected ? [] : [`Invalid root element ${root}. Expected ${expected}`]),
+  ];
 }
 
-function fromXml(channel: Channel, body: Uint8Array): SendRequest | undefined {
-  const root = parseXml(body);
-  const data = isObject(root) ? member(root, 'MessageData') : undefined;
-  return isObject(data) ? fromMessageElements(name, channel, data, member(data, 'MessageID')) : undefined;
+function mandatory(header: string, value: string | readonly string[] | undefined): readonly string[] {
+  if (formatOf(value) === 'xml') return [];
+  return [`Missing or invalid ${header} header. XML requests need ${mediaTypeOf('xml')}`];
 }

@@ -3,8 +3,9 @@ import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { destinationFields, type Keypad, type SendRequest } from '../domain/message.ts';
 import { destinationFieldsOf } from './destination-fields.ts';
 import { channelsOf, keypadTones } from './fields.ts';
+import { forbiddenValues } from './forbidden.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';
-import { isBare, recipientOf, toSendRequest, wireFields } from './message.ts';
+import { isBare, type ReceivedMessage, recipientOf, toSendRequest, wireFields } from './message.ts';
 import { decodeSoapAnswer } from './send-answer.ts';
 import { soapEnvelope } from './soap-answer.ts';
 import type {
@@ -121,6 +122,8 @@ export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest):
   const text = (part: string): string => (isObject(operation) ? (asText(member(operation, part)) ?? '') : '');
   const understood: Understood = {
     interface: name,
+    // SOAP has no version; its reports come as those of the latest of the interfaces of its age.
+    version: 'v1.04',
     format: 'xml',
     answer: { interface: name, format: 'xml', channel: 'tts' },
     credentials: { kind: 'senderToken', sender: text('sender').trim(), token: text('token').trim() },
@@ -129,14 +132,16 @@ export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest):
 
   const id = asText(child(child(envelope, 'Header'), 'MessageID'))?.trim();
   const messageId = id?.startsWith(messageIdPrefix) ? id.slice(messageIdPrefix.length) : id;
-  const request = toSendRequest(name, 'tts', {
+  const parts: ReceivedMessage = {
     members: messagePartsOf(operation, messageId),
     messageId,
     destinations: [...phoneNumbers(text('phone_numbers')), ...csvDestinations(text('csv_file'))],
     files: [],
     keypads: keypadsOf(text),
-  });
-  return { kind: 'request', request, ...understood };
+  };
+  const request = toSendRequest(name, 'tts', parts);
+  const forbidden = forbiddenValues({ interface: name, channel: 'tts' }, parts, request);
+  return { kind: 'request', request, forbidden, ...understood };
 }
 
 function child(value: unknown, childName: string): unknown {

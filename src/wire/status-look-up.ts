@@ -1,6 +1,7 @@
 import type { Format } from '../domain/message.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';
 import { authorizationOf, mediaTypeOf } from './rest-2.02-headers.ts';
+import { rest2Prefix } from './rest-2-paths.ts';
 import { wordsIn } from './send-answer.ts';
 import type { StatusLookUp, StatusLookUpAnswer, StatusLookUpPage } from './wire.ts';
 import { parseMembers } from './xml.ts';
@@ -10,7 +11,7 @@ import { parseMembers } from './xml.ts';
  * asked is only whether the service has a message, so the smallest page of its recipients will do.
  */
 
-const pathPrefix = '/api/v2.02/get/status/';
+const pathPrefix = `${rest2Prefix}/get/status/`;
 
 /** Of version 2.02, answered in this format. The headers are those of a send. */
 export function statusLookUpIn(format: Format): StatusLookUp {

@@ -1,38 +1,25 @@
 import type { Format } from '../domain/message.ts';
-import { withCarriable } from './characters.ts';
 import { encodeAnswer } from './encode-send-answer.ts';
-import { authTokenOf, formatOf } from './rest-2.02-headers.ts';
-import type { EncodedAnswer, ReceivedRequest } from './wire.ts';
-import { buildXml, type XmlElements } from './xml.ts';
+import {
+  encodeRecords,
+  pageMembers,
+  type RecordMembers,
+  type RecordPage,
+  type RecordTime,
+} from './records.ts';
+import type { EncodedAnswer } from './wire.ts';
 
 /**
- * The status look-up (observed.md, "Status look-up"): what the service says of a message and its recipients, a page at a
- * time. interface.md does not show it. Seen on versions 2.03 and 2.04; 2.02 is answered too, as a capability to probe.
+ * What the service says of a message and its recipients, a page at a time (observed.md, "Status look-up"; rest-3.00.md,
+ * 11.4). interface.md does not show it.
  */
-
-/** A page of a message's recipients that somebody asks for. */
-export type StatusPage = {
-  readonly messageId: string;
-  /** From 1 to 1000. */
-  readonly recordsPerPage: number;
-  /** The first is 1. */
-  readonly page: number;
-};
-
-/** What somebody asks, as it was received. */
-export type StatusRequest = StatusPage & {
-  /** Of the answer: that of `Accept`, or else JSON. */
-  readonly format: Format;
-  /** Absent where there is none. */
-  readonly authToken?: string;
-};
 
 /** Job states seen. */
 export const jobStates = ['Pending', 'Delayed', 'Completed', 'CreditHold', 'Unknown'] as const;
 export type JobState = (typeof jobStates)[number];
 
-/** Times are ISO 8601 in UTC, prices decimal text in the account's currency. */
-export type MessageStatus = {
+/** Prices are decimal text in the account's currency. */
+export type MessageStatus = RecordPage & {
   readonly messageId: string;
   readonly state: JobState;
   readonly jobNumber: string;
@@ -40,16 +27,17 @@ export type MessageStatus = {
   readonly subAccount?: string;
   readonly department?: string;
   readonly reference?: string;
-  readonly createdTimeUtc: string;
-  readonly timeZone?: string;
+  readonly createdTime: RecordTime;
+  /** When it is to be sent; only of a message that is held back. */
+  readonly delayedTime?: RecordTime;
+  /** As the sender wrote it, or else the sender's own. */
+  readonly timeZone: string;
   /** Recipients of the message: all, those that are done, and how it ended for them. */
   readonly count: number;
   readonly complete: number;
   readonly success: number;
   readonly failed: number;
   readonly price: string;
-  readonly recordsPerPage: number;
-  readonly page: number;
   /** Those of the page. */
   readonly recipients: readonly RecipientStatus[];
 };
@@ -63,8 +51,21 @@ export type RecipientStatus = {
   readonly destination: string;
   readonly status: string;
   readonly result: string;
-  readonly sentTimeUtc?: string;
+  readonly sentTime?: RecordTime;
   readonly price: string;
+  /** The destination's own fields by their names. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** What the recipient answered; only where replies are asked for. */
+  readonly replies?: readonly InboundRecord[];
+};
+
+/** A message that came in, as an answer or by itself. */
+export type InboundRecord = {
+  readonly receivedId: string;
+  readonly receivedTime: RecordTime;
+  readonly timeZone: string;
+  readonly from: string;
+  readonly text: string;
 };
 
 export type StatusAnswer =
@@ -73,86 +74,24 @@ export type StatusAnswer =
   | { readonly kind: 'unknown'; readonly messageId: string }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] };
 
-const pathPattern = /^\/api\/v2\.0[234]\/get\/status\/([^/]+)\/?$/;
-const defaultRecordsPerPage = 100;
-const mostRecordsPerPage = 1000;
+const unknownMessage = 'No message with this MessageID was found, or it is not processed yet';
 
-/** The service's side. Never throws; undefined for what is no status look-up. */
-export function decodeStatusRequest(received: ReceivedRequest): StatusRequest | undefined {
-  const { method, path, query, headers } = received;
-  const messageId = pathPattern.exec(path)?.[1];
-  if (method !== 'GET' || messageId === undefined) return undefined;
-  const parameters = new URLSearchParams(query);
-  const token = authTokenOf(headers['authorization']);
-  const recordsPerPage = wholeNumber(parameters.get('recordsPerPage')) ?? defaultRecordsPerPage;
-  return {
-    messageId: decoded(messageId),
-    recordsPerPage: Math.min(Math.max(recordsPerPage, 1), mostRecordsPerPage),
-    page: Math.max(wholeNumber(parameters.get('page')) ?? 1, 1),
-    format: formatOf(headers['accept']) ?? 'json',
-    ...(token === undefined ? {} : { authToken: token }),
-  };
-}
-
-function wholeNumber(text: string | null): number | undefined {
-  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
-
-/** How many pages there are of so many records; none of none. */
-export function pageCount({
-  count,
-  recordsPerPage,
-}: Pick<MessageStatus, 'count' | 'recordsPerPage'>): number {
-  return Math.ceil(count / recordsPerPage);
-}
-
-/** In XML, the children of `root` as an answer to a send has them, with the recipients as in a request. */
 export function encodeStatusAnswer(answer: StatusAnswer, format: Format): EncodedAnswer {
   switch (answer.kind) {
     case 'unknown':
-      return encodeAnswer(404, { Result: 'RecordNotFound', MessageID: answer.messageId }, format);
+      return encodeAnswer(
+        404,
+        { Result: 'RecordNotFound', MessageID: answer.messageId, ErrorMessage: [unknownMessage] },
+        format,
+      );
     case 'unauthorized':
       return encodeAnswer(401, { Result: 'Unauthorized', ErrorMessage: answer.words }, format);
     case 'found':
-      return format === 'json' ? toJson(answer.status) : toXml(answer.status);
+      return encodeRecords(toMembers(answer.status), format);
   }
 }
 
-function toJson(status: MessageStatus): EncodedAnswer {
-  const body = { ...toMembers(status), Recipients: status.recipients.map(toRecord) };
-  return {
-    status: 200,
-    headers: { 'Content-Type': 'application/json; charset=utf-8' },
-    body: JSON.stringify(body),
-  };
-}
-
-function toXml(status: MessageStatus): EncodedAnswer {
-  const Recipients = { Recipient: status.recipients.map((recipient) => toElements(toRecord(recipient))) };
-  return {
-    status: 200,
-    headers: { 'Content-Type': 'application/xml; charset=utf-8' },
-    body: buildXml({ root: { ...toElements(toMembers(status)), Recipients } }),
-  };
-}
-
-type Members = Readonly<Record<string, string | number | null>>;
-
-function toElements(members: Members): XmlElements {
-  return Object.fromEntries(
-    Object.entries(members).map(([name, value]) => [name, withCarriable(String(value ?? ''))]),
-  );
-}
-
-function toMembers(status: MessageStatus): Members {
+function toMembers(status: MessageStatus): RecordMembers {
   return {
     Result: 'Success',
     MessageID: status.messageId,
@@ -162,35 +101,52 @@ function toMembers(status: MessageStatus): Members {
     SubAccount: status.subAccount ?? null,
     Department: status.department ?? null,
     Reference: status.reference ?? null,
-    CreatedTimeUTC: toSeconds(status.createdTimeUtc),
-    DelayedTimeUTC: null,
-    Timezone: status.timeZone ?? null,
+    CreatedTimeLocal: status.createdTime.local,
+    CreatedTimeUTC: status.createdTime.utc,
+    DelayedTimeLocal: status.delayedTime?.local ?? null,
+    DelayedTimeUTC: status.delayedTime?.utc ?? null,
+    Timezone: status.timeZone,
     Count: status.count,
     Complete: status.complete,
     Success: status.success,
     Failed: status.failed,
     Price: status.price,
-    TotalRecords: status.count,
-    RecordsPerPage: status.recordsPerPage,
-    PageCount: pageCount(status),
-    Page: status.page,
+    ...pageMembers(status.count, status),
+    Recipients: status.recipients.map(toRecord),
   };
 }
 
-function toRecord(recipient: RecipientStatus): Members {
+/** Of a destination, in the order of the answer. */
+const destinationMembers: readonly string[] = [
+  ...['Attention', 'Company'],
+  ...Array.from({ length: 9 }, (_, index) => `Custom${index + 1}`),
+];
+
+function toRecord(recipient: RecipientStatus): RecordMembers {
+  const { fields } = recipient;
   return {
     Type: recipient.type,
     DestSeq: String(recipient.sequence).padStart(8, '0'),
     Destination: recipient.destination,
+    ContactID: null,
     Status: recipient.status,
     Result: recipient.result,
-    SentTimeUTC: recipient.sentTimeUtc === undefined ? null : toSeconds(recipient.sentTimeUtc),
+    SentTimeLocal: recipient.sentTime?.local ?? null,
+    SentTimeUTC: recipient.sentTime?.utc ?? null,
+    ...Object.fromEntries(destinationMembers.map((name) => [name, fields[name] ?? null])),
     RemoteID: null,
     Price: recipient.price,
+    ...(recipient.replies && { SMSReplies: recipient.replies.map(toReply) }),
   };
 }
 
-/** `YYYY-MM-DD HH:mm:ss`. */
-function toSeconds(time: string): string {
-  return time.slice(0, 19).replace('T', ' ');
+export function toReply({ receivedId, receivedTime, timeZone, from, text }: InboundRecord): RecordMembers {
+  return {
+    ReceivedID: receivedId,
+    ReceivedTimeLocal: receivedTime.local,
+    ReceivedTimeUTC: receivedTime.utc,
+    Timezone: timeZone,
+    From: from,
+    MessageText: text,
+  };
 }

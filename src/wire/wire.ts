@@ -48,13 +48,20 @@ export type AnswerStyle = {
 export type DecodedSendRequest =
   /** Not a send request: wrong method or path. */
   | { readonly kind: 'other' }
-  | ({ readonly kind: 'request'; readonly request: SendRequest } & Understood)
+  | ({
+      readonly kind: 'request';
+      readonly request: SendRequest;
+      /** What interface.md forbids of its values, in the service's words (`forbidden.ts`). */
+      readonly forbidden: readonly string[];
+    } & Understood)
   /** Sent to the right place, but the body holds no message. */
   | ({ readonly kind: 'unreadable' } & Understood);
 
 /** Credentials are absent where there were none; a missing part of them is empty text. */
 export type Understood = {
   readonly interface: InterfaceName;
+  /** As delivery reports write it, such as `v2.02`. */
+  readonly version: string;
   readonly format: Format;
   readonly answer: AnswerStyle;
   readonly credentials?: WireCredentials;
@@ -65,7 +72,7 @@ export type SendAnswerToWrite =
   | { readonly kind: 'accepted'; readonly messageId: string; readonly jobNumber: string }
   | { readonly kind: 'refused'; readonly words: readonly string[]; readonly messageId?: string }
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
-  | { readonly kind: 'fault'; readonly words: readonly string[] };
+  | { readonly kind: 'fault'; readonly words: readonly string[]; readonly messageId?: string };
 
 /** An answer as it leaves the service. */
 export type EncodedAnswer = {

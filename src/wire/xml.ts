@@ -62,17 +62,25 @@ export function looksLikeXml(body: Uint8Array): boolean {
  * @returns undefined when the bytes are not well-formed XML, or have a document type
  */
 export function parseXml(body: Uint8Array): unknown {
+  return parseXmlRoot(body)?.content;
+}
+
+/** As `parseXml`, with the name of the root element, without its prefix. */
+export function parseXmlRoot(body: Uint8Array): XmlRoot | undefined {
   const text = decodeXml(body);
   return text === undefined ? undefined : parseText(text);
 }
 
-function parseText(text: string): unknown {
+export type XmlRoot = { readonly name: string; readonly content: unknown };
+
+function parseText(text: string): XmlRoot | undefined {
   try {
     if (uncarriable('xml', text) !== undefined || XMLValidator.validate(text) !== true) return undefined;
     const document: unknown = parser.parse(text);
     if (!isObject(document)) return undefined;
     const roots = Object.entries(document).filter(([name]) => name !== '#text');
-    return roots.length === 1 ? roots[0]?.[1] : undefined;
+    const [root] = roots;
+    return root === undefined || roots.length > 1 ? undefined : { name: root[0], content: root[1] };
   } catch {
     // A document type, names that would pollute a prototype, nesting too deep.
     return undefined;
@@ -97,7 +105,7 @@ export function parseXmlTrimmed(body: Uint8Array): unknown {
 
 /** As `parseXmlTrimmed`, of text. */
 export function parseXmlText(text: string): unknown {
-  return trimmed(parseText(text));
+  return trimmed(parseText(text)?.content);
 }
 
 function trimmed(value: unknown): unknown {

@@ -4,12 +4,12 @@ import {
   isLocalTime,
   isOpen,
   localTime,
-  momentOf,
   nextLocalTime,
   opensAt,
   stateAt,
   type WindowRule,
 } from '../../src/campaign/window.ts';
+import { momentOf } from '../../src/platform/zoned-times.ts';
 
 const weekdays = [1, 2, 3, 4, 5];
 const office: WindowRule = { days: weekdays, from: 9 * 60, to: 20 * 60 };

@@ -95,7 +95,8 @@ describe('an accepted request', () => {
     await using hook = await receiver();
     await using sandbox = await start(hook.url);
     const files = [{ Name: 'a.pdf', Data: Buffer.from('12345').toString('base64') }];
-    const email = request({ channel: 'email', fields: { EmailSubject: 'é', MessagePlain: 'abc' }, files });
+    const fields = { EmailSubject: 'é', MessagePlain: 'abc' };
+    const email = request({ channel: 'email', fields, files, destinations: [{ Recipient: 'a@b.example' }] });
     const fax = request({ channel: 'fax', messageId: 'V2', fields: { Message: 'x' }, files });
     await send(sandbox, email, fax);
     await allTaken(sandbox);

@@ -75,15 +75,18 @@ describe('credentials in the body', () => {
     `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><send_tts>${credentials}<phone_numbers>1</phone_numbers><msg_to_people>x</msg_to_people></send_tts></e:Body></e:Envelope>`;
 
   test('that are missing are a missing field: 400 with its name', async () => {
-    await using sandbox = await start({ token: secret });
+    await using sandbox = await start({ token: secret, newMessageId: () => 'G1' });
     const answers = [
       await post(`${sandbox.url}/api/json/send/`, envelope({ Sender: undefined }), json),
       await post(`${sandbox.url}/api/json/send/`, envelope({ Sender: ' ', APIKey: '' }), json),
       await post(`${sandbox.url}/api/xml/send/`, inXml('<Sender>a@b.example</Sender>')),
     ];
     expect(answers).toMatchObject([
-      { status: 400, text: '{"Result":"Failed","Message":"Missing Sender"}' },
-      { status: 400, text: '{"Result":"Failed","Message":"Missing Sender; Missing APIKey"}' },
+      { status: 400, text: '{"Result":"Failed","MessageID":"G1","Message":"Missing Sender"}' },
+      {
+        status: 400,
+        text: '{"Result":"Failed","MessageID":"G1","Message":"Missing Sender; Missing APIKey"}',
+      },
       { status: 400, text: expect.stringContaining('<Message>Missing APIKey</Message>') },
     ]);
   });
@@ -216,14 +219,14 @@ describe('what is no message', () => {
   });
 
   test.each(bodies)('%s is 400 in the earlier versions, and a fault in SOAP', async (_, body) => {
-    await using sandbox = await start({ token: secret });
+    await using sandbox = await start({ token: secret, newMessageId: () => 'G1' });
     expect(await post(`${sandbox.url}/api/xml/send/`, body)).toMatchObject({
       status: 400,
       text: expect.stringContaining('<Message>Missing message data</Message>'),
     });
     expect(await post(`${sandbox.url}/api/json/send/`, body)).toMatchObject({
       status: 400,
-      text: '{"Result":"Failed","Message":["Missing message data"]}',
+      text: '{"Result":"Failed","MessageID":"G1","Message":["Missing message data"]}',
     });
     expect(await post(sandbox.url, body, { SOAPAction: 'x' })).toMatchObject({
       status: 500,
@@ -246,7 +249,10 @@ describe('what is no message', () => {
     `/${'a'.repeat(8000)}`,
   ])('GET %s is 404', async (path) => {
     await using sandbox = await start();
-    expect(await get(sandbox.url + path)).toMatchObject({ status: 404, text: 'Not Found' });
+    expect(await get(sandbox.url + path)).toMatchObject({
+      status: 404,
+      text: expect.stringMatching(/^({"Result":"Failed",|<\?xml.*<root><Result>Failed<).*There is no GET /),
+    });
   });
 
   test('a path that HTTP itself does not take is 400', async () => {

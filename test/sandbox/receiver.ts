@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { ReportCall } from '../../src/wire/report-call.ts';
 
@@ -11,6 +11,7 @@ export type WebhookReceiver = AsyncDisposable & {
   readonly bodies: readonly Buffer[];
   readonly contentTypes: readonly (string | undefined)[];
   readonly authorizations: readonly (string | undefined)[];
+  readonly headers: readonly IncomingHttpHeaders[];
 };
 
 /** @param answer decides what each call gets; by default, all are taken */
@@ -21,6 +22,7 @@ export async function webhookReceiver(
   const bodies: Buffer[] = [];
   const contentTypes: (string | undefined)[] = [];
   const authorizations: (string | undefined)[] = [];
+  const headers: IncomingHttpHeaders[] = [];
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
     const contentType = request.headers['content-type'];
@@ -33,6 +35,7 @@ export async function webhookReceiver(
     bodies.push(body);
     contentTypes.push(contentType);
     authorizations.push(request.headers.authorization);
+    headers.push(request.headers);
     answer(response);
   });
   server.listen(0, '127.0.0.1');
@@ -45,6 +48,7 @@ export async function webhookReceiver(
     bodies,
     contentTypes,
     authorizations,
+    headers,
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();

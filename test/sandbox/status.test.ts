@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Destination, SendRequest } from '../../src/domain/message.ts';
-import { acceptMessage } from '../../src/sandbox/delivery.ts';
+import { acceptMessage } from '../../src/sandbox/accept.ts';
 import { openKeptMessages } from '../../src/sandbox/kept-messages.ts';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import { rest104Json } from '../../src/wire/rest-1.ts';
@@ -39,16 +39,22 @@ describe('the status of a message', () => {
       SubAccount: 'North',
       Department: 'Ops',
       Reference: 'R 1',
+      CreatedTimeLocal: '2026-01-02 03:04:05',
       CreatedTimeUTC: '2026-01-02 03:04:05',
+      DelayedTimeLocal: null,
       DelayedTimeUTC: null,
-      Timezone: null,
+      Timezone: 'UTC',
       Count: 1,
       TotalRecords: 1,
       RecordsPerPage: 100,
       PageCount: 1,
       Page: 1,
     };
-    const recipient = { Type: 'SMS', DestSeq: '00000001', Destination: '+64211234567', RemoteID: null };
+    const customs = Array.from({ length: 9 }, (_, index) => [`Custom${index + 1}`, null]);
+    const recipient = {
+      ...{ Type: 'SMS', DestSeq: '00000001', Destination: '+64211234567', ContactID: null, RemoteID: null },
+      ...{ Attention: null, Company: null, ...Object.fromEntries(customs) },
+    };
     expect(await status(sandbox.url, 'M1')).toEqual({
       status: 200,
       body: {
@@ -58,7 +64,16 @@ describe('the status of a message', () => {
         Success: 0,
         Failed: 0,
         Price: '0.000',
-        Recipients: [{ ...recipient, Status: 'Pending', Result: '', SentTimeUTC: null, Price: '0.000' }],
+        Recipients: [
+          {
+            ...recipient,
+            Status: 'Pending',
+            Result: '',
+            SentTimeLocal: null,
+            SentTimeUTC: null,
+            Price: '0.000',
+          },
+        ],
       },
     });
 
@@ -77,6 +92,7 @@ describe('the status of a message', () => {
             ...recipient,
             Status: 'Success',
             Result: 'delivered',
+            SentTimeLocal: '2026-01-02 03:05:05',
             SentTimeUTC: '2026-01-02 03:05:05',
             Price: '0.080',
           },
@@ -128,7 +144,7 @@ describe('the status of a message', () => {
       Result: 'Success',
       MessageID: 'M1',
       Status: 'Completed',
-      Timezone: '',
+      Timezone: 'UTC',
       Count: '2',
       Recipients: {
         Recipient: [
@@ -197,7 +213,11 @@ describe('the status of a message', () => {
     for (const id of ['M1', 'never', '%00', '%E2%82%AC%22']) {
       expect(await status(sandbox.url, id)).toEqual({
         status: 404,
-        body: { Result: 'RecordNotFound', MessageID: decodeURIComponent(id) },
+        body: {
+          Result: 'RecordNotFound',
+          MessageID: decodeURIComponent(id),
+          ErrorMessage: [expect.stringContaining('not processed yet')],
+        },
       });
     }
     const answer = await get(`${sandbox.url}/api/v2.03/get/status/%01`, {
@@ -206,7 +226,7 @@ describe('the status of a message', () => {
     });
     expect(answer).toMatchObject({
       status: 404,
-      text: expect.stringContaining('<root><Result>RecordNotFound</Result><MessageID>?</MessageID></root>'),
+      text: expect.stringContaining('<root><Result>RecordNotFound</Result><MessageID>?</MessageID>'),
     });
   });
 
@@ -235,13 +255,15 @@ describe('the status of a message', () => {
 describe('messages are kept', () => {
   const kept = (messageId: string, recipients: number, message = 'x') => ({
     message: acceptMessage(
-      'rest-2.02',
       sms({ messageId, fields: { Message: message } }),
       { messageId, jobNumber: 'J' },
-      new Date(0),
-      0,
+      {
+        ...({ interface: 'rest-2.02', version: 'v2.02', acceptedAt: new Date(0) } as const),
+        ...{ delay: 0, timeZone: 'UTC', holdsSendTime: true },
+      },
     ),
     destinations: numbers(recipients),
+    callOff: () => {},
   });
 
   test('until their recipients are too many: then the oldest are forgotten, looked up or not', () => {

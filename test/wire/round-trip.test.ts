@@ -26,7 +26,9 @@ describe('what one side encodes the other decodes to the same values', () => {
         expect(decoded).toEqual({
           kind: 'request',
           request,
+          forbidden: expect.any(Array),
           interface: wire.name,
+          version: wire.name === 'soap-tts' ? 'v1.04' : wire.name.replace('rest-', 'v'),
           format: wire.format,
           answer: { interface: wire.name, format: wire.format, channel },
           credentials,

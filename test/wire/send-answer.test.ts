@@ -250,10 +250,10 @@ describe('an answer is written', () => {
     expect(written(accepted, rest202)).toEqual([200, '{"Result":"Success","MessageID":"V1"}']);
   });
 
-  test('with 400 in the shapes of the samples: a list without MessageID for email, one text for SMS and fax', () => {
+  test('with 400 and the MessageID, in the shapes of the samples: a list for email, one text for SMS and fax', () => {
     expect(written(refused, { ...rest202, channel: 'email' })).toEqual([
       400,
-      '{"Result":"Failed","ErrorMessage":["Missing or empty destinations"]}',
+      '{"Result":"Failed","MessageID":"V1","ErrorMessage":["Missing or empty destinations"]}',
     ]);
     for (const channel of ['sms', 'fax'] as const) {
       expect(written(refused, { ...rest202, channel })).toEqual([
@@ -269,7 +269,10 @@ describe('an answer is written', () => {
       '{"Result":"Unauthorized","ErrorMessage":["No"]}',
     ]);
     const { channel: _, ...unknown } = rest202;
-    expect(written({ kind: 'fault', words: ['Broken'] }, unknown)[0]).toBe(500);
+    expect(written({ kind: 'fault', words: ['Broken'], messageId: 'V1' }, unknown)).toEqual([
+      500,
+      '{"Result":"Failed","MessageID":"V1","ErrorMessage":["Broken"]}',
+    ]);
   });
 
   test('in XML with a root element, and in an earlier version with Message', () => {

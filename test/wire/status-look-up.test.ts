@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { decodeJobCall } from '../../src/wire/job-calls.ts';
 import { rest104Json } from '../../src/wire/rest-1.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
-import { decodeStatusRequest, encodeStatusAnswer, type MessageStatus } from '../../src/wire/status.ts';
+import { encodeStatusAnswer, type MessageStatus } from '../../src/wire/status.ts';
 import { statusLookUpIn } from '../../src/wire/status-look-up.ts';
 
 const formats = ['json', 'xml'] as const;
@@ -13,7 +14,8 @@ const status: MessageStatus = {
   state: 'Pending',
   jobNumber: '12AB34CD',
   account: 'SANDBOX',
-  createdTimeUtc: '2026-11-21T10:00:00.000Z',
+  createdTime: { utc: '2026-11-21 10:00:00', local: '2026-11-21 10:00:00' },
+  timeZone: 'UTC',
   count: 1,
   complete: 0,
   success: 0,
@@ -29,6 +31,7 @@ const status: MessageStatus = {
       status: 'Pending',
       result: '',
       price: '0.000',
+      fields: {},
     },
   ],
 };
@@ -42,12 +45,10 @@ describe.each(formats)('a status look-up in %s', (format) => {
     const [before = '', query = ''] = path.split('?');
     const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     const received = { method, path: before, query, headers: Object.fromEntries(lowerCase) };
-    expect(decodeStatusRequest({ ...received, body: Buffer.of() })).toEqual({
-      messageId: 'M 1/ä',
-      recordsPerPage: 1,
-      page: 1,
+    expect(decodeJobCall({ ...received, body: Buffer.of() })).toEqual({
+      question: { kind: 'status', messageId: 'M 1/ä', recordsPerPage: 1, page: 1 },
       format,
-      authToken: 'tok',
+      credentials: token,
     });
   });
 

@@ -1,59 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeStatusRequest, encodeStatusAnswer, type MessageStatus } from '../../src/wire/status.ts';
+import { encodeStatusAnswer, type MessageStatus } from '../../src/wire/status.ts';
 import { parseMembers } from '../../src/wire/xml.ts';
-
-function decode(path: string, query = '', headers: Record<string, string> = {}, method = 'GET') {
-  return decodeStatusRequest({ method, path, query, headers, body: Buffer.of() });
-}
-
-describe('a status look-up', () => {
-  test.each(['v2.02', 'v2.03', 'v2.04'])(
-    'of version %s names a message, a page, a format and a token',
-    (version) => {
-      const headers = { accept: "application/xml; encoding='utf-8'", authorization: 'Basic tok' };
-      expect(decode(`/api/${version}/get/status/M%201`, 'recordsPerPage=20&page=3', headers)).toEqual({
-        messageId: 'M 1',
-        recordsPerPage: 20,
-        page: 3,
-        format: 'xml',
-        authToken: 'tok',
-      });
-    },
-  );
-
-  test('without a page, a size and a token is of the first hundred, in JSON, by nobody', () => {
-    expect(decode('/api/v2.02/get/status/M1')).toEqual({
-      messageId: 'M1',
-      recordsPerPage: 100,
-      page: 1,
-      format: 'json',
-    });
-  });
-
-  test.each([
-    ['recordsPerPage=0&page=0', 1, 1],
-    ['recordsPerPage=1001&page=2', 1000, 2],
-    ['recordsPerPage=-5&page=1.5', 100, 1],
-    ['recordsPerPage=&page=99999999999999', 100, 1],
-    ['recordsPerPage=7&recordsPerPage=8', 7, 1],
-  ])('with %s is of %d a page, page %d', (query, recordsPerPage, page) => {
-    expect(decode('/api/v2.02/get/status/M1', query)).toMatchObject({ recordsPerPage, page });
-  });
-
-  test.each([
-    ['POST', '/api/v2.02/get/status/M1'],
-    ['GET', '/api/v2.01/get/status/M1'],
-    ['GET', '/api/v2.02/get/status/'],
-    ['GET', '/api/v2.02/get/status/a/b'],
-    ['GET', '/api/v2.02/get/statuses/M1'],
-  ])('is not %s %s', (method, path) => {
-    expect(decode(path, '', {}, method)).toBeUndefined();
-  });
-
-  test('of a path that is no text is of the path as it stands', () => {
-    expect(decode('/api/v2.02/get/status/%zz')).toMatchObject({ messageId: '%zz' });
-  });
-});
 
 const status: MessageStatus = {
   messageId: 'M1',
@@ -61,7 +8,8 @@ const status: MessageStatus = {
   jobNumber: '12AB34CD',
   account: 'SANDBOX',
   subAccount: 'a & "b"',
-  createdTimeUtc: '2026-11-21T10:00:00.000Z',
+  createdTime: { utc: '2026-11-21 10:00:00', local: '2026-11-21 23:00:00' },
+  timeZone: 'New Zealand',
   count: 3,
   complete: 2,
   success: 1,
@@ -76,7 +24,8 @@ const status: MessageStatus = {
       destination: '+64211234567',
       status: 'Success',
       result: 'delivered',
-      sentTimeUtc: '2026-11-21T10:00:05.000Z',
+      sentTime: { utc: '2026-11-21 10:00:05', local: '2026-11-21 23:00:05' },
+      fields: { Company: 'Acme', Custom2: '7' },
       price: '0.080',
     },
   ],
@@ -90,7 +39,9 @@ describe('a status is written with the members of observed.md', () => {
     JobNum: '12AB34CD',
     Account: 'SANDBOX',
     SubAccount: 'a & "b"',
+    CreatedTimeLocal: '2026-11-21 23:00:00',
     CreatedTimeUTC: '2026-11-21 10:00:00',
+    Timezone: 'New Zealand',
     Price: '0.240',
   };
   const counts = {
@@ -109,7 +60,10 @@ describe('a status is written with the members of observed.md', () => {
     Destination: '+64211234567',
     Status: 'Success',
     Result: 'delivered',
+    SentTimeLocal: '2026-11-21 23:00:05',
     SentTimeUTC: '2026-11-21 10:00:05',
+    Company: 'Acme',
+    Custom2: '7',
     Price: '0.080',
   };
 
@@ -138,7 +92,9 @@ describe('a status is written with the members of observed.md', () => {
   test('or with RecordNotFound and 404, or as a refusal with 401', () => {
     expect(encodeStatusAnswer({ kind: 'unknown', messageId: 'M1' }, 'json')).toMatchObject({
       status: 404,
-      body: '{"Result":"RecordNotFound","MessageID":"M1"}',
+      body: expect.stringMatching(
+        /^{"Result":"RecordNotFound","MessageID":"M1","ErrorMessage":\["[^"]+"\]}$/,
+      ),
     });
     expect(encodeStatusAnswer({ kind: 'unauthorized', words: ['Who?'] }, 'json')).toMatchObject({
       status: 401,

@@ -88,6 +88,8 @@ async function runDemo(
   const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };
   const sandbox = await startSandbox({
     token: sandboxToken,
+    // The examples have a SendTime of next week, and the demo waits for every report.
+    holdsSendTime: false,
     journal,
     webhook,
     latency: 20,

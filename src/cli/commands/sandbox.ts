@@ -4,7 +4,14 @@ import { InputError } from '../../domain/problems.ts';
 import { type ReportId, reportIds, type SandboxOptions } from '../../sandbox/options.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { type ReportFormat, reportFormats } from '../../wire/encode-delivery-report.ts';
-import { parseDuration, parsePort, parseShare, parseWholeNumber } from '../options.ts';
+import {
+  parseDuration,
+  parsePort,
+  parseShare,
+  parseSpeed,
+  parseTimeZone,
+  parseWholeNumber,
+} from '../options.ts';
 import type { Shell } from '../shell.ts';
 
 type SandboxFlags = {
@@ -20,6 +27,10 @@ type SandboxFlags = {
   readonly latency: number;
   readonly failRate: number;
   readonly undeliveredRate: number;
+  readonly replyRate: number;
+  readonly lenient: boolean;
+  readonly clockSpeed: number;
+  readonly timeZone: string;
   readonly deliveryDelay: number;
   readonly webhookRetry: number;
   readonly seed: number;
@@ -28,14 +39,18 @@ type SandboxFlags = {
 const interfaces = `
 Every interface is on the one port, so the address it prints is the baseUrl of any account:
   POST /api/v2.02/send/{email|sms|fax}     version 2.02, JSON or XML
+  POST /api/v2.04/send/{…|tts|voice}       versions 2.03 and 2.04, with calls; a baseUrl may end with /api/v2.04
   POST /api/json/send/, /api/xml/send/     versions 1.02 and 1.04: email, sms, fax, voice, text-to-speech
   POST any other path                      text-to-speech by SOAP; GET it with ?wsdl for its description
   GET  /api/v2.02/get/status/{MessageID}   what became of a message; also v2.03 and v2.04
+  GET  /api/v2.04/get/sms/reply/{MessageID}, /get/sms/received     what recipients answered (--reply-rate)
+  PATCH /api/v2.04/set/{abort|reschedule|resubmit|pacing}/{MessageID}
 
-It checks that required fields are there, and nothing else. A message with a SendTime is not held back; one with
-SendMode Test is reported as delivered at no charge. A request's own WebhookCallbackURL and WebhookCallbackFormat are
-followed only with --webhook-url. Rates and results are drawn from the seed, the MessageID and the address, so a
-repetition gives the same. The journal never has a token or a key in it. More: docs/sandbox.md`;
+It refuses what is missing and what the interface's document forbids; --lenient takes the latter. A message waits for its
+SendTime, by a clock that --clock-speed makes faster. One with SendMode Test is reported as delivered at no charge. A
+request's own WebhookCallbackURL and WebhookCallbackFormat are followed only with --webhook-url. Rates and results are
+drawn from the seed, the MessageID and the address, so a repetition gives the same. The journal never has a token or a key
+in it. More: docs/sandbox.md`;
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -68,6 +83,20 @@ export function define(command: Command, shell: Shell): void {
     .addOption(durationOption('--latency <duration>', 'wait before every answer', 0, '0s'))
     .option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', parseShare, 0)
     .option('--undelivered-rate <share>', 'share of recipients reported undelivered', parseShare, 0)
+    .option('--reply-rate <share>', 'share of recipients that an SMS reached who answer it', parseShare, 0)
+    .option('--lenient', 'take values that the document forbids, as the service is said to', false)
+    .option(
+      '--clock-speed <factor>',
+      'how many times as fast its clock runs, for SendTime, --delivery-delay and --webhook-retry',
+      parseSpeed,
+      1,
+    )
+    .option(
+      '--time-zone <zone>',
+      "the sender's own zone, for messages without a TimeZone",
+      parseTimeZone,
+      'UTC',
+    )
     .addOption(
       durationOption('--delivery-delay <duration>', 'from acceptance to the delivery reports', 0, '0s'),
     )

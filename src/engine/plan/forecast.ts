@@ -1,7 +1,7 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import type { Definition } from '../../campaign/definition.ts';
 import { type Forecast, forecast } from '../../campaign/forecast.ts';
-import { localTime, momentOf, nextLocalTime } from '../../campaign/window.ts';
+import { localTime, nextLocalTime } from '../../campaign/window.ts';
 import { isTimeOfDay } from '../../campaign/window-definition.ts';
 import { campaignZone } from '../../campaign/window-faults.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -10,6 +10,7 @@ import type { WindowWait } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { Portion } from '../../ledger/contacts/windows.ts';
 import { lookAtRateLimits } from '../../ledger/limits/look.ts';
+import { momentOf } from '../../platform/zoned-times.ts';
 import type { EngineContext } from '../context.ts';
 import { limitsInForce } from '../dispatch/account-limits.ts';
 import { windowPlanner } from '../dispatch/windows.ts';

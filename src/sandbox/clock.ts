@@ -1,0 +1,46 @@
+/** The time of the sandbox, which may run faster than that of the machine. */
+export type Clock = {
+  readonly now: () => Date;
+  /** How many of its milliseconds pass in one of the machine's. */
+  readonly speed: number;
+  /** Acts after so many milliseconds of this clock, however many they are. @returns a way to call it off */
+  readonly later: (milliseconds: number, act: () => void) => () => void;
+  /** Calls everything off. */
+  readonly close: () => void;
+};
+
+/** The longest wait of a timer (milliseconds): 24.8 days. */
+const longestWait = 2 ** 31 - 1;
+
+/** @param machineTime what the clock of the machine says, from which this one starts */
+export function openClock(machineTime: () => Date, speed: number): Clock {
+  const start = machineTime().getTime();
+  const waiting = new Set<() => void>();
+  return {
+    speed,
+    now: () => new Date(start + (machineTime().getTime() - start) * speed),
+    later(milliseconds, act) {
+      let left = Math.max(0, milliseconds / speed);
+      let timer: NodeJS.Timeout;
+      const callOff = (): void => {
+        clearTimeout(timer);
+        waiting.delete(callOff);
+      };
+      const wait = (): void => {
+        const part = Math.min(left, longestWait);
+        left -= part;
+        timer = setTimeout(() => {
+          if (left > 0) return wait();
+          waiting.delete(callOff);
+          act();
+        }, part);
+      };
+      waiting.add(callOff);
+      wait();
+      return callOff;
+    },
+    close() {
+      for (const callOff of waiting) callOff();
+    },
+  };
+}

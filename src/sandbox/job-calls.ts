@@ -1,0 +1,163 @@
+import { secretOf } from '../wire/credentials.ts';
+import {
+  encodeJobAnswer,
+  type JobAction,
+  type JobAnswer,
+  type JobCall,
+  type JobQuestion,
+  type ReceivedRecord,
+} from '../wire/job-calls.ts';
+import { onPage } from '../wire/records.ts';
+import { encodeStatusAnswer, type StatusAnswer } from '../wire/status.ts';
+import { isTime } from '../wire/values.ts';
+import type { EncodedAnswer } from '../wire/wire.ts';
+import { sendTimeOf } from './accept.ts';
+import type { AcceptedMessage, DeliveryChances } from './delivery.ts';
+import type { KeptMessage, KeptMessages } from './kept-messages.ts';
+import { unauthorizedWords } from './receive.ts';
+import { receivedBetween } from './received.ts';
+import { deliveryAt, repliesOf, stateOf, statusOf } from './status.ts';
+import { isTaken } from './token.ts';
+
+/** What later calls need besides what is asked. */
+export type JobService = DeliveryChances & {
+  /** The only token that is taken, or undefined for any. */
+  readonly token: string | undefined;
+  /** The sender's own, a name of the IANA database. */
+  readonly timeZone: string;
+  readonly messages: KeptMessages;
+  readonly now: () => Date;
+  /** Keeps a message in place of what it was, and reports on these of its recipients when it is sent. */
+  readonly replace: (
+    kept: KeptMessage,
+    message: AcceptedMessage,
+    report: KeptMessage['destinations'],
+  ) => void;
+};
+
+type Asked<Kind> = Extract<JobQuestion, { kind: Kind }>;
+
+/** Answers a call about messages that were sent before, as things stand now. */
+export function answerJobCall(
+  { question, credentials, format }: JobCall,
+  service: JobService,
+): EncodedAnswer {
+  if (!isTaken(credentials && secretOf(credentials), service.token)) {
+    return encodeStatusAnswer({ kind: 'unauthorized', words: unauthorizedWords }, format);
+  }
+  if (question.kind === 'received') return encodeJobAnswer(received(question, service), format);
+  const { messageId } = question;
+  const kept = service.messages.find(messageId);
+  if (kept === undefined) return encodeStatusAnswer({ kind: 'unknown', messageId }, format);
+  return question.kind === 'action'
+    ? encodeJobAnswer(act(kept, question, service), format)
+    : encodeStatusAnswer(status(kept, question, service), format);
+}
+
+function status(kept: KeptMessage, asked: Asked<'status' | 'reply'>, service: JobService): StatusAnswer {
+  const { recordsPerPage, page, kind } = asked;
+  const records = { recordsPerPage, page };
+  return { kind: 'found', status: statusOf(kept, records, service, service.now(), kind === 'reply') };
+}
+
+function received(asked: Asked<'received'>, service: JobService): JobAnswer {
+  const between = receivedBetween(asked.period, service.timeZone, service.now());
+  if (between.kind === 'refused') return between;
+  const { recordsPerPage, page } = asked;
+  const messages = service.replyRate === 0 ? [] : [...receivedMessages(service, between.from, between.to)];
+  const shown = onPage(messages, asked);
+  return { kind: 'received', count: messages.length, messages: shown, recordsPerPage, page };
+}
+
+function* receivedMessages(service: JobService, from: Date, to: Date): Generator<ReceivedRecord> {
+  const now = service.now();
+  for (const { message, destinations } of service.messages.all()) {
+    const { sentAt, messageId, jobNumber, subAccount, department } = message;
+    if (stateOf(message, now) !== 'Completed' || sentAt < from || sentAt > to) continue;
+    const origin = {
+      messageId,
+      jobNumber,
+      ...(subAccount === undefined ? {} : { subAccount }),
+      ...(department === undefined ? {} : { department }),
+    };
+    for (const destination of destinations) {
+      for (const reply of repliesOf(message, destination, service)) yield { ...reply, ...origin };
+    }
+  }
+}
+
+/** What an action makes of a message, and the recipients that are reported on then; or why not. */
+type Change =
+  | { readonly kind: 'refused'; readonly words: readonly string[] }
+  | {
+      readonly kind: 'changed';
+      readonly message: AcceptedMessage;
+      readonly report?: KeptMessage['destinations'];
+    };
+
+function act(kept: KeptMessage, asked: Asked<'action'>, service: JobService): JobAnswer {
+  const change = changes[asked.action](kept, asked, service);
+  const { messageId, jobNumber } = kept.message;
+  if (change.kind === 'refused') return { ...change, messageId };
+  if (change.report) service.replace(kept, change.message, change.report);
+  const state = stateOf(change.message, service.now());
+  return { kind: 'done', action: asked.action, messageId, jobNumber, state };
+}
+
+const changes: Readonly<
+  Record<JobAction, (kept: KeptMessage, asked: Asked<'action'>, service: JobService) => Change>
+> = {
+  abort({ message, destinations }, _asked, { now }) {
+    if (stateOf(message, now()) !== 'Pending')
+      return refused('Only a message that is pending can be aborted');
+    return {
+      kind: 'changed',
+      message: { ...message, aborted: true, sentAt: now() },
+      report: destinations,
+    };
+  },
+  reschedule({ message, destinations }, { sendTime }, { now }) {
+    if (stateOf(message, now()) !== 'Pending') {
+      return refused('Only a message that is pending can be rescheduled');
+    }
+    const sentAt = futureTime(message, sendTime, now());
+    if (!(sentAt instanceof Date)) return sentAt;
+    return { kind: 'changed', message: { ...message, sentAt, delayed: true }, report: destinations };
+  },
+  resubmit({ message, destinations }, { sendTime }, service) {
+    const now = service.now();
+    if (stateOf(message, now) !== 'Completed' || message.aborted) {
+      return refused('Only a message that is completed can be resubmitted');
+    }
+    const failed = destinations.filter(
+      (destination) => deliveryAt(message, destination, service, now)?.delivered === false,
+    );
+    if (failed.length === 0) return refused('The message has no failed recipient');
+    const sentAt = sendTime === '' ? now : futureTime(message, sendTime, now);
+    if (!(sentAt instanceof Date)) return sentAt;
+    const again = { ...message, sentAt, delayed: sendTime !== '', resubmitted: message.resubmitted + 1 };
+    return { kind: 'changed', message: again, report: failed };
+  },
+  pacing({ message }, { numberOfOperators }, { now }) {
+    if (message.channel !== 'voice' && message.channel !== 'tts') {
+      return refused('Only calls have NumberOfOperators');
+    }
+    if (stateOf(message, now()) !== 'Pending') return refused('Only a message that is pending can be paced');
+    if (!/^[1-9]\d{0,4}$/.test(numberOfOperators)) {
+      return refused('NumberOfOperators must be between 1 and 99999');
+    }
+    // The sandbox makes no calls, so their number changes nothing.
+    return { kind: 'changed', message };
+  },
+};
+
+function refused(words: string): Change {
+  return { kind: 'refused', words: [words] };
+}
+
+/** In the zone the message already has (rest-3.00.md, section 6). */
+function futureTime(message: AcceptedMessage, sendTime: string, now: Date): Date | Change {
+  if (!isTime(sendTime)) return refused('Missing or invalid SendTime. Expected YYYY-MM-DDTHH:mm:ss');
+  const at = sendTimeOf(sendTime, message.zone.region);
+  return at !== undefined && at > now ? at : refused('SendTime must be in the future');
+}

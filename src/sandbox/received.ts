@@ -1,0 +1,43 @@
+import { momentOf } from '../platform/zoned-times.ts';
+import type { ReceivedPeriod } from '../wire/job-calls.ts';
+import { isTime } from '../wire/values.ts';
+
+export type Between =
+  | { readonly kind: 'between'; readonly from: Date; readonly to: Date }
+  | { readonly kind: 'refused'; readonly words: readonly string[] };
+
+const minute = 60_000;
+const week = 7 * 24 * 60 * minute;
+
+/** Which messages are asked for (rest-3.00.md, sections 5 and 11.2); the last day where neither way is given. */
+export function receivedBetween(
+  { timePeriod, dateFrom, dateTo }: ReceivedPeriod,
+  zone: string,
+  now: Date,
+): Between {
+  if (dateFrom === '' && dateTo === '') {
+    const minutes = timePeriod === '' ? 1440 : Number(timePeriod);
+    if (!/^\d*$/.test(timePeriod) || minutes < 1 || minutes > 1440) {
+      return refused('timePeriod must be between 1 and 1440 minutes');
+    }
+    return { kind: 'between', from: new Date(now.getTime() - minutes * minute), to: now };
+  }
+  if (timePeriod !== '') return refused('Expected timePeriod or dateFrom and dateTo, not both');
+  const [from, to] = [dateFrom, dateTo].map((text) => momentIn(text, zone));
+  if (!from || !to) return refused('dateFrom and dateTo must be times such as 2026-11-21 08:00:00');
+  if (from > to || to.getTime() - from.getTime() > week) {
+    return refused('dateTo must be at most 7 days after dateFrom');
+  }
+  return { kind: 'between', from, to };
+}
+
+function refused(words: string): Between {
+  return { kind: 'refused', words: [words] };
+}
+
+/** With a T or a blank; a date alone begins at midnight. */
+function momentIn(text: string, zone: string): Date | undefined {
+  const written = text.replace(' ', 'T');
+  const time = written.includes('T') ? written : `${written}T00:00`;
+  return isTime(time) ? momentOf(time, zone) : undefined;
+}

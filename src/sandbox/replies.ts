@@ -1,0 +1,57 @@
+import type { Destination } from '../domain/message.ts';
+import type { DeliveryReportToWrite } from '../wire/encode-delivery-report.ts';
+import { chance, uuid } from './chance.ts';
+import {
+  type AcceptedMessage,
+  type Callback,
+  type DeliveryChances,
+  deliver,
+  reportedAddress,
+  reportOrigin,
+} from './delivery.ts';
+
+/** What a recipient answers to an SMS, at the moment it is delivered. */
+export type Reply = { readonly receivedId: string; readonly from: string; readonly text: string };
+
+/** Made up; the last opts its sender out. */
+const texts: readonly string[] = ['Yes', 'No', 'Thanks, who is this?', 'STOP'];
+
+/** Undefined where the recipient does not answer. The same seed, MessageID and address always give the same. */
+export function replyOf(
+  message: AcceptedMessage,
+  destination: Destination,
+  chances: DeliveryChances,
+): Reply | undefined {
+  if (chances.replyRate === 0 || message.channel !== 'sms' || message.simulated) return undefined;
+  const { seed, replyRate } = chances;
+  const parts = [seed, message.messageId, destination.Recipient] as const;
+  if (chance('reply', ...parts) >= replyRate || !deliver(message, destination, chances).delivered) {
+    return undefined;
+  }
+  return {
+    receivedId: uuid('received', ...parts),
+    from: reportedAddress(message, destination),
+    text: texts[Math.floor(chance('reply text', ...parts) * texts.length)] ?? '',
+  };
+}
+
+/** The call of the webhook for a reply (observed.md: `SMSReply`, `RECEIVED`); undefined where there is none. */
+export function replyReport(
+  message: AcceptedMessage,
+  destination: Destination,
+  callback: Callback,
+  chances: DeliveryChances,
+): DeliveryReportToWrite | undefined {
+  const reply = replyOf(message, destination, chances);
+  return (
+    reply && {
+      ...reportOrigin(message, callback),
+      type: 'SMSReply',
+      destination: reply.from,
+      status: 'RECEIVED',
+      result: 'RECEIVED',
+      units: {},
+      inbound: { receivedId: reply.receivedId, text: reply.text },
+    }
+  );
+}

@@ -1,0 +1,169 @@
+import type { Channel, InterfaceName, SendRequest } from '../domain/message.ts';
+import { type FieldDefinition, keypadTones, messageIdPattern, servedFields } from './fields.ts';
+import { asText, isBlank, type JsonObject, member } from './json.ts';
+import type { ReceivedMessage } from './message.ts';
+import type { Rest2Version } from './rest-2-paths.ts';
+import { isTimeZone, windowsZone } from './time-zone.ts';
+import { isTime } from './values.ts';
+import type { WireCredentials } from './wire.ts';
+
+/**
+ * What interface.md forbids beside leaving something out. The service is said to check presence alone (section 1); this
+ * is for a sandbox that is to find the faults of its client. Values that are only observed are not among it: Resolution
+ * Fine or 9 RetryAttempts may be right somewhere. Words are those of observed.md where it lists any.
+ */
+
+/** Where a message came in, as far as the rules differ. */
+export type Origin = {
+  readonly interface: InterfaceName;
+  readonly channel: Channel;
+  /** Of the current interface. */
+  readonly version?: Rest2Version;
+};
+
+/** Every value of a message that the document forbids, in the service's words. @param parts as they were received */
+export function forbiddenValues(
+  origin: Origin,
+  parts: ReceivedMessage,
+  request: SendRequest,
+): readonly string[] {
+  return [
+    ...messageIdFaults(origin, request),
+    ...fieldFaults(origin, parts.members),
+    ...destinationFaults(request),
+    ...fileFaults(request),
+    ...keypadFaults(origin, request),
+  ];
+}
+
+/** The sender of the earlier interfaces is "the user's email address" (section 5). */
+export function forbiddenCredentials(credentials: WireCredentials | undefined): readonly string[] {
+  const faulty =
+    credentials?.kind === 'apiKey' && !isBlank(credentials.sender) && !isEmailAddress(credentials.sender);
+  return faulty ? [invalidSender] : [];
+}
+
+const invalidSender = 'Invalid sender format';
+
+/** Section 2.1. Samples of the later versions have hyphens in it; in SOAP it is a header block of another standard. */
+function messageIdFaults(
+  { interface: name, version }: Origin,
+  { messageId }: SendRequest,
+): readonly string[] {
+  if (messageId === undefined || name === 'soap-tts') return [];
+  const letters = version === undefined || version === 'v2.02' ? messageId : messageId.replaceAll('-', '0');
+  return messageIdPattern.test(letters)
+    ? []
+    : ['Invalid MessageID. It must be alphanumeric and at most 40 characters'];
+}
+
+/** A blank field is one that is not there: published clients send all of them. */
+function fieldFaults({ interface: name, channel }: Origin, members: JsonObject): readonly string[] {
+  return servedFields(name, channel).flatMap((definition) => {
+    const text = asText(member(members, definition.wireName));
+    const fault = text === undefined || isBlank(text) ? undefined : fieldFault(name, definition, text.trim());
+    return fault === undefined ? [] : [fault];
+  });
+}
+
+/** Fields that hold an address of the sender. */
+const senderFields: readonly string[] = ['FromEmail', 'SMTPFrom'];
+
+function fieldFault(
+  interfaceName: InterfaceName,
+  { name, wireName, type, limit, values, source }: FieldDefinition,
+  text: string,
+): string | undefined {
+  if (senderFields.includes(name) && !isEmailAddress(text)) return invalidSender;
+  if (name === 'CallerID' && !isPhoneNumber(text)) return `Invalid ${wireName} format`;
+  if (source === 'interface') {
+    if (limit !== undefined && text.length > limit) return `${wireName} must be at most ${limit} characters`;
+    if (values && !values.includes(text)) return `${wireName} must be ${values.join(' or ')}`;
+  }
+  switch (type) {
+    case 'boolean':
+      return /^(true|false)$/i.test(text) ? undefined : `${wireName} must be true or false`;
+    case 'integer':
+      return /^\d{1,9}$/.test(text) ? undefined : `${wireName} must be a whole number`;
+    case 'time':
+      return timeFault(interfaceName, wireName, text);
+    case 'zone':
+      return isZoneOf(interfaceName, text) ? undefined : `Invalid ${wireName}`;
+    case 'url':
+      return /^https?:\/\//.test(text) && !URL.canParse(text) ? `${wireName} must be a full path` : undefined;
+    case 'audio':
+      return isBase64(text) ? undefined : `${wireName} must be base64`;
+    case 'text':
+      return undefined;
+  }
+}
+
+/** Sections 2.1 and 2.8; the form of SOAP's times is not shown. */
+function timeFault(interfaceName: InterfaceName, wireName: string, text: string): string | undefined {
+  switch (interfaceName) {
+    case 'rest-2.02':
+      return isTime(text)
+        ? undefined
+        : `Invalid ${wireName}. Expected YYYY-MM-DDTHH:mm or YYYY-MM-DDTHH:mm:ss`;
+    case 'soap-tts':
+      return undefined;
+    default:
+      return isEarlierTime(text) ? undefined : `Invalid ${wireName}. Expected dd/mm/yyyy HH:mm`;
+  }
+}
+
+function isEarlierTime(text: string): boolean {
+  const [, day, month, year, time] = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d)$/.exec(text) ?? [];
+  return isTime(`${year}-${month}-${day}T${time}`);
+}
+
+/** Earlier versions take Windows zones alone (2.8); for 2.02 "a region name" is documented and Windows zones were seen. */
+function isZoneOf(interfaceName: InterfaceName, text: string): boolean {
+  if (interfaceName === 'rest-2.02') return isTimeZone(text);
+  return windowsZone(text) !== undefined && !/^[A-Za-z]+\//.test(text);
+}
+
+/** A request of which no recipient can be one. Others are taken, and fail one by one. */
+function destinationFaults({ channel, destinations }: SendRequest): readonly string[] {
+  const isAddress = channel === 'email' ? isEmailAddress : isPhoneNumber;
+  const written = destinations.map(({ Recipient }) => Recipient.trim()).filter((text) => text !== '');
+  return written.length > 0 && !written.some(isAddress)
+    ? ['Error - Could not find any valid destination(s).']
+    : [];
+}
+
+function fileFaults({ files }: SendRequest): readonly string[] {
+  return files.flatMap(({ Data }, index) =>
+    isBase64(Data) ? [] : [`Invalid file data on file ${index + 1}. It must be base64`],
+  );
+}
+
+/** Buttons are 1 to 9 (section 8); the later versions have 0 too, and so has the service's own wording. */
+function keypadFaults({ version }: Origin, { keypads }: SendRequest): readonly string[] {
+  const hasZero = version === 'v2.03' || version === 'v2.04';
+  return keypads.flatMap(({ Tone, RouteNumber }, index) => {
+    const tone = Tone.trim();
+    const isButton = tone === '' || keypadTones.includes(tone) || (hasZero && tone === '0');
+    const lowest = tone === '0' ? 1 : 0;
+    return [
+      ...(isButton ? [] : [`Invalid tone on keypad ${index + 1}. Tone must be between ${lowest}~9`]),
+      ...(isBlank(RouteNumber) || isPhoneNumber(RouteNumber.trim())
+        ? []
+        : [`Invalid RouteNumber format on keypad ${index + 1}`]),
+    ];
+  });
+}
+
+function isEmailAddress(text: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(text.trim());
+}
+
+/** E.164 or national, with what people put between digits. */
+function isPhoneNumber(text: string): boolean {
+  const digits = text.replaceAll(/[\s().-]/g, '');
+  return /^\+?\d{1,15}$/.test(digits);
+}
+
+function isBase64(text: string): boolean {
+  return !/[^\sA-Za-z0-9+/=]|=[^=\s]/.test(text);
+}

@@ -1,0 +1,195 @@
+import type { Format } from '../domain/message.ts';
+import { encodeAnswer } from './encode-send-answer.ts';
+import { asText, isBlank, isObject, type JsonObject, member, parseJson } from './json.ts';
+import { encodeRecords, pageMembers, type RecordPage } from './records.ts';
+import { formatOf, rest2CredentialsOf } from './rest-2.02-headers.ts';
+import { type Rest2Version, rest2PathOf } from './rest-2-paths.ts';
+import { type InboundRecord, type JobState, toReply } from './status.ts';
+import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire.ts';
+
+/**
+ * Calls about messages that were sent before, the service's side (observed.md, "Status look-up"; rest-3.00.md, section
+ * 11). The status is answered in version 2.02 too, as a capability to probe; the others are those of 2.03 and 2.04. An older
+ * call style puts what is asked and the credentials into the body of a `POST`.
+ */
+
+export const jobActions = ['abort', 'reschedule', 'resubmit', 'pacing'] as const;
+export type JobAction = (typeof jobActions)[number];
+
+/** What is asked, as it was received; what a caller must give and did not is empty text. */
+export type JobQuestion =
+  /** `reply` also asks for the recipients' replies. */
+  | ({ readonly kind: 'status' | 'reply'; readonly messageId: string } & RecordPage)
+  | ({ readonly kind: 'received'; readonly period: ReceivedPeriod } & RecordPage)
+  | {
+      readonly kind: 'action';
+      readonly action: JobAction;
+      readonly messageId: string;
+      readonly sendTime: string;
+      readonly numberOfOperators: string;
+    };
+
+/** The last minutes, or between two times in the sender's zone (`YYYY-MM-DDTHH:mm`, or with a blank and seconds). */
+export type ReceivedPeriod = {
+  readonly timePeriod: string;
+  readonly dateFrom: string;
+  readonly dateTo: string;
+};
+
+export type JobCall = {
+  readonly question: JobQuestion;
+  /** Of the answer: that of `Accept`, or else JSON. */
+  readonly format: Format;
+  /** Absent where there are none. */
+  readonly credentials?: WireCredentials;
+};
+
+const defaultRecordsPerPage = 100;
+const mostRecordsPerPage = 1000;
+
+/** Never throws; undefined for what is no such call. */
+export function decodeJobCall({ method, path, query, headers, body }: ReceivedRequest): JobCall | undefined {
+  const { version, call } = rest2PathOf(path) ?? {};
+  if (version === undefined || call === undefined) return undefined;
+  const read = parseJson(body);
+  const envelope: JsonObject = isObject(read) ? read : {};
+  const parameters = new URLSearchParams(query);
+  const text = (name: string): string =>
+    (asText(member(envelope, name)) ?? parameters.get(name) ?? '').trim();
+  const question = questionOf(version, method, call, text);
+  if (question === undefined) return undefined;
+  const credentials = rest2CredentialsOf(version, headers['authorization'], envelope);
+  return { question, format: formatOf(headers['accept']) ?? 'json', ...(credentials && { credentials }) };
+}
+
+type Call = Pick<ReceivedRequest, 'method'> & {
+  /** The MessageID of the path; empty in the older call style. */
+  readonly id: string;
+};
+
+function questionOf(
+  version: Rest2Version,
+  method: string,
+  call: string,
+  text: (name: string) => string,
+): JobQuestion | undefined {
+  const isLater = version !== 'v2.02';
+  const [, name = '', id = ''] = /^((?:get|set)\/(?:sms\/)?[a-z]+)(?:\/([^/]+))?$/i.exec(call) ?? [];
+  const asked = name.toLowerCase();
+  const messageId = id === '' ? text('MessageID') : decoded(id);
+  if (asked === 'get/status' && isAsked({ method, id }, 'GET', isLater)) {
+    return { kind: 'status', messageId, ...pageOf(text) };
+  }
+  if (!isLater) return undefined;
+  if (asked === 'get/sms/reply' && isAsked({ method, id }, 'GET', true)) {
+    return { kind: 'reply', messageId, ...pageOf(text) };
+  }
+  if (asked === 'get/sms/received' && id === '' && (method === 'GET' || method === 'POST')) {
+    return { kind: 'received', period: periodOf(text), ...pageOf(text) };
+  }
+  const action = jobActions.find((known) => asked === `set/${known}`);
+  if (action === undefined || !isAsked({ method, id }, 'PATCH', true)) return undefined;
+  return {
+    kind: 'action',
+    action,
+    messageId,
+    sendTime: text('SendTime'),
+    numberOfOperators: text('NumberOfOperators'),
+  };
+}
+
+/** With the MessageID in the path by the method of the call; without it by a POST in the older style, if there is one. */
+function isAsked({ method, id }: Call, by: 'GET' | 'PATCH', hasOlderStyle: boolean): boolean {
+  return id === '' ? hasOlderStyle && method === 'POST' : method === by;
+}
+
+/** Names are written with a small letter in a query and with a capital in a body. */
+function either(text: (name: string) => string, name: string): string {
+  return text(name) || text(name.charAt(0).toUpperCase() + name.slice(1));
+}
+
+function periodOf(text: (name: string) => string): ReceivedPeriod {
+  return {
+    timePeriod: either(text, 'timePeriod'),
+    dateFrom: either(text, 'dateFrom'),
+    dateTo: either(text, 'dateTo'),
+  };
+}
+
+function pageOf(text: (name: string) => string): RecordPage {
+  const recordsPerPage = wholeNumber(either(text, 'recordsPerPage')) ?? defaultRecordsPerPage;
+  return {
+    recordsPerPage: Math.min(Math.max(recordsPerPage, 1), mostRecordsPerPage),
+    page: Math.max(wholeNumber(either(text, 'page')) ?? 1, 1),
+  };
+}
+
+function wholeNumber(text: string): number | undefined {
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** The answer to an action and to a question for received messages; that for a status is in `status.ts`. */
+export type JobAnswer =
+  | {
+      readonly kind: 'done';
+      readonly action: JobAction;
+      readonly messageId: string;
+      readonly jobNumber: string;
+      readonly state: JobState;
+    }
+  | ({
+      readonly kind: 'received';
+      readonly count: number;
+      /** Those of the page. */
+      readonly messages: readonly ReceivedRecord[];
+    } & RecordPage)
+  | { readonly kind: 'refused'; readonly words: readonly string[]; readonly messageId?: string };
+
+/** A message that came in, and the message it answers. */
+export type ReceivedRecord = InboundRecord & {
+  readonly messageId: string;
+  readonly jobNumber: string;
+  readonly subAccount?: string;
+  readonly department?: string;
+};
+
+export function encodeJobAnswer(answer: JobAnswer, format: Format): EncodedAnswer {
+  switch (answer.kind) {
+    case 'done': {
+      const { action, messageId, jobNumber, state } = answer;
+      const Action = action.charAt(0).toUpperCase() + action.slice(1);
+      return encodeRecords(
+        { Result: 'Success', MessageID: messageId, Status: state, JobNum: jobNumber, Action },
+        format,
+      );
+    }
+    case 'received':
+      return encodeRecords(
+        {
+          Result: 'Success',
+          ...pageMembers(answer.count, answer),
+          Messages: answer.messages.map((message) => ({
+            ...toReply(message),
+            MessageID: message.messageId,
+            JobNum: message.jobNumber,
+            SubAccount: message.subAccount ?? null,
+            Department: message.department ?? null,
+            ContactID: null,
+          })),
+        },
+        format,
+      );
+    case 'refused': {
+      const id = isBlank(answer.messageId) ? {} : { MessageID: answer.messageId ?? '' };
+      return encodeAnswer(400, { Result: 'Failed', ...id, ErrorMessage: answer.words }, format);
+    }
+  }
+}

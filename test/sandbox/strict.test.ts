@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { get, post, start, type TestSandbox } from './start.ts';
+
+/** What the document forbids is refused, so that a faulty client is found; `lenient` takes it. */
+
+const base64 = Buffer.from('x').toString('base64');
+const json = { Authorization: 'Basic any', 'Content-Type': 'application/json' };
+const xml = { ...json, 'Content-Type': 'application/xml', Accept: 'application/xml' };
+
+type Channel = 'sms' | 'email' | 'fax';
+
+const smallest: Readonly<Record<Channel, object>> = {
+  sms: { MessageID: 'V1', Message: 'x', Destinations: [{ Recipient: '+64211234567' }] },
+  email: { MessageID: 'V1', MessagePlain: 'x', Destinations: [{ Recipient: 'a@b.example' }] },
+  fax: { MessageID: 'V1', Message: 'x', Destinations: [{ Recipient: '+6493001234' }] },
+};
+
+function send202({ url }: TestSandbox, channel: Channel, changes: object) {
+  const body = JSON.stringify({ MessageData: { ...smallest[channel], ...changes } });
+  return post(`${url}/api/v2.02/send/${channel}`, body, json);
+}
+
+function send104({ url }: TestSandbox, type: string, changes: object, envelope: object = {}) {
+  const MessageData = { MessageToPeople: base64, Message: 'x', Destinations: ['6493001234'], ...changes };
+  const sender = { Sender: 'user@example.com', APIKey: 'key', MessageType: type, MessageID: 'V1' };
+  return post(`${url}/api/json/send/`, JSON.stringify({ ...sender, MessageData, ...envelope }), json);
+}
+
+const forbidden202: readonly (readonly [Channel, object, string])[] = [
+  ['sms', { MessageID: 'a'.repeat(41) }, 'Invalid MessageID'],
+  ['sms', { MessageID: 'a-b' }, 'Invalid MessageID'],
+  ['sms', { Reference: 'r'.repeat(81) }, 'Reference must be at most 80 characters'],
+  ['sms', { WebhookCallbackFormat: 'json' }, 'WebhookCallbackFormat must be JSON or XML'],
+  ['sms', { WebhookCallbackURL: 'https://' }, 'WebhookCallbackURL must be a full path'],
+  ['sms', { SendTime: '01/12/2026 09:00' }, 'Invalid SendTime'],
+  ['sms', { SendTime: '2026-02-30T09:00' }, 'Invalid SendTime'],
+  ['sms', { TimeZone: 'Atlantis/Capital' }, 'Invalid TimeZone'],
+  ['sms', { CharacterConversion: 'yes' }, 'CharacterConversion must be true or false'],
+  ['sms', { Destinations: [{ Recipient: 'me' }] }, 'Could not find any valid destination'],
+  ['email', { Destinations: [{ Recipient: '+64211234567' }] }, 'Could not find any valid destination'],
+  ['email', { FromEmail: 'Acme' }, 'Invalid sender format'],
+  ['fax', { RetryAttempts: -1 }, 'RetryAttempts must be a whole number'],
+  ['fax', { Files: [{ Name: 'a.pdf', Data: '%PDF' }] }, 'Invalid file data on file 1'],
+  ['fax', { Files: [{ Name: '', Data: base64 }] }, 'Missing file name on file 1'],
+  ['fax', { Files: [{ Name: 'a.pdf', Data: '' }] }, 'Missing file data on file 1'],
+];
+
+const forbidden104: readonly (readonly [string, object, object, string])[] = [
+  ['SMS', {}, { Sender: 'nobody' }, 'Invalid sender format'],
+  ['SMS', { SendTime: '2026-12-01T09:00' }, {}, 'Invalid SendTime. Expected dd/mm/yyyy HH:mm'],
+  ['SMS', { TimeZone: 'Pacific/Auckland' }, {}, 'Invalid TimeZone'],
+  ['SMS', { ForceGSMChars: 1 }, {}, 'ForceGSMChars must be true or false'],
+  ['Voice', { Keypads: [{ Tone: 10, RouteNumber: '649' }] }, {}, 'Tone must be between 0~9'],
+  ['Voice', { Keypads: [{ Tone: 0, RouteNumber: '649' }] }, {}, 'Tone must be between 1~9'],
+  ['Voice', { Keypads: [{ Tone: 1, RouteNumber: 'me' }] }, {}, 'Invalid RouteNumber format on keypad 1'],
+  ['Voice', { NumberOfOperators: 'many' }, {}, 'NumberOfOperators must be a whole number'],
+  ['Voice', { CallerID: 'Acme' }, {}, 'Invalid CallerID format'],
+  ['Voice', { MessageToPeople: '<wav>' }, {}, 'MessageToPeople must be base64'],
+];
+
+describe('a value that the document forbids', () => {
+  test('is 400 with its name and the MessageID, in version 2.02, and 200 with lenient', async () => {
+    await using sandbox = await start();
+    await using lenient = await start({ lenient: true });
+    for (const [channel, changes, words] of forbidden202) {
+      const { status, text } = await send202(sandbox, channel, changes);
+      expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(words) });
+      expect(JSON.parse(text)).toMatchObject({ Result: 'Failed', MessageID: expect.any(String) });
+      if (words.startsWith('Missing')) continue;
+      expect(await send202(lenient, channel, changes)).toMatchObject({ status: 200 });
+    }
+  });
+
+  test('and in the earlier versions', async () => {
+    await using sandbox = await start();
+    await using lenient = await start({ lenient: true });
+    for (const [type, changes, envelope, words] of forbidden104) {
+      const { status, text } = await send104(sandbox, type, changes, envelope);
+      expect({ status, text }).toEqual({ status: 400, text: expect.stringContaining(words) });
+      expect(await send104(lenient, type, changes, envelope)).toMatchObject({ status: 200 });
+    }
+  });
+
+  test('is none where it is right, blank, or only not observed', async () => {
+    await using sandbox = await start();
+    const right: readonly (readonly [Channel, object])[] = [
+      ['sms', { MessageID: 'a'.repeat(40), Reference: 'r'.repeat(80), WebhookCallbackFormat: 'XML' }],
+      ['sms', { SendTime: '2026-12-01T09:00:30', TimeZone: 'Pacific/Auckland', CharacterConversion: false }],
+      ['sms', { SendTime: '', TimeZone: '', CharacterConversion: '', Reference: '', SubAccount: '' }],
+      ['sms', { TimeZone: 'New Zealand', Zebra: 1, SubAccount: 's'.repeat(41) }],
+      ['sms', { Destinations: [{ Recipient: 'me' }, { Recipient: '021 123 4567' }] }],
+      ['fax', { Resolution: 'Fine', RetryAttempts: 9, RetryPeriod: '61' }],
+      ['fax', { Message: '', Files: [{ Name: 'a.pdf', Data: `${base64}\n` }] }],
+    ];
+    for (const [channel, changes] of right) {
+      expect(await send202(sandbox, channel, changes)).toMatchObject({ status: 200 });
+    }
+    const voice = { NumberOfOperators: '0', Keypads: [{ Tone: 9, RouteNumber: '+64 9 300 1234' }] };
+    expect(await send104(sandbox, 'Voice', voice)).toMatchObject({ status: 200 });
+    const earlier = { SendTime: '01/12/2026 09:00', TimeZone: 'New Zealand', SendMode: 'Anything' };
+    expect(await send104(sandbox, 'SMS', earlier)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('XML in version 2.02', () => {
+  const message = (root: string) =>
+    `<${root}><MessageData><MessageID>V1</MessageID><Message>x</Message><Destinations><Destination><Recipient>+64211234567</Recipient></Destination></Destinations></MessageData></${root}>`;
+
+  test('needs both of its headers and its root element, and is answered in XML', async () => {
+    await using sandbox = await start();
+    const path = `${sandbox.url}/api/v2.02/send/sms`;
+    const { Accept: _, ...withoutAccept } = xml;
+    const { 'Content-Type': __, ...withoutType } = xml;
+    const answers = [
+      await post(path, message('SMSRequest'), xml),
+      await post(path, message('SMSRequest'), withoutAccept),
+      await post(path, message('SMSRequest'), { ...withoutType, 'Content-Type': 'text/plain' }),
+      await post(path, message('FaxRequest'), xml),
+    ];
+    const refused = (words: string) => ({
+      status: 400,
+      type: 'application/xml; charset=utf-8',
+      text: expect.stringMatching(`<Result>Failed</Result><MessageID>V1</MessageID><ErrorMessage>.*${words}`),
+    });
+    expect(answers).toEqual([
+      expect.objectContaining({ status: 200 }),
+      refused('Missing or invalid Accept header'),
+      refused('Missing or invalid Content-Type header'),
+      refused('Invalid root element FaxRequest. Expected SMSRequest'),
+    ]);
+  });
+});
+
+test('a path that there is not is answered in the format asked for, in the shape of a failure', async () => {
+  await using sandbox = await start();
+  const words = 'There is no GET /api/v2.02/send/voice';
+  const path = `${sandbox.url}/api/v2.02/send/voice`;
+  expect(await get(path)).toEqual({
+    status: 404,
+    type: 'application/json; charset=utf-8',
+    text: JSON.stringify({ Result: 'Failed', ErrorMessage: [words] }),
+  });
+  expect(await get(path, { Accept: 'application/xml' })).toEqual({
+    status: 404,
+    type: 'application/xml; charset=utf-8',
+    text: expect.stringContaining(
+      `<root><Result>Failed</Result><ErrorMessage>${words}</ErrorMessage></root>`,
+    ),
+  });
+  expect(await get(`${sandbox.url}/api/xml/status/`)).toMatchObject({
+    text: expect.stringContaining('<Message>There is no GET /api/xml/status/</Message>'),
+  });
+});
