@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { formats, interfaceNames } from '../domain/message.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
-import { nearest } from '../platform/nearest.ts';
+import { nearest, oneOf } from '../platform/nearest.ts';
 import { duration, positiveNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { type Environment, resolveNames, secret } from '../platform/secrets.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { isLoopbackHost } from '../wire/required.ts';
+import { rest2Versions, versionIn } from '../wire/rest-2-paths.ts';
 import type { Account, Credentials } from './account.ts';
 import { rates, ratesTimeZone } from './rates.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
@@ -48,7 +49,9 @@ const account = z.strictObject({
     .describe('How requests are written: json by default, and always xml for soap-tts.'),
   baseUrl: z
     .string()
-    .describe('The http(s) address of the service; may contain ${NAME} or ${NAME:-default}.')
+    .describe(
+      'The http(s) address of the service; may contain ${NAME} or ${NAME:-default}. rest-2.02: /api/v2.03 or /api/v2.04 at its end has that version spoken.',
+    )
     .meta({ writeOnly: true }),
   plainHttp: z
     .enum(['refused', 'allowed'])
@@ -148,6 +151,11 @@ export function readAccount(
       '"baseUrl" is http:// on another machine: credentials and messages would cross the network unencrypted. Use https://, or set `plainHttp: allowed` for this account.';
     problems.push({ where: where('baseUrl'), what });
   }
+  const wrongVersion = written.interface === 'rest-2.02' ? unspokenVersion(baseUrl) : undefined;
+  if (wrongVersion !== undefined) {
+    const what = `"baseUrl" names version ${wrongVersion}; rest-2.02 speaks ${oneOf(rest2Versions)}. Leave the version out for ${rest2Versions[0]}.`;
+    problems.push({ where: where('baseUrl'), what });
+  }
   if (written.statusLookUp === 'on' && written.interface !== 'rest-2.02') {
     const what = `"statusLookUp": ${written.interface} has no status look-up; leave the line out.`;
     problems.push({ where: where('statusLookUp'), what });
@@ -179,6 +187,12 @@ export function readAccount(
 function isPlainHttpElsewhere(address: string): boolean {
   const url = URL.parse(address);
   return url?.protocol === 'http:' && !isLoopbackHost(url.hostname);
+}
+
+/** The version that an address names and that rest-2.02 does not speak. */
+function unspokenVersion(address: string): string | undefined {
+  const version = versionIn(address);
+  return rest2Versions.some((spoken) => spoken === version) ? undefined : version;
 }
 
 function isHttpUrl(text: string): boolean {

@@ -1,5 +1,6 @@
 import type { SendRequest } from '../domain/message.ts';
 import { wireInterface } from '../wire/interfaces.ts';
+import { pathUnder } from '../wire/rest-2-paths.ts';
 import type { StatusLookUp } from '../wire/wire.ts';
 import type { Account } from './account.ts';
 import { openConnections, type Trust } from './connections.ts';
@@ -61,9 +62,7 @@ export function openGateway(account: Account): Gateway {
   const limits = { headers: timeouts.headers, body: timeouts.body, answerBytes };
   const redact = redactor(credentials);
   const url = new URL(account.baseUrl);
-  // An interface without a path of its own has the account's address as its endpoint, slash and all.
-  const pathTo = (path: string): string =>
-    path === '' ? url.pathname : url.pathname.replace(/\/+$/, '') + path;
+  const pathTo = (path: string): string => pathUnder(url.pathname, path);
   const connections = openConnections(url, { ...limits, connect: timeouts.connect }, account.concurrency);
 
   async function ask<Answer>(

@@ -361,6 +361,14 @@ describe('the address', () => {
       expect(read(`${source}\n    plainHttp: allowed`).baseUrl).toBe(baseUrl);
     },
   );
+  test('of rest-2.02 can name a version that it speaks, and no other', () => {
+    const at = (end: string) =>
+      accounts(minimal.replace('https://service.example', `https://service.example${end}`));
+    expect(read(at('/api/v2.04/')).baseUrl).toBe('https://service.example/api/v2.04');
+    expect(problems(at('/api/v3.00'))).toEqual([
+      'accounts.yaml:4:14: "baseUrl" names version v3.00; rest-2.02 speaks v2.02, v2.03 or v2.04. Leave the version out for v2.02.',
+    ]);
+  });
 
   test.each([
     ...['service.example', 'ftp://service.example', 'https://', 'file:///etc/passwd', 'javascript:1'],
