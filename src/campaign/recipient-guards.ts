@@ -7,6 +7,8 @@ import type { Guards } from './guards-definition.ts';
 export type LeftOfContacts = {
   readonly duplicate: number;
   readonly suppressed: number;
+  /** Of the duplicates, those whom an earlier run reached, may have reached or still will. */
+  readonly reached: number;
   readonly recipients: number;
 };
 
@@ -64,8 +66,9 @@ function faultsOf(guards: Guards, found: ContactFindings, left: LeftOfContacts):
 /** Half a sentence: `2,539 of 2,539 invalid (2,539 …)`. */
 function whyLeftOut(
   { read, filtered, invalid, causes }: ContactFindings,
-  { duplicate, suppressed }: LeftOfContacts,
+  { duplicate, suppressed, reached }: LeftOfContacts,
 ): string {
+  const before = `${count.format(reached)} are of recipients whom the run that the contacts come from, or a run of its contacts, reached or may reach`;
   if (read === 0) {
     return filtered > 0
       ? `"contacts.where" leaves out all rows (${count.format(filtered)})`
@@ -73,7 +76,7 @@ function whyLeftOut(
   }
   const parts = [
     [invalid, `invalid (${causes.join('; ')})`],
-    [duplicate, 'duplicate'],
+    [duplicate, reached > 0 ? `duplicate (${before})` : 'duplicate'],
     [suppressed, 'suppressed'],
   ] as const;
   const [first, ...others] = parts.filter(([rows]) => rows > 0);

@@ -117,3 +117,11 @@ export function addContactsOption(command: Command): Command {
     (file: string, files: readonly string[] = []) => [...files, file],
   );
 }
+
+/** Of the commands that read contacts that may have been mended. */
+export function addOriginOption(command: Command, also = ''): Command {
+  return command.option(
+    '--of <run>',
+    `the run that mended contacts come from: recipients whom it, or a run of its contacts, reached or may reach are left out; a result file names its run by itself${also}`,
+  );
+}

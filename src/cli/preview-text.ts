@@ -18,6 +18,7 @@ export function previewText(preview: Preview): string {
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
     `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${others}`,
+    ...(preview.origins ? originLines(preview.origins) : []),
     ...preview.files.map((file) => `  file        ${fileText(file)}`),
     `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,
     `  requests    ${preview.requests}, with ${preview.envelopes} different contents or billing codes`,
@@ -42,6 +43,22 @@ export function previewText(preview: Preview): string {
   const severalFiles = preview.files.length > 1;
   for (const message of preview.messages) parts.push('', messageText(message, severalFiles));
   return parts.join('\n');
+}
+
+/** Which runs mended contacts come from, and what that means. */
+export function originLines({ runs, others, reached }: NonNullable<Preview['origins']>): string[] {
+  const runsText = (ids: readonly string[]): string =>
+    `${ids.length === 1 ? 'run' : 'runs'} ${ids.map(printable).join(', ')}`;
+  return [
+    ...(runs.length === 0
+      ? []
+      : [
+          `  mended      contacts of ${runsText(runs)}: ${reached} left out whom that, or a run of its contacts, reached or may reach`,
+        ]),
+    ...(others.length === 0
+      ? []
+      : [`  contacts    of ${runsText(others)} of another campaign: whom that reached is sent to`]),
+  ];
 }
 
 /** Lines of suppression files that suppress nobody. */

@@ -13,7 +13,7 @@ import type { BeginOptions } from '../ledger/runs/begin.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
 import { accountsOf } from './accounts-of.ts';
-import { unreadableText } from './preview-text.ts';
+import { originLines, unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
 import { tellOfRefusal, tellOfRun } from './tell-of-run.ts';
@@ -32,6 +32,7 @@ export async function planWithProgress(
   const startedAt = shell.now().getTime();
   let read = 0;
   let late: string | undefined;
+  let origins: readonly string[] = [];
   const onRefused = async (refused: RefusedRun): Promise<void> =>
     tellOfRefusal(shell, context, await noteRefusal(context, prepared, refused));
   const planProgress: PlanProgress = {
@@ -49,6 +50,9 @@ export async function planWithProgress(
     onExpand: () => {
       if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
     },
+    onOrigins: (found, reached) => {
+      origins = originLines({ ...found, reached });
+    },
     onForecast: ({ deadline, endsAt }) => {
       if (deadline && deadline.late > 0) late = lateText(deadline, endsAt);
     },
@@ -57,6 +61,7 @@ export async function planWithProgress(
   const { filtered } = prepared.found();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
+  for (const text of origins) shell.note(text);
   if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
   const unreadable = prepared.suppressionLists.unreadable();
   if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);

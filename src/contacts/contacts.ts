@@ -4,6 +4,7 @@ import type { Contact } from '../domain/contacts.ts';
 import type { AddressReader } from './address.ts';
 import { countryOf } from './country.ts';
 import { type ContactFile, closeContactFile, type Row } from './read.ts';
+import { originColumn } from './result-file.ts';
 import { routeNumberReader } from './route-numbers.ts';
 
 /**
@@ -38,6 +39,8 @@ export async function* readContacts(
 export type RowWatch = {
   /** For each row that the campaign is not for. */
   readonly onFiltered?: (() => void) | undefined;
+  /** For each row that names the run which it was a contact of before. */
+  readonly onOrigin?: (run: string) => void;
   /** For each row whose address is invalid, with the country that the number was read for. */
   readonly onWrongAddress?: (text: string, country: string | undefined) => void;
 };
@@ -50,12 +53,13 @@ function rowReader(
   header: readonly string[],
   composition: Composition,
   readAddress: AddressReader,
-  { onWrongAddress }: RowWatch,
+  { onWrongAddress, onOrigin }: RowWatch,
 ): RowReader {
   const { recipientColumn, countryColumn, filter, readZones } = composition;
   const personalise = openPersonaliser(composition);
   const routeCall = routeNumberReader(composition, readAddress);
   const positions = new Map(header.map((column, index) => [column, index]));
+  const originPosition = positions.get(originColumn);
   const recipientPosition = positions.get(recipientColumn) ?? -1;
   // One lookup for all rows: it is asked for several values of each.
   let values: readonly string[] = [];
@@ -68,6 +72,10 @@ function rowReader(
     };
     if (row.kind === 'broken') return reject('', row.detail);
     ({ values } = row);
+    if (originPosition !== undefined) {
+      const origin = values[originPosition]?.trim() ?? '';
+      if (origin !== '') onOrigin?.(origin);
+    }
     if (filter && !filter(valueIn)) return undefined;
 
     const country = countryColumn === undefined ? '' : valueIn(countryColumn).trim();

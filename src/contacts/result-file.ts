@@ -1,9 +1,15 @@
 import { activeText, resultFileColumns } from '../domain/files.ts';
 import type { Row } from './rows.ts';
 
-/** Whether a contact file is a result file of ours. Only where there were several files does it say which. */
+/** The column of a result file that names the run which the row was a contact of. */
+export const originColumn = 'Volley Run' satisfies (typeof resultFileColumns)[number];
+
+/** Columns that a result file may lack: the file where there was one, the run where an operator took it out. */
+const optional: readonly string[] = ['Volley File', originColumn];
+
+/** Whether a contact file is a result file of ours. */
 export function isResultFile(header: readonly string[]): boolean {
-  return resultFileColumns.every((column) => column === 'Volley File' || header.includes(column));
+  return resultFileColumns.every((column) => optional.includes(column) || header.includes(column));
 }
 
 /** A text as it was before it was made inert for spreadsheet programs (`report/inert.ts`). */

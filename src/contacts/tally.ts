@@ -27,6 +27,7 @@ export function openTally(
 ): ContactTally {
   const counts = { read: 0, filtered: 0, invalid: 0 };
   const addresses = { empty: 0, withoutCountry: 0, wrong: 0 };
+  const origins = new Set<string>();
   const byColumn = new Map<string, number>();
   const byCallingCode = new Map<string, number>();
   const examples: RejectedContact[] = [];
@@ -57,6 +58,9 @@ export function openTally(
       onFiltered: () => {
         counts.filtered++;
       },
+      onOrigin: (run) => {
+        origins.add(run);
+      },
       onWrongAddress: (text, country) => {
         const given = text.trim();
         if (given === '') addresses.empty++;
@@ -83,7 +87,7 @@ export function openTally(
         yield batch;
       }
     },
-    found: () => ({ ...counts, empty: addresses.empty, causes: causes(), examples }),
+    found: () => ({ ...counts, empty: addresses.empty, causes: causes(), examples, origins }),
   };
 }
 

@@ -6,6 +6,9 @@ import type { Envelope, MessageFields } from './message.ts';
 export const rejectionReasons = ['invalid', 'duplicate', 'suppressed'] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
+/** Contacts left out that can be mended: a duplicate is of a recipient who is in the run. */
+export const mendableReasons: readonly RejectionReason[] = ['invalid', 'suppressed'];
+
 /** Why a row was left out: the column that is to blame, and in words. */
 export type Rejection = {
   readonly column: string;
@@ -27,6 +30,8 @@ export type ContactFindings = {
   readonly empty: number;
   /** Why rows are invalid, the commonest cause first; each half a sentence with its number of rows. */
   readonly causes: readonly string[];
+  /** The runs that rows name as those which they were contacts of before. */
+  readonly origins: ReadonlySet<string>;
   /** The first invalid rows; their words may quote the row. */
   readonly examples: readonly RejectedContact[];
 };

@@ -9,6 +9,7 @@ export const activeText = /^'*[=+\-@\t\r\n\0\uFEFF＝＋－＠]/;
 
 /** Volley's own columns in a result file, after those of the contact files. They tell a result file that is read again. */
 export const resultFileColumns = [
+  'Volley Run',
   'Volley File',
   'Volley Line',
   'Volley State',

@@ -1,5 +1,5 @@
 import { rejectionReasons } from '../domain/contacts.ts';
-import type { resultFileColumns } from '../domain/files.ts';
+import { resultFileColumns } from '../domain/files.ts';
 import { recipientStates } from '../domain/runs.ts';
 import type { ContactResult } from '../ledger/runs/contact-results.ts';
 import type { CellValue, Sheet, SheetColumn } from './formats/sheet.ts';
@@ -65,8 +65,11 @@ export function contactSheet(
   states: ReadonlySet<ReportedState>,
   asOf: Date,
 ): Sheet<ContactRow> {
-  const own = resultColumns.filter(({ title }) => title !== 'Volley File' || files.length > 1);
-  const titles = new Set(resultColumns.map(({ title }) => title));
+  const runColumn = resultColumn('Volley Run', 'text', () => run);
+  const own = [runColumn, ...resultColumns].filter(
+    ({ title }) => title !== 'Volley File' || files.length > 1,
+  );
+  const titles = new Set<string>(resultFileColumns);
   const theirs = columns.flatMap((title, place): SheetColumn<ContactRow>[] =>
     titles.has(title)
       ? []
@@ -87,4 +90,23 @@ async function* inStates(
   states: ReadonlySet<ReportedState>,
 ): AsyncGenerator<readonly ContactRow[], void, undefined> {
   for await (const rows of batches) yield rows.filter((row) => states.has(reportedState(row)));
+}
+
+/** Counts the rows that go by, by their states. */
+export function tallyStates(): {
+  readonly counts: ReadonlyMap<ReportedState, number>;
+  readonly count: <Row extends ContactRow>(
+    batches: AsyncIterable<readonly Row[]>,
+  ) => AsyncIterable<readonly Row[]>;
+} {
+  const counts = new Map<ReportedState, number>();
+  return {
+    counts,
+    async *count(batches) {
+      for await (const rows of batches) {
+        for (const row of rows) counts.set(reportedState(row), (counts.get(reportedState(row)) ?? 0) + 1);
+        yield rows;
+      }
+    },
+  };
 }

@@ -42,8 +42,8 @@ test('a result file that is read again has the texts of the contact file, whatev
 
 test('what spreadsheet programs would compute is inert in the result file', async () => {
   const csv = (await resultFile([['=1+1', '@SUM(A1)', '+64211234567', '-1.50']])).toString();
-  expect(csv).toMatch(/^name,'=total,''\+1,'-,Volley Line,/);
-  expect(csv).toContain("\n'=1+1,'@SUM(A1),+64211234567,-1.50,2,filtered,");
+  expect(csv).toMatch(/^name,'=total,''\+1,'-,Volley Run,Volley Line,/);
+  expect(csv).toContain("\n'=1+1,'@SUM(A1),+64211234567,-1.50,r,2,filtered,");
 });
 
 test('an apostrophe in a contact file of somebody else is theirs', async () => {

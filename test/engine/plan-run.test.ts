@@ -269,14 +269,14 @@ describe('the result file', () => {
     const [first, second, third] = rows.map(({ message_id }) => message_id);
     expect(await resultOf(run)).toBe(
       [
-        'Mobile,name,code,Volley File,Volley Line,Volley State,Volley Column,Volley Reason,Volley Address,Volley MessageID,Volley Units,Volley Price,Volley Row',
-        `0412 000 001,Ann; A,A,one.csv,2,accepted,,,+61412000001,${first},1,,`,
-        '12,Bad,A,one.csv,3,invalid,Mobile,"""12"" is not a number in use in AU",,,,,',
-        '0412000003,Cy,C,one.csv,4,filtered,,,,,,,',
-        '0412000001,Ann,A,one.csv,5,duplicate,Mobile,same address as one.csv:2,,,,,',
-        ',,,one.csv,6,invalid,,"value 1: a quote ("") opens and is never closed",,,,,"""x"',
-        `0412000002,"two\nlines",A,two.csv,2,pending,,,+61412000002,${second},1,,`,
-        `0412000004,Di,A,two.csv,4,pending,,,+61412000004,${third},1,,`,
+        'Mobile,name,code,Volley Run,Volley File,Volley Line,Volley State,Volley Column,Volley Reason,Volley Address,Volley MessageID,Volley Units,Volley Price,Volley Row',
+        `0412 000 001,Ann; A,A,${run},one.csv,2,accepted,,,+61412000001,${first},1,,`,
+        `12,Bad,A,${run},one.csv,3,invalid,Mobile,"""12"" is not a number in use in AU",,,,,`,
+        `0412000003,Cy,C,${run},one.csv,4,filtered,,,,,,,`,
+        `0412000001,Ann,A,${run},one.csv,5,duplicate,Mobile,same address as one.csv:2,,,,,`,
+        `,,,${run},one.csv,6,invalid,,"value 1: a quote ("") opens and is never closed",,,,,"""x"`,
+        `0412000002,"two\nlines",A,${run},two.csv,2,pending,,,+61412000002,${second},1,,`,
+        `0412000004,Di,A,${run},two.csv,4,pending,,,+61412000004,${third},1,,`,
         '',
       ].join('\n'),
     );
@@ -297,8 +297,10 @@ describe('the result file', () => {
     const options = { kept, contactFiles: ['mended.csv'] };
     const prepared = await prepareCampaign('campaign.yaml', settings, options);
     const again = await planRun(opened.context, prepared, kept, unwatched);
-    expect((await requireSummary(opened.context, again)).recipients.total).toBe(2);
-    expect(await resultOf(again)).toContain('0412000012,Good,A,2,pending,');
+    expect((await requireSummary(opened.context, again)).recipients.total).toBe(1);
+    const result = await resultOf(again);
+    expect(result).toContain(`0412000012,Good,A,${again},2,pending,`);
+    expect(result).toContain(`to be sent to by run ${run}`);
   });
 
   test('of a run that sends again has the rows of that run alone, out of the first run’s files', async () => {

@@ -234,7 +234,7 @@ test('the status of a run is what `volley status --json` prints, with all that i
 
 describe('a report has the form that is asked for', () => {
   const forms = [
-    ['csv', 'text/csv; charset=utf-8', /^mobile,name,code,Volley Line/],
+    ['csv', 'text/csv; charset=utf-8', /^mobile,name,code,Volley Run,Volley Line/],
     ['ndjson', 'application/x-ndjson; charset=utf-8', /^\{"mobile":"0412000000"/],
     ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', /^PK/],
     ['html', 'text/html; charset=utf-8', /^<!doctype html>/i],

@@ -56,6 +56,7 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
   runs++;
   return {
     run: `test-${runs}`,
+    origins: [],
     campaign: 'test',
     account: 'sandbox',
     channel: 'sms',

@@ -1,9 +1,9 @@
-import { type Command, Option } from 'commander';
-import { rejectionReasons } from '../../domain/contacts.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { mendableReasons, type RejectionReason, rejectionReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { reportFailures } from '../../engine/reporting/failure-report.ts';
 import { tellRecipient } from '../../engine/reporting/recipient-story.ts';
-import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
+import { contactSheet, type ReportedState, reportedStates, tallyStates } from '../../report/contact-sheet.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
 import { recipientStoryText } from '../../report/recipient-story.ts';
 import { parseCount, parseCountry } from '../options.ts';
@@ -20,21 +20,33 @@ export function define(command: Command, shell: Shell): void {
   defineCampaigns(command, shell);
   addReportOptions(command.command('contacts'), 'csv')
     .description(
-      'The result file: the rows of the contact files, in their order, with state, reason, MessageID, units and price. With --rejected, the contacts that were left out, ready to be mended and run again with `volley run <campaign> --contacts <file>`.',
+      'The result file: the rows of the contact files, in their order, with state, reason, MessageID, units and price. With --rejected, the contacts that were left out, ready to be mended and run again with `volley run <campaign> --contacts <file> --of <run>`.',
     )
     .argument('<run>', "the run's id (volley runs)")
-    .option('--rejected', 'only contacts that were left out: invalid, duplicate, suppressed')
+    .option('--rejected', 'only contacts that were left out because they were invalid or suppressed')
+    .addOption(
+      new Option(
+        '--reasons <reasons>',
+        `only contacts that were left out for these reasons (${rejectionReasons.join(',')}); a duplicate is of a recipient who is in the run`,
+      ).argParser(parseReasons),
+    )
     .addOption(
       new Option('--state <state...>', 'only rows in these states')
         .choices(reportedStates)
-        .conflicts('rejected'),
+        .conflicts(['rejected', 'reasons']),
     )
-    .action(async (runId: string, { rejected, state, ...options }: ContactsOptions) => {
+    .action(async (runId: string, { rejected, reasons, state, ...options }: ContactsOptions) => {
       const write = sheetWriter(shell, options, 'csv');
-      const states = new Set(rejected ? rejectionReasons : (state ?? reportedStates));
+      const exported = reasons ?? (rejected ? mendableReasons : undefined);
+      const states = new Set<ReportedState>(exported ?? state ?? reportedStates);
+      const tally = tallyStates();
       await withLedgerToRead(shell, (context) =>
-        reportContacts(context, runId, (report) => write(contactSheet(runId, report, states, shell.now()))),
+        reportContacts(context, runId, (report) => {
+          const rows = tally.count(report.rows);
+          return write(contactSheet(runId, { ...report, rows }, states, shell.now()));
+        }),
       );
+      if (exported) shell.note(exportText(exported, tally.counts));
     });
   addReportOptions(command.command('failures'), 'table')
     .description(
@@ -80,5 +92,26 @@ type RecipientOptions = { readonly country?: string; readonly limit: number; rea
 
 type ContactsOptions = ReportOptions & {
   readonly rejected?: true;
+  readonly reasons?: readonly RejectionReason[];
   readonly state?: readonly ReportedState[];
 };
+
+function parseReasons(text: string): readonly RejectionReason[] {
+  return text.split(',').map((word) => {
+    const reason = rejectionReasons.find((known) => known === word.trim());
+    if (reason !== undefined) return reason;
+    throw new InvalidArgumentError(`expected ${rejectionReasons.join(', ')}, with commas between.`);
+  });
+}
+
+/** What an export of contacts that were left out holds, by reason, and what it does not. */
+function exportText(
+  exported: readonly RejectionReason[],
+  counts: ReadonlyMap<ReportedState, number>,
+): string {
+  const listed = (reasons: readonly RejectionReason[]): string =>
+    reasons.map((reason) => `${counts.get(reason) ?? 0} ${reason}`).join(', ');
+  const others = rejectionReasons.filter((reason) => !exported.includes(reason) && counts.has(reason));
+  const not = others.length > 0 ? ` Not exported: ${listed(others)} (--reasons names what is).` : '';
+  return `Contacts left out: ${listed(exported)}.${not}`;
+}

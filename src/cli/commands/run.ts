@@ -4,10 +4,15 @@ import type { EngineContext } from '../../engine/context.ts';
 import { requireReachable } from '../../engine/dispatch/reachable.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { filesRanBefore, moveContactFiles, NothingNewError } from '../../engine/plan/contact-patterns.ts';
-import { type KeptFiles, keepContactFiles } from '../../engine/plan/kept-files.ts';
-import { loadAccount, type PreparedCampaign, prepareCampaign } from '../../engine/plan/prepare.ts';
+import { keepContactFiles } from '../../engine/plan/kept-files.ts';
+import {
+  loadAccount,
+  type PreparationOptions,
+  type PreparedCampaign,
+  prepareCampaign,
+} from '../../engine/plan/prepare.ts';
 import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun.ts';
-import { addContactsOption } from '../options.ts';
+import { addContactsOption, addOriginOption } from '../options.ts';
 import { dispatchAndPrint, planWithProgress } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
@@ -19,7 +24,8 @@ type RunOptions = {
 };
 
 export function define(command: Command, shell: Shell): void {
-  addContactsOption(command)
+  const also = '; with --only, the run whose recipients are sent to again';
+  addOriginOption(addContactsOption(command), also)
     .description(
       'Makes a new run of a campaign and sends it. Ctrl-C drains: what is on its way is recorded, and `volley resume` goes on.',
     )
@@ -29,11 +35,11 @@ export function define(command: Command, shell: Shell): void {
       `with --of, and no campaign: send again to the recipients of a run in these states, with new MessageIDs (${rerunStates.join(',')})`,
       parseStates,
     )
-    .option('--of <run>', "the run's id for --only (volley runs)")
     .option('--json', "print the run's summary as JSON")
     .action(async (path: string | undefined, options: RunOptions) => {
-      const { only, of: sourceRun } = options;
-      if (only !== undefined || sourceRun !== undefined) await runAgain(shell, path, options);
+      const { only, of: origin } = options;
+      if (only !== undefined || (origin !== undefined && path === undefined))
+        await runAgain(shell, path, options);
       else await runCampaign(shell, path, options);
     });
 }
@@ -41,19 +47,19 @@ export function define(command: Command, shell: Shell): void {
 async function runCampaign(
   shell: Shell,
   path: string | undefined,
-  { json, contacts: contactFiles }: RunOptions,
+  { json, contacts: contactFiles, of: origin }: RunOptions,
 ): Promise<void> {
   if (path === undefined) {
     throw new InputError([{ where: 'volley run', what: 'Name a campaign file, or --only with --of <run>.' }]);
   }
   let kept = keepContactFiles();
-  let prepared = await prepareCampaign(path, shell.settings, { contactFiles, kept });
+  let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, kept });
   await requireReachable(prepared.account);
   await withLedger(shell, async (context) => {
     if (prepared.matched.length > 0) {
       await prepared.close();
       kept = keepContactFiles();
-      const fresh = await withNewFiles(shell, context, path, kept);
+      const fresh = await withNewFiles(shell, context, path, { kept, origin });
       if (fresh === undefined) return;
       prepared = fresh;
     }
@@ -73,10 +79,10 @@ async function withNewFiles(
   shell: Shell,
   context: EngineContext,
   path: string,
-  kept: KeptFiles,
+  options: PreparationOptions,
 ): Promise<PreparedCampaign | undefined> {
   try {
-    return await prepareCampaign(path, shell.settings, { kept, ranBefore: filesRanBefore(context) });
+    return await prepareCampaign(path, shell.settings, { ...options, ranBefore: filesRanBefore(context) });
   } catch (error) {
     if (!(error instanceof NothingNewError)) throw error;
     shell.note(`${error.message} There is nothing to run.`);
@@ -91,7 +97,7 @@ async function runAgain(
 ): Promise<void> {
   if (path !== undefined || contacts !== undefined || only === undefined || sourceRun === undefined) {
     const what =
-      '--only and --of go together, without a campaign and contacts: those of the run are used, as they were.';
+      '--only goes with --of and without a campaign or contacts: those of the run are used, as they were. For mended contacts, name the campaign with --contacts, without --only.';
     throw new InputError([{ where: 'volley run', what }]);
   }
   await withLedger(shell, async (context) => {

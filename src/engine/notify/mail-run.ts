@@ -80,6 +80,7 @@ export async function planMail(
         frequencyCap: undefined,
         contactFiles: [],
         sourceRun: null,
+        origins: [],
         files: { kind: 'read', readFile: async (path) => Promise.reject(new Error(`no file: ${path}`)) },
         rates: tariffs.rates(),
         ...first,

@@ -25,6 +25,7 @@ import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './foreca
 import { frequencyCapOf } from './frequency-cap.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { countLinesBefore, placeReader } from './lines-before.ts';
+import { type Origins, readOrigins } from './origins.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openSmsReader } from './sms-text.ts';
 
@@ -33,6 +34,8 @@ export type PlanProgress = {
   readonly onRead: (contacts: number) => void;
   /** All are read, and become a run. */
   readonly onExpand: () => void;
+  /** Of mended contacts, with how many of them earlier runs reached or may. */
+  readonly onOrigins?: (origins: Origins, reached: number) => void;
   /** Of a campaign with a deadline. */
   readonly onForecast?: (forecast: RunForecast) => void;
 };
@@ -115,6 +118,7 @@ async function planContacts(
       takePieces: kept.take,
     });
     await stageSuppressions(client, suppressionLists.addresses);
+    const origins = await readOrigins(client, definition.campaign, prepared.origin, prepared.found().origins);
     progress.onExpand();
     const rates = tariffs.rates();
     await expandRun(
@@ -136,6 +140,7 @@ async function planContacts(
           return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
         }),
         sourceRun: null,
+        origins: origins.runs,
         files: { kind: 'read', readFile: files.read },
         rates,
         window: windowPlanner(definition.window, account.interface, now),
@@ -156,6 +161,7 @@ async function planContacts(
         },
         approve: (totals, leftOut) => {
           const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
+          if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, leftOut.reached);
           checkRecipients(campaign, prepared.found(), { ...leftOut, recipients });
           const estimate = estimateCost(totals, definition.channel, rates, now);
           checkBudget(campaign, estimate);

@@ -40,6 +40,8 @@ export type PreparedCampaign = {
   readonly composition: Composition;
   readonly files: CampaignFiles;
   readonly contactFiles: readonly ContactFile[];
+  /** The run that the operator says the contacts were left out of, before they were mended. */
+  readonly origin: string | undefined;
   /** Of the campaign, relative to the working folder. */
   readonly path: string;
   readonly absolutePath: string;
@@ -61,6 +63,8 @@ export type PreparedCampaign = {
 export type PreparationOptions = {
   /** In place of those the campaign names; relative to the working folder. */
   readonly contactFiles?: readonly string[] | undefined;
+  /** The run that the contacts were left out of, before they were mended. */
+  readonly origin?: string | undefined;
   /** Keeps what is read of the contact files. */
   readonly kept?: KeptFiles | undefined;
   /** For a run that is to be made; else patterns match what has been run, too. */
@@ -77,7 +81,7 @@ export type PreparationOptions = {
 export async function prepareCampaign(
   path: string,
   settings: Settings,
-  { contactFiles: others, kept, ranBefore }: PreparationOptions = {},
+  { contactFiles: others, origin, kept, ranBefore }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
   const source = await readText(path, settings, 'campaign');
   const written = readCampaign(source, path);
@@ -119,7 +123,7 @@ export async function prepareCampaign(
     const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
     requireColumns(contactFiles, composition);
     const sha256 = createHash('sha256').update(source).digest();
-    const opened = { campaign, account, composition, contactFiles, matched, path, sha256 };
+    const opened = { campaign, account, composition, contactFiles, matched, origin, path, sha256 };
     return await prepareContacts(opened, target, readAddress, path, settings);
   } catch (error) {
     await closeContactFiles(contactFiles);
@@ -131,7 +135,7 @@ export async function prepareCampaign(
 async function prepareContacts(
   opened: Pick<
     PreparedCampaign,
-    'campaign' | 'account' | 'composition' | 'contactFiles' | 'matched' | 'path' | 'sha256'
+    'campaign' | 'account' | 'composition' | 'contactFiles' | 'matched' | 'origin' | 'path' | 'sha256'
   >,
   target: CampaignTarget,
   readAddress: AddressReader,

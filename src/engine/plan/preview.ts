@@ -13,9 +13,11 @@ import { windowPlanner } from '../dispatch/windows.ts';
 import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
 import { readLeftOut } from './left-out.ts';
 import { countLinesBefore, placeReader } from './lines-before.ts';
+import type { Origins } from './origins.ts';
 import { type PastSendTimes, watchSendTimes } from './past-send-times.ts';
 import { countPlan } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
+import { openReached } from './reached.ts';
 import { countRemovedMarks, type RemovedMarks } from './removed-marks.ts';
 import { openSmsReader } from './sms-text.ts';
 
@@ -50,6 +52,8 @@ export type Preview = {
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
+  /** The runs that mended contacts come from, and how many of the contacts those reached or may; null where there are none. */
+  readonly origins: (Pick<Origins, 'runs' | 'others'> & { readonly reached: number }) | null;
   /** Whether the ledger's suppressions, and what it has sent, were looked at. */
   readonly ledger: 'read' | 'not read';
   readonly messages: readonly PreviewedMessage[];
@@ -82,7 +86,16 @@ export type PreviewContext = Pick<EngineContext, 'now'> & Partial<Pick<EngineCon
  *   would miss a deadline that is not to be missed
  */
 export async function previewCampaign(
-  { campaign, account, composition, contactFiles, contacts, found, suppressionLists }: PreparedCampaign,
+  {
+    campaign,
+    account,
+    composition,
+    contactFiles,
+    contacts,
+    found,
+    origin,
+    suppressionLists,
+  }: PreparedCampaign,
   context: PreviewContext,
 ): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
@@ -101,6 +114,8 @@ export async function previewCampaign(
 
   const whyLeftOut = await readLeftOut(campaign.value, suppressionLists, context);
 
+  const reachedBefore = openReached(context, campaign.value, origin);
+  let reached = 0;
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   const placeOf = placeReader(contactFiles, linesBefore);
   const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
@@ -118,6 +133,12 @@ export async function previewCampaign(
     const suppressed = whyLeftOut(compared, envelope.fields['SubAccount'] ?? '');
     if (suppressed !== undefined) {
       reject(contact, { column, reason: 'suppressed', detail: suppressed });
+      return;
+    }
+    const whyReached = reachedBefore.whyReached(compared);
+    if (whyReached !== undefined) {
+      reached++;
+      reject(contact, { column, reason: 'duplicate', detail: whyReached });
       return;
     }
     const first = lineOfAddress.get(compared);
@@ -146,11 +167,13 @@ export async function previewCampaign(
 
   for await (const batch of contacts) {
     counts.read += batch.length;
+    await reachedBefore.look(found().origins);
     for (const contact of batch) take(contact);
   }
 
+  await reachedBefore.look(found().origins);
   const { duplicate, suppressed } = counts;
-  checkRecipients(campaign, found(), { duplicate, suppressed, recipients: lineOfAddress.size });
+  checkRecipients(campaign, found(), { duplicate, suppressed, reached, recipients: lineOfAddress.size });
   const totals = planned.totals();
   const sizes = planned.envelopeSizes();
   const cost = estimateCost(totals, channel, tariffs.rates(), now);
@@ -182,7 +205,12 @@ export async function previewCampaign(
     removedMarks: removedMarks?.found() ?? { recipients: 0, marks: [], examples: [] },
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),
+    origins: originsOf(reachedBefore.origins(), reached),
     ledger: context.ledger ? 'read' : 'not read',
     messages,
   };
+}
+
+function originsOf({ runs, others }: Origins, reached: number): Preview['origins'] {
+  return runs.length + others.length > 0 ? { runs, others, reached } : null;
 }

@@ -95,6 +95,7 @@ export async function planRerun(
           frequencyCap: undefined,
           contactFiles: await listContactFiles(client, sourceRun),
           sourceRun,
+          origins: [],
           files: { kind: 'run', run: sourceRun },
           rates,
           window: windowPlanner(windowOf(source.definition), account.interface, now),

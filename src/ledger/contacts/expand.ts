@@ -3,8 +3,15 @@ import { openBilling } from '../billing/blocks.ts';
 import { storeRunFiles } from '../runs/files.ts';
 import { planSlices } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
-import { insertContactFiles, insertRejectedContacts, insertRequests, insertRun } from './insert-run.ts';
+import {
+  insertContactFiles,
+  insertOrigins,
+  insertRejectedContacts,
+  insertRequests,
+  insertRun,
+} from './insert-run.ts';
 import { type BillingTotal, hasTariffs, type LeftOutCounts, type PlannedRun } from './planned-run.ts';
+import { findAncestors, findRelatives, leaveOutReached, lockLineage } from './reached.ts';
 import { comparedAddress, leaveOutSuppressed } from './suppress.ts';
 import { insertWindows, numberWindows, readPortions } from './windows.ts';
 
@@ -29,15 +36,17 @@ export async function expandRun(
     'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
   );
   await leaveOutSuppressed(client, run.recipientColumn, run.channel, run.frequencyCap, hashKey);
+  const reached = await leaveOutRelatives(client, run);
   await findDuplicates(client, run);
   await numberWindows(client, run.window);
   const windowed = run.window !== undefined;
   await sizeEnvelopes(client, run.chunkSize, windowed);
   const totals = hasTariffs(run) ? await totalByTariff(client) : await totalBilling(client);
-  run.approve(totals, await countLeftOut(client));
+  run.approve(totals, { ...(await countLeftOut(client)), reached });
   run.forecast?.(await readPortions(client, windowed, lastShown));
   await insertRun(client, run);
   if (windowed) await insertWindows(client, run.run);
+  await insertOrigins(client, run);
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
@@ -72,6 +81,25 @@ async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
     FROM merged_envelopes m
     WHERE s.envelope = m.envelope;
   `);
+}
+
+/**
+ * Leaves out whom runs have reached that this one is made from, or that were made from the same. Of a run that sends again
+ * to recipients of another, what that one and its own origins did is what the operator has chosen by the states.
+ *
+ * @returns how many
+ */
+async function leaveOutRelatives(
+  client: pg.PoolClient,
+  { recipientColumn, channel, campaign, sourceRun, origins }: PlannedRun,
+): Promise<number> {
+  const madeFrom = sourceRun === null ? origins : [sourceRun];
+  if (madeFrom.length === 0) return 0;
+  await lockLineage(client, campaign);
+  const relatives = (await findRelatives(client, madeFrom)).map(({ run }) => run);
+  const chosen = sourceRun === null ? [] : await findAncestors(client, sourceRun);
+  const others = relatives.filter((run) => !chosen.includes(run));
+  return leaveOutReached(client, recipientColumn, channel, others);
 }
 
 /** Of equal addresses the first stays, and the others are taken out. */
@@ -147,8 +175,8 @@ async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number, windowed:
   await client.query('ANALYZE sized_envelopes');
 }
 
-async function countLeftOut(client: pg.PoolClient): Promise<LeftOutCounts> {
-  const { rows } = await client.query<LeftOutCounts>(`
+async function countLeftOut(client: pg.PoolClient): Promise<Omit<LeftOutCounts, 'reached'>> {
+  const { rows } = await client.query<Omit<LeftOutCounts, 'reached'>>(`
     SELECT count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,
            count(*) FILTER (WHERE reason = 'suppressed')::integer AS suppressed
     FROM left_out

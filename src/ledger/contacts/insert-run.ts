@@ -33,6 +33,14 @@ export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise
   );
 }
 
+export async function insertOrigins(client: pg.PoolClient, { run, origins }: PlannedRun): Promise<void> {
+  if (origins.length === 0) return;
+  await client.query('INSERT INTO run_origins (run_id, origin) SELECT $1, unnest($2::text[])', [
+    run,
+    origins,
+  ]);
+}
+
 export async function insertContactFiles(
   client: pg.PoolClient,
   { run, contactFiles }: PlannedRun,

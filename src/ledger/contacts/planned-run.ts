@@ -23,6 +23,8 @@ export type PlannedRun = {
   readonly contactFiles: readonly ContactFileRecord[];
   /** The run whose recipients this one sends to again; null for a run of contact files. */
   readonly sourceRun: string | null;
+  /** Runs that mended contacts come from; none for any other run. */
+  readonly origins: readonly string[];
   readonly files: FileSource;
   /** Of its channel; null where the account has none. Of several tariffs, the staged contacts know which is theirs. */
   readonly rates: RunRates | null;
@@ -41,7 +43,12 @@ export type PlannedRun = {
 };
 
 /** Contacts that expansion left out; those that import left out are not among them. */
-export type LeftOutCounts = { readonly duplicate: number; readonly suppressed: number };
+export type LeftOutCounts = {
+  readonly duplicate: number;
+  readonly suppressed: number;
+  /** Of the duplicates, those whom an earlier run reached, may have reached or still will. */
+  readonly reached: number;
+};
 
 /** Recipients of a run who are billed alike, by one tariff. `parts`: SMS parts, null in other channels. */
 export type BillingTotal = {

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { rejectionReasons } from '../../domain/contacts.ts';
+import { mendableReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { reportFailures } from '../../engine/reporting/failure-report.ts';
 import { reportMissing } from '../../engine/reporting/missing-report.ts';
 import { reportRun } from '../../engine/reporting/run-report.ts';
 import { duration, timeZone } from '../../platform/scalars.ts';
-import { contactSheet, reportedStates } from '../../report/contact-sheet.ts';
+import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
 import { missingColumns } from '../../report/reports.ts';
 import { runDetails } from '../../report/run-details.ts';
@@ -77,15 +77,17 @@ export function addReportRoutes(server: Routes): void {
         rejected: z
           .literal('true')
           .optional()
-          .describe('Only contacts that were left out: invalid, duplicate, suppressed.'),
+          .describe(
+            'Only contacts that were left out because they were invalid or suppressed; `state=duplicate` has the duplicates.',
+          ),
         format,
       }),
       response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
     },
     handler: async (request, reply) => {
       const { state, rejected } = request.query;
-      const states = new Set(
-        rejected ? rejectionReasons : state === undefined ? reportedStates : [state].flat(),
+      const states = new Set<ReportedState>(
+        rejected ? mendableReasons : state === undefined ? reportedStates : [state].flat(),
       );
       const chosen = chosenFormat(request, request.query.format, httpFormats);
       await ofRun(request, ({ context }, run) =>

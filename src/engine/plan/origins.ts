@@ -1,0 +1,59 @@
+import { InputError, type Problem } from '../../domain/problems.ts';
+import { findOrigins, findRelatives } from '../../ledger/contacts/reached.ts';
+import type { EngineContext } from '../context.ts';
+
+/**
+ * The runs that contacts were left out of before they were mended: those that the contact files name (a result file has the
+ * column "Volley Run"), and the one that the operator names.
+ */
+export type Origins = {
+  /** The runs that the new one is made from. */
+  readonly runs: readonly string[];
+  /** Runs that the contact files name and that are of other campaigns: another message is no repetition. */
+  readonly others: readonly string[];
+  /** All runs whose recipients are left out: those above, and what was made of them and they of. */
+  readonly relatives: readonly string[];
+};
+
+export const noOrigins: Origins = { runs: [], others: [], relatives: [] };
+
+/**
+ * @param named by the operator
+ * @param found in the contact files
+ * @throws InputError for a run that there is not, or of which it is not known any more whom it reached
+ */
+export async function readOrigins(
+  client: EngineContext['ledger']['pool'] | Parameters<typeof findOrigins>[0],
+  campaign: string,
+  named: string | undefined,
+  found: ReadonlySet<string>,
+): Promise<Origins> {
+  if (named === undefined && found.size === 0) return noOrigins;
+  const asked = [...new Set([...(named === undefined ? [] : [named]), ...found])];
+  const known = new Map((await findOrigins(client, asked)).map((each) => [each.run, each]));
+  const problems = asked.flatMap((run): Problem[] => {
+    const origin = known.get(run);
+    const where = run === named ? '--of' : `column "Volley Run"`;
+    if (!origin) return [{ where, what: unknownOrigin(run) }];
+    if (run !== named || origin.campaign === campaign) return [];
+    const what = `Run ${run} is of campaign "${origin.campaign}", and this is "${campaign}"; expected a run of this campaign.`;
+    return [{ where, what }];
+  });
+  if (problems.length > 0) throw new InputError(problems);
+  const runs = asked.filter((run) => known.get(run)?.campaign === campaign);
+  const relatives = await findRelatives(client, runs);
+  const purged = relatives.filter((each) => each.purged).map(({ run }) => run);
+  if (purged.length > 0) {
+    const what = `The contacts come from a run whose recipients are erased (${purged.join(', ')}, by volley purge), so Volley cannot tell whom it reached. Without the column "Volley Run" they are contacts like any others.`;
+    throw new InputError([{ where: 'contacts', what }]);
+  }
+  return {
+    runs,
+    others: asked.filter((run) => !runs.includes(run)),
+    relatives: relatives.map(({ run }) => run),
+  };
+}
+
+function unknownOrigin(run: string): string {
+  return `There is no run "${run}" in this ledger, so Volley cannot tell whom it reached; \`volley runs\` lists the runs. Is this the ledger that the contacts come from?`;
+}

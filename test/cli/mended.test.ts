@@ -1,0 +1,199 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
+import { readJournal } from '../support/journal.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volleyHere } from '../support/volley.ts';
+import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let sandbox: Sandbox;
+let env: Record<string, string>;
+let run = '';
+
+/** Ann, Bob and Cid twice; Eve's and Fay's numbers are wrong. */
+const contacts = `mobile,name,code
+0412000001,Ann,A
+0412000002,Bob,A
+0412000001,Ann again,B
+0412000003,Cid,A
+eve,Eve,A
+0412000003,Cid again,B
+04120000O6,Fay,A
+`;
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, 'campaign.yaml': smsCampaignYaml });
+  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
+  env = {
+    DATABASE_URL: opened.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: sandbox.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+});
+afterAll(async () => {
+  await sandbox.close();
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+  await writeFile(`${workspace.folder}/journal.jsonl`, '');
+  await workspace.write('campaign.yaml', smsCampaignYaml);
+  await workspace.write('contacts.csv', contacts);
+  ({ run } = JSON.parse((await call('run', 'campaign.yaml', '--json')).stdout));
+});
+
+const call = (...words: string[]): Promise<Ended> => volleyHere(words, { cwd: workspace.folder, env });
+
+/** How often each number was sent to, in all. */
+async function sentTo(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  const journal = await readJournal(`${workspace.folder}/journal.jsonl`);
+  for (const address of journal.flatMap(({ recipients }) => recipients))
+    counts[address] = (counts[address] ?? 0) + 1;
+  return counts;
+}
+
+const onceEach = (...last: number[]) =>
+  Object.fromEntries(last.map((digit) => [`+6141200000${digit}`, 1] as const));
+
+/** The contacts that were left out of a run, with their numbers mended. */
+async function mended(of = run, ...options: string[]): Promise<string> {
+  const { stdout } = await call('report', 'contacts', of, '--rejected', ...options);
+  const text = stdout.replace('eve,', '0412000005,').replace('04120000O6,', '0412000006,');
+  await workspace.write('left-out.csv', text);
+  return text;
+}
+
+const runMended = (...options: string[]) =>
+  call('run', 'campaign.yaml', '--contacts', 'left-out.csv', '--json', ...options);
+
+test('contacts that were left out are exported by reason; duplicates only when they are asked for', async () => {
+  const { stdout, stderr } = await call('report', 'contacts', run, '--rejected');
+  expect(stdout).toMatch(/eve.*invalid.*\n04120000O6.*invalid/);
+  expect(stdout).not.toContain('duplicate');
+  expect(stderr).toBe(
+    'Contacts left out: 2 invalid, 0 suppressed. Not exported: 2 duplicate (--reasons names what is).\n',
+  );
+  const all = await call('report', 'contacts', run, '--reasons', 'invalid,duplicate');
+  expect(all.stdout.match(/duplicate/g)).toHaveLength(2);
+  expect(all.stderr).toBe('Contacts left out: 2 invalid, 2 duplicate.\n');
+  expect(await call('report', 'contacts', run, '--reasons', 'none')).toMatchObject({ code: 2 });
+});
+
+describe('a run of mended contacts', () => {
+  test('reaches those who were mended, and no recipient a second time, with duplicates among them and without a flag', async () => {
+    await mended(run, '--reasons', 'invalid,duplicate');
+    const { code, stdout, stderr } = await runMended();
+    expect([code, JSON.parse(stdout).contacts]).toEqual([
+      0,
+      { read: 4, invalid: 0, duplicate: 2, suppressed: 0 },
+    ]);
+    expect(stderr).toContain(
+      `mended      contacts of run ${run}: 2 left out whom that, or a run of its contacts, reached or may reach`,
+    );
+    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
+  });
+
+  test('leaves out a recipient whose number a contact was mended to', async () => {
+    const text = await mended();
+    await workspace.write('left-out.csv', text.replace('0412000005', '0412000002'));
+    await runMended();
+    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 6));
+  });
+
+  test('is planned as it is run', async () => {
+    await mended(run, '--reasons', 'invalid,duplicate');
+    const { stdout } = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
+    expect(stdout).toContain('4 read: 2 to send to, 0 invalid, 2 duplicate');
+    expect(stdout).toContain(`mended      contacts of run ${run}: 2 left out`);
+    expect(stdout).toContain(`sent to by run ${run}`);
+  });
+
+  test('is refused when it is run again, because its own recipients were reached', async () => {
+    await mended();
+    await runMended();
+    const again = await runMended();
+    expect([again.code, again.stdout]).toEqual([2, '']);
+    expect(again.stderr).toContain('2 of 2 rows are duplicate (2 are of recipients whom the run');
+    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
+  });
+
+  test('leaves out whom any run between it and its origin has reached', async () => {
+    await workspace.write('left-out.csv', (await mended()).replace('0412000006', 'still wrong'));
+    const second = JSON.parse((await runMended()).stdout).run;
+    const text = await mended(second);
+    await workspace.write(
+      'left-out.csv',
+      `${text.replace('still wrong', '0412000006')}0412000001,New,A${','.repeat(10)}\n0412000005,New,A${','.repeat(10)}\n`,
+    );
+    await runMended();
+    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
+  });
+
+  test('knows its origin from --of where the file has lost the columns of Volley', async () => {
+    await workspace.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000005,Eve,A\n');
+    expect(await runMended('--of', run)).toMatchObject({ code: 0 });
+    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5));
+  });
+
+  test('reaches each recipient once where two are started at the same moment', async () => {
+    await mended();
+    const ends = await Promise.all([runMended(), runMended()]);
+    expect(ends.map(({ code }) => code).toSorted()).toEqual([0, 2]);
+    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
+  });
+
+  test('leaves out whom a run may have reached, and sends to those whom it provably did not', async () => {
+    const { pool } = opened.ledger;
+    await pool.query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 1`, [run]);
+    await pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [run]);
+    await workspace.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n');
+    const { stdout } = await runMended('--of', run);
+    const next = JSON.parse(stdout).run;
+    expect((await call('report', 'contacts', next, '--reasons', 'duplicate')).stdout).toContain(
+      `may have been sent to by run ${run}`,
+    );
+    expect(await sentTo()).toEqual({ ...onceEach(1, 3), '+61412000002': 2 });
+  });
+});
+
+test('recipients of a run who are sent to again leave out whom a run of its mended contacts reached', async () => {
+  await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [
+    run,
+  ]);
+  await workspace.write('left-out.csv', 'mobile,name,code\n0412000002,Bob,A\n');
+  await runMended('--of', run);
+  const { code, stderr } = await call('run', '--only', 'failed', '--of', run);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('No recipient is failed')]);
+  expect((await sentTo())['+61412000002']).toBe(2);
+});
+
+test('contacts of a run of another campaign are contacts like any others, and Volley says so', async () => {
+  await call('report', 'contacts', run, '--state', 'accepted', '--out', `delivered-${run}.csv`);
+  await workspace.write('campaign.yaml', smsCampaignYaml.replace('campaign: test', 'campaign: follow-up'));
+  const { code, stderr } = await call('run', 'campaign.yaml', '--contacts', `delivered-${run}.csv`);
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`of run ${run} of another campaign`)]);
+  expect(Object.values(await sentTo())).toEqual([2, 2, 2]);
+});
+
+test('contacts of a run that this ledger does not know are refused, by plan too, and so is --of another campaign', async () => {
+  await workspace.write('left-out.csv', (await mended()).replaceAll(run, '200101-other'));
+  const words = 'There is no run "200101-other" in this ledger, so Volley cannot tell whom it reached';
+  expect(await runMended()).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
+  const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
+  expect(planned).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
+  await workspace.write('campaign.yaml', smsCampaignYaml.replace('campaign: test', 'campaign: other'));
+  expect(await runMended('--of', run)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`Run ${run} is of campaign "test", and this is "other"`),
+  });
+  expect(
+    await readFile(`${workspace.folder}/journal.jsonl`, 'utf8').then((text) => text.trim().split('\n')),
+  ).toHaveLength(3);
+});
