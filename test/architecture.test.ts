@@ -67,7 +67,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
     'contacts',
     ...['phone-countries.ts', 'phone-zones.ts', 'quick-numbers.ts'].map((file) => `platform/${file}`),
   ],
-  'string-width': ['report/html'],
+  'string-width': ['report'],
   croner: ['campaign'],
   tinyglobby: ['engine'],
   'temporal-polyfill': ['campaign', 'platform/region-names.ts', 'platform/zoned-times.ts'],

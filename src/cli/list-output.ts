@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { csvRows, csvTitles } from '../report/formats/csv.ts';
 import type { SheetColumn } from '../report/formats/sheet.ts';
+import type { Screen } from '../report/screen.ts';
 import { parseWholeNumber } from './options.ts';
 import type { Shell } from './shell.ts';
 
@@ -20,7 +21,7 @@ export function listOptions(command: Command): Command {
 }
 
 export type ListForm<Row> = {
-  readonly table: (page: readonly Row[]) => string;
+  readonly table: (page: readonly Row[], screen: Screen) => string;
   /** Of CSV. */
   readonly columns: readonly SheetColumn<Row>[];
   /** What to say where there is nothing. */
@@ -41,7 +42,7 @@ export async function printList<Row>(
     shell.print(withoutEnd(csvTitles(columns)));
     await list(limit, (page) => shell.print(withoutEnd(csvRows(columns, page))));
   } else {
-    const listed = await list(limit ?? shownByDefault, (page) => shell.print(table(page)));
+    const listed = await list(limit ?? shownByDefault, (page) => shell.print(table(page, shell.screen)));
     if (listed === 0) shell.print(none);
     if (limit === undefined && listed === shownByDefault)
       shell.note(`The first ${listed}; --limit <number> lists more, --json or --csv all.`);

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { isConnectionFailure } from '../platform/database.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { printable } from '../report/printable.ts';
+import { type ColourChoice, colourChoices } from './colour.ts';
 import { explainInput } from './explain-input.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 
@@ -95,7 +96,8 @@ Environment:
   VOLLEY_HOME      state of the embedded server (default: .volley in the project's folder, volley init)
   VOLLEY_ACCOUNTS  the accounts file (default campaigns/accounts.yaml, in the project's folder)
   VOLLEY_HASH_KEY  key of the suppressions that volley purge has hashed (default: VOLLEY_HOME/hash-key)
-  LOG_LEVEL        debug, info, warn, error, silent`;
+  LOG_LEVEL        debug, info, warn, error, silent
+  NO_COLOR         no colours on a terminal`;
 
 /** Runs the command line; sets the process's exit code. */
 export async function main(words: readonly string[]): Promise<void> {
@@ -107,20 +109,32 @@ export async function main(words: readonly string[]): Promise<void> {
 
 /** Runs one command in a shell, and tells it the exit code. */
 export async function runCommand(words: readonly string[], shell: Shell): Promise<void> {
+  // What --color says is known when the words are read, and looked at when something is printed.
+  const screens = { screen: { ...shell.screen }, noteScreen: { ...shell.noteScreen } };
+  const own = { ...shell, ...screens };
+  const paint = (choice: ColourChoice): void => {
+    if (choice === 'auto') return;
+    for (const screen of Object.values(screens)) screen.colour = choice === 'always';
+  };
   try {
-    const program = await buildProgram(words, shell);
+    const program = await buildProgram(words, own, paint);
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
-    shell.exitWith(explain(error, shell));
+    shell.exitWith(explain(error, own));
   }
 }
 
-async function buildProgram(words: readonly string[], shell: Shell): Promise<Command> {
+async function buildProgram(
+  words: readonly string[],
+  shell: Shell,
+  paint: (choice: ColourChoice) => void,
+): Promise<Command> {
   const program = new Command('volley')
     .description(
       'Bulk campaign batch engine: nothing lost, nothing silently duplicated, every unknown named.',
     )
     .version(version())
+    .addOption(colourOption(paint))
     .addHelpText('after', exitCodes)
     .exitOverride()
     .configureOutput({
@@ -133,6 +147,18 @@ async function buildProgram(words: readonly string[], shell: Shell): Promise<Com
     if (words.includes(name)) (await load()).define(command, shell);
   }
   return program;
+}
+
+function colourOption(paint: (choice: ColourChoice) => void): Option {
+  const names = colourChoices.join(', ');
+  return new Option('--color <when>', `colours: ${names}; auto: on a terminal, unless NO_COLOR is set`)
+    .default('auto')
+    .argParser((text) => {
+      const choice = colourChoices.find((each) => each === text);
+      if (choice === undefined) throw new InvalidArgumentError(`expected ${names}.`);
+      paint(choice);
+      return choice;
+    });
 }
 
 /** The one place where a failure becomes an exit code. */

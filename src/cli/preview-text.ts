@@ -7,11 +7,12 @@ import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/pr
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
 import { waitLines } from '../report/run-summary.ts';
+import { paper, type Screen } from '../report/screen.ts';
 import { type Column, table } from '../report/table.ts';
 import { toSeconds } from '../report/time.ts';
 
 /** What `volley plan` prints. */
-export function previewText(preview: Preview): string {
+export function previewText(preview: Preview, screen: Screen = paper): string {
   const { contacts, rejected } = preview;
   const leftOut = contacts.invalid + contacts.duplicate + contacts.suppressed;
   const others = preview.filtered === null ? '' : `; ${preview.filtered} more left out by contacts.where`;
@@ -33,12 +34,16 @@ export function previewText(preview: Preview): string {
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast));
   if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));
   if (preview.removedMarks.recipients > 0) parts.push(removedText(preview.removedMarks));
-  if (isDivided(preview.cost)) parts.push('', costText(preview.cost));
+  if (isDivided(preview.cost)) parts.push('', costText(preview.cost, screen));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
   }
   if (rejected.length > 0) {
-    parts.push('', `Contacts left out (${rejected.length} of ${leftOut} shown)`, rejectedTable(rejected));
+    parts.push(
+      '',
+      `Contacts left out (${rejected.length} of ${leftOut} shown)`,
+      rejectedTable(rejected, screen),
+    );
   }
   const severalFiles = preview.files.length > 1;
   for (const message of preview.messages) parts.push('', messageText(message, severalFiles));
@@ -131,7 +136,7 @@ function isDivided(cost: CostEstimate): cost is KnownCost {
 const shownCosts = 20;
 
 /** The dearest lines of an estimate as a table; the last line is the total of all. */
-export function costText(cost: KnownCost): string {
+export function costText(cost: KnownCost, screen?: Screen): string {
   const { currency, unit, lines, total } = cost;
   const columns: readonly Column<CostLine>[] = [
     { title: 'SubAccount', value: ({ subAccount }) => subAccount ?? '(none)' },
@@ -150,7 +155,7 @@ export function costText(cost: KnownCost): string {
     all.recipients += recipients;
     all.units += units;
   }
-  return `Estimated cost${more}\n${table(columns, shown, all)}`;
+  return `Estimated cost${more}\n${table(columns, shown, [all], screen)}`;
 }
 
 const unitTitles: Readonly<Record<Unit, string>> = {

@@ -4,6 +4,7 @@ import { InputError } from '../domain/problems.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
 import { sheetText } from '../report/formats/write.ts';
 import { printableFile } from '../report/printable.ts';
+import { paper, type Screen } from '../report/screen.ts';
 import { writeResult } from './output.ts';
 import type { Shell } from './shell.ts';
 
@@ -85,12 +86,17 @@ export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
  * @throws InputError when a workbook would be written to a terminal
  */
 export function sheetWriter(
-  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings'>,
+  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen'>,
   options: ReportOptions,
   standard: ReportFormat,
 ): WriteSheet {
   const chosen = chosenFormat(shell, options, standard, reportFormats, '');
-  return (sheet) => writeReport(shell, options, chosen, sheetText(sheet, chosen));
+  return (sheet) => writeReport(shell, options, chosen, sheetText(sheet, chosen, screenOf(shell, options)));
+}
+
+/** What a report is printed on. */
+export function screenOf({ screen }: Pick<Shell, 'screen'>, { out }: Pick<ReportOptions, 'out'>): Screen {
+  return out === undefined ? screen : paper;
 }
 
 /**

@@ -99,7 +99,7 @@ export async function dispatchAndPrint(
       `Run ${run} waits for approval by somebody else than ${waits.plannedBy} (${printable(waits.reason)}): \`volley approve ${run}\`, then \`volley resume ${run}\`.`,
     );
     const summary = await requireSummary(context, run);
-    shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
+    shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));
     return 4;
   }
   const end = await dispatchWithProgress(shell, context, run, account, options);
@@ -118,7 +118,7 @@ export async function dispatchAndPrint(
 /** Prints what a run came to, and what an operator can do next. */
 export function printEnd(shell: Shell, run: string, end: KnownEnd, json: boolean): void {
   const { summary } = end;
-  shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
+  shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));
   if (end.kind === 'drained') shell.note(`Interrupted. \`volley resume ${run}\` goes on.`);
   if (end.kind === 'paused' || end.kind === 'cancelled') {
     const next = end.kind === 'paused' ? ` \`volley resume ${run}\` goes on.` : '';

@@ -11,6 +11,8 @@ import { readHashKey } from '../platform/hash-key.ts';
 import { findHome } from '../platform/project.ts';
 import { listenForStop } from '../platform/signals.ts';
 import { printableLines } from '../report/printable.ts';
+import type { Screen } from '../report/screen.ts';
+import { wantsColour } from './colour.ts';
 import { whoWorks } from './who-works.ts';
 
 /** What a command has of the process it runs in. */
@@ -25,6 +27,9 @@ export type Shell = {
   readonly note: (text: string) => void;
   /** Whether standard error is a terminal, where a line can be drawn again. */
   readonly terminal: boolean;
+  /** What results are printed on, and notes. */
+  readonly screen: Screen;
+  readonly noteScreen: Screen;
   /** Whether standard output is a terminal, which bytes of a file would upset. */
   readonly resultTerminal: boolean;
   /** Aborted by the first Ctrl-C or `kill`, for commands that say they drain. */
@@ -57,6 +62,8 @@ export function processShell(): Shell {
     note: (text) => writeLine(process.stderr, text),
     // A terminal that does not tell its size cannot be drawn on.
     terminal: process.stderr.isTTY === true && process.stderr.columns > 0,
+    screen: screenOfStream(process.stdout),
+    noteScreen: screenOfStream(process.stderr),
     resultTerminal: process.stdout.isTTY === true,
     stop: signal,
     drainable,
@@ -64,6 +71,13 @@ export function processShell(): Shell {
       process.exitCode = code;
     },
     leave: (code) => process.exit(code),
+  };
+}
+
+function screenOfStream({ isTTY, columns }: NodeJS.WriteStream): Screen {
+  return {
+    width: isTTY === true && columns > 0 ? columns : undefined,
+    colour: wantsColour(process.env, isTTY === true),
   };
 }
 

@@ -2,16 +2,16 @@ import type { AuditEntry } from '../ledger/audit/list.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 
 const columns: readonly SheetColumn<AuditEntry>[] = [
-  { key: 'entry', title: 'Entry', kind: 'integer', value: ({ entry }) => entry },
+  { key: 'entry', title: 'Entry', kind: 'integer', value: ({ entry }) => entry, minor: 5 },
   { key: 'at', title: 'Time (UTC)', kind: 'time', value: ({ at }) => at },
   { key: 'who', title: 'Who', kind: 'text', value: ({ who }) => who },
-  { key: 'how', title: 'How', kind: 'text', value: ({ how }) => how },
-  { key: 'token', title: 'Token', kind: 'text', value: ({ token }) => token },
+  { key: 'how', title: 'How', kind: 'text', value: ({ how }) => how, minor: 3 },
+  { key: 'token', title: 'Token', kind: 'text', value: ({ token }) => token, minor: 4 },
   { key: 'action', title: 'Action', kind: 'text', value: ({ action }) => action },
   { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run },
   { key: 'subject', title: 'Of', kind: 'text', value: ({ subject }) => subject },
   { key: 'outcome', title: 'Outcome', kind: 'text', value: ({ outcome }) => outcome },
-  { key: 'details', title: 'Details', kind: 'text', value: ({ details }) => detailsText(details) },
+  { key: 'details', title: 'Details', kind: 'text', value: ({ details }) => detailsText(details), minor: 2 },
 ];
 
 /** The audit trail; of each entry one line. */

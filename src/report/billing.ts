@@ -35,25 +35,26 @@ type Figure = {
   readonly kind: 'integer' | 'decimal';
   /** Also where it is nothing. */
   readonly always?: true;
+  readonly minor?: number;
 };
 
 const figures: readonly Figure[] = [
-  { key: 'requests', title: 'Requests', kind: 'integer', always: true },
+  { key: 'requests', title: 'Requests', kind: 'integer', always: true, minor: 4 },
   { key: 'recipients', title: 'Recipients', kind: 'integer', always: true },
-  { key: 'accepted', title: 'Accepted', kind: 'integer', always: true },
+  { key: 'accepted', title: 'Accepted', kind: 'integer', always: true, minor: 1 },
   { key: 'failed', title: 'Failed', kind: 'integer' },
   { key: 'unknown', title: 'Unknown', kind: 'integer', always: true },
   { key: 'delivered', title: 'Delivered', kind: 'integer', always: true },
-  { key: 'undelivered', title: 'Undelivered', kind: 'integer', always: true },
-  { key: 'smsParts', title: 'SMS parts', kind: 'decimal' },
-  { key: 'expectedSmsParts', title: 'SMS parts expected', kind: 'decimal' },
-  { key: 'faxPages', title: 'Fax pages', kind: 'decimal' },
-  { key: 'voiceSeconds', title: 'Voice seconds', kind: 'decimal' },
-  { key: 'emails', title: 'E-mails', kind: 'decimal' },
+  { key: 'undelivered', title: 'Undelivered', kind: 'integer', always: true, minor: 2 },
+  { key: 'smsParts', title: 'SMS parts', kind: 'decimal', minor: 7 },
+  { key: 'expectedSmsParts', title: 'SMS parts expected', kind: 'decimal', minor: 8 },
+  { key: 'faxPages', title: 'Fax pages', kind: 'decimal', minor: 7 },
+  { key: 'voiceSeconds', title: 'Voice seconds', kind: 'decimal', minor: 7 },
+  { key: 'emails', title: 'E-mails', kind: 'decimal', minor: 7 },
   { key: 'price', title: 'Price', kind: 'decimal', always: true },
-  { key: 'estimated', title: 'Estimated', kind: 'decimal' },
-  { key: 'estimatedTax', title: 'Estimated tax', kind: 'decimal' },
-  { key: 'difference', title: 'Difference', kind: 'decimal' },
+  { key: 'estimated', title: 'Estimated', kind: 'decimal', minor: 3 },
+  { key: 'estimatedTax', title: 'Estimated tax', kind: 'decimal', minor: 9 },
+  { key: 'difference', title: 'Difference', kind: 'decimal', minor: 5 },
   { key: 'unrated', title: 'Unrated', kind: 'integer' },
 ];
 
@@ -84,11 +85,12 @@ export function billingSheet(
     }),
   );
   const measures = figures.map(
-    ({ key, title, kind, always }): SheetColumn<BillingSheetLine> => ({
+    ({ key, title, kind, always, minor }): SheetColumn<BillingSheetLine> => ({
       key,
       title,
       kind,
       value: (line) => line[key],
+      minor,
       blank: !always && report.expected.every((total) => Number(total[key]) === 0),
     }),
   );

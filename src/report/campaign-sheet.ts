@@ -6,38 +6,38 @@ type CampaignLine = RunFigures & { readonly of: CampaignRun | null };
 
 type Kind = SheetColumn<CampaignLine>['kind'];
 
-function ofRun(key: keyof CampaignRun, title: string, kind: Kind): SheetColumn<CampaignLine> {
-  return { key, title, kind, value: ({ of }) => of?.[key] ?? null };
+function ofRun(key: keyof CampaignRun, title: string, kind: Kind, minor?: number): SheetColumn<CampaignLine> {
+  return { key, title, kind, value: ({ of }) => of?.[key] ?? null, minor };
 }
 
-function figure(key: keyof RunFigures, title: string, kind: Kind): SheetColumn<CampaignLine> {
-  return { key, title, kind, value: (line) => line[key] };
+function figure(key: keyof RunFigures, title: string, kind: Kind, minor?: number): SheetColumn<CampaignLine> {
+  return { key, title, kind, value: (line) => line[key], minor };
 }
 
 const columns: readonly SheetColumn<CampaignLine>[] = [
   { key: 'run', title: 'Run', kind: 'text', value: ({ of }) => of?.run ?? 'Total' },
   ofRun('campaign', 'Campaign', 'text'),
-  ofRun('account', 'Account', 'text'),
-  ofRun('channel', 'Channel', 'text'),
-  ofRun('state', 'State', 'text'),
-  ofRun('plannedAt', 'Planned (UTC)', 'time'),
-  ofRun('begunAt', 'Begun (UTC)', 'time'),
-  ofRun('finishedAt', 'Finished (UTC)', 'time'),
-  ofRun('seconds', 'Seconds', 'decimal'),
-  figure('contactsRead', 'Contacts read', 'integer'),
-  figure('contactsLeftOut', 'Left out', 'integer'),
-  figure('requests', 'Requests', 'integer'),
+  ofRun('account', 'Account', 'text', 9),
+  ofRun('channel', 'Channel', 'text', 6),
+  ofRun('state', 'State', 'text', 1),
+  ofRun('plannedAt', 'Planned (UTC)', 'time', 4),
+  ofRun('begunAt', 'Begun (UTC)', 'time', 8),
+  ofRun('finishedAt', 'Finished (UTC)', 'time', 7),
+  ofRun('seconds', 'Seconds', 'decimal', 8),
+  figure('contactsRead', 'Contacts read', 'integer', 5),
+  figure('contactsLeftOut', 'Left out', 'integer', 5),
+  figure('requests', 'Requests', 'integer', 6),
   figure('recipients', 'Recipients', 'integer'),
-  figure('accepted', 'Accepted', 'integer'),
-  figure('delivered', 'Delivered', 'integer'),
-  figure('undelivered', 'Undelivered', 'integer'),
+  figure('accepted', 'Accepted', 'integer', 3),
+  figure('delivered', 'Delivered', 'integer', 1),
+  figure('undelivered', 'Undelivered', 'integer', 2),
   figure('failed', 'Failed', 'integer'),
   figure('unknown', 'Unknown', 'integer'),
-  figure('deliveredShare', 'Delivered %', 'decimal'),
+  figure('deliveredShare', 'Delivered %', 'decimal', 4),
   figure('price', 'Price', 'decimal'),
-  figure('estimated', 'Estimated', 'decimal'),
-  figure('currency', 'Currency', 'text'),
-  ofRun('requestsPerSecond', 'Requests/s', 'decimal'),
+  figure('estimated', 'Estimated', 'decimal', 7),
+  figure('currency', 'Currency', 'text', 2),
+  ofRun('requestsPerSecond', 'Requests/s', 'decimal', 9),
 ];
 
 /** Columns that people can do without where nothing is in them. */

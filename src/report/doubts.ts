@@ -1,10 +1,11 @@
 import type { Resolution } from '../domain/runs.ts';
 import type { Doubt } from '../ledger/requests/doubts.ts';
+import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 import { toSeconds } from './time.ts';
 
 /** Requests in doubt, for `volley resolve`. */
-export function doubtTable(doubts: readonly Doubt[]): string {
+export function doubtTable(doubts: readonly Doubt[], screen?: Screen): string {
   return table(
     [
       { title: 'Request', value: ({ request }) => request, align: 'right' },
@@ -15,6 +16,8 @@ export function doubtTable(doubts: readonly Doubt[]): string {
       { title: 'Why', value: ({ reason }) => reason ?? '' },
     ],
     doubts,
+    [],
+    screen,
   );
 }
 

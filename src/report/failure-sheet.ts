@@ -9,17 +9,23 @@ type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
 
 const columns: readonly SheetColumn<FailureLine>[] = [
   { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },
-  { key: 'request', title: 'Request', kind: 'integer', value: ({ request }) => request },
+  { key: 'request', title: 'Request', kind: 'integer', value: ({ request }) => request, minor: 5 },
   { key: 'state', title: 'State', kind: 'text', value: ({ state }) => state },
   { key: 'reason', title: 'Words', kind: 'text', value: ({ reason }) => reason },
-  { key: 'httpStatus', title: 'HTTP', kind: 'integer', value: ({ httpStatus }) => httpStatus },
-  { key: 'attempts', title: 'Attempts', kind: 'integer', value: ({ attempts }) => attempts },
-  { key: 'firstAt', title: 'First (UTC)', kind: 'time', value: ({ firstAt }) => firstAt },
-  { key: 'lastAt', title: 'Last (UTC)', kind: 'time', value: ({ lastAt }) => lastAt },
-  { key: 'recipients', title: 'Recipients', kind: 'integer', value: ({ recipients }) => recipients },
-  { key: 'subAccount', title: 'SubAccount', kind: 'text', value: ({ subAccount }) => subAccount },
-  { key: 'department', title: 'Department', kind: 'text', value: ({ department }) => department },
-  { key: 'chargeCode', title: 'ChargeCode', kind: 'text', value: ({ chargeCode }) => chargeCode },
+  { key: 'httpStatus', title: 'HTTP', kind: 'integer', value: ({ httpStatus }) => httpStatus, minor: 4 },
+  { key: 'attempts', title: 'Attempts', kind: 'integer', value: ({ attempts }) => attempts, minor: 3 },
+  { key: 'firstAt', title: 'First (UTC)', kind: 'time', value: ({ firstAt }) => firstAt, minor: 6 },
+  { key: 'lastAt', title: 'Last (UTC)', kind: 'time', value: ({ lastAt }) => lastAt, minor: 2 },
+  {
+    key: 'recipients',
+    title: 'Recipients',
+    kind: 'integer',
+    value: ({ recipients }) => recipients,
+    minor: 1,
+  },
+  { key: 'subAccount', title: 'SubAccount', kind: 'text', value: ({ subAccount }) => subAccount, minor: 1 },
+  { key: 'department', title: 'Department', kind: 'text', value: ({ department }) => department, minor: 4 },
+  { key: 'chargeCode', title: 'ChargeCode', kind: 'text', value: ({ chargeCode }) => chargeCode, minor: 1 },
 ];
 
 /** Requests that were not accepted, one a line. */

@@ -1,4 +1,5 @@
 import type { RateLimits } from '../domain/rates.ts';
+import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 
 type AccountRow = {
@@ -15,7 +16,7 @@ const titles = {
 const limits = ['requestsPerSecond', 'recipientsPerSecond'] as const;
 
 /** Two rows an account: requests and recipients. */
-export function rateLimitTable(accounts: readonly AccountRow[]): string {
+export function rateLimitTable(accounts: readonly AccountRow[], screen?: Screen): string {
   const rows = accounts.flatMap(({ account, file, set, inForce }) =>
     limits.map((limit) => ({
       account,
@@ -34,5 +35,7 @@ export function rateLimitTable(accounts: readonly AccountRow[]): string {
       { title: 'In force', value: ({ inForce }) => inForce, align: 'right' },
     ],
     rows,
+    [],
+    screen,
   );
 }

@@ -1,8 +1,9 @@
 import type { RejectedContact } from '../domain/contacts.ts';
+import type { Screen } from './screen.ts';
 import { type Column, table } from './table.ts';
 
 /** The file is only named where there are several. */
-export function rejectedTable(contacts: readonly RejectedContact[]): string {
+export function rejectedTable(contacts: readonly RejectedContact[], screen?: Screen): string {
   const severalFiles = new Set(contacts.map(({ file }) => file)).size > 1;
   const fileColumn: Column<RejectedContact> = { title: 'File', value: ({ file }) => file };
   return table(
@@ -14,5 +15,7 @@ export function rejectedTable(contacts: readonly RejectedContact[]): string {
       { title: 'Detail', value: ({ detail }) => detail },
     ],
     contacts,
+    [],
+    screen,
   );
 }

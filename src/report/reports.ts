@@ -1,11 +1,12 @@
 import type { ListedReport } from '../ledger/reports/list.ts';
 import type { MissingReport } from '../ledger/reports/missing.ts';
 import type { SheetColumn } from './formats/sheet.ts';
+import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 import { toSeconds } from './time.ts';
 
 /** Reports that are to be looked at, for `volley reports list`. */
-export function reportTable(reports: readonly ListedReport[]): string {
+export function reportTable(reports: readonly ListedReport[], screen?: Screen): string {
   return table(
     [
       { title: 'Received (UTC)', value: ({ receivedAt }) => toSeconds(receivedAt) },
@@ -17,6 +18,8 @@ export function reportTable(reports: readonly ListedReport[]): string {
       { title: 'Says', value: sayingOf },
     ],
     reports,
+    [],
+    screen,
   );
 }
 
@@ -44,7 +47,7 @@ function sayingOf({ why, text, status, result }: ListedReport): string {
 }
 
 /** Recipients without a final report, for `volley reports missing`. */
-export function missingTable(missing: readonly MissingReport[]): string {
+export function missingTable(missing: readonly MissingReport[], screen?: Screen): string {
   return table(
     [
       { title: 'Accepted (UTC)', value: ({ acceptedAt }) => toSeconds(acceptedAt) },
@@ -54,6 +57,8 @@ export function missingTable(missing: readonly MissingReport[]): string {
       { title: 'Last report', value: ({ lastStatus }) => lastStatus ?? '(none)' },
     ],
     missing,
+    [],
+    screen,
   );
 }
 

@@ -4,6 +4,7 @@ import type { RunDetails } from './run-details.ts';
 import { runHeading } from './run-heading.ts';
 import { countsTable, runTables } from './run-tables.ts';
 import { runDetailsText } from './run-text.ts';
+import { paper, type Screen } from './screen.ts';
 
 /** The formats of a report that has several tables. */
 export const runReportFormats = ['table', 'json', 'xlsx', 'html'] as const satisfies readonly ReportFormat[];
@@ -14,11 +15,12 @@ export async function* runReportText(
   details: RunDetails,
   format: RunReportFormat,
   asOf: Date,
+  screen: Screen = paper,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   // What draws pages and workbooks is loaded by who wants one.
   switch (format) {
     case 'table':
-      return yield `${runDetailsText(details)}\n`;
+      return yield `${runDetailsText(details, screen)}\n`;
     case 'json':
       return yield `${JSON.stringify(details)}\n`;
     case 'xlsx': {

@@ -1,31 +1,27 @@
 import { type RunSummary, recipientStates, requestStates, type WindowWait } from '../domain/runs.ts';
+import { painted, paper, type Screen, toneOf } from './screen.ts';
 import { toLocalSeconds } from './time.ts';
 
 /** A run in a few lines: every state that is not empty. */
-export function runSummaryText({
-  run,
-  campaign,
-  state,
-  contacts,
-  requests,
-  recipients,
-  waits = [],
-}: RunSummary): string {
+export function runSummaryText(summary: RunSummary, screen: Screen = paper): string {
+  const { run, campaign, state, contacts, requests, recipients, waits = [] } = summary;
   const left = [
     [contacts.invalid, 'invalid'],
     [contacts.duplicate, 'duplicate'],
     [contacts.suppressed, 'suppressed'],
   ] as const;
   return [
-    `Run ${run}  ${campaign}  ${state}`,
-    `  contacts    ${counted(contacts.read, left, 'read')}`,
+    `${painted(`Run ${run}`, 'title', screen)}  ${campaign}  ${painted(state, toneOf(state), screen)}`,
+    `  contacts    ${counted(contacts.read, left, screen, 'read')}`,
     `  requests    ${counted(
       requests.total,
       requestStates.map((name) => [requests[name], name] as const),
+      screen,
     )}`,
     `  recipients  ${counted(
       recipients.total,
       recipientStates.map((name) => [recipients[name], name] as const),
+      screen,
     )}`,
     ...waitLines(waits),
   ].join('\n');
@@ -62,10 +58,15 @@ function openingText(at: Date, timeZones: readonly string[]): string {
   return `${toLocalSeconds(at, zone).slice(0, 16)} ${zone}${more}`;
 }
 
-function counted(total: number, parts: readonly (readonly [number, string])[], word = ''): string {
+function counted(
+  total: number,
+  parts: readonly (readonly [number, string])[],
+  screen: Screen,
+  word = '',
+): string {
   const shown = parts
     .filter(([count]) => count > 0)
-    .map(([count, name]) => `${count} ${name.replace('_', ' ')}`);
+    .map(([count, name]) => painted(`${count} ${name.replace('_', ' ')}`, toneOf(name), screen));
   const head = word === '' ? String(total) : `${total} ${word}`;
   return shown.length === 0 ? head : `${head}: ${shown.join(', ')}`;
 }

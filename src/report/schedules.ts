@@ -1,4 +1,5 @@
 import type { TickState } from '../domain/runs.ts';
+import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 import { toLocalSeconds, toSeconds } from './time.ts';
 
@@ -18,6 +19,7 @@ export function scheduleTable(
     readonly active: boolean;
     readonly next: Date | null;
   }[],
+  screen?: Screen,
 ): string {
   return table(
     [
@@ -31,6 +33,8 @@ export function scheduleTable(
       },
     ],
     schedules,
+    [],
+    screen,
   );
 }
 
@@ -43,6 +47,7 @@ export function tickTable(
     readonly run: string | null;
     readonly reason: string | null;
   }[],
+  screen?: Screen,
 ): string {
   return table(
     [
@@ -53,6 +58,8 @@ export function tickTable(
       { title: 'Reason', value: ({ reason }) => reason ?? '' },
     ],
     ticks,
+    [],
+    screen,
   );
 }
 
@@ -64,6 +71,7 @@ export function upcomingTable(
     readonly dueAt: Date;
     readonly timeZone: string;
   }[],
+  screen?: Screen,
 ): string {
   return table(
     [
@@ -76,5 +84,7 @@ export function upcomingTable(
       { title: 'Campaign', value: ({ campaign }) => campaign },
     ],
     upcoming,
+    [],
+    screen,
   );
 }

@@ -1,9 +1,10 @@
 import { suppressionListColumns } from '../domain/files.ts';
 import type { Suppression } from '../domain/suppressions.ts';
 import type { CellValue, SheetColumn } from './formats/sheet.ts';
+import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 
-export function suppressionTable(suppressions: readonly Suppression[]): string {
+export function suppressionTable(suppressions: readonly Suppression[], screen?: Screen): string {
   return table(
     [
       { title: 'Channel', value: ({ channel }) => channel },
@@ -14,6 +15,8 @@ export function suppressionTable(suppressions: readonly Suppression[]): string {
       { title: 'Reason', value: ({ reason }) => reason },
     ],
     suppressions,
+    [],
+    screen,
   );
 }
 

@@ -1,25 +1,84 @@
 import Table from 'cli-table3';
+import stringWidth from 'string-width';
+import { fitColumns } from './fit.ts';
 import { printable } from './printable.ts';
+import { painted, paper, type Screen, type Tone } from './screen.ts';
 
 export type Column<Row> = {
   readonly title: string;
   readonly value: (row: Row) => string | number;
   readonly align?: 'left' | 'right';
+  /** Where the screen is narrow: the columns with the greatest number are left out first, those without one never. */
+  readonly minor?: number | undefined;
+  readonly tone?: (row: Row) => Tone | undefined;
 };
 
-/** Rows as a table for the terminal. */
-export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], totals?: Row): string {
-  const cells = (row: Row): string[] => columns.map(({ value }) => printable(String(value(row))));
+/** A row as it is drawn, by column. */
+type Cells = readonly string[];
+
+/** Rows as a table; on a screen that is too narrow for it, without its minor columns or as records. */
+export function table<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  totals: readonly Row[] = [],
+  screen: Screen = paper,
+): string {
+  const plain = [...rows, ...totals].map((row) => columns.map(({ value }) => printable(String(value(row)))));
+  const cells = [...rows, ...totals].map((row, line) =>
+    columns.map(({ tone }, place) => painted(plain[line]?.[place] ?? '', tone?.(row), screen)),
+  );
+  const widths = columns.map(({ title, minor }, place) => ({
+    width: Math.max(...[title, ...plain.map((line) => line[place] ?? '')].map((text) => stringWidth(text))),
+    minor,
+  }));
+  const fit = fitColumns(widths, screen.width);
+  const titles = columns.map(({ title }) => title);
+  if (fit.kind === 'records') return recordsText(titles, cells, screen);
+  const kept = fit.kept.flatMap((place) => columns[place] ?? []);
+  const keptOf = (line: Cells): string[] => fit.kept.map((place) => line[place] ?? '');
+  const text = tableText(
+    kept,
+    cells.slice(0, rows.length).map(keptOf),
+    cells.slice(rows.length).map(keptOf),
+    screen,
+  );
+  const gone = titles.filter((_, place) => !fit.kept.includes(place));
+  return gone.length === 0
+    ? text
+    : `${text}\nWithout ${gone.join(', ')}: the terminal is too narrow for them.`;
+}
+
+function tableText(
+  columns: readonly Pick<Column<never>, 'title' | 'align'>[],
+  lines: readonly string[][],
+  totals: readonly string[][],
+  screen: Screen,
+): string {
   const drawn = new Table({
-    head: columns.map(({ title }) => title),
+    head: columns.map(({ title }) => painted(title, 'title', screen)),
     colAligns: columns.map(({ align }) => align ?? 'left'),
     style: { head: [], border: [], compact: true },
   });
-  drawn.push(...rows.map(cells));
-  if (totals)
+  drawn.push(...lines);
+  if (totals.length > 0)
     drawn.push(
       columns.map(() => ''),
-      cells(totals),
+      ...totals,
     );
   return drawn.toString();
+}
+
+/** Each row as lines of title and value, without those that are empty. */
+function recordsText(titles: Cells, lines: readonly Cells[], screen: Screen): string {
+  const indent = Math.max(...titles.map((title) => stringWidth(title))) + 2;
+  const record = (line: Cells): string =>
+    titles
+      .map((title, place) => ({ title, value: line[place] ?? '' }))
+      .filter(({ value }) => value !== '')
+      .map(
+        ({ title, value }) =>
+          painted(title, 'title', screen) + ' '.repeat(indent - stringWidth(title)) + value,
+      )
+      .join('\n');
+  return lines.map(record).join('\n\n');
 }

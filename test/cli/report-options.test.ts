@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { chosenFormat, sheetWriter } from '../../src/cli/report-options.ts';
+import { paper } from '../../src/report/screen.ts';
 import { problemsOf } from '../support/problems.ts';
 
 const settings = { environment: {}, workingFolder: process.cwd() };
-const terminal = { resultTerminal: true, result: process.stdout, settings };
+const terminal = { resultTerminal: true, result: process.stdout, settings, screen: paper };
 
 test('a workbook is not written to a terminal', () => {
   expect(problemsOf(() => sheetWriter(terminal, { format: 'xlsx' }, 'csv'))).toEqual([

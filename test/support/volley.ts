@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Shell } from '../../src/cli/shell.ts';
+import { paper, type Screen } from '../../src/report/screen.ts';
 import { uncleanLine } from './clean-log.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
@@ -83,7 +84,8 @@ export async function volleyHere(
     cwd = process.cwd(),
     env = {},
     resultTerminal = false,
-  }: Pick<Surroundings, 'cwd' | 'env'> & { readonly resultTerminal?: boolean } = {},
+    screen = paper,
+  }: Pick<Surroundings, 'cwd' | 'env'> & { readonly resultTerminal?: boolean; readonly screen?: Screen } = {},
 ): Promise<Ended> {
   const { runCommand } = await import('../../src/cli/main.ts');
   const pieces: Buffer[] = [];
@@ -105,6 +107,8 @@ export async function volleyHere(
     },
     terminal: false,
     resultTerminal,
+    screen,
+    noteScreen: screen,
     stop: new AbortController().signal,
     drainable: () => undefined,
     exitWith: (ended) => {

@@ -32,7 +32,7 @@ export function define(command: Command, shell: Shell): void {
     .action(async (account: string | undefined, { json, ...asked }: LimitOptions) => {
       const limits = await limitsOf(shell, account, changesOf(asked));
       if (json) for (const one of limits) shell.print(JSON.stringify(asJson(one)));
-      else shell.print(limits.length === 0 ? 'No accounts.' : rateLimitTable(limits));
+      else shell.print(limits.length === 0 ? 'No accounts.' : rateLimitTable(limits, shell.screen));
     });
 }
 

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { closeMonth } from '../../engine/billing/billing.ts';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
+import type { Screen } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
 import { parsePerson, parseTimeZone } from '../options.ts';
@@ -34,7 +35,8 @@ export function define(command: Command, shell: Shell): void {
     .action(async ({ json }: { json?: true }) => {
       const closings = await withLedgerToRead(shell, ({ ledger }) => listClosings(ledger.pool));
       if (json) for (const closing of closings) shell.print(JSON.stringify(closing));
-      else shell.print(closings.length === 0 ? 'No month is closed yet.' : closingTable(closings));
+      else
+        shell.print(closings.length === 0 ? 'No month is closed yet.' : closingTable(closings, shell.screen));
     });
 }
 
@@ -50,7 +52,7 @@ function closedText({ period, timeZone, beginsAt, endsAt }: Closing): string {
   return `${period} is closed: what was sent from ${from} until before ${to} UTC (${timeZone}). Later news of it goes to the next month, as corrections.`;
 }
 
-function closingTable(closings: readonly Closing[]): string {
+function closingTable(closings: readonly Closing[], screen?: Screen): string {
   return table(
     [
       { title: 'Month', value: ({ period }) => period },
@@ -61,5 +63,7 @@ function closingTable(closings: readonly Closing[]): string {
       { title: 'By', value: ({ closedBy }) => closedBy },
     ],
     closings,
+    [],
+    screen,
   );
 }

@@ -105,7 +105,7 @@ async function runDemo(
     const files = everyInterface ? await interfaceCampaigns(workingFolder) : mainCampaigns;
     const runs = await runCampaigns(shell, context, settings, files);
     const summaries = await waitForReports(shell, context, runs);
-    for (const summary of summaries) shell.print(runSummaryText(summary));
+    for (const summary of summaries) shell.print(runSummaryText(summary, shell.screen));
     shell.print('');
     const query = {
       by: ['SubAccount'] as const,

@@ -15,7 +15,7 @@ export function define(command: Command, shell: Shell): void {
     .action(async (path: string, { json, contacts: contactFiles, of: origin }: PlanOptions) => {
       const prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin });
       const preview = await withLedgerIfAny(shell, (context) => previewCampaign(prepared, context ?? shell));
-      shell.print(json ? JSON.stringify(preview) : previewText(preview));
+      shell.print(json ? JSON.stringify(preview) : previewText(preview, shell.screen));
     });
 }
 

@@ -3,7 +3,13 @@ import { reportRun } from '../../engine/reporting/run-report.ts';
 import { runDetails } from '../../report/run-details.ts';
 import { runReportFormats, runReportText } from '../../report/run-report.ts';
 import { parseTimeZone } from '../options.ts';
-import { addSomeReportOptions, chosenFormat, type ReportOptions, writeReport } from '../report-options.ts';
+import {
+  addSomeReportOptions,
+  chosenFormat,
+  type ReportOptions,
+  screenOf,
+  writeReport,
+} from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 const instead =
@@ -26,7 +32,12 @@ export function defineRun(command: Command, shell: Shell): void {
       const format = chosenFormat(shell, options, 'table', runReportFormats, instead);
       await withLedgerToRead(shell, async (context) => {
         const details = await reportRun(context, runId, timeZone, (report) => runDetails(report, timeZone));
-        await writeReport(shell, options, format, runReportText(details, format, shell.now()));
+        await writeReport(
+          shell,
+          options,
+          format,
+          runReportText(details, format, shell.now(), screenOf(shell, options)),
+        );
       });
     },
   );

@@ -86,7 +86,7 @@ async function list(
   let doubts = 0;
   for await (const page of await openDoubts(context, requests)) {
     if (json) shell.print(page.map((doubt) => JSON.stringify(doubt)).join('\n'));
-    else if (doubts === 0) shell.print(doubtTable(page.slice(0, listed)));
+    else if (doubts === 0) shell.print(doubtTable(page.slice(0, listed), shell.screen));
     doubts += page.length;
   }
   if (json) return;

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
+import { type Screen, toneOf } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
@@ -14,7 +15,11 @@ export function define(command: Command, shell: Shell): void {
       if (json) {
         for (const run of runs) shell.print(JSON.stringify(listed(run)));
       } else {
-        shell.print(runs.length === 0 ? 'No runs yet. `volley run <campaign>` makes one.' : runTable(runs));
+        shell.print(
+          runs.length === 0
+            ? 'No runs yet. `volley run <campaign>` makes one.'
+            : runTable(runs, shell.screen),
+        );
       }
     });
 }
@@ -23,15 +28,16 @@ function listed({ run, campaign, account, channel, state, stateReason, createdAt
   return { run, campaign, account, channel, state, reason: stateReason, createdAt, finishedAt };
 }
 
-function runTable(runs: readonly ListedRun[]): string {
+function runTable(runs: readonly ListedRun[], screen?: Screen): string {
   return table(
     [
       { title: 'Run', value: ({ run }) => run },
       { title: 'Campaign', value: ({ campaign }) => campaign },
-      { title: 'Channel', value: ({ channel }) => channel },
+      { title: 'Channel', value: ({ channel }) => channel, minor: 1 },
       {
         title: 'State',
         value: ({ state, stateReason }) => (stateReason ? `${state} (${stateReason})` : state),
+        tone: ({ state }) => toneOf(state),
       },
       {
         title: 'Planned (UTC)',
@@ -39,6 +45,8 @@ function runTable(runs: readonly ListedRun[]): string {
       },
     ],
     runs,
+    [],
+    screen,
   );
 }
 

@@ -40,7 +40,12 @@ export function define(command: Command, shell: Shell): void {
       if (json) for (const each of [...schedules, ...ticks]) shell.print(JSON.stringify(each));
       else if (schedules.length === 0) shell.print('No schedules yet. A campaign has one under `schedule`.');
       else
-        shell.print([scheduleTable(schedules), ...(ticks.length > 0 ? [tickTable(ticks)] : [])].join('\n\n'));
+        shell.print(
+          [
+            scheduleTable(schedules, shell.screen),
+            ...(ticks.length > 0 ? [tickTable(ticks, shell.screen)] : []),
+          ].join('\n\n'),
+        );
       for (const line of untoldTickLines(untold)) shell.note(line);
     });
   command
@@ -53,7 +58,10 @@ export function define(command: Command, shell: Shell): void {
       const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
       const upcoming = upcomingOf(read, shell.now(), limit);
       if (json) for (const each of upcoming) shell.print(JSON.stringify(each));
-      else shell.print(upcoming.length === 0 ? 'Nothing is to run by itself.' : upcomingTable(upcoming));
+      else
+        shell.print(
+          upcoming.length === 0 ? 'Nothing is to run by itself.' : upcomingTable(upcoming, shell.screen),
+        );
       refuseUnreadable(read);
     });
 }

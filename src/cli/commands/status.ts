@@ -20,7 +20,7 @@ export function define(command: Command, shell: Shell): void {
           return;
         }
         const { reason, overtakenBy } = status;
-        shell.print(runSummaryText(status));
+        shell.print(runSummaryText(status, shell.screen));
         if (reason) shell.print(`  because     ${printable(reason)}`);
         if (overtakenBy) shell.print(`  waits       for run ${overtakenBy}, which is more urgent`);
         for (const line of notificationLines(status.notifications)) shell.print(line);

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TokenScope, tokenScopes } from '../../domain/access.ts';
 import { createToken, revokeToken } from '../../engine/access/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
+import type { Screen } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
 import { parseDuration, parsePerson } from '../options.ts';
@@ -64,7 +65,7 @@ export function define(command: Command, shell: Shell): void {
         shell.print(
           tokens.length === 0
             ? 'No tokens. `volley token create` makes one.'
-            : tokenTable(tokens, shell.now()),
+            : tokenTable(tokens, shell.now(), shell.screen),
         );
     });
   command
@@ -78,7 +79,7 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-function tokenTable(tokens: readonly Token[], now: Date): string {
+function tokenTable(tokens: readonly Token[], now: Date, screen?: Screen): string {
   const time = (at: Date | null, never: string): string => (at === null ? never : toSeconds(at));
   return table(
     [
@@ -91,6 +92,8 @@ function tokenTable(tokens: readonly Token[], now: Date): string {
       { title: 'Last used (UTC)', value: ({ lastUsedAt }) => time(lastUsedAt, 'never') },
     ],
     tokens,
+    [],
+    screen,
   );
 }
 

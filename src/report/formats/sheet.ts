@@ -17,6 +17,8 @@ export type SheetColumn<Row> = {
   readonly value: (row: Row) => CellValue;
   /** Nothing in all rows: formats for people go without it, programs can rely on its being there. */
   readonly blank?: boolean;
+  /** As in `Column` of report/table.ts: what is left out first where a terminal is narrow. */
+  readonly minor?: number | undefined;
 };
 
 /** A tabular report, for every format. */

@@ -1,53 +1,66 @@
 import { printable } from '../printable.ts';
+import { painted, paper, type Screen, toneOf } from '../screen.ts';
 import { table } from '../table.ts';
 import { toSeconds } from '../time.ts';
 import { cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
-/** So many lines are for people; more are for a file. */
-const shown = 1_000;
+/** So many lines are for people; more are for a file. On a screen, more would only push the first ones out. */
+const shownLines = ({ width }: Screen): number => (width === undefined ? 1_000 : 50);
 
-/** For the terminal: the title, the first thousand lines, how many more there are, and the totals of all. */
-export async function* tableText<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
+/** For the terminal: the title, the first lines, how many more there are, and the totals of all. */
+export async function* tableText<Row>(
+  sheet: Sheet<Row>,
+  screen: Screen = paper,
+): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, columns, rows, totals } = sheet;
-  const cells = cellsOf(columns);
-  const lines: (readonly string[])[] = [];
+  const shown = shownLines(screen);
+  const lines: Row[] = [];
   let count = 0;
   for await (const batch of rows) {
-    if (lines.length < shown) lines.push(...batch.slice(0, shown - lines.length).map(cells));
+    if (lines.length < shown) lines.push(...batch.slice(0, shown - lines.length));
     count += batch.length;
   }
-  const sums = (totals ? await totals() : []).map(cells);
-  if (sums.length > 0)
-    lines.push(
-      columns.map(() => ''),
-      ...sums,
-    );
+  const sums = totals ? await totals() : [];
 
-  yield `${[title, ...subtitle].map(printable).join('\n')}\n`;
+  yield `${[painted(printable(title), 'title', screen), ...subtitle.map(printable)].join('\n')}\n`;
   if (count === 0) yield 'No lines.\n';
-  if (lines.length > 0) yield `${drawn(columns, lines)}\n`;
+  if (lines.length + sums.length > 0) yield `${drawn(columns, lines, sums, screen)}\n`;
   if (count > shown)
     yield `${count - shown} more lines are not shown (${count} in all); other formats, such as csv, have them.\n`;
 }
 
-/** A few lines as they are, for texts that have several tables. */
-export function linesTable<Row>(columns: readonly SheetColumn<Row>[], rows: readonly Row[]): string {
-  return drawn(columns, rows.map(cellsOf(columns)));
+/** Lines of one table of several that a screen is not full of. */
+const shownOfSeveral = 20;
+
+/** The lines of one table of a text that has several: on a screen the first of them, and how many more there are. */
+export function linesTable<Row>(
+  columns: readonly SheetColumn<Row>[],
+  rows: readonly Row[],
+  screen: Screen = paper,
+): string {
+  if (screen.width === undefined || rows.length <= shownOfSeveral) return drawn(columns, rows, [], screen);
+  const text = drawn(columns, rows.slice(0, shownOfSeveral), [], screen);
+  return `${text}\n${rows.length - shownOfSeveral} more lines are not shown; other formats, such as html, have them.`;
 }
 
-function cellsOf<Row>(columns: readonly SheetColumn<Row>[]): (row: Row) => readonly string[] {
-  return (row) =>
-    columns.map(({ value }) => {
+function drawn<Row>(
+  columns: readonly SheetColumn<Row>[],
+  lines: readonly Row[],
+  sums: readonly Row[],
+  screen: Screen,
+): string {
+  const columnsDrawn = columns.map(({ title, key, kind, minor, value }) => {
+    const text = (row: Row): string => {
       const cell = value(row);
       return cell instanceof Date ? toSeconds(cell) : cellText(cell);
-    });
-}
-
-function drawn<Row>(columns: readonly SheetColumn<Row>[], lines: readonly (readonly string[])[]): string {
-  const columnsDrawn = columns.map(({ title, kind }, place) => {
-    const right = kind === 'integer' || kind === 'decimal';
-    const value = (line: readonly string[]): string => line[place] ?? '';
-    return { title: printable(title), value, align: right ? ('right' as const) : ('left' as const) };
+    };
+    return {
+      title: printable(title),
+      value: text,
+      align: kind === 'integer' || kind === 'decimal' ? ('right' as const) : ('left' as const),
+      minor,
+      ...(key === 'state' && { tone: (row: Row) => toneOf(text(row)) }),
+    };
   });
-  return table(columnsDrawn, lines);
+  return table(columnsDrawn, lines, sums, screen);
 }

@@ -1,3 +1,4 @@
+import type { Screen } from '../screen.ts';
 import { csvText } from './csv.ts';
 import { jsonText, ndjsonText } from './json.ts';
 import type { ReportFormat, Sheet } from './sheet.ts';
@@ -6,15 +7,18 @@ import { tableText } from './table.ts';
 /**
  * A report in a format, piece by piece: bytes of a workbook, text otherwise. Its rows are read as the pieces are asked for,
  * so that millions of them need no more memory than a few; who stops early ends the reading.
+ *
+ * @param screen what a table is to fit
  */
 export async function* sheetText<Row>(
   sheet: Sheet<Row>,
   format: ReportFormat,
+  screen?: Screen,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   // What draws pages and workbooks is loaded by who wants one.
   switch (format) {
     case 'table':
-      return yield* tableText(forPeople(sheet));
+      return yield* tableText(forPeople(sheet), screen);
     case 'csv':
       return yield* csvText(sheet);
     case 'json':

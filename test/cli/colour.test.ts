@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { wantsColour } from '../../src/cli/colour.ts';
+import { paper } from '../../src/report/screen.ts';
+import { volleyHere } from '../support/volley.ts';
+
+test('a terminal gets colours, unless NO_COLOR is set or it knows none; a pipe gets none', () => {
+  expect(wantsColour({ TERM: 'xterm-256color' }, true)).toBe(true);
+  expect(wantsColour({ NO_COLOR: '' }, true)).toBe(true);
+  expect(wantsColour({ NO_COLOR: '1' }, true)).toBe(false);
+  expect(wantsColour({ TERM: 'dumb' }, true)).toBe(false);
+  expect(wantsColour({}, false)).toBe(false);
+});
+
+test.each([
+  [['check', 'none.yaml'], paper, false],
+  [['check', 'none.yaml'], { width: 80, colour: true }, true],
+  [['check', 'none.yaml', '--color', 'always'], paper, true],
+  [['--color', 'never', 'check', 'none.yaml'], { width: 80, colour: true }, false],
+  [['--color', 'auto', 'check', 'none.yaml'], { width: 80, colour: true }, true],
+])('%j in a terminal or not has the colours that --color asks for', async (words, screen, coloured) => {
+  const { code, stderr } = await volleyHere(words, { screen });
+  expect(code).toBe(2);
+  expect(stderr.includes('\u001b[31mnone.yaml\u001b[39m: ')).toBe(coloured);
+});
+
+test('--color with another word is refused with those there are', async () => {
+  const { code, stderr } = await volleyHere(['runs', '--color', 'blue']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('expected auto, always, never')]);
+});
