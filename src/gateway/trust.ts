@@ -22,11 +22,14 @@ export function trustIn(answer: Answer, messageId: string | undefined, decode: D
   }
 }
 
-/** Whether this may be the answer to the request itself, though another one came before it. */
+/** The service's own troubles, after which nobody knows whether it took a request; 503 says that it did not. */
+const troubles = [500, 502, 504];
+
+/** Whether this may be the answer to the request itself, saying that it was taken, though another one came before it. */
 function isToASend(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): boolean {
   const decoded = decode(answer.body);
   return (
-    answer.status >= 500 ||
+    troubles.includes(answer.status) ||
     decoded.kind === 'success' ||
     decoded.kind === 'job' ||
     decoded.kind === 'fault' ||
