@@ -29,7 +29,9 @@ const descriptions: Readonly<Record<string, string>> = {
   CSID: 'Fax: the station identifier of the sender. At most 30 characters were seen.',
   RetryAttempts: 'Fax: how often the service tries again, 0 to 5. Calls: how often it calls again.',
   RetryPeriod: 'Fax: minutes between two tries, 0 to 60. Calls: the time between two calls.',
-  SendMode: 'Earlier REST interfaces: Test or Normal.',
+  SendMode:
+    "Test for a simulated send; Normal otherwise. Earlier REST interfaces; rest-2.02 where the account's `allow` has it.",
+  Mode: 'In rest-2.02: another name of SendMode.',
   MessageToPeople: `Played when a person answers; needed. ${spoken}`,
   MessageToAnswerphones: `Played when an answering machine answers. ${spoken}`,
   CallRouteMessageToPeople: `Played to the person who pressed a button of Keypads. ${spoken}`,

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
-import type { Format } from '../domain/message.ts';
+import type { Format, InterfaceName } from '../domain/message.ts';
 import { oneOf } from '../platform/nearest.ts';
+import { isAllowed, isExtendable } from '../wire/allowed-values.ts';
 import { uncarriable } from '../wire/characters.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
 import { isLoopbackHttp } from '../wire/required.ts';
@@ -32,8 +33,7 @@ export function wrongValue(
     wrongLength(field, value) ??
     wrongWireValue(target.interface, field, value) ??
     (field.type === 'url' ? wrongUrl(target, value) : undefined) ??
-    wrongRange(field, value) ??
-    wrongChoice(field, value)
+    wrongUnlessAllowed(target, field, value)
   );
 }
 
@@ -65,6 +65,18 @@ function wrongLength({ limit, source }: FieldDefinition, { length }: string): st
   return `expected at most ${limit} characters, got ${length}.`;
 }
 
+/** What was only observed may be otherwise at the service of this account; its owner knows. */
+function wrongUnlessAllowed(
+  { interface: interfaceName, allow }: CampaignTarget,
+  field: FieldDefinition,
+  value: string,
+): string | undefined {
+  const wrong = wrongRange(field, value) ?? wrongChoice(interfaceName, field, value);
+  if (wrong === undefined || !isExtendable(field)) return wrong;
+  if (isAllowed(allow, field, value)) return undefined;
+  return `${wrong} If your service takes it, say so in the account: allow: { ${field.name}: [${value}] }.`;
+}
+
 function wrongRange({ range }: FieldDefinition, value: string): string | undefined {
   if (!range) return undefined;
   const [minimum, maximum] = range;
@@ -72,8 +84,13 @@ function wrongRange({ range }: FieldDefinition, value: string): string | undefin
   return `expected a whole number from ${minimum} to ${maximum}, got ${value}.`;
 }
 
-function wrongChoice({ values }: FieldDefinition, value: string): string | undefined {
+function wrongChoice(
+  interfaceName: InterfaceName,
+  { name, values }: FieldDefinition,
+  value: string,
+): string | undefined {
   if (!values || values.some((allowed) => allowed.toLowerCase() === value.toLowerCase())) return undefined;
+  if (values.length === 0) return `${interfaceName} is not known to take ${name}, got "${value}".`;
   return `expected ${oneOf(values)}, got "${value}".`;
 }
 

@@ -1,5 +1,6 @@
 import type { Format, InterfaceName } from '../domain/message.ts';
 import type { Rate } from '../domain/rates.ts';
+import type { AllowedValues } from '../wire/allowed-values.ts';
 
 /** How an interface recognises its caller (interface.md, section 5). */
 export type Credentials =
@@ -21,6 +22,8 @@ export type Account = {
   /** Most requests a second, over all workers; null: no limit. */
   readonly requestsPerSecond: number | null;
   readonly recipientsPerSecond: number | null;
+  /** Values of message fields that the service takes beyond those that were observed. */
+  readonly allow?: AllowedValues;
   /** Whether the service can be asked what became of a MessageID. */
   readonly statusLookUp: boolean;
   /** What it is thought to cost: at any time, one at most for each channel and destination. */

@@ -8,6 +8,7 @@ import { readYaml } from '../platform/yaml.ts';
 import { isLoopbackHost } from '../wire/required.ts';
 import { rest2Versions, versionIn } from '../wire/rest-2-paths.ts';
 import type { Account, Credentials } from './account.ts';
+import { allow, allowProblems } from './allowed-values.ts';
 import { rates, ratesTimeZone } from './rates.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
 
@@ -73,6 +74,7 @@ const account = z.strictObject({
     .describe(
       'rest-2.02: whether the service can be asked what became of a MessageID (its status look-up, not in every version). It settles requests in doubt.',
     ),
+  allow,
   rates,
   ratesTimeZone,
 });
@@ -160,6 +162,9 @@ export function readAccount(
     const what = `"statusLookUp": ${written.interface} has no status look-up; leave the line out.`;
     problems.push({ where: where('statusLookUp'), what });
   }
+  problems.push(
+    ...allowProblems(written.allow, written.interface, (path) => locate(['accounts', name, ...path])),
+  );
   const credentials: Credentials =
     written.interface === 'rest-2.02'
       ? { kind: 'authToken', authToken: required('authToken') }
@@ -179,6 +184,7 @@ export function readAccount(
     requestsPerSecond: written.limits.requestsPerSecond ?? null,
     recipientsPerSecond: written.limits.recipientsPerSecond ?? null,
     statusLookUp: written.statusLookUp === 'on',
+    ...(written.allow && { allow: written.allow }),
     rates: written.rates,
     ratesTimeZone: written.ratesTimeZone,
   };

@@ -137,6 +137,8 @@ const rest202Fields: readonly FieldDefinition[] = [
   field('SubAccount', written, account),
   field('Department', written, account),
   field('ChargeCode', written),
+  // Not of interface.md; the one client that was seen calls it Mode. No value is known to be taken.
+  field('SendMode', written, { wireName: 'Mode', values: [], source: 'observed' }),
   ...emailFields,
   ...smsFields,
   field('CharacterConversion', sms, characterConversion),

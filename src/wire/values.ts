@@ -63,7 +63,7 @@ export function isTime(text: string): boolean {
 export function toWireText(interfaceName: InterfaceName, field: FieldDefinition, value: string): string {
   const wrong = wrongWireValue(interfaceName, field, value);
   if (wrong !== undefined) throw new Error(`${field.name}: ${wrong}`);
-  if (interfaceName === 'rest-2.02') return value;
+  if (interfaceName === 'rest-2.02') return asDocumented(field, value);
   switch (field.type) {
     case 'time': {
       const [year, month, day, time] = [
@@ -77,8 +77,13 @@ export function toWireText(interfaceName: InterfaceName, field: FieldDefinition,
     case 'zone':
       return windowsZone(value) ?? value;
     default:
-      return value;
+      return asDocumented(field, value);
   }
+}
+
+/** A value of a closed list in the capitals that the list has: campaigns may write `json` for `JSON`. */
+function asDocumented({ values }: FieldDefinition, value: string): string {
+  return values?.find((known) => known.toLowerCase() === value.toLowerCase()) ?? value;
 }
 
 /** A value as it was received, as the domain has it; what cannot be read stays as it came. */

@@ -202,7 +202,6 @@ describe('a message field', () => {
   });
 
   test.each([
-    ['61', 'expected a whole number from 0 to 60, got 61.'],
     ['-1', 'expected a whole number, got "-1".'],
     ['1.5', 'expected a whole number, got "1.5".'],
     ['often', 'expected a whole number, got "often".'],
@@ -217,9 +216,40 @@ describe('a message field', () => {
     for (const value of ['High', 'high', 'LOW']) {
       expect(() => check(`${fax}  Resolution: ${value}\n`)).not.toThrow();
     }
-    expect(problems(`${fax}  Resolution: fine\n`)).toEqual([
-      'c.yaml:9:15: "message.Resolution": expected Low or High, got "fine".',
-    ]);
+  });
+
+  const rest1 = 'rest-1.04';
+  test.each([
+    [fax, 'Resolution: Fine', {}, 'expected Low or High, got "Fine".'],
+    [fax, 'RetryAttempts: 9', {}, 'expected a whole number from 0 to 5, got 9.'],
+    [fax, 'RetryPeriod: 61', {}, 'expected a whole number from 0 to 60, got 61.'],
+    [tts, 'NumberOfOperators: 0', { interface: rest1 }, 'expected a whole number from 1 to 99999, got 0.'],
+    [tts, 'NumberOfOperators: 100000', { interface: rest1 }, 'from 1 to 99999, got 100000.'],
+    [sms, 'SendMode: Dry', { interface: rest1 }, 'expected Test or Normal, got "Dry".'],
+    [sms, 'SendMode: Test', {}, 'rest-2.02 is not known to take SendMode, got "Test".'],
+  ] as const)(
+    'beyond what was only observed is refused unless the account allows it: %s  %s',
+    (source, field, target, what) => {
+      const [name = '', value = ''] = field.split(': ');
+      const [problem] = problems(`${source}  ${field}\n`, target);
+      expect(problem).toContain(what);
+      expect(problem).toContain(`say so in the account: allow: { ${name}: [${value}] }.`);
+      const allow = { [name]: [value] };
+      expect(() => check(`${source}  ${field}\n`, { ...target, allow })).not.toThrow();
+    },
+  );
+
+  test('that the account allows may be any of a range, and nothing else than it allows', () => {
+    const allow = { RetryAttempts: ['7', '9-12'] };
+    for (const value of [7, 9, 12]) {
+      expect(() => check(`${fax}  RetryAttempts: ${value}\n`, { allow })).not.toThrow();
+    }
+    for (const value of [6, 8, 13]) {
+      expect(problems(`${fax}  RetryAttempts: ${value}\n`, { allow })).toHaveLength(1);
+    }
+    expect(
+      problems(`${sms}  WebhookCallbackFormat: CSV\n`, { allow: { WebhookCallbackFormat: ['CSV'] } }),
+    ).toEqual(['c.yaml:9:26: "message.WebhookCallbackFormat": expected JSON or XML, got "CSV".']);
   });
 
   test('over a certain limit is refused, over an observed one is not', () => {

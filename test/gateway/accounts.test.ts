@@ -154,6 +154,29 @@ describe('${NAME}', () => {
   });
 });
 
+describe('values that the service takes beyond those that were seen', () => {
+  test('are listed by the field, numbers also as ranges', () => {
+    const source = accounts(
+      `${minimal}\nallow: { Resolution: [Fine], RetryAttempts: [7, 9-12], SendMode: [Test] }`,
+    );
+    expect(read(source).allow).toEqual({
+      Resolution: ['Fine'],
+      RetryAttempts: ['7', '9-12'],
+      SendMode: ['Test'],
+    });
+  });
+
+  test.each([
+    ['Resolutoin: [Fine]', 'no field of rest-2.02 whose values can be allowed. Did you mean "Resolution"?'],
+    ['WebhookCallbackFormat: [CSV]', 'no field of rest-2.02 whose values can be allowed.'],
+    ['RetryPeriod: [long]', 'expected a whole number such as 9, or a range such as 6-9, got "long".'],
+    ['RetryPeriod: [9-6]', 'expected a whole number such as 9, or a range such as 6-9, got "9-6".'],
+    ['RetryPeriod: []', 'expected at least one value'],
+  ])('cannot be { %s }', (allow, problem) => {
+    expect(problems(accounts(`${minimal}\nallow: { ${allow} }`))).toEqual([expect.stringContaining(problem)]);
+  });
+});
+
 describe('the rate card', () => {
   const withRates = (...rates: readonly string[]): string =>
     accounts([minimal, 'rates:', ...rates.map((rate) => `  - { ${rate} }`)].join('\n'));

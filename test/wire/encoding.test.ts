@@ -71,6 +71,21 @@ describe('version 2.02', () => {
     );
   });
 
+  test('writes a value of a closed list in the capitals of the document, and any other as it came', () => {
+    const fields = { Message: 'x', WebhookCallbackFormat: 'json', SendMode: 'Test' };
+    expect(encode(rest202Json, { ...sms, fields, files: [] }).body).toContain(
+      '"WebhookCallbackFormat":"JSON","Mode":"Test"',
+    );
+    const fax = { Message: 'x', Resolution: 'hIGH' };
+    expect(encode(rest202Xml, { ...sms, channel: 'fax', fields: fax }).body).toContain(
+      '<Resolution>High</Resolution>',
+    );
+    const fine = { Message: 'x', Resolution: 'fine' };
+    expect(encode(rest202Xml, { ...sms, channel: 'fax', fields: fine }).body).toContain(
+      '<Resolution>fine</Resolution>',
+    );
+  });
+
   test('in XML, with both headers, one root element a channel and no space in FirstName', () => {
     const { to, headers, body } = encode(rest202Xml, sms);
     expect(to).toBe('POST /api/v2.02/send/sms');

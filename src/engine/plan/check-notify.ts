@@ -63,7 +63,7 @@ function mailProblems(
   account: Account,
   at: (...path: readonly (string | number)[]) => string,
 ): Problem[] {
-  const { interface: interfaceName, format } = account;
+  const { interface: interfaceName, format, allow } = account;
   if (!channelsOf(interfaceName).includes('email')) {
     const what = `Account "${account.name}" cannot send e-mail: ${interfaceName} has no channel "email". Name another one in "account".`;
     return [{ where: at(email.account === undefined ? 'to' : 'account'), what }];
@@ -75,7 +75,7 @@ function mailProblems(
       ? [{ where: at('to', place), what: `"${written}": ${read.detail}.` }]
       : [];
   });
-  const target = { interface: interfaceName, format, loopback: false };
+  const target = { interface: interfaceName, format, loopback: false, ...(allow && { allow }) };
   const known = messageFields(interfaceName, 'email');
   const fields = setFields(email).flatMap(([name, value]) => {
     const field = known.find((each) => each.name === name);

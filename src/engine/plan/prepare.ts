@@ -169,8 +169,13 @@ async function prepareContacts(
   };
 }
 
-function targetOf({ interface: interfaceName, format, baseUrl }: Account): CampaignTarget {
-  return { interface: interfaceName, format, loopback: isLoopbackHost(new URL(baseUrl).hostname) };
+function targetOf({ interface: interfaceName, format, baseUrl, allow }: Account): CampaignTarget {
+  return {
+    interface: interfaceName,
+    format,
+    loopback: isLoopbackHost(new URL(baseUrl).hostname),
+    ...(allow && { allow }),
+  };
 }
 
 /** @throws InputError when the accounts file or the account is faulty */

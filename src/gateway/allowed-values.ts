@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { InterfaceName } from '../domain/message.ts';
+import type { Problem } from '../domain/problems.ts';
+import { nearest } from '../platform/nearest.ts';
+import { text } from '../platform/scalars.ts';
+import { type AllowedValues, extendableFields, wrongAllowedValue } from '../wire/allowed-values.ts';
+
+/** `allow` of an account. */
+export const allow = z
+  .record(z.string(), z.array(text).min(1, 'expected at least one value'))
+  .optional()
+  .describe(
+    'Values of message fields that this service takes beyond those that were seen, by the name of the field, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. Campaigns are refused others.',
+  );
+
+/** Fields that the interface does not have, or of which nothing is only observed, and entries that are no values. */
+export function allowProblems(
+  allowed: AllowedValues | undefined,
+  interfaceName: InterfaceName,
+  at: (path: readonly (string | number)[]) => string,
+): Problem[] {
+  const known = extendableFields(interfaceName);
+  return Object.entries(allowed ?? {}).flatMap(([name, entries]) => {
+    const field = known.find((each) => each.name === name);
+    if (field === undefined) {
+      const names = known.map((each) => each.name);
+      const what = `"allow.${name}": no field of ${interfaceName} whose values can be allowed.${nearest(name, names)} Those are ${names.join(', ')}.`;
+      return [{ where: at(['allow', name]), what }];
+    }
+    return entries.flatMap((entry, index) => {
+      const wrong = wrongAllowedValue(field, entry);
+      return wrong === undefined
+        ? []
+        : [{ where: at(['allow', name, index]), what: `"allow.${name}": ${wrong}.` }];
+    });
+  });
+}

@@ -1,0 +1,44 @@
+import type { InterfaceName } from '../domain/message.ts';
+import { channelsOf, type FieldDefinition, messageFields } from './fields.ts';
+
+/**
+ * Values that an account's service takes beyond those that were observed (observed.md, "Ranges and values"), by the name
+ * of the field. An entry for a whole number may be a range, such as `6-9`.
+ */
+export type AllowedValues = Readonly<Record<string, readonly string[]>>;
+
+/** Whether what is known of a field's values was only observed, so that another service may take others. */
+export function isExtendable({ values, range, source }: FieldDefinition): boolean {
+  return source === 'observed' && (values !== undefined || range !== undefined);
+}
+
+/** The fields of an interface whose values can be allowed, over all its channels. */
+export function extendableFields(interfaceName: InterfaceName): readonly FieldDefinition[] {
+  const fields = channelsOf(interfaceName).flatMap((channel) => messageFields(interfaceName, channel));
+  return fields.filter(
+    (field, index) => isExtendable(field) && fields.findIndex(({ name }) => name === field.name) === index,
+  );
+}
+
+const rangePattern = /^(\d{1,9})\s*-\s*(\d{1,9})$/;
+
+/** What is wrong with an entry for a field; undefined when nothing is. */
+export function wrongAllowedValue({ type }: FieldDefinition, entry: string): string | undefined {
+  if (type !== 'integer' || /^\d{1,9}$/.test(entry)) return undefined;
+  const [, from, to] = rangePattern.exec(entry) ?? [];
+  if (from !== undefined && Number(from) <= Number(to)) return undefined;
+  return `expected a whole number such as 9, or a range such as 6-9, got "${entry}"`;
+}
+
+export function isAllowed(
+  allowed: AllowedValues | undefined,
+  { name, type }: FieldDefinition,
+  value: string,
+): boolean {
+  const entries = allowed !== undefined && Object.hasOwn(allowed, name) ? (allowed[name] ?? []) : [];
+  if (type !== 'integer') return entries.some((entry) => entry.toLowerCase() === value.toLowerCase());
+  return entries.some((entry) => {
+    const [, from = entry, to = entry] = rangePattern.exec(entry) ?? [];
+    return Number(from) <= Number(value) && Number(value) <= Number(to);
+  });
+}
