@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { priorities } from '../domain/runs.ts';
-import { percentage, wholeNumber } from '../platform/scalars.ts';
+import { duration, percentage, wholeNumber } from '../platform/scalars.ts';
 
 const failFast = z
   .strictObject({
@@ -28,8 +28,13 @@ export const dispatch = z
         'Which runs go first. While a more urgent run of the same account has something to send, the others wait: they finish what is on its way, and go on when it is done.',
       ),
     retries: wholeNumber(0, 20, 5).describe(
-      'Most repeats of a request that provably never reached the service, or that it asked to repeat.',
+      'Most repeats of a request that provably never reached the service, or that it asked to repeat, while the service answers others.',
     ),
+    giveUpAfter: duration
+      .prefault('1h')
+      .describe(
+        'How long the run waits while the service refuses every request of the account (503, 429, no connection). One request tries it now and then, and retries are not spent. After that time the run pauses; it can be resumed. `0s`: the run does not wait, and requests fail when their retries are spent.',
+      ),
     onUnknown: z
       .enum(['hold', 'resend'])
       .default('hold')

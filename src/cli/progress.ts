@@ -2,6 +2,7 @@ import { createLogUpdate } from 'log-update';
 import type { RunProgress } from '../engine/dispatch/execute-run.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { printable } from '../report/printable.ts';
+import { refusalText } from '../report/refusal.ts';
 import { toSeconds } from '../report/time.ts';
 import type { Shell } from './shell.ts';
 
@@ -74,13 +75,16 @@ export function startRunProgress(
   const line = startProgressLine(shell);
   let began: number | undefined;
   let watch: RunWatch | undefined;
-  /** The opening that the last line was of. */
+  /** The opening, or the trouble of the service, that the last line was of. */
   let waitedFor: number | undefined;
   let startedAt = shell.now().getTime();
-  /** When all was last seen to wait for a window: that time says nothing of how fast it goes. */
+  /** When all was last seen to wait: that time says nothing of how fast it goes. */
   let waitsSince: number | undefined;
 
-  const text = ({ settled, total, notAccepted, overtaken, opensAt }: RunWatch): string => {
+  const text = ({ settled, total, notAccepted, overtaken, opensAt, refusal }: RunWatch): string => {
+    if (refusal !== null) {
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${refusalText(refusal)}; one request tries it now and then`;
+    }
     if (opensAt !== null) {
       const time = toSeconds(opensAt).slice(0, 16);
       return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next sending window opens at ${time} UTC`;
@@ -104,12 +108,13 @@ export function startRunProgress(
       began ??= now.settled;
       watch = now;
       const time = shell.now().getTime();
-      if (waitsSince !== undefined && now.opensAt !== null) startedAt += time - waitsSince;
-      waitsSince = now.opensAt === null ? undefined : time;
+      const waitsFor = now.opensAt?.getTime() ?? now.refusal?.since.getTime();
+      if (waitsSince !== undefined && waitsFor !== undefined) startedAt += time - waitsSince;
+      waitsSince = waitsFor === undefined ? undefined : time;
       // A night of waiting is one line in a log.
-      if (now.opensAt === null) line.show(() => text(now));
-      else if (now.opensAt.getTime() !== waitedFor) line.turn(text(now));
-      waitedFor = now.opensAt?.getTime();
+      if (waitsFor === undefined) line.show(() => text(now));
+      else if (waitsFor !== waitedFor) line.turn(text(now));
+      waitedFor = waitsFor;
     },
     onLost: (error) => {
       line.turn(

@@ -52,6 +52,7 @@ test('a run that was planned before the newer keys holds its doubts, keeps what 
     concurrency: 4,
     retries: 3,
     bisect: false,
+    giveUpAfter: 3_600_000,
     failFast: undefined,
   });
 });

@@ -15,7 +15,7 @@ afterAll(() => runs.close());
 
 const requests = 300;
 
-/** So many refusals in a row that no request in flight has retries enough. */
+/** So many refusals in a row that no request in flight has retries enough: the run waits until they are over. */
 const storm = { every: 150, length: 30 };
 const busy = faults.refuseWith('503 Service Unavailable');
 

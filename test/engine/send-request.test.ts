@@ -35,6 +35,7 @@ async function send(
     patience: openPatience({ onLost: () => {}, onBack: () => {} }, context.ledger, never),
     gateway: { ...gateway, ...(judge && { judge: judge(gateway) }) },
     limiter: openRateLimiter(context, anAccount()),
+    breaker: undefined,
     run: 'run',
     slice: 1,
     owner: '00000000-0000-4000-8000-000000000000',
@@ -47,7 +48,7 @@ async function send(
     cutOff: never,
     ...changes,
   };
-  return await sendRequest(sender, claimed, new Map());
+  return await sendRequest(sender, claimed, new Map(), false);
 }
 
 test('a ledger that is away when it is asked whether the slice is still held is waited for', async () => {

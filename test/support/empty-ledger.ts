@@ -12,7 +12,7 @@ const tables = [
     'inbox_queue',
     'inbox_batches',
   ],
-  ...['jobs', 'suppressions', 'removed_suppressions', 'rate_limits'],
+  ...['jobs', 'suppressions', 'removed_suppressions', 'rate_limits', 'account_breakers'],
   ...['billing_changes', 'billing_openings', 'billing_closings'],
 ];
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
+import { refusalNow } from '../../report/refusal.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
@@ -19,10 +20,11 @@ export function define(command: Command, shell: Shell): void {
           shell.print(JSON.stringify(status));
           return;
         }
-        const { reason, overtakenBy } = status;
+        const { reason, overtakenBy, refusal } = status;
         shell.print(runSummaryText(status, shell.screen));
         if (reason) shell.print(`  because     ${printable(reason)}`);
         if (overtakenBy) shell.print(`  waits       for run ${overtakenBy}, which is more urgent`);
+        if (refusal) shell.print(`  waits       because ${refusalNow(refusal)}`);
         for (const line of notificationLines(status.notifications)) shell.print(line);
       });
     });

@@ -1,6 +1,7 @@
 import type { Account } from '../../gateway/account.ts';
 import { type Gateway, openGateway } from '../../gateway/gateway.ts';
 import type { EngineContext } from '../context.ts';
+import { type AccountBreaker, openAccountBreaker } from './account-breaker.ts';
 import { type Observer, observedGateway, observedLimiter } from './observer.ts';
 import { openRateLimiter, type RateLimiter } from './rate-limit.ts';
 
@@ -9,12 +10,15 @@ export type AccountDesk = {
   readonly account: Account;
   readonly gateway: Gateway;
   readonly limiter: RateLimiter;
+  readonly breaker: AccountBreaker;
 };
 
 export type AccountDesks = {
   /** @throws InputError for an account that this process does not have; it is `unknown` from then on */
   readonly open: (name: string) => Promise<AccountDesk>;
   readonly unknown: () => readonly string[];
+  /** Learns which services other workers found to refuse everything, or to answer again. */
+  readonly lookAtBreakers: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -32,6 +36,7 @@ export function openAccountDesks(
       account,
       gateway: observedGateway(openGateway(account), account.name, observer),
       limiter: observedLimiter(openRateLimiter(context, account), account.name, observer, context.monotonic),
+      breaker: openAccountBreaker(context, account),
     };
   }
 
@@ -46,6 +51,9 @@ export function openAccountDesks(
       return desk;
     },
     unknown: () => [...unknown],
+    async lookAtBreakers() {
+      for (const desk of desks.values()) await (await desk.catch(() => undefined))?.breaker.look();
+    },
     async close() {
       const opened = await Promise.allSettled(desks.values());
       await Promise.all(

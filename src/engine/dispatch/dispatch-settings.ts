@@ -11,6 +11,7 @@ const frozenDefinition = z.object({
     concurrency: z.number(),
     priority: z.enum(priorities).default('normal'),
     retries: z.number(),
+    giveUpAfter: z.number().default(3_600_000),
     onUnknown: z.enum(['hold', 'resend']).default('hold'),
     resends: z.number().default(0),
     onRejected: z.enum(['keep', 'bisect']).default('keep'),
@@ -34,6 +35,8 @@ export type DispatchSettings = {
   /** Requests in flight in one slice. */
   readonly concurrency: number;
   readonly retries: number;
+  /** How long the run waits for a service that refuses everything (milliseconds); 0: not at all. */
+  readonly giveUpAfter: number;
   readonly bisect: boolean;
   readonly failFast: FailFast | undefined;
 };
@@ -69,6 +72,7 @@ export function dispatchSettings(run: string, account: Limits, definition: unkno
     },
     concurrency: Math.min(share, dispatch.concurrency),
     retries: dispatch.retries,
+    giveUpAfter: dispatch.giveUpAfter,
     bisect: dispatch.onRejected === 'bisect',
     failFast: dispatch.failFast,
   };

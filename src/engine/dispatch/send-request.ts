@@ -1,65 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
-import type { Channel, SendRequest } from '../../domain/message.ts';
-import type { Evidence } from '../../gateway/evidence.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
 import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
-import type { Verdict } from '../../gateway/verdict.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim.ts';
 import { startNextAttempt } from '../../ledger/requests/retry.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
-import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
+import type { AccountBreaker } from './account-breaker.ts';
+import { type Attempt, type Attempting, attempt, describe, type Outcome } from './attempt.ts';
 import type { Patience } from './patience.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { longestRetryAfter, retryWait } from './retry-wait.ts';
-import { type FileContents, toSendRequest } from './run-files.ts';
+import type { FileContents } from './run-files.ts';
+import { type SettledBy, settlementOf } from './settlement-of.ts';
 
 /** Everything that is the same for all requests of a slice. */
-export type Sender = {
-  readonly context: EngineContext;
-  readonly patience: Patience;
-  readonly gateway: Gateway;
-  /** Each attempt counts. */
-  readonly limiter: RateLimiter;
-  readonly run: string;
-  readonly slice: number;
-  readonly owner: string;
-  readonly channel: Channel;
-  readonly retries: number;
-  /** Whether a rejected request of several recipients is divided. */
-  readonly bisect: boolean;
-  /** Whether the slice is still held; asked right before a request leaves. */
-  readonly stillHeld: () => Promise<boolean>;
-  /** Whether the window of the slice is open; asked right before a request leaves. */
-  readonly mayLeave: () => boolean;
-  /** Ends waits between attempts; a request that is on its way is not cut off by it. */
-  readonly stop: AbortSignal;
-  /** Gives up on answers that have not come: the process has to end. */
-  readonly cutOff: AbortSignal;
-};
-
-/** A verdict, or that the interface cannot express the request, so that no byte of it left. */
-type Outcome = Verdict | { readonly kind: 'unsendable'; readonly reason: string };
-
-type Attempt = {
-  readonly number: number;
-  readonly outcome: Outcome;
-  readonly httpStatus: number | null;
-  readonly finishedAt: Date;
-};
+export type Sender = Attempting &
+  SettledBy & {
+    readonly patience: Patience;
+    /** Each attempt counts. */
+    readonly limiter: RateLimiter;
+    /** Undefined for a run that does not wait while the service refuses everything. */
+    readonly breaker: AccountBreaker | undefined;
+    readonly retries: number;
+    /** Whether the slice is still held; asked right before a request leaves. */
+    readonly stillHeld: () => Promise<boolean>;
+    /** Whether the window of the slice is open; asked right before a request leaves. */
+    readonly mayLeave: () => boolean;
+    /** Ends waits between attempts; a request that is on its way is not cut off by it. */
+    readonly stop: AbortSignal;
+  };
 
 /**
  * Sends a claimed request until it is settled: again with the same MessageID where the service provably did not take
  * it, never otherwise.
  *
  * @param contents of the files the request refers to
+ * @param probe whether it is the one that tries a service that refused everything
  * @returns undefined when another owner has settled the request meanwhile
  */
 export async function sendRequest(
   sender: Sender,
   claimed: ClaimedRequest,
   contents: FileContents,
+  probe: boolean,
 ): Promise<Settlement | undefined> {
   const { context, patience, stop, retries } = sender;
   // Kept outside p-retry, which drops an answer that comes after its signal was aborted.
@@ -67,28 +50,16 @@ export async function sendRequest(
   /** The attempt that is written in the ledger. */
   let written = claimed.attempt;
   let owned = true;
-  let held = true;
-  let shut = false;
+  /** Why the attempt that is written was not made. */
+  let unsent: string | undefined;
   /** What went wrong in our own house, which p-retry drops too; then nobody can say that no byte has left. */
   let failure: { readonly error: unknown } | undefined;
 
   const tryOnce = async (): Promise<void> => {
     if (last) {
-      const { number, httpStatus, outcome, finishedAt } = last;
-      owned = await patience.persist(() =>
-        startNextAttempt(context.ledger.pool, {
-          run: sender.run,
-          owner: sender.owner,
-          request: claimed.request,
-          attempt: number,
-          httpStatus,
-          detail: describe(outcome) ?? '',
-          finishedAt,
-          now: context.now(),
-        }),
-      );
+      owned = await writeNextAttempt(sender, claimed, last);
       if (!owned) return;
-      written = number + 1;
+      written = last.number + 1;
       pass('next attempt', sender.run, claimed.request);
       // Nobody waits for the rate while `sending`; those to come wait the longer.
       const recipients = claimed.destinations.length;
@@ -96,23 +67,27 @@ export async function sendRequest(
     }
     // What is answered while the ledger is away would be in doubt if this process had to end.
     await patience.back(stop);
-    held = await patience.persist(sender.stillHeld);
-    if (!held || stop.aborted) return;
-    shut = !sender.mayLeave();
-    if (shut) return;
+    unsent = await whyNotToSend(sender, probe);
+    if (unsent !== undefined) return;
     last = await attempt(sender, claimed, contents, written);
+    await patience.persist(() => tellBreaker(sender, last?.outcome, probe));
   };
 
   const tryAndTell = async (): Promise<void> => {
+    // One that waited for its next attempt while the service began to refuse everything is given back as it is.
+    if (last && isBarred(sender)) return;
     try {
       await tryOnce();
     } catch (error) {
       failure = { error };
       throw error;
     }
-    if (owned && held && !shut && last?.outcome.kind === 'retry') throw new RetryNeeded();
+    if (owned && unsent === undefined && last?.outcome.kind === 'retry' && !isBarred(sender)) {
+      throw new RetryNeeded();
+    }
   };
 
+  let retriesSpent = false;
   try {
     await pRetry(tryAndTell, {
       retries,
@@ -121,128 +96,88 @@ export async function sendRequest(
       signal: stop,
       onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
         if (error instanceof RetryNeeded && retriesLeft > 0)
-          await waitAfter(attemptNumber, last?.outcome, context, stop);
+          await waitAfter(attemptNumber, last?.outcome, sender);
       },
       shouldRetry: ({ error }) => error instanceof RetryNeeded,
     });
   } catch (error) {
     if (!(error instanceof RetryNeeded) && !stop.aborted) throw error;
+    retriesSpent = !stop.aborted;
   }
+  if (probe && last === undefined) await patience.persist(async () => sender.breaker?.notTried());
   if (failure) throw failure.error;
   if (!owned) return undefined;
-  if (!held) {
-    const { run, slice, owner } = sender;
-    const detail = "not sent, because its slice may be another worker's by now";
-    return { run, slice, owner, request: claimed.request, ...released(written, detail, context.now()) };
-  }
-  if (shut) {
-    const { run, slice, owner } = sender;
-    const detail = 'not sent, because its window had shut';
-    return { run, slice, owner, request: claimed.request, ...released(written, detail, context.now()) };
-  }
-  return settlementOf(sender, claimed, written, last, context.now());
+  const end = { written, last, unsent: unsent ?? 'stopped before it was sent', retriesSpent };
+  return settlementOf(sender, claimed, { ...end, now: context.now() });
 }
 
 class RetryNeeded extends Error {}
 
-async function attempt(
-  { gateway, context, run, channel, cutOff }: Sender,
-  claimed: ClaimedRequest,
-  contents: FileContents,
-  number: number,
-): Promise<Attempt> {
-  pass('sending', run, claimed.request);
-  const exchange = startExchange(gateway, () => toSendRequest(channel, claimed, contents), cutOff);
-  if (exchange.kind === 'unsendable') {
-    return { number, outcome: exchange, httpStatus: null, finishedAt: context.now() };
-  }
-  const evidence = await exchange.evidence;
-  pass('answered', run, claimed.request);
-  return {
-    number,
-    outcome: gateway.judge(evidence, claimed.messageId),
-    httpStatus: evidence.kind === 'not_sent' ? null : (evidence.status ?? null),
-    finishedAt: context.now(),
-  };
+/** Whether the service refuses everything, so that only what tries it again may leave. */
+function isBarred({ breaker }: Sender): boolean {
+  return breaker?.isOpen() === true;
 }
 
-type Exchange =
-  | { readonly kind: 'started'; readonly evidence: Promise<Evidence> }
-  | { readonly kind: 'unsendable'; readonly reason: string };
+async function whyNotToSend(sender: Sender, probe: boolean): Promise<string | undefined> {
+  if (!(await sender.patience.persist(sender.stillHeld))) {
+    return "not sent, because its slice may be another worker's by now";
+  }
+  if (sender.stop.aborted) return 'stopped before it was sent';
+  if (!sender.mayLeave()) return 'not sent, because its window had shut';
+  if (!probe && isBarred(sender)) return 'not sent, because the service refuses everything';
+  return undefined;
+}
 
-/** Both throw before any byte leaves: for a file that is missing, and a request that the interface cannot express. */
-function startExchange(gateway: Gateway, make: () => SendRequest, cutOff: AbortSignal): Exchange {
-  try {
-    return { kind: 'started', evidence: gateway.send(make(), cutOff) };
-  } catch (error) {
-    return { kind: 'unsendable', reason: error instanceof Error ? error.message : String(error) };
+/** @returns false when this owner no longer holds the request */
+async function writeNextAttempt(
+  { context, patience, run, owner }: Sender,
+  { request }: ClaimedRequest,
+  { number, httpStatus, outcome, finishedAt }: Attempt,
+): Promise<boolean> {
+  return patience.persist(() =>
+    startNextAttempt(context.ledger.pool, {
+      ...{ run, owner, request, attempt: number, httpStatus, finishedAt },
+      detail: describe(outcome) ?? '',
+      now: context.now(),
+    }),
+  );
+}
+
+/** What an outcome says of the service, for all requests of the account. */
+async function tellBreaker(
+  { breaker, context }: Sender,
+  outcome: Outcome | undefined,
+  probe: boolean,
+): Promise<void> {
+  switch (outcome?.kind) {
+    case 'accepted':
+    case 'rejected':
+    case 'unauthorized':
+      return breaker?.answered(probe);
+    case 'retry': {
+      const asked = retryAfterMilliseconds(outcome.wait, context.now(), longestRetryAfter);
+      return breaker?.refused({ reason: outcome.reason, asked, probe });
+    }
+    case 'in_doubt':
+      // A service that does not answer is as good a reason to wait as one that refuses; by itself it opens nothing.
+      if (probe) await breaker?.refused({ reason: outcome.reason, asked: undefined, probe });
+      return;
+    case 'unsendable':
+      if (probe) await breaker?.notTried();
+      return;
+    case undefined:
+      return;
   }
 }
 
-/** @returns early when `stop` is aborted */
+/** @returns early when it is to stop, or the service is found to refuse everything */
 async function waitAfter(
   attempt: number,
   outcome: Outcome | undefined,
-  { now, random }: EngineContext,
-  stop: AbortSignal,
+  { context: { now, random }, stop, breaker }: Sender,
 ): Promise<void> {
   const text = outcome?.kind === 'retry' ? outcome.wait : undefined;
   const asked = retryAfterMilliseconds(text, now(), longestRetryAfter);
-  await sleep(retryWait(attempt, asked, random()), undefined, { signal: stop }).catch(() => undefined);
-}
-
-/**
- * What the request becomes after its last attempt.
- *
- * @param written the last attempt that is written in the ledger; it may not have been made
- */
-function settlementOf(
-  { run, slice, owner, bisect, stop }: Sender,
-  claimed: ClaimedRequest,
-  written: number,
-  last: Attempt | undefined,
-  now: Date,
-): Settlement {
-  const { request } = claimed;
-  const held = { run, slice, owner, request };
-  // Of an attempt that was not made, no byte has left.
-  if (last?.number !== written) return { ...held, ...released(written, 'stopped before it was sent', now) };
-  const { outcome, number, httpStatus, finishedAt } = last;
-  const settlement = { ...held, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
-  switch (outcome.kind) {
-    case 'accepted':
-      return { ...settlement, state: 'accepted', ...(outcome.job === undefined ? {} : { job: outcome.job }) };
-    case 'in_doubt':
-      return { ...settlement, state: 'in_doubt' };
-    case 'rejected':
-      return { ...settlement, state: 'rejected', divide: bisect && claimed.destinations.length > 1 };
-    case 'unauthorized':
-      return { ...settlement, state: 'planned', verdict: 'unauthorized' };
-    case 'unsendable':
-      return { ...settlement, state: 'failed' };
-    case 'retry':
-      return stop.aborted
-        ? { ...settlement, state: 'planned', verdict: 'released' }
-        : { ...settlement, state: 'failed' };
-  }
-}
-
-/** Back to `planned`, with no byte of the attempt sent. */
-export function released(attempt: number, detail: string, finishedAt: Date) {
-  return { attempt, finishedAt, httpStatus: null, detail, state: 'planned', verdict: 'released' } as const;
-}
-
-/** What is kept of an outcome: the service's own words, or what went wrong. */
-function describe(outcome: Outcome): string | null {
-  switch (outcome.kind) {
-    case 'accepted':
-      return outcome.job === undefined ? null : `job ${outcome.job}`;
-    case 'rejected':
-    case 'unauthorized':
-      return outcome.words.join('; ');
-    case 'unsendable':
-    case 'retry':
-    case 'in_doubt':
-      return outcome.reason;
-  }
+  const signal = breaker ? AbortSignal.any([stop, breaker.opening()]) : stop;
+  await sleep(retryWait(attempt, asked, random()), undefined, { signal }).catch(() => undefined);
 }

@@ -1,11 +1,13 @@
 import type { WindowGate } from '../../campaign/window-gate.ts';
 import type { Account } from '../../gateway/account.ts';
+import { findRefusedFor } from '../../ledger/limits/breaker.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import type { HeldSlice } from '../../ledger/slices/acquire.ts';
 import { doubtsSlice } from '../../ledger/slices/plan.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { shutWindow } from '../../ledger/slices/windows.ts';
+import { durationText } from '../../platform/scalars.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountDesk } from './account-desk.ts';
 import type { Claimer } from './claimer.ts';
@@ -71,7 +73,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       const { plan, policy } = dispatchSettings(run, account, definition);
       return [plan, policy];
     },
-    async work(holding, { account, gateway, limiter }, stop) {
+    async work(holding, { account, gateway, limiter, breaker }, stop) {
       const { slice } = holding;
       const settings = dispatchSettings(slice.run, account, slice.definition);
       if (slice.slice === doubtsSlice) {
@@ -101,6 +103,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
           patience,
           gateway,
           limiter,
+          breaker: settings.giveUpAfter === 0 ? undefined : breaker,
           stop,
           cutOff,
           run: slice.run,
@@ -117,6 +120,16 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
         onRefused: (words) => {
           const reason = `the service refused the credential of account "${account.name}": ${words}`;
           pausing = pause(slice.run, reason);
+        },
+        givesUp: async () => {
+          const refused = await findRefusedFor(pool, slice.run);
+          if (!refused || refused.milliseconds < settings.giveUpAfter) return false;
+          const time = durationText(settings.giveUpAfter);
+          await pause(
+            slice.run,
+            `the service of account "${account.name}" has refused everything for ${time}: ${refused.reason}`,
+          );
+          return true;
         },
       });
       // The slice is given up only after that, or it would be taken again.

@@ -11,7 +11,8 @@ import type { Holding } from './holding.ts';
 import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
-import { released, type Sender, sendRequest } from './send-request.ts';
+import { type Sender, sendRequest } from './send-request.ts';
+import { released } from './settlement-of.ts';
 
 export type SliceWork = {
   readonly holding: Holding;
@@ -26,6 +27,8 @@ export type SliceWork = {
   readonly onSettled: (claimed: ClaimedRequest, state: Settlement['state']) => void;
   /** The service refused the credential, in its own words. */
   readonly onRefused: (words: string) => void;
+  /** Whether the run is to wait no longer for a service that refuses everything. */
+  readonly givesUp: () => Promise<boolean>;
 };
 
 /** How long requests are left alone that another transaction is changing (milliseconds). */
@@ -63,11 +66,11 @@ export async function workSlice(work: SliceWork): Promise<void> {
   };
   let from = slice.first;
 
-  const handle = async (claimed: ClaimedRequest, contents: FileContents): Promise<void> => {
+  const handle = async (claimed: ClaimedRequest, contents: FileContents, probe: boolean): Promise<void> => {
     try {
       const settlement = await inFlight(() => {
         lookForRoom();
-        return sendRequest(sender, claimed, contents);
+        return sendRequest(sender, claimed, contents, probe);
       });
       if (settlement && (await work.recorder.record(settlement))) work.onSettled(claimed, settlement.state);
       known.delete(claimed.request);
@@ -100,12 +103,15 @@ export async function workSlice(work: SliceWork): Promise<void> {
         from = left;
         continue;
       }
+      const entry = await mayEnter(work, stop);
+      if (entry === 'no') break;
+      const probe = entry === 'probe';
       // What is not there is not waited for: at a low rate, a slice would end late.
-      const wanted = Math.min(concurrency, slice.last - from + 1);
+      const wanted = probe ? 1 : Math.min(concurrency, slice.last - from + 1);
       const admitted = await patience.persist(() => limiter.admit(wanted, stop), stop);
-      if (admitted === 0) break;
-      if (!sender.mayLeave()) {
+      if (admitted === 0 || !sender.mayLeave()) {
         await patience.persist(() => limiter.spend({ admitted, claimed: 0, recipients: 0 }));
+        if (probe) await patience.persist(async () => sender.breaker?.notTried());
         break;
       }
       const { claimed, cancelled } = await claimPatiently(work, from, admitted, [...known.keys()], onUnheard);
@@ -114,7 +120,8 @@ export async function workSlice(work: SliceWork): Promise<void> {
       const highest = Math.max(0, ...[...claimed, ...cancelled].map(({ request }) => request));
       from = highest === 0 ? slice.last + 1 : highest + 1;
       const contents = await loadOrRelease(work, claimed);
-      for (const request of claimed) known.set(request.request, handle(request, contents));
+      if (probe && claimed.length === 0) await patience.persist(async () => sender.breaker?.notTried());
+      for (const request of claimed) known.set(request.request, handle(request, contents, probe));
     }
   } finally {
     await Promise.all(known.values());
@@ -122,6 +129,23 @@ export async function workSlice(work: SliceWork): Promise<void> {
   if (failure) throw failure.error;
   // What Postgres committed after the last look, on a connection that was lost, is `sending`, and is planned again.
   if (unheard) await patience.persist(() => takeBack(work, []));
+}
+
+/** Waits while the service refuses everything. @returns `probe`: one request may try it again */
+async function mayEnter(
+  { sender, patience, givesUp }: SliceWork,
+  stop: AbortSignal,
+): Promise<'all' | 'probe' | 'no'> {
+  while (!stop.aborted) {
+    const { breaker } = sender;
+    if (!breaker) return 'all';
+    const entry = await patience.persist(breaker.enter);
+    if (typeof entry === 'string') return entry;
+    const signal = AbortSignal.any([stop, breaker.change()]);
+    if (!sender.mayLeave() || (await patience.persist(givesUp))) return 'no';
+    await sleep(entry, undefined, { signal }).catch(() => undefined);
+  }
+  return 'no';
 }
 
 /** A claim that was committed though its answer was lost is taken back before it is tried again. */

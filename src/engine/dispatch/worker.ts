@@ -10,6 +10,7 @@ import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
+import type { AccountBreaker } from './account-breaker.ts';
 import { openAccountDesks } from './account-desk.ts';
 import { openBell } from './bell.ts';
 import { openClaimer } from './claimer.ts';
@@ -50,7 +51,12 @@ const mostUrgent = 2;
 const idleLook = 1_000;
 
 /** A slice in hand, and what ends its claims. */
-type InHand = { readonly holding: Holding; readonly halt: AbortController; readonly done: Promise<void> };
+type InHand = {
+  readonly holding: Holding;
+  readonly halt: AbortController;
+  readonly done: Promise<void>;
+  readonly breaker: AccountBreaker;
+};
 
 /**
  * Takes slices from the queue and works them, until it is stopped. Everything it needs to know of other workers is in the
@@ -78,9 +84,12 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const desk = openSliceDesk({ ...tools, observer, cutOff: options.cutOff });
   const inHand = new Set<InHand>();
 
+  /** Those that wait for a service that refuses everything take no place from other accounts. */
+  const busy = (): number => [...inHand].filter(({ breaker }) => !breaker.isOpen()).length;
+
   async function takeSlices(): Promise<void> {
     while (!stop.aborted) {
-      const taken = inHand.size < mostHeld + mostUrgent && (await takeOne());
+      const taken = busy() < mostHeld + mostUrgent && (await takeOne());
       if (!taken) await bell.wait(idleLook, stop);
       // Whoever has slices lets others go first.
       else if (inHand.size > 1) await sleep(5 * inHand.size);
@@ -95,7 +104,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
       unheard = true;
       return acquireSlice(queue, pool, {
         ...{ worker, owner, ignoredAccounts: accounts.unknown(), now },
-        leastPriority: inHand.size < mostHeld ? 'bulk' : 'urgent',
+        leastPriority: busy() < mostHeld ? 'bulk' : 'urgent',
       });
     });
     if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
@@ -130,7 +139,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
         inHand.delete(item);
         bell.ring();
       });
-    const item = { holding, halt, done };
+    const item = { holding, halt, done, breaker: account.breaker };
     inHand.add(item);
   }
 
@@ -175,6 +184,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const duties = keepDuties(
     [
       { every: 250, task: watch, quick: true },
+      { every: 500, task: accounts.lookAtBreakers, quick: true },
       { every: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
       { every: 1_000, task: takeFromTheDead },
       { every: 2_000, task: giveAndTakeSigns },

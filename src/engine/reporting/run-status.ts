@@ -1,4 +1,6 @@
+import type { Refusal } from '../../domain/breaker.ts';
 import type { RunSummary } from '../../domain/runs.ts';
+import { findRefusal } from '../../ledger/limits/breaker.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findOvertaking } from '../../ledger/slices/priority.ts';
 import type { EngineContext } from '../context.ts';
@@ -10,6 +12,8 @@ export type RunStatus = RunSummary & {
   readonly reason: string | null;
   /** The more urgent run of its account that it waits for. */
   readonly overtakenBy: string | null;
+  /** Its account's service refuses everything; it waits, and goes on by itself. */
+  readonly refusal: Refusal | null;
   /** Who was told of it, or is to be. */
   readonly notifications: readonly ListedNotification[];
 };
@@ -19,6 +23,7 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const summary = await requireSummary(context, run);
   const { stateReason } = await requireRun(context, run);
   const overtakenBy = await findOvertaking(context.ledger.pool, run);
+  const refusal = (await findRefusal(context.ledger.pool, run)) ?? null;
   const notifications = await listRunNotifications(context.ledger.pool, run);
-  return { ...summary, reason: stateReason, overtakenBy: overtakenBy ?? null, notifications };
+  return { ...summary, reason: stateReason, overtakenBy: overtakenBy ?? null, refusal, notifications };
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Refusal } from '../../domain/breaker.ts';
 import type { RunState } from '../../domain/runs.ts';
 import { isOvertaken } from './priority.ts';
 
@@ -19,6 +20,15 @@ export type RunWatch = {
   readonly opensAt: Date | null;
   /** More urgent runs of its account go before it. */
   readonly overtaken: boolean;
+  /** The service refuses everything that is sent through its account. */
+  readonly refusal: Refusal | null;
+};
+
+type DbWatch = Omit<RunWatch, 'refusal'> & {
+  readonly run: string;
+  readonly since: Date | null;
+  readonly retryAt: Date | null;
+  readonly reason: string | null;
 };
 
 /** Of those runs that there are. */
@@ -26,7 +36,7 @@ export async function watchRuns(
   pool: pg.Pool,
   runs: readonly string[],
 ): Promise<ReadonlyMap<string, RunWatch>> {
-  const { rows } = await pool.query<RunWatch & { run: string }>({
+  const { rows } = await pool.query<DbWatch>({
     name: 'watch-runs',
     text: `
       SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason",
@@ -38,13 +48,20 @@ export async function watchRuns(
              (count(*) FILTER (WHERE s.state = 'held'))::integer AS held,
              CASE WHEN count(*) FILTER (WHERE s.state IN ('queued', 'held')) = 0
                   THEN (SELECT min(opens_at) FROM run_windows w WHERE w.run_id = r.run_id) END AS "opensAt",
-             ${isOvertaken('r')} AS overtaken
+             ${isOvertaken('r')} AS overtaken,
+             b.opened_at AS since, b.retry_at AS "retryAt", b.reason
       FROM runs r
       LEFT JOIN slices s USING (run_id)
+      LEFT JOIN account_breakers b ON b.account = r.account AND r.state = 'running'
       WHERE r.run_id = ANY ($1)
-      GROUP BY r.run_id
+      GROUP BY r.run_id, b.account
     `,
     values: [runs],
   });
-  return new Map(rows.map(({ run, ...watch }) => [run, watch]));
+  return new Map(
+    rows.map(({ run, since, retryAt, reason, ...watch }) => {
+      const refusal = since && retryAt && reason !== null ? { since, retryAt, reason } : null;
+      return [run, { ...watch, refusal }];
+    }),
+  );
 }

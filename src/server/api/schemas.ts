@@ -84,6 +84,12 @@ export const runStatus = runSummary
   .extend({
     reason: z.string().nullable().describe('Why it is in its state, where there is something to say.'),
     overtakenBy: z.string().nullable().describe('The more urgent run of its account that it waits for.'),
+    refusal: z
+      .object({ since: z.date(), retryAt: z.date(), reason: z.string() })
+      .nullable()
+      .describe(
+        'The service refuses every request of its account, since when and how; the run waits, and one request tries it again at `retryAt`.',
+      ),
     notifications: z
       .array(
         z.object({

@@ -1,0 +1,23 @@
+/**
+ * An account whose service refuses everything it is asked (503, 429, no connection). While it is open nothing is sent
+ * through the account but one request now and then that tries again. Times are milliseconds since 1970.
+ */
+export type Breaker = {
+  readonly openedAt: number;
+  /** When one request may try again. */
+  readonly retryAt: number;
+  /** How often the service was found to refuse, the opening included. */
+  readonly tries: number;
+  /** The last refusal, in a few words. */
+  readonly reason: string;
+  /** Until when the answer to the request that tries again is waited for. */
+  readonly probeUntil: number | null;
+};
+
+/** Why a running run waits: its account's service refuses everything. */
+export type Refusal = {
+  readonly since: Date;
+  /** When one request tries again. */
+  readonly retryAt: Date;
+  readonly reason: string;
+};

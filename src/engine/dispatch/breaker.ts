@@ -1,0 +1,55 @@
+import type { Breaker } from '../../domain/breaker.ts';
+import { longestRetryAfter, retryWait } from './retry-wait.ts';
+
+/**
+ * The circuit breaker of an account, as pure decisions. Undefined stands for a closed one: requests go out. An open one
+ * lets one request try the service whenever its time has come (half-open), whichever worker has it.
+ */
+
+/** So many refusals in a row, with no other answer in between, are one trouble of the service and not of the requests. */
+export const refusalsToOpen = 5;
+
+export type Refused = {
+  readonly reason: string;
+  /** Milliseconds that the service asks to be left alone for. */
+  readonly asked: number | undefined;
+  /** Whether it was the request that tried again. */
+  readonly probe: boolean;
+  readonly random: number;
+};
+
+/** After refusals enough, or the refusal of the request that tried again. */
+export function opened(breaker: Breaker | undefined, refused: Refused, now: number): Breaker {
+  // Another worker found the same and opened it first.
+  if (breaker && !refused.probe) return breaker;
+  const tries = (breaker?.tries ?? 0) + 1;
+  return {
+    openedAt: breaker?.openedAt ?? now,
+    retryAt: now + retryWait(tries, refused.asked, refused.random),
+    tries,
+    reason: refused.reason,
+    probeUntil: null,
+  };
+}
+
+/** Milliseconds until one request may try again; 0: now. A clock that was set back makes nobody wait for longer. */
+export function untilProbe({ retryAt, probeUntil }: Breaker, now: number, lease: number): number {
+  const waits = Math.min(retryAt - now, longestRetryAfter + 10_000);
+  const probed = probeUntil === null ? 0 : Math.min(probeUntil - now, lease);
+  return Math.max(0, waits, probed);
+}
+
+/**
+ * Lets a worker try again with one request.
+ *
+ * @param lease how long its answer is waited for (milliseconds)
+ * @returns the breaker unchanged where it is not time, or another worker does
+ */
+export function withProbe(breaker: Breaker, now: number, lease: number): Breaker {
+  return untilProbe(breaker, now, lease) > 0 ? breaker : { ...breaker, probeUntil: now + lease };
+}
+
+/** The worker that was to try again has nothing to send. */
+export function withoutProbe(breaker: Breaker | undefined): Breaker | undefined {
+  return breaker && { ...breaker, probeUntil: null };
+}

@@ -1,0 +1,111 @@
+import type pg from 'pg';
+import type { Breaker, Refusal } from '../../domain/breaker.ts';
+import { inTransaction } from '../connection.ts';
+
+/** An account's breaker, undefined where it is closed, and Postgres's clock (milliseconds since 1970). */
+export type BreakerLook = { readonly breaker: Breaker | undefined; readonly now: number };
+
+type DbBreaker = { readonly now: number } & {
+  readonly [Key in keyof Breaker]: Breaker[Key] | null;
+};
+
+const columns = `
+  (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+  (extract(epoch FROM opened_at) * 1000)::float8 AS "openedAt", (extract(epoch FROM retry_at) * 1000)::float8 AS "retryAt",
+  tries, reason, (extract(epoch FROM probe_until) * 1000)::float8 AS "probeUntil"`;
+
+export async function lookAtBreaker(client: pg.Pool | pg.ClientBase, account: string): Promise<BreakerLook> {
+  const { rows } = await client.query<DbBreaker>({
+    name: 'look-at-breaker',
+    text: `SELECT ${columns} FROM (SELECT $1::text AS account) asked LEFT JOIN account_breakers USING (account)`,
+    values: [account],
+  });
+  return toLook(rows[0]);
+}
+
+/**
+ * Changes an account's breaker as decided from what it is, alone over the fleet.
+ *
+ * @returns what it is now
+ */
+export async function changeBreaker(
+  pool: pg.Pool,
+  account: string,
+  decide: (breaker: Breaker | undefined, now: number) => Breaker | undefined,
+): Promise<BreakerLook> {
+  return inTransaction(pool, async (client) => {
+    // There is no row to lock while it is closed.
+    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('account breaker ' || $1, 0))`, [
+      account,
+    ]);
+    const { breaker, now } = await lookAtBreaker(client, account);
+    const next = decide(breaker, now);
+    if (next === undefined) {
+      await client.query('DELETE FROM account_breakers WHERE account = $1', [account]);
+    } else if (next !== breaker) {
+      await write(client, account, next);
+    }
+    return { breaker: next, now };
+  });
+}
+
+async function write(client: pg.ClientBase, account: string, breaker: Breaker): Promise<void> {
+  const { openedAt, retryAt, tries, reason, probeUntil } = breaker;
+  await client.query(
+    `
+    INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason, probe_until)
+    VALUES ($1, to_timestamp($2::float8 / 1000), to_timestamp($3::float8 / 1000), $4, $5, to_timestamp($6::float8 / 1000))
+    ON CONFLICT (account) DO UPDATE
+    SET opened_at = excluded.opened_at, retry_at = excluded.retry_at, tries = excluded.tries,
+        reason = excluded.reason, probe_until = excluded.probe_until
+    `,
+    [account, openedAt, retryAt, tries, reason, probeUntil],
+  );
+}
+
+function toLook(row: DbBreaker | undefined): BreakerLook {
+  if (!row) return { breaker: undefined, now: 0 };
+  const { now, openedAt, retryAt, tries, reason, probeUntil } = row;
+  if (openedAt === null || retryAt === null || tries === null || reason === null) {
+    return { breaker: undefined, now };
+  }
+  return { breaker: { openedAt, retryAt, tries, reason, probeUntil }, now };
+}
+
+/**
+ * How long a run has waited because its account's service refuses everything, and its last refusal. A run that was resumed
+ * waits anew.
+ *
+ * @returns undefined for a run that does not run, or may be sent; milliseconds
+ */
+export async function findRefusedFor(
+  pool: pg.Pool,
+  run: string,
+): Promise<{ readonly milliseconds: number; readonly reason: string } | undefined> {
+  const { rows } = await pool.query<{ milliseconds: number; reason: string }>(
+    `
+    SELECT (extract(epoch FROM clock_timestamp() - greatest(b.opened_at, s.resumed_at)) * 1000)::float8 AS milliseconds,
+           b.reason
+    FROM runs r
+    JOIN account_breakers b USING (account)
+    CROSS JOIN LATERAL (SELECT max(changed_at) AS resumed_at FROM run_states
+                        WHERE run_id = r.run_id AND state = 'running') s
+    WHERE r.run_id = $1 AND r.state = 'running'
+    `,
+    [run],
+  );
+  return rows[0];
+}
+
+/** Of a running run whose account's service refuses everything. */
+export async function findRefusal(pool: pg.Pool, run: string): Promise<Refusal | undefined> {
+  const { rows } = await pool.query<Refusal>(
+    `
+    SELECT b.opened_at AS since, b.retry_at AS "retryAt", b.reason
+    FROM runs r JOIN account_breakers b USING (account)
+    WHERE r.run_id = $1 AND r.state = 'running'
+    `,
+    [run],
+  );
+  return rows[0];
+}

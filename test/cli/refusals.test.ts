@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { openDispatchScene } from '../support/dispatch-scene.ts';
+import { plannedRun } from '../support/planned-run.ts';
+
+test('a run whose service refuses everything says so, outlives it, and sends everything', async () => {
+  await using scene = await openDispatchScene({ requests: 12, concurrency: 8, peer: { busy: 1 } });
+  const started = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(started);
+  await started.says('0/12 requests; the service has refused everything since');
+
+  const { stdout } = await scene.here(['status', run]);
+  expect(stdout).toMatch(
+    /waits {7}because the service has refused everything since .* \(HTTP (429|503)\); one request tries/,
+  );
+  const { stdout: json } = await scene.here(['status', run, '--json']);
+  expect(JSON.parse(json)).toMatchObject({
+    state: 'running',
+    refusal: {
+      reason: expect.stringMatching(/^HTTP/),
+      since: expect.any(String),
+      retryAt: expect.any(String),
+    },
+  });
+
+  scene.peer.behave({ busy: 0 });
+  expect(await started.ended).toMatchObject({ code: 0 });
+  const { stdout: after } = await scene.here(['status', run, '--json']);
+  expect(JSON.parse(after)).toMatchObject({ refusal: null, requests: { accepted: 12 } });
+});
+
+test('a run waits for such a service no longer than `giveUpAfter`, and pauses', async () => {
+  await using scene = await openDispatchScene({ requests: 12, concurrency: 8, peer: { busy: 1 } });
+  const campaign = await scene.workspace.read('campaign.yaml');
+  await scene.workspace.write(
+    'campaign.yaml',
+    campaign.replace('resends: 10', 'resends: 10, giveUpAfter: 200ms'),
+  );
+  const ended = await scene.start(['run', 'campaign.yaml', '--json']).ended;
+  expect(ended).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('has refused everything for 200ms: HTTP'),
+  });
+  expect(JSON.parse(ended.stdout)).toMatchObject({ state: 'paused', requests: { planned: 12, failed: 0 } });
+});
