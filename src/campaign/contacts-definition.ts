@@ -142,12 +142,12 @@ export const contacts = z
         "A folder, relative to the campaign's, into which the files that a pattern matched are moved when their run is planned: it has their content. Their names get the run's id.",
       ),
     encoding: z
-      .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'latin-1'])
+      .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'mac-roman', 'latin-1'])
       // Nobody who says Latin-1 means its control characters where Windows-1252 has the euro sign.
       .transform((written) => (written === 'latin-1' ? 'windows-1252' : written))
       .optional()
       .describe(
-        'How the text of the contact files is written in bytes. Found out where it is not given: by the byte order mark, else UTF-8, or Windows-1252 where it is not that.',
+        'How the text of the contact files is written in bytes. Found out where it is not given: by the byte order mark, else UTF-8, or Windows-1252 where it is not that. Asked for where it may as well be Mac Roman.',
       ),
     delimiter: z
       .enum(['comma', 'semicolon', 'tab', 'pipe'])

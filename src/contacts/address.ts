@@ -10,6 +10,7 @@ import type { Channel } from '../domain/message.ts';
 import { characterName, firstInvisible, showInvisible } from '../platform/invisible.ts';
 import { type QuickNumberReader, quickNumberReader } from '../platform/quick-numbers.ts';
 import { readPhoneText, strangeCharacter } from './phone-text.ts';
+import { spreadsheetDamage } from './spreadsheet-damage.ts';
 
 /** An address in the one form that is compared and sent, or why it cannot be. */
 export type Address =
@@ -78,6 +79,8 @@ function readPhoneNumber(
   // The whole cell must be the number: by default the library picks one out of any text around it.
   const number = parsePhoneNumberFromString(text, phoneOptions(country));
   if (!number) {
+    const damage = spreadsheetDamage(text);
+    if (damage !== undefined) return invalid(`"${shown}" ${damage}`);
     const hint =
       country === undefined && !text.startsWith('+') ? ` (no country code, and ${withoutCountry})` : '';
     return invalid(`"${shown}" is not a phone number${hint}`);
@@ -144,7 +147,9 @@ function readEmailAddress(text: string): Address {
   const domain = domainToASCII(trimmed.slice(at));
   // The pattern takes letters alone for a top-level domain, and `.рф` is `.xn--p1ai` in ASCII.
   const plainDomain = domain.replace(/\.xn--[a-z0-9-]*[a-z0-9]$/, '.idn');
-  if (!emailPattern.test(local + plainDomain)) return invalid(`"${trimmed}" is not an e-mail address`);
+  if (!emailPattern.test(local + plainDomain)) {
+    return invalid(`"${trimmed}" ${spreadsheetDamage(trimmed) ?? 'is not an e-mail address'}`);
+  }
   return { kind: 'valid', address: local + domain };
 }
 

@@ -1,8 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-
-/** How the text of a contact file is written in bytes. */
-export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
-export type Encoding = (typeof encodings)[number];
+import { byteOrderMarks, type Encoding } from './encodings.ts';
+import { judgeSingleBytes, macRoman, noWindows1252, windows1252 } from './single-byte.ts';
 
 /** The text of some bytes; where they are not what the encoding allows, the text before that, and what is wrong. */
 export type Decoded = { readonly text: string; readonly fault?: string };
@@ -20,22 +18,30 @@ export type Decoder = {
  * Decodes a file piece by piece, and never puts a replacement character for what it cannot read.
  *
  * Where no encoding is named and no byte order mark tells it, the first piece with bytes beyond ASCII decides for the
- * whole file: UTF-8 when it is that, Windows-1252 when not a single character in it could be UTF-8. A file that has both
- * is not guessed at: either guess would send somebody a wrong name.
+ * whole file: UTF-8 when it is that, Windows-1252 when not a single character in it could be UTF-8 and its letters make no
+ * words in Mac Roman. Anything else is not guessed at: either guess would send some recipient a wrong name.
  */
 export function openDecoder(named: Encoding | undefined): Decoder {
   let encoding = named;
   let begun = false;
   let rest: Buffer = Buffer.alloc(0);
+  // The word that the first letter beyond ASCII is in may have begun in the piece before.
+  let before: Buffer = Buffer.alloc(0);
 
   const decode = (bytes: Buffer, last: boolean): Decoded => {
     const end = last ? bytes.length : endOfWholeCharacters(bytes, encoding);
     rest = bytes.subarray(end);
     const whole = bytes.subarray(0, end);
-    if (isAscii(whole) && !isWide(encoding)) return { text: whole.toString('latin1') };
-    encoding ??= detectEncoding(whole);
-    if (encoding !== undefined) return decoders[encoding](whole, named);
-    return { text: whole.toString('latin1', 0, lengthOfUtf8(whole)), fault: mixed };
+    if (isAscii(whole) && !isWide(encoding)) {
+      before = whole.subarray(-wordLength);
+      return { text: whole.toString('latin1') };
+    }
+    if (encoding === undefined) {
+      const detected = detectEncoding(whole, before);
+      if (typeof detected !== 'string') return detected;
+      encoding = detected;
+    }
+    return decoders[encoding](whole, named);
   };
 
   return {
@@ -55,11 +61,8 @@ export function openDecoder(named: Encoding | undefined): Decoder {
   };
 }
 
-const byteOrderMarks: readonly { readonly mark: Buffer; readonly encoding: Encoding }[] = [
-  { mark: Buffer.from([0xef, 0xbb, 0xbf]), encoding: 'utf-8' },
-  { mark: Buffer.from([0xff, 0xfe]), encoding: 'utf-16le' },
-  { mark: Buffer.from([0xfe, 0xff]), encoding: 'utf-16be' },
-];
+/** Bytes. */
+const wordLength = 16;
 
 const mixed =
   'The file holds bytes that are UTF-8, and in this line some that are not. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
@@ -84,15 +87,17 @@ function isWide(encoding: Encoding | undefined): boolean {
 /** A character of UTF-8 beyond ASCII. In Windows-1252 it is two letters that hardly ever stand side by side. */
 const utf8Character = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/;
 
-/** Bytes that Windows-1252 has no character for. */
-const noWindows1252 = /[\x81\x8d\x8f\x90\x9d]/;
-
-function detectEncoding(bytes: Buffer): Encoding | undefined {
+/** Undecided, it is said why, with the text before the place. */
+function detectEncoding(bytes: Buffer, before: Buffer): Encoding | Decoded {
   if (isUtf8(bytes)) return 'utf-8';
-  return utf8Character.test(bytes.toString('latin1')) ? undefined : 'windows-1252';
+  if (utf8Character.test(bytes.toString('latin1'))) {
+    return { text: bytes.toString('latin1', 0, lengthOfUtf8(bytes)), fault: mixed };
+  }
+  const judged = judgeSingleBytes(Buffer.concat([before, bytes]));
+  if (judged.certain) return 'windows-1252';
+  const fault = `The file is not UTF-8. This line reads "${judged.windows}" in Windows-1252 and "${judged.mac}" in Mac Roman: say which is right with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
+  return { text: bytes.toString('latin1', 0, judged.offset - before.length), fault };
 }
-
-const windows1252 = new TextDecoder('windows-1252');
 
 const decoders: Readonly<Record<Encoding, (bytes: Buffer, named: Encoding | undefined) => Decoded>> = {
   'utf-8': (bytes) =>
@@ -108,6 +113,8 @@ const decoders: Readonly<Record<Encoding, (bytes: Buffer, named: Encoding | unde
     if (unknown >= 0) return { text: latin.slice(0, unknown), fault: notWindows1252 };
     return { text: windows1252.decode(bytes) };
   },
+
+  'mac-roman': (bytes) => ({ text: macRoman.decode(bytes) }),
 
   'utf-16le': decodeUtf16,
   'utf-16be': (bytes) => {

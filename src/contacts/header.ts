@@ -1,6 +1,7 @@
 import { InputError } from '../domain/problems.ts';
 import { type Delimiter, delimiters, maxRecordSize, parseRecords } from './csv.ts';
 import type { TextLines } from './lines.ts';
+import { findHeaderBelow } from './title-line.ts';
 
 /** What stands above the rows of a contact file. */
 export type Header = { readonly names: readonly string[]; readonly delimiter: Delimiter };
@@ -53,6 +54,11 @@ export async function readHeader(
     throw new InputError([{ where: `${name}:${first}:${fault.column + 1}`, what }]);
   }
   const names = (records[0] ?? []).map((column) => column.trim());
+  const below = findHeaderBelow(record, lines.line - 1, lines.text.slice(lines.position));
+  if (below) {
+    const what = `This line looks like a title: line ${below.line} below it has ${below.columns} names of columns. Pass over the lines before that one with "contacts.skipLines: ${below.line - 1}".`;
+    throw fail(first, what);
+  }
   checkNames(names, `${name}:${first}`);
   return { names, delimiter };
 }

@@ -1,14 +1,16 @@
 import { InputError } from '../domain/problems.ts';
 import { inPieces, isGzip, unpack } from './bytes.ts';
 import type { Delimiter } from './csv.ts';
-import { type Encoding, openDecoder } from './decode.ts';
+import { openDecoder } from './decode.ts';
+import type { Encoding } from './encodings.ts';
 import { readHeader } from './header.ts';
 import { countLineEnds, TextLines } from './lines.ts';
+import { describeOtherFile } from './not-csv.ts';
 import { asBefore, isResultFile, rowsAsBefore } from './result-file.ts';
 import { type Row, RowReader } from './rows.ts';
 
 export { type Delimiter, delimiters } from './csv.ts';
-export { type Encoding, encodings } from './decode.ts';
+export { type Encoding, encodings } from './encodings.ts';
 export type { Row } from './rows.ts';
 
 /** What a campaign says of how its contact file is written; what it does not say is found out. */
@@ -58,11 +60,12 @@ export async function openContactFile(
   const first = await stored.next();
   const gzip = first.done !== true && isGzip(first.value);
   const whole = startingWith(first, stored);
-  const pieces = gzip ? inPieces(unpack(whole, name)) : whole;
+  const unpacked = gzip ? inPieces(unpack(whole, name)) : whole;
   const close = async (): Promise<void> => {
-    await pieces.return();
+    await unpacked.return();
     await stored.return();
   };
+  const pieces = refusingOthers(unpacked, name);
 
   const decoder = openDecoder(options.encoding);
   const lines = new TextLines();
@@ -108,6 +111,20 @@ async function* startingWith(
   if (first.done) return;
   yield first.value;
   yield* rest;
+}
+
+/** @throws InputError where the first bytes tell that this is no CSV file */
+async function* refusingOthers(
+  pieces: AsyncIterable<Buffer>,
+  name: string,
+): AsyncGenerator<Buffer, void, undefined> {
+  let begun = false;
+  for await (const piece of pieces) {
+    const other = begun ? undefined : describeOtherFile(piece);
+    if (other !== undefined) throw new InputError([{ where: name, what: other }]);
+    begun = true;
+    yield piece;
+  }
 }
 
 /** A generator that has not begun does not clean up after itself. */

@@ -114,7 +114,7 @@ describe('a phone number is refused with what it is', () => {
   });
 
   test.each([
-    ...['a', '+', 'n/a', '0458-CALL-NOW', 'O458665290', '4.58665E+08', '1'],
+    ...['a', '+', 'n/a', '0458-CALL-NOW', 'O458665290', '1'],
     ...['0458665290 / 0411222333', '0458 665 290 (mob)', 'call 0458 665 290', 'доб 5'],
   ])('when it is something else, or has something around it: %j', (text) => {
     expect(read(text, 'AU')).toEqual(invalid(`"${text}" is not a phone number`));
@@ -136,6 +136,21 @@ describe('a phone number is refused with what it is', () => {
     ['①458665290', '"①458665290" holds U+2460'],
   ])('with the name of a character that is neither a digit nor a sign: %j', (text, said) => {
     expect(read(text, 'AU')).toEqual(invalid(`${said}, which is no part of a phone number`));
+  });
+
+  test.each([
+    ['6.4215E+10', 'is a number that a spreadsheet has shortened, so that its last digits are lost.'],
+    ['4,58665E+08', 'is a number that a spreadsheet has shortened'],
+    ['="0458665290"', 'is a formula, with which a spreadsheet was made to keep leading zeros.'],
+    ['=A2&B2', 'is a formula of a spreadsheet, not its result.'],
+    ["'0458665290", 'begins with the apostrophe with which a spreadsheet marks text.'],
+    ["'+61458665290", 'begins with the apostrophe with which a spreadsheet marks text.'],
+    ['#N/A', 'is an error that a spreadsheet shows in place of a value.'],
+    ['########', 'is an error that a spreadsheet shows in place of a value.'],
+  ])('with what a spreadsheet has made of it: %s', (text, what) => {
+    expect(read(text, 'AU')).toEqual(invalid(expect.stringContaining(`"${text}" ${what}`)));
+    if (!text.startsWith("'"))
+      expect(read(text, undefined, 'email')).toEqual(invalid(expect.stringContaining(`"${text}" ${what}`)));
   });
 
   test('when nobody can have it', () => {

@@ -319,8 +319,31 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
   test('a byte that Windows-1252 has no character for', async () => {
     const what =
       'This line holds a byte that means nothing in Windows-1252, and the file is not UTF-8 either. Save it as "CSV UTF-8", or name its encoding with "contacts.encoding".';
-    expect(await problems(latin1('a,b\n1,2\nZo\x8d,1\n'))).toEqual([`contacts.csv:3: ${what}`]);
+    const content = latin1('a,b\nZo\xeb,2\nZo\x8d,1\n');
+    expect(await problems(content, { encoding: 'windows-1252' })).toEqual([`contacts.csv:3: ${what}`]);
   });
+
+  test.each([
+    ['Fran\x8dois', 'Fran\u008dois', 'François'],
+    ['Ren\x8e', 'RenŽ', 'René'],
+    ['O\xd5Neil', 'OÕNeil', 'O’Neil'],
+    ['King\x92s', 'King’s', 'Kingís'],
+    ['1 JOS\xc9', '1 JOSÉ', '1 JOS…'],
+    ['M\x9fller', 'MŸller', 'Müller'],
+  ])('letters that are words in Mac Roman too: %j is asked for', async (name, windows, mac) => {
+    const what = `The file is not UTF-8. This line reads "${windows}" in Windows-1252 and "${mac}" in Mac Roman: say which is right with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
+    const content = latin1(`a,b\nx,1\n${name},1\n`);
+    expect(await problems(content)).toEqual([`contacts.csv:3: ${what}`]);
+    expect(await rowsOf(content, { encoding: 'mac-roman' })).toContainEqual(row(3, mac, '1'));
+  });
+
+  test.each(['Zoë', 'Müller', 'René', 'Gården', 'O’Neil, Zoë', 'Camões', 'GARÇON', '5 €, señor', 'Groß'])(
+    'letters that are no words in Mac Roman are Windows-1252: %s',
+    async (name) => {
+      const content = encode(`a\n"${name}"\n`, 'windows-1252');
+      expect((await read(content)).rows).toEqual([row(2, name)]);
+    },
+  );
 
   test.each(['utf-16le', 'utf-16be'] as const)('half a character of %s', async (encoding) => {
     const what = 'This line holds bytes that are not UTF-16. Save the file as "CSV UTF-8".';
@@ -343,6 +366,83 @@ describe('bytes that are not of the encoding are refused, never replaced', () =>
     expect(await problems(encode('a,b\n', 'utf-8', true), { encoding: 'windows-1252' })).toEqual([
       'contacts.csv:1: The file begins with the byte order mark of utf-8, and "contacts.encoding" says windows-1252. Leave "contacts.encoding" out, or set it to utf-8.',
     ]);
+  });
+});
+
+describe('a file that is no CSV is refused with what it is and what to do', () => {
+  const zip = (...entries: string[]): Buffer =>
+    Buffer.from(`PK\x03\x04\x14\0\x06\0${entries.join('\0PK\x03\x04')}`, 'latin1');
+
+  test.each<[string, string | Uint8Array]>([
+    ['is JSON', '[\n  { "mobile": "0412000001" }\n]'],
+    ['is JSON', '{"mobile":"0412000001"}\n{"mobile":"0412000002"}\n'],
+    ['is JSON', encode('[{"mobile":1}]', 'utf-16le', true)],
+    ['is an Excel workbook (xlsx)', zip('[Content_Types].xml', 'xl/workbook.xml')],
+    ['is an Office document, probably a workbook (xlsx)', zip('[Content_Types].xml', '_rels/.rels')],
+    ['is an Excel workbook (xls)', Buffer.from('d0cf11e0a1b11ae100000000', 'hex')],
+    ['is a workbook', zip('mimetypeapplication/vnd.oasis.opendocument.spreadsheet')],
+    ['is a text document', zip('[Content_Types].xml', 'word/document.xml')],
+    ['is packed with zip', zip('contacts.csv')],
+    ['is packed with 7-Zip', Buffer.from('377abcaf271c0004', 'hex')],
+    ['is packed with bzip2', 'BZh91AY&SY'],
+    ['is a PDF', '%PDF-1.7\n%\u00e2\u00e3'],
+    ['is a page of HTML', '\n<!DOCTYPE html>\n<html><body>Please sign in'],
+    ['is a page of HTML', '<table border="1"><tr><td>mobile</td>'],
+    ['is an Excel workbook (XML)', '<?xml version="1.0"?>\n<?mso-application progid="Excel.Sheet"?>'],
+    ['is XML', '\ufeff<?xml version="1.0"?><contacts/>'],
+    ['is a picture (PNG)', Buffer.from('89504e470d0a1a0a0000000d', 'hex')],
+  ])('%s', async (what, content) => {
+    const said = [expect.stringMatching(/^contacts\.csv: The file is [^.]+\. [A-Z].+\.$/)];
+    expect(await problems(content)).toEqual(said);
+    expect((await problems(content))[0]).toContain(`The file ${what}`);
+    // Also when it is packed, whatever the campaign says of its encoding.
+    expect(await problems(gzipSync(content), { encoding: 'windows-1252' })).toEqual(said);
+  });
+
+  test('a file that was packed twice', async () => {
+    expect(await problems(gzipSync(gzipSync('a,b\n1,2\n')))).toEqual([
+      'contacts.csv: The file is packed with gzip twice. Unpack it once.',
+    ]);
+  });
+
+  test('and one that only begins alike is read', async () => {
+    for (const content of [
+      '[Name],{x}\n1,2\n',
+      'PKZ,b\n1,2\n',
+      '<b>,c\n1,2\n',
+      '%PDF,x\n1,2\n',
+      '"{""a"": 1}",b\n1,2\n',
+    ])
+      expect((await read(content)).rows).toEqual([row(2, '1', '2')]);
+  });
+});
+
+describe('a title above the header is refused with how to pass over it', () => {
+  const rows = 'mobile,name,suburb\n0412000001,Ann,Perth\n0412000002,"Lee, Bo",Perth\n';
+  const title = (line: number, skip: number): string[] => [
+    `contacts.csv:${line}: This line looks like a title: line ${skip + 1} below it has 3 names of columns. Pass over the lines before that one with "contacts.skipLines: ${skip}".`,
+  ];
+
+  test.each([
+    [`Customers November 2026\n${rows}`, title(1, 1)],
+    [`Customers November 2026,,\n${rows}`, title(1, 1)],
+    [`\n"Customers, November 2026"\nas of today\n\n${rows}`, title(2, 4)],
+    [`Customers of Perth, all\n${rows.replaceAll(/,(?! )/g, ';')}`, title(1, 1)],
+    [`Customers\r\n\r\n${rows.replaceAll('\n', '\r\n')}`, title(1, 2)],
+  ])('%j', async (content, said) => {
+    expect(await problems(content)).toEqual(said);
+    const skipLines = Number(/skipLines: (\d+)/.exec(said.join())?.[1]);
+    expect((await read(content, { skipLines })).header).toEqual(['mobile', 'name', 'suburb']);
+  });
+
+  test.each([
+    'mobile\n0412000001\n0412000002\n',
+    'mobile,name\n0412000001,Ann\n',
+    'name,mobile,suburb\nAnn,0412000001,Perth\nBo,0412000002,Perth\n',
+    'mobile,name,suburb\n',
+    'mobile\n0412000001\n"a, b, c"\n',
+  ])('but no header is taken for one: %j', async (content) => {
+    expect((await read(content)).header[0]).toMatch(/^(mobile|name)$/);
   });
 });
 

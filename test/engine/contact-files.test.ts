@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { previewText } from '../../src/cli/preview-text.ts';
-import type { Delimiter, Encoding } from '../../src/contacts/read.ts';
+import type { Delimiter } from '../../src/contacts/read.ts';
 import type { Contact } from '../../src/domain/contacts.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../src/engine/plan/preview.ts';
 import type { StandardInput } from '../../src/engine/settings.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
-import { encode } from '../support/encode.ts';
+import { encode, type Written } from '../support/encode.ts';
 import { problemsLater } from '../support/problems.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -81,7 +81,7 @@ describe('every kind of file with the same contacts gives the same recipients', 
   ];
 
   type Kind = {
-    readonly encoding: Encoding;
+    readonly encoding: Written;
     readonly mark: boolean;
     readonly delimiter: Delimiter;
     readonly end: string;
@@ -105,7 +105,7 @@ describe('every kind of file with the same contacts gives the same recipients', 
     return kind.gzip ? gzipSync(bytes) : bytes;
   }
 
-  const encodings: readonly (readonly [Encoding, boolean])[] = [
+  const encodings: readonly (readonly [Written, boolean])[] = [
     ['utf-8', false],
     ['utf-8', true],
     ['utf-16le', true],

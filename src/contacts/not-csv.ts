@@ -1,0 +1,92 @@
+import { byteOrderMarks } from './encodings.ts';
+
+/**
+ * Files that people take for a contact list and that are none. Each is known by its first bytes, whatever its name: an
+ * export that is called `.csv` or `.xls` is often a workbook or a page of HTML.
+ */
+
+type Signature = { readonly bytes: readonly number[]; readonly what: string };
+
+const saveSheet = 'Open it in the spreadsheet program and save the sheet as "CSV UTF-8".';
+const packed = (name: string): string =>
+  `The file is packed with ${name}. Unpack it, or pack the CSV file itself with gzip.`;
+
+const signatures: readonly Signature[] = [
+  {
+    bytes: ascii('%PDF-'),
+    what: 'The file is a PDF. Ask for the list as CSV: the rows of a page cannot be told for certain.',
+  },
+  {
+    bytes: [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1],
+    what: `The file is an Excel workbook (xls). ${saveSheet}`,
+  },
+  { bytes: ascii('{\\rtf'), what: 'The file is a text document (RTF). Save the list as plain text, as CSV.' },
+  { bytes: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], what: packed('7-Zip') },
+  { bytes: ascii('Rar!'), what: packed('RAR') },
+  { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], what: packed('xz') },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], what: packed('zstd') },
+  { bytes: [...ascii('BZh'), 0x31], what: packed('bzip2') },
+  { bytes: [...ascii('BZh'), 0x39], what: packed('bzip2') },
+  { bytes: [0x1f, 0x8b], what: 'The file is packed with gzip twice. Unpack it once.' },
+  { bytes: [0x89, ...ascii('PNG')], what: 'The file is a picture (PNG). Ask for the list as CSV.' },
+  { bytes: [0xff, 0xd8, 0xff], what: 'The file is a picture (JPEG). Ask for the list as CSV.' },
+  { bytes: ascii('SQLite format 3\0'), what: 'The file is an SQLite database. Export the table as CSV.' },
+  { bytes: ascii('PAR1'), what: 'The file is a Parquet table. Export it as CSV.' },
+];
+
+/** An archive, an empty one, and one in several parts. */
+const zipMarks = ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08'];
+
+/** Names of entries that tell what a zip archive is; they stand in it as they are. */
+const archives: readonly (readonly [RegExp, string])[] = [
+  [/xl\/|xl\\/, `The file is an Excel workbook (xlsx). ${saveSheet}`],
+  [
+    /application\/vnd\.oasis\.opendocument\.spreadsheet|Index\/Document\.iwa/,
+    `The file is a workbook. ${saveSheet}`,
+  ],
+  [/word\/|opendocument\.text/, 'The file is a text document. Save the list as plain text, as CSV.'],
+  // All of Office's files begin so, and what follows may stand further on.
+  [/\[Content_Types\]\.xml/, `The file is an Office document, probably a workbook (xlsx). ${saveSheet}`],
+];
+
+const texts: readonly (readonly [RegExp, string])[] = [
+  [
+    /^\s*(?:\{\s*(?:"|\}\s*$)|\[\s*(?:[[{"\]]|-?\d|true|false|null))/,
+    'The file is JSON. Export the list as CSV with a header line, or convert it first.',
+  ],
+  [
+    /^\s*<(?:!doctype\s+html|html|head|body|table|meta|style)\b/i,
+    `The file is a page of HTML, as many exports are that are called xls. ${saveSheet}`,
+  ],
+  [/^\s*<\?xml[^>]*>\s*<\?mso-application/, `The file is an Excel workbook (XML). ${saveSheet}`],
+  [/^\s*<\?xml\b/, 'The file is XML. Export the list as CSV with a header line, or convert it first.'],
+];
+
+/**
+ * What a file is that is no CSV file, and what to do, in sentences; undefined for what may be one.
+ *
+ * @param start its first bytes, unpacked where it was packed with gzip; a few thousand tell most
+ */
+export function describeOtherFile(start: Buffer): string | undefined {
+  const signature = signatures.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte));
+  if (signature) return signature.what;
+  const latin = start.toString('latin1');
+  if (zipMarks.some((mark) => latin.startsWith(mark))) {
+    return archives.find(([pattern]) => pattern.test(latin))?.[1] ?? packed('zip');
+  }
+  const text = textOf(start, latin);
+  return texts.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+function ascii(text: string): number[] {
+  return [...Buffer.from(text, 'latin1')];
+}
+
+/** ASCII alone is looked at, so any encoding will do that has it. */
+function textOf(start: Buffer, latin: string): string {
+  const marked = byteOrderMarks.find(({ mark }) => mark.equals(start.subarray(0, mark.length)));
+  if (!marked) return latin;
+  const rest = start.subarray(marked.mark.length);
+  if (marked.encoding === 'utf-8') return rest.toString('latin1');
+  return rest.toString('latin1').replaceAll('\0', '');
+}

@@ -1,0 +1,58 @@
+import { type Delimiter, delimiters } from './csv.ts';
+
+/** Where the header seems to be, and how many names it has. */
+export type LikelyHeader = { readonly line: number; readonly columns: number };
+
+/** Lines behind the supposed header that are looked at. */
+const examined = 20;
+
+/**
+ * Finds the header that stands below a title ("Customers, November 2026"), as programs put one above what they export. A
+ * title has few cells; the lines below it have many, all of them as many, and the first of those holds no data.
+ *
+ * @param first the supposed header
+ * @param line its number
+ * @param following the text after it, as far as it is there
+ */
+export function findHeaderBelow(first: string, line: number, following: string): LikelyHeader | undefined {
+  const below = following
+    .split(/\r\n|\n|\r/)
+    .slice(0, examined)
+    .map((text, index) => ({ line: line + 1 + index, text }))
+    .filter(({ text }) => text.trim() !== '');
+  const delimiter = commonest(below.map(({ text }) => text));
+  if (delimiter === undefined) return undefined;
+  const filled = cellsOf(first, delimiter).filter((cell) => cell.trim() !== '').length;
+  const rows = below.map((row) => ({ line: row.line, cells: cellsOf(row.text, delimiter) }));
+  const columns = Math.max(...rows.map(({ cells }) => cells.length));
+  const header = rows.find(({ cells }) => cells.length === columns && cells.every(isName));
+  const behind = rows.filter((row) => header !== undefined && row.line > header.line);
+  const isTitle = columns >= 3 && filled * 2 <= columns;
+  return isTitle &&
+    header !== undefined &&
+    behind.length > 0 &&
+    behind.every(({ cells }) => cells.length === columns)
+    ? { line: header.line, columns }
+    : undefined;
+}
+
+/** The last line may be there only in part. */
+function commonest(texts: readonly string[]): Delimiter | undefined {
+  const counted = delimiters.map((delimiter) => ({
+    delimiter,
+    count: texts.reduce((sum, text) => sum + cellsOf(text, delimiter).length - 1, 0),
+  }));
+  return counted.filter(({ count }) => count > 0).toSorted((one, other) => other.count - one.count)[0]
+    ?.delimiter;
+}
+
+function cellsOf(text: string, delimiter: Delimiter): string[] {
+  return text
+    .replaceAll(/"[^"]*"/g, (quoted) => quoted.slice(1, -1).replaceAll(delimiter, ' '))
+    .split(delimiter);
+}
+
+/** What a column may be called: a text, and neither a number nor an address. */
+function isName(cell: string): boolean {
+  return /\p{L}/u.test(cell) && !cell.includes('@');
+}
