@@ -1,10 +1,10 @@
 import type { InputError } from '../domain/problems.ts';
-import { printable } from '../report/printable.ts';
+import { showInvisible } from '../platform/invisible.ts';
 import { painted } from '../report/screen.ts';
 import type { Shell } from './shell.ts';
 
-/** Mistakes in input are told with their places, and without a stack. */
+/** Mistakes in input are told with their places, and without a stack; characters that a reader does not see, by their names. */
 export function explainInput({ problems }: InputError, shell: Shell): void {
   for (const { where, what } of problems)
-    shell.note(`${painted(printable(where), 'bad', shell.noteScreen)}: ${printable(what)}`);
+    shell.note(`${painted(showInvisible(where), 'bad', shell.noteScreen)}: ${showInvisible(what)}`);
 }

@@ -4,6 +4,7 @@ import type { MergePlan } from '../campaign/merge.ts';
 import type { Unit } from '../domain/rates.ts';
 import { lateText, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
+import { showInvisible } from '../platform/invisible.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
 import { waitLines } from '../report/run-summary.ts';
@@ -34,6 +35,7 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast));
   if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));
   if (preview.removedMarks.recipients > 0) parts.push(removedText(preview.removedMarks));
+  if (preview.turnedTexts.recipients > 0) parts.push(turnedText(preview.turnedTexts));
   if (isDivided(preview.cost)) parts.push('', costText(preview.cost, screen));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
@@ -114,6 +116,11 @@ function removedText({ recipients, marks, examples }: Preview['removedMarks']): 
   return `  cleaned     ${numbers}, of what is no part of one: ${what}; see ${examples.map(printable).join(', ')}`;
 }
 
+function turnedText({ recipients, characters, examples }: Preview['turnedTexts']): string {
+  const messages = recipients === 1 ? '1 message holds' : `${recipients} messages hold`;
+  return `  warning     ${messages} characters that turn the direction of text, so that it may read otherwise than it is: ${characters.join(', ')}; see ${examples.map(printable).join(', ')}`;
+}
+
 function fileText({ name, encoding, delimiter, gzip }: PreviewedFile): string {
   const separated = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
   return `${printable(name)} (${encoding}, columns separated by ${separated}${gzip ? ', gzip' : ''})`;
@@ -166,7 +173,7 @@ const unitTitles: Readonly<Record<Unit, string>> = {
 };
 
 function sourceText({ field, kind, source }: FieldSource): string {
-  const shown = printable(source);
+  const shown = showInvisible(source);
   switch (kind) {
     case 'column':
       return `${field} from ${shown}`;

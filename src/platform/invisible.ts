@@ -65,7 +65,7 @@ export function firstInvisible(text: string): string | undefined {
   return text.match(invisible)?.[0];
 }
 
-/** A character that turns the direction of the text after it, so that it reads otherwise than it is. */
-export function firstBidiControl(text: string): string | undefined {
-  return /\p{Bidi_Control}/u.exec(text)?.[0];
+/** Characters that turn the direction of the text after them, so that it reads otherwise than it is. */
+export function bidiControls(text: string): string[] {
+  return text.match(/\p{Bidi_Control}/gu) ?? [];
 }

@@ -91,6 +91,23 @@ test('a column that the contact file does not have is refused with the nearest o
   expect(await refusal()).toMatch(/^campaign\.yaml:8:25: contacts\.csv has no column "mobil".*"mobile"/);
 });
 
+test('a character that nobody sees is shown by its name', async () => {
+  await workspace.write('contacts.csv', contactsCsv(1).replace('mobile', 'mobile\u200b'));
+  expect(await refusal()).toContain(
+    'contacts.csv has no column "mobile". Did you mean "mobile<U+200B ZERO WIDTH SPACE>"? Its columns: mobile<U+200B ZERO WIDTH SPACE>, name, code.',
+  );
+});
+
+test('a contact file that is a workbook is refused with what to do, also when it is called csv', async () => {
+  await workspace.write(
+    'contacts.csv',
+    'PK\x03\x04\x14\0\x06\0\b\0[Content_Types].xml\0PK\x03\x04xl/workbook.xml',
+  );
+  expect(await refusal()).toBe(
+    'contacts.csv: The file is an Excel workbook (xlsx). Open it in the spreadsheet program and save the sheet as "CSV UTF-8".',
+  );
+});
+
 test('an unknown placeholder is refused with its place', async () => {
   await campaign('[[name]]', '[[nam]]');
   expect(await refusal()).toMatch(/^campaign\.yaml:10:12: Unknown placeholder \[\[nam\]\].*"name"/);

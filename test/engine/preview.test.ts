@@ -205,6 +205,22 @@ test('what was taken away around numbers is listed, with how many had it and whe
   );
 });
 
+test('characters that turn the direction of a text are warned about, from the campaign and from a row', async () => {
+  const rows = [`${number(1)},Ann,C`, `${number(2)},B\u202eo,C`, `${number(3)},Cy,D\u2067`];
+  const previewed = await preview(rows, { message: '{ Message: "Hi [[name]]", ChargeCode: "[[code]]" }' });
+  expect(previewed.turnedTexts).toEqual({
+    recipients: 2,
+    characters: ['U+202E RIGHT-TO-LEFT OVERRIDE', 'U+2067 RIGHT-TO-LEFT ISOLATE'],
+    examples: ['line 3', 'line 4'],
+  });
+  expect(previewText(previewed)).toContain(
+    '  warning     2 messages hold characters that turn the direction of text',
+  );
+  const all = await preview(rows.slice(0, 1), { message: '{ Message: "Hi \u200f" }' });
+  expect(all.turnedTexts.recipients).toBe(1);
+  expect((await preview(rows.slice(0, 1), { message: '{ Message: Hi }' })).turnedTexts.recipients).toBe(0);
+});
+
 describe('what is left open in the campaign', () => {
   const source = `campaign: test
 account: sandbox

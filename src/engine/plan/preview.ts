@@ -20,6 +20,7 @@ import type { PreparedCampaign } from './prepare.ts';
 import { openReached } from './reached.ts';
 import { countRemovedMarks, type RemovedMarks } from './removed-marks.ts';
 import { openSmsReader } from './sms-text.ts';
+import { countTurnedTexts, type TurnedTexts } from './turned-texts.ts';
 
 /** What a run of this campaign would be; nothing is sent or written. */
 export type Preview = {
@@ -49,6 +50,8 @@ export type Preview = {
   readonly pastSendTimes: PastSendTimes;
   /** What was taken away around phone numbers. */
   readonly removedMarks: RemovedMarks;
+  /** Messages with characters that turn the direction of text. */
+  readonly turnedTexts: TurnedTexts;
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
@@ -106,6 +109,7 @@ export async function previewCampaign(
   const now = context.now();
   const pastTimes = watchSendTimes(campaign.value.message, now);
   const removedMarks = channel === 'email' ? undefined : countRemovedMarks();
+  const turnedTexts = countTurnedTexts();
   const planWindow = windowPlanner(campaign.value.window, account.interface, now);
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
@@ -155,6 +159,7 @@ export async function previewCampaign(
     planned.add({ ...contact, line: lineOfAll }, sms?.parts ?? null);
     pastTimes.add(envelope, () => placeOf(lineOfAll));
     removedMarks?.add(contact.originalAddress, () => placeOf(lineOfAll));
+    turnedTexts.add(envelope, contact.destination, () => placeOf(lineOfAll));
     if (messages.length < shownMessages) {
       const held = contact.zones === undefined ? undefined : planWindow?.(contact.zones.split(','));
       const fields = { ...envelope.fields, ...held?.handover?.fields };
@@ -202,6 +207,7 @@ export async function previewCampaign(
     cost,
     forecast,
     pastSendTimes: pastTimes.found(),
+    turnedTexts: turnedTexts.found(),
     removedMarks: removedMarks?.found() ?? { recipients: 0, marks: [], examples: [] },
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),

@@ -1,0 +1,38 @@
+import type { Envelope, MessageFields } from '../../domain/message.ts';
+import { bidiControls, characterName } from '../../platform/invisible.ts';
+
+/** Recipients whose message holds characters that turn the direction of the text after them. */
+export type TurnedTexts = {
+  readonly recipients: number;
+  /** The characters, by their names in Unicode. */
+  readonly characters: readonly string[];
+  /** Where some of the recipients stand in the contact files. */
+  readonly examples: readonly string[];
+};
+
+const shownExamples = 3;
+
+/**
+ * Counts recipients who may read their message otherwise than it was written: a bidi control in a text or in a value can
+ * show `moc.elpmaxe` as an address of somebody else. Languages written from right to left may need them, so nothing is
+ * refused.
+ */
+export function countTurnedTexts() {
+  /** Most recipients share an envelope. */
+  const known = new WeakMap<Envelope, readonly string[]>();
+  const characters = new Set<string>();
+  const examples: string[] = [];
+  let recipients = 0;
+  return {
+    add: (envelope: Envelope, destination: MessageFields, place: () => string): void => {
+      const shared = known.get(envelope) ?? Object.values(envelope.fields).flatMap(bidiControls);
+      known.set(envelope, shared);
+      const found = [...shared, ...Object.values(destination).flatMap(bidiControls)];
+      if (found.length === 0) return;
+      recipients++;
+      for (const character of found) characters.add(characterName(character));
+      if (examples.length < shownExamples) examples.push(place());
+    },
+    found: (): TurnedTexts => ({ recipients, characters: [...characters], examples }),
+  };
+}
