@@ -16,6 +16,13 @@ const failFast = z
   .optional()
   .describe('When to stop by itself because the service rejects what it is sent; the run can be resumed.');
 
+const repeat = z
+  .union([z.literal('allow'), duration], { error: 'expected allow, or a duration such as 12h' })
+  .prefault('12h')
+  .describe(
+    'For so long after a run that sent anything, a run of the same campaign with the same contacts and the same message is refused, as one started by mistake; `allow` never does. `volley run --again` makes an exception. Times of a `schedule` and calls of the API, which have an Idempotency-Key, are no repetition.',
+  );
+
 /** A campaign's `dispatch`: how its requests are sent, and what becomes of those that go wrong. */
 export const dispatch = z
   .strictObject({
@@ -49,6 +56,7 @@ export const dispatch = z
         'What becomes of a request of several recipients that the service rejects: kept as rejected, or divided into halves with MessageIDs of their own, again and again, until the recipients that are to blame are alone.',
       ),
     failFast,
+    repeat,
   })
   .prefault({})
   .describe('How fast, and in which portions, the requests are sent.');

@@ -5,7 +5,7 @@ import { executeRun, type KnownEnd, type RunEnd } from '../engine/dispatch/execu
 import { requireSummary } from '../engine/find-run.ts';
 import { lateText } from '../engine/plan/forecast.ts';
 import type { KeptFiles } from '../engine/plan/kept-files.ts';
-import { noteRefusal, type PlanProgress, planRun } from '../engine/plan/plan-run.ts';
+import { noteRefusal, type PlanOptions, type PlanProgress, planRun } from '../engine/plan/plan-run.ts';
 import type { PreparedCampaign } from '../engine/plan/prepare.ts';
 import type { Account } from '../gateway/account.ts';
 import { findApproval } from '../ledger/approvals/approvals.ts';
@@ -27,6 +27,7 @@ export async function planWithProgress(
   context: EngineContext,
   prepared: PreparedCampaign,
   kept: KeptFiles,
+  options: Pick<PlanOptions, 'again'>,
 ): Promise<string> {
   const line = startProgressLine(shell);
   const startedAt = shell.now().getTime();
@@ -57,7 +58,7 @@ export async function planWithProgress(
       if (deadline && deadline.late > 0) late = lateText(deadline, endsAt);
     },
   };
-  const run = await planRun(context, prepared, kept, planProgress, { onRefused });
+  const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
   const { filtered } = prepared.found();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);

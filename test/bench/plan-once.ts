@@ -35,6 +35,7 @@ else {
     prepared,
     kept,
     unwatched,
+    { again: true },
   );
   await ledger.close();
 }

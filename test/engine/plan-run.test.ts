@@ -59,7 +59,7 @@ ${more}`,
 async function plan(): Promise<string> {
   const kept = keepContactFiles();
   const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-  return planRun(opened.context, prepared, kept, unwatched);
+  return planRun(opened.context, prepared, kept, unwatched, { again: true });
 }
 
 /** The lines that are left out, with the reason. Plan and run are to say the same. */
@@ -296,7 +296,7 @@ describe('the result file', () => {
     const kept = keepContactFiles();
     const options = { kept, contactFiles: ['mended.csv'] };
     const prepared = await prepareCampaign('campaign.yaml', settings, options);
-    const again = await planRun(opened.context, prepared, kept, unwatched);
+    const again = await planRun(opened.context, prepared, kept, unwatched, { again: true });
     expect((await requireSummary(opened.context, again)).recipients.total).toBe(1);
     const result = await resultOf(again);
     expect(result).toContain(`0412000012,Good,A,${again},2,pending,`);

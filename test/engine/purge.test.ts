@@ -40,10 +40,12 @@ test('nothing of contacts, messages, files and reports is found in any table aft
   await sentLongAgo(opened);
   // They are compressed, so what is in them is not found as it stands.
   expect(await query('SELECT FROM contact_file_pieces')).toHaveLength(1);
+  expect(await query('SELECT FROM fingerprints')).toHaveLength(1);
   expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(planted);
   expect(await purgeNow()).toEqual({ runs: 1, recipients: 3, reports: 5, suppressions: 1, held: [] });
   expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
   expect(await query('SELECT FROM contact_file_pieces')).toEqual([]);
+  expect(await query('SELECT FROM fingerprints')).toEqual([]);
   expect(await query('SELECT FROM inbox')).toEqual([]);
 });
 

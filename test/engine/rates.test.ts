@@ -79,7 +79,9 @@ async function preview(context: EngineContext): Promise<Preview> {
 
 async function plan(context: EngineContext): Promise<string> {
   const kept = keepContactFiles();
-  return planRun(context, await prepareCampaign('campaign.yaml', settings, { kept }), kept, unwatched);
+  return planRun(context, await prepareCampaign('campaign.yaml', settings, { kept }), kept, unwatched, {
+    again: true,
+  });
 }
 
 async function send(context: EngineContext, run: string): Promise<BillingTotal> {

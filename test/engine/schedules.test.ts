@@ -2,6 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../src/engine/context.ts';
+import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { noteSchedules } from '../../src/engine/schedule/note-ticks.ts';
 import { readScheduleFolder } from '../../src/engine/schedule/schedule-folder.ts';
 import {
@@ -14,10 +17,13 @@ import { listTicks } from '../../src/ledger/schedules/list.ts';
 import { anAccount } from '../support/account.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { problemsLater } from '../support/problems.ts';
+import { unwatched } from '../support/unwatched.ts';
 import {
   accountsYaml,
   contactsCsv,
   makeWorkspace,
+  onceSmsCampaignYaml,
   smsCampaignYaml,
   type Workspace,
 } from '../support/workspace.ts';
@@ -51,7 +57,7 @@ beforeEach(async () => {
 });
 
 const writeCampaign = (schedule: string, name = 'nightly.yaml'): Promise<void> =>
-  workspace.write(`campaigns/${name}`, `${smsCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`);
+  workspace.write(`campaigns/${name}`, `${onceSmsCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`);
 
 /** A look as a worker takes it. */
 async function look(context: EngineContext = { ...opened.context, now: () => now }): Promise<TickEnd[]> {
@@ -92,6 +98,24 @@ test('a campaign runs when its time has come, once, and is sent', async () => {
     'SELECT state, (SELECT count(*)::integer FROM requests) AS requests FROM runs',
   );
   expect(rows).toEqual([{ state: 'running', requests: 2 }]);
+});
+
+test('a time of a schedule repeats no run, and a run that an operator starts after it repeats that of the schedule', async () => {
+  await writeCampaign('cron: "0 * * * *"');
+  const path = 'campaigns/nightly.yaml';
+  const startByHand = async () => {
+    const kept = keepContactFiles();
+    const prepared = await prepareCampaign(path, place.settings, { kept });
+    return planRun({ ...opened.context, now: () => now }, prepared, kept, unwatched);
+  };
+  await look();
+  await startByHand();
+  later(50);
+  const [tick] = await look();
+  expect(tick).toMatchObject({ kind: 'started' });
+  expect(await problemsLater(startByHand)).toEqual([
+    expect.stringContaining(`Run ${tick?.kind === 'started' && tick.run} has the same message`),
+  ]);
 });
 
 test('each time has one run, however many workers look, and whichever of them are cut off', async () => {

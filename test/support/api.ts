@@ -5,7 +5,14 @@ import { loadAccount } from '../../src/engine/plan/prepare.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startApi } from '../../src/server/api/api.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
-import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml, type Workspace } from './workspace.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  onceSmsCampaignYaml,
+  smsCampaignYaml,
+  type Workspace,
+} from './workspace.ts';
 
 export type Answer = {
   readonly status: number;
@@ -52,7 +59,7 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
     await makeWorkspace({
       'campaigns/accounts.yaml': accountsYaml,
       'campaigns/contacts.csv': contactsCsv(4),
-      'campaigns/payroll.yaml': smsCampaignYaml,
+      'campaigns/payroll.yaml': onceSmsCampaignYaml,
       'campaigns/watched.yaml': `${smsCampaignYaml}approval: required\n`,
       'campaigns/dear.yaml': `${smsCampaignYaml}budget: { campaign: 0.01 }\n`,
       'secret.yaml': smsCampaignYaml,

@@ -71,6 +71,8 @@ export async function expectNothingLeftOfSteps(
   expect(await countsOf(disturbed, committed)).toEqual(wholeRun(rows));
   expect(await contentOf(disturbed, committed)).toEqual(content);
 
+  const repeated = await scene.startRun(disturbed).ended;
+  expect([repeated.code, repeated.stderr]).toEqual([2, expect.stringContaining(`Run ${committed} `)]);
   const run = await plan(scene, disturbed);
   expect(run).not.toBe(committed);
   expect(await contentOf(disturbed, run)).toEqual(content);
@@ -176,7 +178,7 @@ async function planUndisturbed(scene: Scene) {
 
 /** Plans a run, and kills the process that would go on to send it. The run's id. */
 async function plan({ startRun }: Scene, ledger: TestLedger): Promise<string> {
-  const started = startRun(ledger);
+  const started = startRun(ledger, ['--again']);
   await started.says('planned  run');
   await kill(started);
   await sessionsEnded(ledger);

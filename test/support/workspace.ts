@@ -44,6 +44,7 @@ export function contactsCsv(count: number): string {
   return ['mobile,name,code', ...rows, ''].join('\n');
 }
 
+/** May be run again at once, because the tests of a file share a ledger. */
 export const smsCampaignYaml = `
 campaign: test
 account: sandbox
@@ -55,5 +56,8 @@ contacts:
 message:
   Message: "Hello [[name]]"
   ChargeCode: "[[code]]"
-dispatch: { chunkSize: 1, concurrency: 4, retries: 2 }
+dispatch: { chunkSize: 1, concurrency: 4, retries: 2, repeat: allow }
 `;
+
+/** As campaigns are by default: not to be run again within hours. */
+export const onceSmsCampaignYaml = smsCampaignYaml.replace(', repeat: allow', '');

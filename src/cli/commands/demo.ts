@@ -144,7 +144,7 @@ async function runCampaigns(
     const prepared = await prepareCampaign(file, settings, { kept });
     const { campaign, channel } = prepared.campaign.value;
     shell.note(`${campaign} (${channel}, campaigns/${file})`);
-    const run = await planWithProgress(shell, context, prepared, kept);
+    const run = await planWithProgress(shell, context, prepared, kept, { again: true });
     const end = await dispatchWithProgress(shell, context, run, prepared.account);
     runs.push(run);
     if (end.kind !== 'finished') break;

@@ -19,6 +19,7 @@ import { type Shell, withLedger } from '../shell.ts';
 type RunOptions = {
   readonly json?: true;
   readonly contacts?: readonly string[];
+  readonly again?: boolean;
   readonly only?: readonly RerunState[];
   readonly of?: string;
 };
@@ -35,6 +36,10 @@ export function define(command: Command, shell: Shell): void {
       `with --of, and no campaign: send again to the recipients of a run in these states, with new MessageIDs (${rerunStates.join(',')})`,
       parseStates,
     )
+    .option(
+      '--again',
+      'also when a run of the last hours (dispatch.repeat, by default 12h) has sent the same message to the same contacts',
+    )
     .option('--json', "print the run's summary as JSON")
     .action(async (path: string | undefined, options: RunOptions) => {
       const { only, of: origin } = options;
@@ -47,7 +52,7 @@ export function define(command: Command, shell: Shell): void {
 async function runCampaign(
   shell: Shell,
   path: string | undefined,
-  { json, contacts: contactFiles, of: origin }: RunOptions,
+  { json, contacts: contactFiles, again = false, of: origin }: RunOptions,
 ): Promise<void> {
   if (path === undefined) {
     throw new InputError([{ where: 'volley run', what: 'Name a campaign file, or --only with --of <run>.' }]);
@@ -63,7 +68,7 @@ async function runCampaign(
       if (fresh === undefined) return;
       prepared = fresh;
     }
-    const run = await planWithProgress(shell, context, prepared, kept);
+    const run = await planWithProgress(shell, context, prepared, kept, { again });
     for (const { file, reason } of await moveContactFiles(prepared, path, shell.settings, run))
       shell.note(`  ${file} could not be moved (${reason}); it is not read again all the same.`);
     shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, justPlanned(json)));
@@ -93,11 +98,17 @@ async function withNewFiles(
 async function runAgain(
   shell: Shell,
   path: string | undefined,
-  { json, contacts, only, of: sourceRun }: RunOptions,
+  { json, contacts, again, only, of: sourceRun }: RunOptions,
 ): Promise<void> {
-  if (path !== undefined || contacts !== undefined || only === undefined || sourceRun === undefined) {
+  if (
+    path !== undefined ||
+    contacts !== undefined ||
+    again ||
+    only === undefined ||
+    sourceRun === undefined
+  ) {
     const what =
-      '--only goes with --of and without a campaign or contacts: those of the run are used, as they were. For mended contacts, name the campaign with --contacts, without --only.';
+      '--only goes with --of and without a campaign, contacts or --again: those of the run are used, as they were. For mended contacts, name the campaign with --contacts, without --only.';
     throw new InputError([{ where: 'volley run', what }]);
   }
   await withLedger(shell, async (context) => {

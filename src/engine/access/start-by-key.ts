@@ -110,6 +110,8 @@ async function plan(
     kept,
     { onRead: () => undefined, onExpand: () => undefined },
     {
+      // A new key is a wish for a new run.
+      again: true,
       // The file may have been given another account since it was looked at.
       alongside: async (client, planned) => {
         if (!(await keepStartKey(client, key, { run: planned, request }))) notOfAccounts(accounts ?? []);

@@ -13,6 +13,7 @@ import { stageContacts } from '../../ledger/contacts/stage.ts';
 import { stageSuppressions } from '../../ledger/contacts/suppress.ts';
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import { insertRefusals } from '../../ledger/notifications/refusals.ts';
+import { keepFingerprint } from '../../ledger/runs/repeats.ts';
 import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
@@ -21,12 +22,14 @@ import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { newRunId } from '../run-id.ts';
 import { openApprovalGate } from './approval-gate.ts';
+import { openFingerprint } from './fingerprint.ts';
 import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { countLinesBefore, placeReader } from './lines-before.ts';
 import { type Origins, readOrigins } from './origins.ts';
 import type { PreparedCampaign } from './prepare.ts';
+import { refuseRepeat } from './repeats.ts';
 import { openSmsReader } from './sms-text.ts';
 
 export type PlanProgress = {
@@ -41,6 +44,8 @@ export type PlanProgress = {
 };
 
 export type PlanOptions = {
+  /** Whether the run may be the same as one that was sent a short time ago. */
+  readonly again?: boolean;
   /** Something that is committed together with the run; where it fails, there is no run. */
   readonly alongside?: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
   /** Where the run is refused because of its contacts; `noteRefusal` by default. */
@@ -54,18 +59,18 @@ export type PlanOptions = {
  * @param kept what the campaign was prepared with
  * @returns the run's id
  * @throws RefusedRunError when the contacts are not such that a run is made of them
- * @throws InputError when the run would cost more than its budget, or somebody would miss a deadline that is not to be
- *   missed; there is none then
+ * @throws InputError when the run would cost more than its budget, a recipient would miss a deadline that is not to be
+ *   missed, or the run would repeat another; there is none then
  */
 export async function planRun(
   context: EngineContext,
   prepared: PreparedCampaign,
   kept: KeptFiles,
   progress: PlanProgress,
-  { alongside, onRefused }: PlanOptions = {},
+  { onRefused, ...options }: PlanOptions = {},
 ): Promise<string> {
   try {
-    return await planContacts(context, prepared, kept, progress, alongside);
+    return await planContacts(context, prepared, kept, progress, options);
   } catch (error) {
     if (error instanceof RefusedRunError)
       await (onRefused ?? ((refused) => noteRefusal(context, prepared, refused)))(error.refused);
@@ -91,7 +96,7 @@ async function planContacts(
   prepared: PreparedCampaign,
   kept: KeptFiles,
   progress: PlanProgress,
-  alongside: PlanOptions['alongside'],
+  { again = false, alongside }: Omit<PlanOptions, 'onRefused'>,
 ): Promise<string> {
   const { campaign, account, composition, files, contacts, contactFiles, suppressionLists } = prepared;
   const definition = campaign.value;
@@ -107,10 +112,11 @@ async function planContacts(
   const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
   const told = { campaign: definition.campaign, file: prepared.path };
   const note = noteOf(context, { action: 'run planned', run, details: told });
+  const fingerprint = openFingerprint(definition);
   const gate = openApprovalGate(definition.approval, asked, startingWith(context, run, first.enqueue));
   await inSession(context.ledger.pool, async (client) => {
     await stageContacts(client, {
-      contacts: counted(contacts, progress.onRead),
+      contacts: fingerprint.watch(counted(contacts, progress.onRead)),
       linesBefore,
       partsOf: ({ envelope, destination, address }) =>
         readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
@@ -141,7 +147,7 @@ async function planContacts(
         }),
         sourceRun: null,
         origins: origins.runs,
-        files: { kind: 'read', readFile: files.read },
+        files: { kind: 'read', readFile: fingerprint.watchFiles(files.read) },
         rates,
         window: windowPlanner(definition.window, account.interface, now),
         forecast:
@@ -158,6 +164,11 @@ async function planContacts(
           await note(session);
           await insertNotifyList(session, run, frozenTargets(definition), prepared.absolutePath);
           await gate.enqueue(session);
+        },
+        complete: async (session) => {
+          const made = { run, fingerprint: fingerprint.digest(), now, relatives: origins.relatives };
+          await keepFingerprint(session, run, made.fingerprint);
+          if (!again) await refuseRepeat(session, campaign, made);
         },
         approve: (totals, leftOut) => {
           const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);

@@ -124,6 +124,8 @@ async function planTick(
       {
         // The end of the tick reports it.
         onRefused: async () => undefined,
+        // That a time has one run is kept by the tick itself.
+        again: true,
         alongside: async (client, planned) => {
           if (await startTick(client, tick, planned)) return;
           taken.abort();

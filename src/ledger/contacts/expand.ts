@@ -54,6 +54,7 @@ export async function expandRun(
   await planSlices(client, run.run, run.canary, windowed);
   await run.enqueue(client);
   await storeRunFiles(client, run.run, run.files);
+  await run.complete?.(client);
   await client.query(
     'DROP TABLE staged_contacts, staged_envelopes, staged_rejections, staged_suppressions, staged_pieces',
   );

@@ -37,6 +37,8 @@ export type PlannedRun = {
   readonly priority: Priority;
   /** Puts the first slices into the queue, in the same transaction. */
   readonly enqueue: (client: pg.PoolClient) => Promise<unknown>;
+  /** The last step before the commit, once the run's files were read; when it throws, there is no run. */
+  readonly complete?: ((client: pg.PoolClient) => Promise<unknown>) | undefined;
   /** Looks at what the run would be; when it throws, there is no run. */
   readonly approve: (totals: readonly BillingTotal[], leftOut: LeftOutCounts) => void;
   readonly createdAt: Date;

@@ -68,6 +68,8 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
     run,
   );
   await pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
+  // Of few recipients, a digest of their addresses could be found out.
+  await pool.query('DELETE FROM fingerprints WHERE run_id = $1', [run]);
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);
   await pool.query(

@@ -1,0 +1,217 @@
+import { writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type SendPeer, type SendReply, sendPeer } from '../support/send-peer.ts';
+import { type Ended, volleyHere } from '../support/volley.ts';
+import { accountsYaml, contactsCsv, makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let service: SendPeer;
+let reply: SendReply;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace({
+    'accounts.yaml': `${accountsYaml}${accountsYaml.replace('accounts:', '').replace('sandbox', 'other')}`,
+    'contacts.csv': contactsCsv(3),
+    'note.txt': 'all is well',
+  });
+  reply = { kind: 'accepted' };
+  service = await sendPeer(() => reply);
+});
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  await workspace[Symbol.asyncDispose]();
+});
+
+const volley = (...words: string[]): Promise<Ended> =>
+  volleyHere(words, {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: opened.url,
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: service.url,
+      VOLLEY_SANDBOX_TOKEN: 'any',
+      VOLLEY_WEBHOOK_TOKEN: 'any',
+    },
+  });
+
+/** A campaign of this name, so that each test has its own. */
+const campaignOf = (name: string, more = ''): string => `campaign: ${name}
+account: sandbox
+channel: sms
+contacts:
+  file: contacts.csv
+  country: AU
+  columns: { Recipient: mobile }
+message: { Message: "Hello [[name]]", ChargeCode: "[[code]]" }
+${more}`;
+
+const write = (name: string, more?: string): Promise<void> =>
+  workspace.write('campaign.yaml', campaignOf(name, more));
+
+async function run(...words: string[]): Promise<{ code: number | null; stderr: string; run: string }> {
+  const { code, stdout, stderr } = await volley('run', 'campaign.yaml', '--json', ...words);
+  return { code, stderr, run: stdout === '' ? '' : JSON.parse(stdout).run };
+}
+
+const sent = (): number => service.accepted().flatMap(({ recipients }) => recipients).length;
+
+/** Has a run of the ledger been that long in its state. */
+async function age(hours: number): Promise<void> {
+  const { pool } = opened.ledger;
+  await pool.query(`UPDATE run_states SET changed_at = changed_at - $1 * interval '1 hour'`, [hours]);
+}
+
+test('the same campaign run again sends nothing, and the error names the run and the ways on', async () => {
+  await write('twice');
+  const first = await run();
+  expect([first.code, sent()]).toEqual([0, 3]);
+  const second = await run();
+  expect([second.code, second.run, sent()]).toEqual([2, '', 3]);
+  expect(second.stderr).toContain(`campaign.yaml:1:11: Run ${first.run} has the same message`);
+  expect(second.stderr).toContain('--again');
+  expect(second.stderr).toContain(`volley resume ${first.run}`);
+  expect([(await run('--again')).code, sent()]).toEqual([0, 6]);
+});
+
+test('of runs that are started at the same moment one wins', async () => {
+  await write('at-once');
+  const ended = await Promise.all([run(), run(), run()]);
+  expect(ended.map(({ code }) => code).toSorted()).toEqual([0, 2, 2]);
+  const winner = ended.find(({ code }) => code === 0)?.run;
+  for (const { code, stderr } of ended) if (code === 2) expect(stderr).toContain(`Run ${winner} `);
+  expect(sent()).toBe(3);
+});
+
+test.each([
+  ['allow', 0, 0],
+  ['1h', 0.9, 2],
+  ['1h', 1.1, 0],
+  ['2d', 47, 2],
+])('with dispatch.repeat: %s, a run %d hours later ends with %d', async (repeat, hours, code) => {
+  await write(`after-${repeat}-${code}`, `dispatch: { repeat: ${repeat} }\n`);
+  await run();
+  await age(hours);
+  expect(await run()).toMatchObject({ code });
+});
+
+test.each(['never', '12', '-1h', '{}'])(
+  'dispatch.repeat: %s is refused with what is allowed',
+  async (repeat) => {
+    await write('wrong', `dispatch: { repeat: ${repeat} }\n`);
+    expect(await run()).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining('expected allow, or a duration such as 12h') },
+    });
+  },
+);
+
+describe('a run counts', () => {
+  test('not when the service took nothing of it, and when it took any', async () => {
+    await write('rejected');
+    reply = { kind: 'rejected', words: 'not now' };
+    expect(await run()).toMatchObject({ code: 3 });
+    reply = { kind: 'dropped' };
+    expect(await run()).toMatchObject({ code: 3 });
+    expect((await run()).stderr).toContain('is completed since');
+  });
+
+  test('not when it was cancelled before anything was sent', async () => {
+    await write('cancelled', 'approval: required\n');
+    const { run: first } = await run();
+    expect(await run()).toMatchObject({ code: 2 });
+    await volley('cancel', first);
+    expect(await run()).toMatchObject({ code: 4 });
+  });
+
+  test('while it is paused, planned or running, and can be resumed', async () => {
+    await write('unfinished', 'approval: required\n');
+    const { run: first } = await run();
+    for (const state of ['planned', 'paused', 'running']) {
+      await opened.ledger.pool.query('UPDATE runs SET state = $2 WHERE run_id = $1', [first, state]);
+      const { code, stderr } = await run();
+      expect([code, stderr]).toEqual([2, expect.stringMatching(`Run ${first} .* is ${state} `)]);
+      expect(stderr).toContain(`\`volley resume ${first}\` goes on with it`);
+    }
+  });
+
+  test('however old it is while workers send it, and not when it has waited for an operator for long', async () => {
+    await write('old', 'approval: required\n');
+    const { run: first } = await run();
+    await age(13);
+    expect(await run('--contacts', 'contacts.csv')).toMatchObject({ code: 4 });
+    await age(13);
+    await opened.ledger.pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [first]);
+    await age(13);
+    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining(first) });
+  });
+
+  test('not as a run of those that it did not reach', async () => {
+    await write('rerun');
+    const { run: first } = await run();
+    await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);
+    for (let times = 0; times < 2; times++)
+      expect((await volley('run', '--only', 'failed', '--of', first)).code).toBe(times === 0 ? 0 : 2);
+    expect(sent()).toBe(6);
+  });
+});
+
+/** Only planned, so that it is quick: the second run waits for approval too, or is refused. */
+const waits = 'approval: required\n';
+const file = 'files: [{ file: note.txt }]\n';
+
+describe('the same is', () => {
+  const rows = contactsCsv(3).trimEnd().split('\n');
+  const [header = '', ...contacts] = rows;
+  const contactsAre = (name: string, content: string) => async () => {
+    await writeFile(`${workspace.folder}/${name}`, name.endsWith('.gz') ? gzipSync(content) : content);
+    return ['--contacts', name];
+  };
+  const campaignIs = (change: (text: string) => string) => async () => {
+    await workspace.write('campaign.yaml', change(await workspace.read('campaign.yaml')));
+    return [];
+  };
+
+  test('a list with other rows in front, another name, packed, with other columns, or at another speed', async () => {
+    await write('same', `${waits}${file}`);
+    expect(await run()).toMatchObject({ code: 4 });
+    for (const change of [
+      contactsAre('b.csv', [header, ...contacts.toReversed()].join('\n')),
+      contactsAre('b.csv.gz', rows.join('\n')),
+      contactsAre('b.csv', rows.map((row) => `${row.split(',').toReversed().join(';')};x`).join('\n')),
+      contactsAre('b.csv', `${rows.join('\n')}\nnobody,Ann,C1\n`),
+      campaignIs((text) => `${text}dispatch: { concurrency: 1, chunkSize: 7 }\n`),
+    ])
+      expect(await run(...(await change()))).toMatchObject({ code: 2 });
+  });
+
+  test('not one with another row, name, text, payer, attachment, account or campaign', async () => {
+    await write('other', `${waits}${file}`);
+    expect(await run()).toMatchObject({ code: 4 });
+    for (const change of [
+      contactsAre('b.csv', contactsCsv(4)),
+      contactsAre('b.csv', rows.join('\n').replace('Name 1', 'Name 9')),
+      campaignIs((text) => text.replace('Hello', 'Goodbye')),
+      campaignIs((text) => text.replace('"[[code]]"', '"C7"')),
+      async () => {
+        await workspace.write('note.txt', 'all is lost');
+        return [];
+      },
+      campaignIs((text) => text.replace('account: sandbox', 'account: other')),
+      campaignIs((text) => text.replace('campaign: other', 'campaign: another')),
+    ])
+      expect(await run(...(await change()))).toMatchObject({ code: 4 });
+  });
+
+  test('one of which a recipient has asked for no more messages since', async () => {
+    await write('stopped', waits);
+    expect(await run()).toMatchObject({ code: 4 });
+    await volley('suppress', 'add', '+61412000001', '--channel', 'sms');
+    expect(await run()).toMatchObject({ code: 2 });
+    await volley('suppress', 'remove', '+61412000001', '--channel', 'sms');
+  });
+});
