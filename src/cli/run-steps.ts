@@ -35,7 +35,7 @@ export async function planWithProgress(
   let late: string | undefined;
   let origins: readonly string[] = [];
   const onRefused = async (refused: RefusedRun): Promise<void> =>
-    tellOfRefusal(shell, context, await noteRefusal(context, prepared, refused));
+    tellOfRefusal(shell, context, await noteRefusal(context, prepared, refused), prepared.absolutePath);
   const planProgress: PlanProgress = {
     onRead: (contacts) => {
       read += contacts;
@@ -92,7 +92,15 @@ export async function dispatchAndPrint(
   context: EngineContext,
   run: string,
   account: Account,
-  { json, ...options }: { readonly json: boolean } & Pick<BeginOptions, 'evenPaused'>,
+  {
+    json,
+    ownCampaign,
+    ...options
+  }: {
+    readonly json: boolean;
+    /** The campaign that was planned by this process. */
+    readonly ownCampaign?: string;
+  } & Pick<BeginOptions, 'evenPaused'>,
 ): Promise<ExitCode> {
   const waits = await findApproval(context.ledger.pool, run);
   if (waits && waits.approvedAt === null) {
@@ -111,7 +119,7 @@ export async function dispatchAndPrint(
     shell.leave(130);
   }
   printEnd(shell, run, end, json);
-  await tellOfRun(shell, context, run);
+  await tellOfRun(shell, context, run, ownCampaign);
   await bookBilling(context);
   return exitCodeOf(end);
 }

@@ -13,13 +13,20 @@ import {
 import { openLogger } from '../platform/logger.ts';
 import { notificationMail } from '../report/notification-mail.ts';
 import { accountsOf } from './accounts-of.ts';
+import { campaignsFolder } from './options.ts';
 import type { Shell } from './shell.ts';
 
-/** What this process has to tell others with. */
-export function tellingTools(shell: Shell, campaigns?: string): TellingTools {
+/**
+ * What this process has to tell others with.
+ *
+ * @param campaigns the folder of campaigns
+ * @param ownCampaign the campaign that this process was told to run
+ */
+export function tellingTools(shell: Shell, campaigns: string, ownCampaign?: string): TellingTools {
   return {
     settings: shell.settings,
     campaigns,
+    ownCampaign,
     accountNamed: accountsOf(shell),
     writeMail: notificationMail,
   };
@@ -33,8 +40,14 @@ const mailTime = 30_000;
  * Tells what became of a run that was sent by this process, as far as nobody else does: there may be no worker. What else
  * is due is told too.
  */
-export async function tellOfRun(shell: Shell, context: EngineContext, run: string): Promise<void> {
+export async function tellOfRun(
+  shell: Shell,
+  context: EngineContext,
+  run: string,
+  ownCampaign?: string,
+): Promise<void> {
   await tellOf(shell, context, () => listRunNotifications(context.ledger.pool, run), {
+    ownCampaign,
     more: `; \`volley status ${run}\` says who is not`,
   });
 }
@@ -44,23 +57,27 @@ export async function tellOfRefusal(
   shell: Shell,
   context: EngineContext,
   notifications: readonly string[],
+  ownCampaign: string,
 ): Promise<void> {
   if (notifications.length === 0) return;
-  await tellOf(shell, context, () => listNotifications(context.ledger.pool, notifications), { more: '' });
+  await tellOf(shell, context, () => listNotifications(context.ledger.pool, notifications), {
+    ownCampaign,
+    more: '',
+  });
 }
 
 async function tellOf(
   shell: Shell,
   context: EngineContext,
   list: () => Promise<readonly ListedNotification[]>,
-  { more }: { readonly more: string },
+  { ownCampaign, more }: { readonly ownCampaign: string | undefined; readonly more: string },
 ): Promise<void> {
   const { monotonic } = context;
   const isUntold = async (): Promise<boolean> => (await list()).some(({ state }) => state === 'due');
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
   const deadlines = drainDeadlines(shell.stop);
   const telling = {
-    tools: tellingTools(shell),
+    tools: tellingTools(shell, campaignsFolder(shell), ownCampaign),
     every: undefined,
     logger,
     stop: shell.stop,

@@ -1,6 +1,9 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
 export type CommandCall = {
   /** A program and its arguments; a name with a slash is that of a file, relative to the folder. */
@@ -31,7 +34,8 @@ const hurriedGrace = 500;
 
 /**
  * Runs a program without a shell, in a process group of its own, of which nothing is left when this resolves. Never
- * rejects.
+ * rejects. Its parent is not this process but `command-parent.js`, which was given the same environment as the program:
+ * what stands in /proc of its parent is what it has itself.
  *
  * @param cutOff ends it before its time
  */
@@ -44,7 +48,7 @@ export async function runCommand(
   const output = collect(child);
   const closed = once(child, 'close').catch(() => undefined);
   const over = new AbortController();
-  const ended = endOf(child);
+  const ended = endOf(child, child.stdio[3]);
   // One that reads nothing may be over first.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
@@ -59,26 +63,37 @@ export async function runCommand(
   const patience = sleep(longest, undefined, { signal: waited.signal }).catch(() => undefined);
   await Promise.race([closed, patience]);
   waited.abort();
-  for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+  for (const pipe of child.stdio) pipe?.destroy();
   return { ...(problem === undefined ? {} : { problem }), output: output() };
 }
 
+const parent = fileURLToPath(new URL('./command-parent.js', import.meta.url));
+
 /** @returns undefined for words that no program can be started with, as those that hold a NUL */
 function start(
-  [program = '', ...rest]: readonly string[],
+  words: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): ChildProcessWithoutNullStreams | undefined {
   try {
-    return spawn(program, rest, { cwd, env: { ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    return spawn(process.execPath, [parent, ...words], {
+      cwd,
+      env: { ...env },
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    });
   } catch {
     return undefined;
   }
 }
 
-/** @returns in words how it ended; undefined when it was with 0 */
-function endOf(child: ChildProcess): Promise<string | undefined> {
-  return new Promise((resolve) => {
+/**
+ * @param words how the program ended, as its parent writes it
+ * @returns undefined when it was with 0
+ */
+async function endOf(child: ChildProcess, words: ChildProcess['stdio'][number]): Promise<string | undefined> {
+  const said = words instanceof Readable ? text(words).catch(() => '') : Promise.resolve('');
+  const byItself = await new Promise<string | undefined>((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       resolve(`could not be started (${error.code ?? error.name})`),
     );
@@ -87,6 +102,7 @@ function endOf(child: ChildProcess): Promise<string | undefined> {
       else resolve(signal === null ? `ended with ${code}` : `was ended by ${signal}`);
     });
   });
+  return byItself === undefined ? (await said) || undefined : byItself;
 }
 
 /** @returns why it was ended, where it was */

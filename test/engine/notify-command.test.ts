@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, rm, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { type NotifyScene, openNotifyScene, toldByWebhook } from '../support/notify-scene.ts';
@@ -39,8 +39,8 @@ test("a command is told in the campaign's folder: JSON on its input, what it is 
   });
 });
 
-test('its environment has neither the database nor a secret', async () => {
-  await planTold('env > environment');
+test('its environment, and that of its parent, have neither the database nor a secret', async () => {
+  await planTold('env > environment; cat /proc/$PPID/environ >> environment');
   await scene.tellAll();
   const environment = await scene.workspace.read('environment');
   expect(environment).toContain('VOLLEY_EVENT=completed');
@@ -86,6 +86,37 @@ test("where the campaign's folder is not, it is left to another process", async 
   await scene.letPass(24 * 60);
   await scene.tellAll();
   expect(await scene.notifications(run)).toMatchObject([{ state: 'given up' }]);
+});
+
+test.each([
+  ['beside the folder of campaigns', async () => {}],
+  [
+    'that a link in the folder of campaigns leads to',
+    async () => {
+      await symlink('../campaign.yaml', `${scene.workspace.folder}/campaigns/linked.yaml`);
+      await scene.opened.ledger.pool.query(
+        `UPDATE notifications SET campaign_file = replace(campaign_file, 'campaign.yaml', 'campaigns/linked.yaml')`,
+      );
+    },
+  ],
+])('no command of a campaign %s is run, unless this process was told to run it', async (_, arrange) => {
+  await scene.workspace.write('campaigns/other.yaml', '');
+  const run = await planTold('touch ran');
+  await arrange();
+  await scene.tellAll({ campaigns: 'campaigns' });
+  expect(await scene.notifications(run)).toMatchObject([
+    {
+      state: 'due',
+      attempts: 0,
+      problem: expect.stringContaining("not in this process's folder of campaigns"),
+    },
+  ]);
+  await expect(scene.workspace.read('ran')).rejects.toThrow('ENOENT');
+
+  await scene.letPass(30);
+  await scene.tellAll({ campaigns: 'campaigns', ownCampaign: 'campaign.yaml' });
+  await expect(scene.workspace.read('ran')).resolves.toBe('');
+  await rm(`${scene.workspace.folder}/ran`);
 });
 
 test("a command that only the ledger knows is not run: the campaign's file here has to say it", async () => {

@@ -59,7 +59,13 @@ export async function openNotifyScene(): Promise<NotifyScene> {
     },
   };
   const accountNamed = (name: string) => loadAccount(name, settings);
-  const tools: TellingTools = { settings, campaigns: '.', accountNamed, writeMail: notificationMail };
+  const tools: TellingTools = {
+    settings,
+    campaigns: '.',
+    ownCampaign: undefined,
+    accountNamed,
+    writeMail: notificationMail,
+  };
   const log: string[] = [];
   const logger = openLogger('info', 'info', { write: (line) => void log.push(line) });
   const { context } = opened;

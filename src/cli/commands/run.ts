@@ -71,7 +71,8 @@ async function runCampaign(
     const run = await planWithProgress(shell, context, prepared, kept, { again });
     for (const { file, reason } of await moveContactFiles(prepared, path, shell.settings, run))
       shell.note(`  ${file} could not be moved (${reason}); it is not read again all the same.`);
-    shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, justPlanned(json)));
+    const how = { ...justPlanned(json), ownCampaign: prepared.absolutePath };
+    shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
   });
 }
 

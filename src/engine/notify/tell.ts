@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { readCampaign } from '../../campaign/campaign.ts';
+import { join, resolve } from 'node:path';
 import { type FrozenTarget, frozenTarget } from '../../campaign/notify.ts';
 import type { Told } from '../../domain/notify.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
@@ -13,14 +11,17 @@ import { runCommand } from '../../platform/run-command.ts';
 import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
 import type { Settings } from '../settings.ts';
+import { findCommand } from './find-command.ts';
 import { type Mail, planMail } from './mail-run.ts';
 import { describeEvent } from './told.ts';
 
 /** What a process has to tell others with. */
 export type TellingTools = {
   readonly settings: Settings;
-  /** The folder of campaigns with a schedule, relative to the working folder; undefined where there is none. */
-  readonly campaigns: string | undefined;
+  /** The folder of campaigns, relative to the working folder. Commands are run from files in it, and from no other but: */
+  readonly campaigns: string;
+  /** The campaign that this process was told to run, relative to the working folder. */
+  readonly ownCampaign: string | undefined;
   /** @throws InputError for an account that this process does not have */
   readonly accountNamed: (name: string) => Promise<Account>;
   /** The words of an e-mail. */
@@ -91,14 +92,13 @@ async function runTarget(
   tools: TellingTools,
   cutOff: AbortSignal,
 ): Promise<Telling> {
-  const file = campaignFileOf(taken, tools);
-  const problem = await whyNotFrom(file, command);
-  if (file === undefined || problem !== undefined) return { kind: 'not here', problem: problem ?? '' };
+  const found = await findCommand(campaignFileOf(taken, tools), command, tools);
+  if (found.kind === 'not here') return found;
   const body = await begin(context, taken);
   if (body === undefined) return { kind: 'taken' };
   pass('notification begun', taken.notification);
   const environment = environmentOf(taken, tools.settings.environment);
-  const call = { words: command, folder: dirname(file), environment, input: body, within: commandTime };
+  const call = { words: command, folder: found.folder, environment, input: body, within: commandTime };
   const end = await runCommand(call, cutOff);
   pass('notification sent', taken.notification);
   return end.problem === undefined
@@ -113,9 +113,7 @@ function campaignFileOf(
 ): string | undefined {
   const schedule = scheduleOf(about);
   if (about.kind !== 'schedule' && schedule === null) return about.campaignFile ?? undefined;
-  return campaigns === undefined || schedule === null
-    ? undefined
-    : resolve(settings.workingFolder, join(campaigns, schedule));
+  return schedule === null ? undefined : resolve(settings.workingFolder, join(campaigns, schedule));
 }
 
 /** The schedule that a notification is about, if any. */
@@ -190,23 +188,4 @@ async function mailTarget(
 async function begin(context: EngineContext, taken: TakenNotification): Promise<string | undefined> {
   const body = taken.body ?? JSON.stringify(await describeEvent(context, taken));
   return (await beginAttempt(context.ledger.pool, taken, body)) ? body : undefined;
-}
-
-/**
- * What the ledger says is not run because the ledger says so: whoever can write into it, or plan a campaign from elsewhere,
- * would have commands run on each machine. The campaign's file here has to say the same.
- *
- * @returns why the command is not run on this machine
- */
-async function whyNotFrom(file: string | undefined, command: readonly string[]): Promise<string | undefined> {
-  const source = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
-  if (file === undefined || source === undefined) return "the campaign's file is not on this machine";
-  try {
-    const { notify = [] } = readCampaign(source, file).value;
-    const wanted = JSON.stringify(command);
-    if (notify.some((target) => JSON.stringify(target.command) === wanted)) return undefined;
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-  }
-  return "the campaign's file on this machine has no such command";
 }
