@@ -124,7 +124,8 @@ export async function runCommand(words: readonly string[], shell: Shell): Promis
   }
 }
 
-async function buildProgram(
+/** The command line, with the commands that the words may mean. */
+export async function buildProgram(
   words: readonly string[],
   shell: Shell,
   paint: (choice: ColourChoice) => void,

@@ -121,3 +121,22 @@ export async function volleyHere(
   await runCommand(words, shell);
   return { code, stdout: Buffer.concat(pieces).toString(), stderr };
 }
+
+/** A shell that nothing is done in, to read the definitions of commands. */
+export const silentShell: Shell = {
+  settings: { environment: {}, workingFolder: '/' },
+  now: () => new Date(0),
+  result: new Writable({ write: (_piece, _encoding, done) => done() }),
+  print: () => undefined,
+  note: () => undefined,
+  terminal: false,
+  screen: paper,
+  noteScreen: paper,
+  resultTerminal: false,
+  stop: new AbortController().signal,
+  drainable: () => undefined,
+  exitWith: () => undefined,
+  leave: (code) => {
+    throw new Error(`leaves with ${code}`);
+  },
+};

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { type Command, CommanderError } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { buildProgram } from '../../src/cli/main.ts';
+import {
+  blocksOf,
+  documentPaths,
+  inlineCodesOf,
+  type Piece,
+  projectFolder,
+  shellLinesOf,
+} from '../support/documents.ts';
+import { commandsOf } from '../support/shell-words.ts';
+import { silentShell } from '../support/volley.ts';
+
+/** Options of other programs that the documents speak of. */
+const foreignOptions = new Set(['--omit']);
+
+/** What a mention may leave out, and a command that is to be typed may not. */
+const incomplete = [
+  'commander.help',
+  'commander.missingArgument',
+  'commander.missingMandatoryOptionValue',
+  'commander.optionMissingArgument',
+];
+
+/** The words of `volley` itself, however it is called; undefined for another program. */
+function volleyWords(words: readonly string[]): readonly string[] | undefined {
+  const [first, second] = words;
+  if (first === 'volley') return words.slice(1);
+  if (first === 'npx' && second === 'volley') return words.slice(2);
+  if (first === 'env') return volleyWords(words.slice(second === '-u' ? 3 : 1));
+  if (first === 'node' && second?.endsWith('/volley.js')) return words.slice(2);
+  // A container is called what its image is called.
+  if (first === 'podman' && second === 'run') return words.slice(words.lastIndexOf('volley') + 1);
+  return undefined;
+}
+
+function withoutActions(command: Command): Command {
+  command.action(() => undefined);
+  command.commands.forEach(withoutActions);
+  return command;
+}
+
+/** What commander has against these words, by the real definitions of all commands; nothing is done. */
+async function refusal(words: readonly string[]): Promise<CommanderError | undefined> {
+  const program = await buildProgram(words, silentShell, () => undefined);
+  program.commands.forEach(withoutActions);
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return undefined;
+  } catch (error) {
+    if (error instanceof CommanderError) return error;
+    throw error;
+  }
+}
+
+const everyProgram = (): Promise<Command> => buildProgram(commandNames, silentShell, () => undefined);
+const commandNames = (await buildProgram([], silentShell, () => undefined)).commands.map((each) =>
+  each.name(),
+);
+const groups = new Set(
+  (await everyProgram()).commands.filter(({ commands }) => commands.length > 0).map((each) => each.name()),
+);
+
+const lines: readonly Piece[] = documentPaths
+  .flatMap(blocksOf)
+  .filter(({ language }) => language === 'sh' || language === 'cron')
+  .flatMap(shellLinesOf);
+
+const problemsOf = async (pieces: readonly Piece[], allowed: readonly string[] = []): Promise<string[]> => {
+  const problems: string[] = [];
+  for (const { where, text } of pieces)
+    for (const { words } of commandsOf(text)) {
+      const own = volleyWords(words);
+      const refused = own?.length && (await refusal(own.filter((word) => !/^…$|^\[.*…\]$/.test(word))));
+      if (refused && !allowed.includes(refused.code)) problems.push(`${where}: ${text}: ${refused.message}`);
+    }
+  return problems;
+};
+
+test('every command line of every document is one that the program takes', async () => {
+  expect(
+    lines.filter(({ text }) => commandsOf(text).some(({ words }) => volleyWords(words))).length,
+  ).toBeGreaterThan(40);
+  expect(
+    await problemsOf(lines.map(({ where, text }) => ({ where, text: text.replace(/^(\S+ ){5} /, '') }))),
+  ).toEqual([]);
+});
+
+describe('what documents mention in passing', () => {
+  const codes = documentPaths.flatMap(inlineCodesOf);
+
+  test('are commands that there are', async () => {
+    const mentions = codes.flatMap(({ where, text }) => {
+      const [first = '', second = ''] = text.split(' ');
+      const isShort =
+        commandNames.includes(first) &&
+        (second.startsWith('--') || (groups.has(first) && /^[a-z]+$/.test(second)));
+      return isShort
+        ? [{ where, text: `volley ${text}` }]
+        : /^(npx )?volley /.test(text)
+          ? [{ where, text }]
+          : [];
+    });
+    expect(mentions.length).toBeGreaterThan(80);
+    expect(await problemsOf(mentions, incomplete)).toEqual([]);
+  });
+
+  test('are options that some command has', async () => {
+    const flagsOf = (command: Command): string[] => [
+      ...command.options.flatMap(({ long }) => long ?? []),
+      ...command.commands.flatMap(flagsOf),
+    ];
+    const known = new Set([...flagsOf(await everyProgram()), '--help', '--version', ...foreignOptions]);
+    const unknown = codes.flatMap(({ where, text }) =>
+      [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([flag]) => ({ where, flag })),
+    );
+    expect(unknown.length).toBeGreaterThan(80);
+    expect(unknown.filter(({ flag }) => !known.has(flag))).toEqual([]);
+  });
+
+  test('are scripts that npm has', () => {
+    const { scripts } = JSON.parse(readFileSync(`${projectFolder}/package.json`, 'utf8'));
+    const named = [...codes, ...lines].flatMap(({ text }) =>
+      [...text.matchAll(/\bnpm run ([\w-]+)/g)].map(([, name = '']) => name),
+    );
+    expect(named).toContain('demo');
+    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { type Document, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
+import { definitionJsonSchema } from '../../src/campaign/definition.ts';
+import type { CampaignTarget } from '../../src/campaign/target.ts';
+import { readAccountLimits } from '../../src/gateway/account-limits.ts';
+import { accountsJsonSchema } from '../../src/gateway/accounts.ts';
+import { blocksOf, documentPaths, inlineCodesOf, type Piece } from '../support/documents.ts';
+
+const keysOf = z.looseObject({ properties: z.record(z.string(), z.unknown()) });
+const campaignKeys = Object.keys(keysOf.parse(definitionJsonSchema()).properties);
+const accounts = z.looseObject({
+  properties: z.looseObject({ accounts: z.looseObject({ additionalProperties: keysOf }) }),
+});
+const accountKeys = Object.keys(
+  accounts.parse(accountsJsonSchema()).properties.accounts.additionalProperties.properties,
+);
+
+/** What an example of some keys is completed with. */
+const campaign = {
+  campaign: 'example',
+  account: 'main',
+  channel: 'sms',
+  contacts: { file: 'contacts.csv', country: 'NZ' },
+  message: { Message: 'Hello' },
+};
+const account = { interface: 'rest-2.02', baseUrl: 'https://service.example', authToken: '${TOKEN}' };
+const target: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
+
+type Kind = 'campaign' | 'account' | 'accounts file';
+
+/** As Volley reads YAML: scalars stay text. */
+const read = (text: string): Document => parseDocument(text, { schema: 'failsafe' });
+
+function topKeysOf(text: string): string[] {
+  const value: unknown = read(text).toJS();
+  return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+}
+
+function kindOf(text: string): Kind | undefined {
+  const keys = topKeysOf(text);
+  if (keys.length === 0) return undefined;
+  if (keys.every((key) => campaignKeys.includes(key))) return 'campaign';
+  if (keys.every((key) => accountKeys.includes(key))) return 'account';
+  return keys.join() === 'accounts' ? 'accounts file' : undefined;
+}
+
+/** Has the schema that Volley reads the file with read the example. */
+function load({ where, text }: Piece): void {
+  const kind = kindOf(text);
+  if (kind === undefined)
+    throw new Error(`${where}: this is neither of a campaign nor of an account: ${text}`);
+  if (kind === 'campaign') {
+    const document = completed(text, [], campaign);
+    checkCampaign(readCampaign(document, where), target);
+  } else if (kind === 'account') {
+    const document = read('accounts: { main: {} }');
+    document.setIn(['accounts', 'main'], read(text).contents);
+    readAccountLimits(completed(String(document), ['accounts', 'main'], account), where);
+  } else {
+    const names = Object.keys(
+      z.object({ accounts: z.record(z.string(), z.unknown()) }).parse(read(text).toJS()).accounts,
+    );
+    const document = names.reduce((file, name) => completed(file, ['accounts', name], account), text);
+    readAccountLimits(document, where);
+  }
+}
+
+/** The text with what it says nothing of. */
+function completed(text: string, at: readonly string[], others: Readonly<Record<string, unknown>>): string {
+  const document = read(text);
+  for (const [key, value] of Object.entries(others))
+    if (!document.hasIn([...at, key])) document.setIn([...at, key], document.createNode(value));
+  return String(document);
+}
+
+describe('YAML that a document shows is read by the schema', () => {
+  const blocks = documentPaths.flatMap(blocksOf).filter(({ language }) => language === 'yaml');
+
+  test('of each kind there is some', () => {
+    expect(new Set(blocks.map(({ text }) => kindOf(text)))).toEqual(
+      new Set(['campaign', 'account', 'accounts file']),
+    );
+  });
+
+  test.each(blocks)('$where', (block) => {
+    expect(() => load(block)).not.toThrow();
+  });
+
+  const inline = documentPaths
+    .flatMap(inlineCodesOf)
+    .filter(({ text }) => /^[a-z]\w*: *[[{][^…]*[\]}]$/.test(text) && kindOf(text) !== undefined);
+
+  test.each(inline)('$where: $text', (example) => {
+    expect(() => load(example)).not.toThrow();
+  });
+});

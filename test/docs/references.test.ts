@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  documentPaths,
+  inlineCodesOf,
+  type Piece,
+  projectFolder,
+  readDocument,
+} from '../support/documents.ts';
+
+const codes = documentPaths.flatMap(inlineCodesOf);
+const paths = readdirSync(`${projectFolder}/src`, { recursive: true, encoding: 'utf8' });
+
+/** Files and folders that users make; and those of the system, which are not ours to have. */
+const ofUsers = /^(campaigns\/first\.yaml|done\/|\.volley\/.*|node_modules\/.*)$/;
+const ofSystem = /^\/(opt|srv|etc|var|tmp|dev|proc|usr)(\/|$)/;
+
+test('every link leads to a file and a heading that there are', () => {
+  const broken: string[] = [];
+  for (const path of documentPaths)
+    for (const [, link = ''] of readDocument(path).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(link)) continue;
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : join(dirname(path), file);
+      if (!existsSync(join(projectFolder, target))) broken.push(`${path}: ${link}: no such file`);
+      else if (anchor !== undefined && !anchorsOf(target).has(anchor))
+        broken.push(`${path}: ${link}: no such heading`);
+    }
+  expect(broken).toEqual([]);
+});
+
+/** Headings as the pages that show Markdown name them. */
+function anchorsOf(path: string): ReadonlySet<string> {
+  const headings = [...readDocument(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+test('every file and folder of the project that a document names is there', () => {
+  const named = codes.filter(
+    ({ text }) =>
+      /^[\w.-]+(\/[\w.-]+)*\/$|^[\w.-]+(\/[\w.-]+)+\.\w+$/.test(text) &&
+      /\/$|\.(ts|js|yaml|json|md|csv|pdf)$/.test(text),
+  );
+  expect(named.length).toBeGreaterThan(80);
+  expect(named.filter(({ text }) => !ofUsers.test(text) && !isThere(text))).toEqual([]);
+});
+
+/** Paths are those of the project, of `src`, or below one of its rooms. */
+function isThere(path: string): boolean {
+  const plain = path.replace(/\/$/, '');
+  const isHere = [projectFolder, `${projectFolder}/src`].some((root) => existsSync(join(root, plain)));
+  return isHere || paths.some((known) => known.endsWith(`/${plain}`));
+}
+
+type Operations = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+const api: { readonly servers: readonly { readonly url: string }[]; readonly paths: Operations } = JSON.parse(
+  readFileSync(`${projectFolder}/docs/openapi.json`, 'utf8'),
+);
+const [{ url: prefix } = { url: '' }] = api.servers;
+const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+);
+
+test('the page of the API has every operation that its description has, and no other', () => {
+  const routes = inlineCodesOf('docs/api.md').filter(({ text }) =>
+    /^(GET|POST|PUT|PATCH|DELETE) \//.test(text),
+  );
+  expect(routes.map(({ text }) => text).toSorted()).toEqual(operations.toSorted());
+});
+
+/** Answered by the receiver's port and the sandbox's; the walkthrough asks them for these. */
+const askedElsewhere =
+  /^\/(healthz|readyz|metrics|webhook\/.*)$|^\/api\/(v2\.\d\d|json|xml|\{format\})\/|^\/send\/$/;
+
+test('every path that a document names is one of the API, the receiver, the sandbox or the system', () => {
+  const served = new Set([
+    ...Object.keys(api.paths).map((path) => prefix + path),
+    prefix,
+    `${prefix}/openapi.json`,
+  ]);
+  const unknown = codes
+    .filter(({ where }) => !where.startsWith('docs/campaign.md') && !where.startsWith('docs/accounts.md'))
+    .flatMap((piece) => pathsOf(piece))
+    .filter(({ text }) => !ofSystem.test(text) && !askedElsewhere.test(text) && !served.has(text));
+  expect(unknown.filter(({ text }) => !Object.hasOwn(api.paths, text))).toEqual([]);
+});
+
+/** Of `GET /runs`, of an address of this machine, or alone. */
+function pathsOf({ where, text }: Piece): Piece[] {
+  const path =
+    /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?(?:http:\/\/127\.0\.0\.1:\d+|\{baseUrl\})?(\/[a-z][^ ?]*)/.exec(
+      text,
+    )?.[1];
+  return path === undefined ? [] : [{ where, text: path }];
+}

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A piece of a document, and where it begins: `docs/operations.md:30`. */
+export type Piece = { readonly where: string; readonly text: string };
+export type Block = Piece & { readonly language: string };
+
+export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+/** README and everything below docs/, in the order in which it is read. */
+export const documentPaths: readonly string[] = [
+  'README.md',
+  ...readdirSync(`${projectFolder}/docs`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`)
+    .toSorted(),
+];
+
+export const readDocument = (path: string): string => readFileSync(`${projectFolder}/${path}`, 'utf8');
+
+const fence = /^( *)```(\w*)\n(.*?)^ *```$/gms;
+
+/** The fenced blocks of a document. */
+export function blocksOf(path: string): Block[] {
+  const text = readDocument(path);
+  return [...text.matchAll(fence)].map(({ index, 1: indent = '', 2: language = '', 3: content = '' }) => ({
+    where: `${path}:${lineAt(text, index) + 1}`,
+    language,
+    text: content.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  }));
+}
+
+/** What stands between backticks in a document's prose and tables. */
+export function inlineCodesOf(path: string): Piece[] {
+  const text = readDocument(path).replace(fence, (block) => block.replace(/[^\n]/g, ''));
+  return [...text.matchAll(/(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)/g)].map(({ index, 1: code = '' }) => ({
+    where: `${path}:${lineAt(text, index)}`,
+    text: code.replace(/\s*\n\s*/g, ' ').replaceAll('\\|', '|'),
+  }));
+}
+
+/** The lines of a block of a shell, each whole: continued, in brackets, or with the document that it is given. */
+export function shellLinesOf({ where, text }: Block): Piece[] {
+  const [path = '', first = '0'] = where.split(/:(?=\d+$)/);
+  const lines: Piece[] = [];
+  let open: { readonly line: number; readonly text: string } | undefined;
+  for (const [place, line] of text.split('\n').entries()) {
+    const whole = open === undefined ? line : `${open.text}\n${line}`;
+    const begin = open?.line ?? Number(first) + place;
+    if (isOpen(whole)) {
+      open = { line: begin, text: whole };
+      continue;
+    }
+    open = undefined;
+    if (whole.trim() !== '') lines.push({ where: `${path}:${begin}`, text: whole });
+  }
+  return lines;
+}
+
+function isOpen(text: string): boolean {
+  const end = /<<'?(\w+)'?/.exec(text)?.[1];
+  if (end !== undefined) return !new RegExp(`^${end}$`, 'm').test(text);
+  const count = (letter: string): number => text.replace(/'[^']*'|"[^"]*"|#.*/g, '').split(letter).length;
+  return text.endsWith('\\') || count('(') > count(')');
+}
+
+function lineAt(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}

@@ -1,0 +1,77 @@
+/** A command of a shell, without what it is joined to others by. */
+export type SimpleCommand = {
+  /** Without the variables that are set before it. */
+  readonly words: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+  /** Files that its output goes to or its input comes from: `>`, `>>`, `2>>`, `<`. */
+  readonly redirections: readonly { readonly operator: string; readonly file: string }[];
+};
+
+type Token = { readonly kind: 'word' | 'operator'; readonly text: string };
+
+const operators = ['&&', '||', '2>>', '2>', '>>', '<<', '>', '<', '|', ';', '(', ')'];
+/** What a reader puts something in the place of: `<run>`. */
+const placeholder = /^<[A-Za-z][\w |-]*>/;
+
+/** The commands of a line of a shell; variables in words stay as they are written. */
+export function commandsOf(text: string): SimpleCommand[] {
+  const line = text.replaceAll('\\\n', ' ');
+  const commands: SimpleCommand[] = [];
+  let words: string[] = [];
+  let redirections: { operator: string; file: string }[] = [];
+  let redirecting: string | undefined;
+  const end = (): void => {
+    const first = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
+    const set = words.slice(0, first === -1 ? words.length : first);
+    const rest = words.slice(set.length);
+    const variables = Object.fromEntries(
+      set.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]),
+    );
+    if (words.length > 0) commands.push({ words: rest, variables, redirections });
+    words = [];
+    redirections = [];
+  };
+  for (const { kind, text } of tokensOf(line)) {
+    if (kind === 'operator' && /[<>]/.test(text)) redirecting = text;
+    else if (kind === 'operator') end();
+    else if (redirecting === undefined) words.push(text);
+    else {
+      redirections.push({ operator: redirecting, file: text });
+      redirecting = undefined;
+    }
+  }
+  end();
+  return commands;
+}
+
+function tokensOf(line: string): Token[] {
+  const tokens: Token[] = [];
+  let word: string | undefined;
+  const end = (): void => {
+    if (word !== undefined) tokens.push({ kind: 'word', text: word });
+    word = undefined;
+  };
+  for (let place = 0; place < line.length; ) {
+    const rest = line.slice(place);
+    const quoted = /^'([^']*)'|^"((?:[^"\\]|\\.)*)"/s.exec(rest);
+    const inPlace = placeholder.exec(rest)?.[0];
+    const operator = operators.find(
+      (each) => rest.startsWith(each) && (!each.startsWith('2') || word === undefined),
+    );
+    if (quoted) word = (word ?? '') + (quoted[1] ?? quoted[2]?.replace(/\\(.)/gs, '$1') ?? '');
+    else if (inPlace) word = (word ?? '') + inPlace;
+    else if (/^\s/.test(rest)) end();
+    else if (rest.startsWith('#') && word === undefined) break;
+    else if (operator !== undefined) {
+      end();
+      tokens.push({ kind: 'operator', text: operator });
+    } else if (rest.startsWith('\\')) word = (word ?? '') + (rest[1] ?? '');
+    else word = (word ?? '') + rest[0];
+    place +=
+      quoted?.[0].length ??
+      inPlace?.length ??
+      (/^\s/.test(rest) ? 1 : (operator?.length ?? (rest.startsWith('\\') ? 2 : 1)));
+  }
+  end();
+  return tokens;
+}
