@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
-import { isConnectionFailure } from '../platform/database.ts';
+import { databaseShortage, isConnectionFailure } from '../platform/database.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { printable } from '../report/printable.ts';
 import { type ColourChoice, colourChoices } from './colour.ts';
 import { explainInput } from './explain-input.ts';
+import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 
 /** A command's module: declares its arguments, options and action. */
@@ -102,8 +103,6 @@ Environment:
 /** Runs the command line; sets the process's exit code. */
 export async function main(words: readonly string[]): Promise<void> {
   keepHeapSmall();
-  // A reader such as `head` may leave early; that is not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   await runCommand(words, processShell());
 }
 
@@ -168,6 +167,17 @@ function explain(error: unknown, shell: Shell): ExitCode {
   if (error instanceof InputError) {
     explainInput(error, shell);
     return 2;
+  }
+  if (error instanceof OutputError) {
+    shell.note(error.message);
+    return 1;
+  }
+  const shortage = databaseShortage(error);
+  if (shortage !== undefined) {
+    shell.note(
+      `Postgres cannot go on: ${shortage}. What it has recorded is kept. Make room there; \`volley runs\` shows how runs stand, and \`volley resume <run>\` goes on with one.`,
+    );
+    return 1;
   }
   if (isConnectionFailure(error)) {
     shell.note(

@@ -7,13 +7,14 @@ import { pipeline } from 'node:stream/promises';
 import { InputError } from '../domain/problems.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
 import { releaseAtExit } from '../platform/release-at-exit.ts';
+import { OutputError, standardOutput } from './output-error.ts';
 import type { Shell } from './shell.ts';
 
 /**
  * Writes a result to a file that only this user can read, or to standard output. A file that is there already is not
  * overwritten, and one that is there in the end is whole: until then it has another name beside it.
  *
- * @throws InputError when the file cannot be made
+ * @throws InputError when the file cannot be made; OutputError when what it is written to cannot hold it
  */
 export async function writeResult(
   { result, settings }: Pick<Shell, 'result' | 'settings'>,
@@ -21,7 +22,7 @@ export async function writeResult(
   named: string | undefined,
 ): Promise<void> {
   if (named === undefined) {
-    await pipeline(Readable.from(pieces), result, { end: false });
+    await pour(pieces, result, standardOutput, { end: false });
     return;
   }
   const { workingFolder } = settings;
@@ -33,11 +34,32 @@ export async function writeResult(
   const file = await create(unfinished, out);
   const forget = releaseAtExit(() => rmSync(unfinished, { force: true }));
   try {
-    await pipeline(Readable.from(pieces), file.createWriteStream({ flush: true }));
+    await pour(pieces, file.createWriteStream({ flush: true }), out);
     await giveName(unfinished, out);
   } finally {
     await rm(unfinished, { force: true });
     forget();
+  }
+}
+
+/** Tells a failure of what is written to from one of what is read: the error of a report's own source passes as it is. */
+async function pour(
+  pieces: AsyncIterable<string | Uint8Array>,
+  to: NodeJS.WritableStream,
+  where: string,
+  options: { readonly end?: boolean } = {},
+): Promise<void> {
+  let failed: unknown;
+  const note = (error: unknown): void => {
+    failed ??= error;
+  };
+  to.once('error', note);
+  try {
+    await pipeline(Readable.from(pieces), to, options);
+  } catch (error) {
+    throw error === failed ? new OutputError(where, error) : error;
+  } finally {
+    to.off('error', note);
   }
 }
 
@@ -58,7 +80,15 @@ async function giveName(unfinished: string, out: string): Promise<void> {
   if (named) return;
   // There is such a file; or the file system knows no second names (memory sticks, network drives).
   await (await create(out, out)).close();
-  await rename(unfinished, out);
+  const forget = releaseAtExit(() => rmSync(out, { force: true }));
+  try {
+    await rename(unfinished, out);
+  } catch (error) {
+    await rm(out, { force: true });
+    throw new OutputError(out, error);
+  } finally {
+    forget();
+  }
 }
 
 function create(path: string, out: string): Promise<FileHandle> {

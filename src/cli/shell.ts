@@ -13,6 +13,7 @@ import { listenForStop } from '../platform/signals.ts';
 import { printableLines } from '../report/printable.ts';
 import type { Screen } from '../report/screen.ts';
 import { wantsColour } from './colour.ts';
+import { watchStandardOutput } from './standard-output.ts';
 import { whoWorks } from './who-works.ts';
 
 /** What a command has of the process it runs in. */
@@ -44,9 +45,11 @@ export type Shell = {
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130;
 
 export function processShell(): Shell {
-  const { signal, drainable } = listenForStop();
+  const { signal, drains, drainable } = listenForStop();
   const writeLine = (stream: NodeJS.WriteStream, text: string): void =>
     void stream.write(`${stream.isTTY ? printableLines(text) : text}\n`);
+  // A command that sends goes on without its standard output; ended at once, it would leave requests in doubt.
+  watchStandardOutput(drains);
   return {
     settings: {
       environment: process.env,

@@ -1,0 +1,29 @@
+import { printable } from '../report/printable.ts';
+
+/** A result could not be written where it was to go; neither the input nor the database is at fault. */
+export class OutputError extends Error {
+  /** @param where the file, or standard output */
+  constructor(where: string, cause: unknown) {
+    super(`${printable(where)} cannot be written: ${whyUnwritable(cause)}.`, { cause });
+    this.name = 'OutputError';
+  }
+}
+
+export const standardOutput = 'Standard output';
+
+/** What an error of writing means to people; other codes keep the words of the system. */
+const meanings: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'it would be larger than files may be here',
+  EROFS: 'the disk is read-only',
+  EIO: 'the disk reports an error',
+  ESTALE: 'the network drive is gone',
+};
+
+function whyUnwritable(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const meaning = meanings[code];
+  return meaning === undefined ? error.message : `${meaning} (${code})`;
+}

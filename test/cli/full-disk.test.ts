@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { databaseShortage, isConnectionFailure } from '../../src/platform/database.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { volleyHere } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+/** A report has no room: in its file, on standard output, or in Postgres. Each says which, and nothing of the others. */
+
+let opened: TestLedger;
+let workspace: Workspace;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace();
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
+
+/** Runs a command as a shell does that has set something up before. */
+async function volleyAfter(setUp: string, ...words: string[]) {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn('sh', ['-c', setUp, process.execPath, entry, ...words], {
+    cwd: workspace.folder,
+    env: { PATH, HOME, DATABASE_URL: opened.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  return { code, stderr };
+}
+
+test('a file that cannot hold its report is no lost database, and leaves nothing under its name', async () => {
+  const billing = ['report', 'billing', '--out', 'bill.csv'];
+  expect(await volleyAfter('ulimit -f 0; exec "$0" "$@"', ...billing)).toEqual({
+    code: 1,
+    stderr: 'bill.csv cannot be written: it would be larger than files may be here (EFBIG).\n',
+  });
+  expect(await readdir(workspace.folder)).toEqual([]);
+});
+
+test.each([[['report', 'billing']], [['schema', 'campaign']], [['report', '--help']]])(
+  'a full disk behind standard output is reported, with exit code 1: %o',
+  async (words) => {
+    expect(await volleyAfter('exec "$0" "$@" > /dev/full', ...words)).toEqual({
+      code: 1,
+      stderr: 'Standard output cannot be written: the disk is full (ENOSPC).\n',
+    });
+  },
+);
+
+test('a reader that leaves early is no error', async () => {
+  expect(await volleyAfter('"$0" "$@" | true', 'schema', 'campaign')).toEqual({ code: 0, stderr: '' });
+});
+
+test('Postgres without room is told apart from a Postgres that is lost', async () => {
+  await opened.ledger.knex.raw(`
+    CREATE FUNCTION full_disk() RETURNS boolean STABLE LANGUAGE plpgsql AS $$ BEGIN
+      RAISE EXCEPTION 'could not write to file "base/pgsql_tmp/pgsql_tmp1.0": No space left on device' USING ERRCODE = '53100';
+    END $$;
+    ALTER TABLE runs RENAME TO runs_kept;
+    CREATE VIEW runs AS SELECT * FROM runs_kept WHERE full_disk()`);
+  const env = { DATABASE_URL: opened.url };
+  const { code, stderr } = await volleyHere(['runs'], { cwd: workspace.folder, env });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^Postgres cannot go on: its disk is full \(53100\)\. What it has recorded is kept\./,
+    ),
+  });
+});
+
+test.each([
+  ['ENOSPC', 'write', false],
+  ['EACCES', 'open', false],
+  ['ENOENT', 'open', false],
+  ['EACCES', 'connect', true],
+  ['ENOENT', 'connect', true],
+  ['ECONNRESET', 'read', true],
+  ['EAI_AGAIN', 'getaddrinfo', true],
+  ['57P01', undefined, true],
+  ['53100', undefined, false],
+])('%s of %s is a failure of the connection: %s', (code, syscall, expected) => {
+  const error = Object.assign(new Error('x'), { code, syscall });
+  expect(isConnectionFailure(error)).toBe(expected);
+  expect(databaseShortage(error) !== undefined).toBe(code === '53100');
+});
