@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
+import { nearest, oneOf } from '../platform/nearest.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
 import { sheetText } from '../report/formats/write.ts';
 import { printableFile } from '../report/printable.ts';
@@ -68,6 +69,7 @@ export function chosenFormat<Format extends ReportFormat>(
   instead: Instead,
 ): Format {
   const named = json ? 'json' : (format ?? formatOf(out) ?? standard);
+  refuseEnding(out, named, format !== undefined || json === true);
   const chosen = formats.find((each) => each === named);
   if (chosen === undefined) throw new InputError([{ where: `--out ${out}`, what: instead }]);
   if (chosen === 'xlsx' && out === undefined && resultTerminal) {
@@ -121,8 +123,40 @@ async function* shownPieces(
   for await (const piece of pieces) yield typeof piece === 'string' ? printableFile(piece) : piece;
 }
 
-/** Whoever asks for `bill.xlsx` means a workbook. */
+/** The endings of files, without the dot, and the formats they are for. */
+const endings: ReadonlyMap<string, ReportFormat> = new Map<string, ReportFormat>([
+  ...reportFormats.filter((format) => format !== 'table').map((format) => [format, format] as const),
+  ['txt', 'table'],
+  ['htm', 'html'],
+  ['jsonl', 'ndjson'],
+]);
+
+function endingOf(out: string | undefined): string {
+  return out === undefined ? '' : extname(out).slice(1).toLowerCase();
+}
+
+/** A file called `bill.xlsx` is to be a workbook. */
 function formatOf(out: string | undefined): ReportFormat | undefined {
-  const ending = out === undefined ? '' : extname(out).slice(1).toLowerCase();
-  return reportFormats.find((format) => format === ending);
+  return endings.get(endingOf(out));
+}
+
+/**
+ * A name that promises what is not in the file would be opened by the wrong program.
+ *
+ * @param said whether the format was asked for by name: then an ending that promises nothing is right
+ * @throws InputError
+ */
+function refuseEnding(out: string | undefined, format: ReportFormat, said: boolean): void {
+  const ending = endingOf(out);
+  if (ending === '' || endings.get(ending) === format) return;
+  const isText = ending === 'txt' && format !== 'xlsx';
+  if (said && (isText || (!endings.has(ending) && ending !== 'pdf'))) return;
+  const known = [...endings.keys()].map((each) => `.${each}`);
+  const what =
+    ending === 'pdf'
+      ? 'No report is written as PDF. Take .html, and print it or save it as PDF.'
+      : endings.has(ending)
+        ? `The file is called .${ending} and would hold ${format}. Leave --format out, or give the file another name.`
+        : `No report is written as .${ending}; expected ${oneOf(known)}.${nearest(`.${ending}`, known)} --format says what is meant where the name may end otherwise.`;
+  throw new InputError([{ where: `--out ${out}`, what }]);
 }
