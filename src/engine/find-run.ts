@@ -1,6 +1,6 @@
 import { InputError } from '../domain/problems.ts';
 import type { RunSummary } from '../domain/runs.ts';
-import { findRun, namesWithoutRuns, type Run } from '../ledger/runs/find.ts';
+import { findRun, type Run } from '../ledger/runs/find.ts';
 import { summariseRun } from '../ledger/runs/summary.ts';
 import { listWaits } from '../ledger/slices/windows.ts';
 import type { EngineContext } from './context.ts';
@@ -31,19 +31,4 @@ export async function requireUnpurgedRun(context: EngineContext, run: string): P
 
 export function noSuchRun(run: string): never {
   throw new InputError([{ where: `run ${run}`, what: 'There is no such run; `volley runs` lists them.' }]);
-}
-
-/**
- * @param accounts only runs of these count; null for all
- * @throws InputError for names that no run has: they are misspelt more often than not
- */
-export async function requireRunsOf(
-  { ledger }: EngineContext,
-  column: 'campaign' | 'account',
-  names: readonly string[],
-  accounts: readonly string[] | null = null,
-): Promise<void> {
-  const missing = await namesWithoutRuns(ledger.knex, column, names, accounts);
-  const what = `There is no run of this ${column}; \`volley runs\` lists the runs.`;
-  if (missing.length > 0) throw new InputError(missing.map((name) => ({ where: `${column} ${name}`, what })));
 }

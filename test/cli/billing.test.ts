@@ -43,6 +43,42 @@ describe('volley report billing', () => {
     expect(totals).toMatchObject([{ SubAccount: 'Total', accepted: 2, unknown: 1, difference: '-0.32' }]);
   });
 
+  test('says in a column of its own of how many the price is not known yet', async () => {
+    const { rows, totals } = JSON.parse((await billing('--json')).stdout);
+    expect(rows).toMatchObject([
+      { SubAccount: 'North', accepted: 2, delivered: 0, notYetReported: 2, price: '0' },
+      { SubAccount: '(none)', accepted: 0, notYetReported: 0 },
+    ]);
+    expect(totals).toMatchObject([{ notYetReported: 2 }]);
+    expect((await billing()).stdout).toContain('Not yet reported');
+  });
+
+  test('is refused a file whose name says that it is something else, before it is made', async () => {
+    const out = (name: string, ...words: string[]) => billing('--out', name, ...words);
+    const refused = await Promise.all([
+      out('x.pdf'),
+      out('x.pdf', '--format', 'html'),
+      out('x.cvs'),
+      out('x.docx'),
+      out('x.xlsx', '--format', 'csv'),
+      out('x.csv', '--json'),
+    ]);
+    expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2]);
+    expect(refused.map(({ stderr }) => stderr)).toEqual([
+      expect.stringContaining('--out x.pdf: No report is written as PDF. Take .html'),
+      expect.stringContaining('--out x.pdf: No report is written as PDF. Take .html'),
+      expect.stringContaining('--out x.cvs: No report is written as .cvs; expected .csv, .json,'),
+      expect.stringContaining('--out x.docx: No report is written as .docx;'),
+      expect.stringContaining('--out x.xlsx: The file is called .xlsx and would hold csv.'),
+      expect.stringContaining('--out x.csv: The file is called .csv and would hold json.'),
+    ]);
+    expect(refused[2]?.stderr).toContain('Did you mean ".csv"?');
+    expect(await out('bill.2026-11', '--format', 'csv')).toMatchObject({ code: 0 });
+    expect(await out('bill.txt')).toMatchObject({ code: 0 });
+    expect(await workspace.read('bill.2026-11')).toMatch(/^SubAccount,/);
+    expect(await workspace.read('bill.txt')).toMatch(/^Billing\n/);
+  });
+
   test('has the dates of the zone', async () => {
     const auckland = ['--time-zone', 'Pacific/Auckland', '--by', 'day', '--format', 'ndjson'];
     expect(JSON.parse((await billing(...auckland)).stdout)).toMatchObject({ day: '2026-09-27', requests: 2 });
@@ -74,6 +110,9 @@ describe('volley report billing', () => {
     [['--run', 'none'], /run none: /],
     [['--campaign', 'nightly', 'test'], /campaign nightly: There is no run of this campaign/],
     [['--account', 'mian'], /account mian: There is no run of this account/],
+    [['--sub-account', 'Nroth', '(none)'], /SubAccount Nroth: .*Did you mean "North"\? There is North\./],
+    [['--charge-code', 'B-3'], /ChargeCode B-3: .*Did you mean "B-2"\? There are =A1, B-2\./],
+    [['--department', 'Ops'], /Department Ops: .*The ledger has no Department\./],
   ])('refuses %j and says why', async (words, why) => {
     const { code, stdout, stderr } = await billing(...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -10,6 +10,7 @@ import { billingCharts } from '../../src/report/billing-charts.ts';
 
 const nothing: BillingFigures = {
   ...{ requests: 0, recipients: 0, accepted: 0, failed: 0, unknown: 0, delivered: 0, undelivered: 0 },
+  notYetReported: 0,
   ...{ smsParts: '0', faxPages: '0', voiceSeconds: '0', emails: '0', expectedSmsParts: '0' },
   ...{ price: '0', estimated: '0', estimatedTax: '0', difference: '0', unrated: 0 },
 };

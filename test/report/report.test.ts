@@ -164,7 +164,7 @@ describe('the billing report', () => {
   const nothing = {
     ...{ failed: 0, faxPages: '0', voiceSeconds: '0', emails: '0', expectedSmsParts: '0' },
     ...{ estimated: '0', estimatedTax: '0', difference: '0.10', unrated: 0 },
-    ...{ currency: null, correctionOf: null, corrections: false },
+    ...{ currency: null, correctionOf: null, corrections: false, notYetReported: 0 },
   };
   const figures = {
     ...nothing,
@@ -202,12 +202,12 @@ describe('the billing report', () => {
     expect(cells).toEqual([
       [
         ...['SubAccount', 'ChargeCode', 'Requests', 'Recipients', 'Accepted', 'Unknown'],
-        ...['Delivered', 'Undelivered', 'SMS parts', 'Price', 'Difference'],
+        ...['Delivered', 'Undelivered', 'Not yet reported', 'SMS parts', 'Price', 'Difference'],
       ],
-      ['TAS', 'NET-1', '1', '3', '2', '1', '1', '1', '2', '0.10', '0.10'],
-      ['(none)', '(none)', '1', '3', '2', '1', '1', '1', '2', '0.10', '0.10'],
-      Array(11).fill(''),
-      ['Total', '', '2', '6', '2', '1', '1', '1', '2', '0.20', '0.20'],
+      ['TAS', 'NET-1', '1', '3', '2', '1', '1', '1', '0', '2', '0.10', '0.10'],
+      ['(none)', '(none)', '1', '3', '2', '1', '1', '1', '0', '2', '0.10', '0.10'],
+      Array(12).fill(''),
+      ['Total', '', '2', '6', '2', '1', '1', '1', '0', '2', '0.20', '0.20'],
     ]);
   });
 

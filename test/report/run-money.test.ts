@@ -8,7 +8,16 @@ import { inTurn } from '../support/sheets.ts';
 function aLine(value: string | null, changes: Partial<BillingLine> = {}): BillingLine {
   return {
     ...{ values: [value], currency: 'NZD', correctionOf: null },
-    ...{ requests: 1, recipients: 1, accepted: 1, failed: 0, unknown: 0, delivered: 0, undelivered: 0 },
+    ...{
+      requests: 1,
+      recipients: 1,
+      accepted: 1,
+      failed: 0,
+      unknown: 0,
+      delivered: 0,
+      undelivered: 0,
+      notYetReported: 0,
+    },
     ...{ smsParts: '0', faxPages: '0', voiceSeconds: '0', emails: '0', expectedSmsParts: '0' },
     ...{ price: '0', estimated: '0', estimatedTax: '0', difference: '0', unrated: 0 },
     ...changes,

@@ -21,6 +21,7 @@ export type Figures = {
   unknown: number;
   delivered: number;
   undelivered: number;
+  notYetReported: number;
   unrated: number;
   smsParts: Big;
   faxPages: Big;
@@ -70,6 +71,7 @@ function nothing(): Figures {
     unknown: 0,
     delivered: 0,
     undelivered: 0,
+    notYetReported: 0,
   };
   const none = new Big(0);
   return {
@@ -124,6 +126,7 @@ function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], tim
       const outcome = outcomeOf(said, request.message_id, address);
       if (outcome?.outcome === 'delivered') figures.delivered = 1;
       if (outcome?.outcome === 'undelivered') figures.undelivered = 1;
+      figures.notYetReported = figures.accepted - figures.delivered - figures.undelivered;
       figures.price = new Big(outcome?.price ?? 0);
       const reported = new Big(outcome?.units ?? 0);
       const unit = unitsOf[channel];

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { channels } from '../../domain/message.ts';
 import { reportBillingLines } from '../../engine/billing/billing.ts';
+import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { requireRun, requireRunsOf } from '../../engine/find-run.ts';
+import { requireRun } from '../../engine/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { nobodySet } from '../../report/billing.ts';
 import { billingReport, readDimensions } from '../../report/billing-report.ts';
@@ -73,8 +74,7 @@ export function defineBilling(command: Command, shell: Shell): void {
     const query = queryOf(options);
     await withLedgerToRead(shell, async (context) => {
       for (const run of options.run ?? []) await requireRun(context, run);
-      await requireRunsOf(context, 'campaign', options.campaign ?? []);
-      await requireRunsOf(context, 'account', options.account ?? []);
+      await requireKnownNames(context, query.only);
       await writeBilling(context, query, write, shell.now());
     });
   });

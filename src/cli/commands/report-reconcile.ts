@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
 import { type Channel, channels } from '../../domain/message.ts';
+import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { reconcileInvoice } from '../../engine/billing/reconcile.ts';
 import { openFile } from '../../engine/plan/open-file.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
@@ -71,8 +72,10 @@ export function defineReconcile(command: Command, shell: Shell): void {
     const { bytes, shown } = await openFile(path, shell.settings, '--invoice', 'invoice');
     const { column: columns = {}, decimal, country, skipLines, skipUnreadable = false } = options;
     const invoice = { name: shown, bytes, columns, decimal, country, skipLines, skipUnreadable };
-    const agrees = await withLedgerToRead(shell, (context) =>
-      reconcileInvoice(context, invoice, period, scope, async (found) => {
+    const agrees = await withLedgerToRead(shell, async (context) => {
+      const { accounts, subAccounts } = scope;
+      await requireKnownNames(context, { account: accounts ?? [], SubAccount: subAccounts ?? [] });
+      return reconcileInvoice(context, invoice, period, scope, async (found) => {
         for (const { where, what } of found.unreadable.problems)
           shell.note(`${printable(where)}: ${printable(what)}`);
         await write(reconcileSheet(found, period, filterTexts(options), shell.now()));
@@ -80,8 +83,8 @@ export function defineReconcile(command: Command, shell: Shell): void {
           found.unreadable.lines === 0 &&
           found.totals.every(({ kind }) => kind === 'agrees' || kind === 'all')
         );
-      }),
-    );
+      });
+    });
     if (!agrees) shell.exitWith(3);
   });
 }

@@ -49,6 +49,8 @@ export type BillingFigures = {
   readonly unknown: number;
   readonly delivered: number;
   readonly undelivered: number;
+  /** accepted - delivered - undelivered: what their reports will say, and cost, is still to come. */
+  readonly notYetReported: number;
   /** By the delivery reports; e-mails are the accepted ones. */
   readonly smsParts: string;
   readonly faxPages: string;
@@ -114,6 +116,7 @@ const figureSql: Readonly<Record<keyof BillingFigures, string>> = {
   unknown: count('unknown'),
   delivered: count('delivered'),
   undelivered: count('undelivered'),
+  notYetReported: '(sum(line.accepted) - sum(line.delivered) - sum(line.undelivered))::float8',
   smsParts: unitsOf('units', 'sms'),
   faxPages: unitsOf('units', 'fax'),
   voiceSeconds: unitsOf('units', 'voice', 'tts'),

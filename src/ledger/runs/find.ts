@@ -106,20 +106,3 @@ export async function countPurgedRuns(
     .first(knex.raw('count(*)::integer AS runs'), knex.raw('max(purged_at) AS last'));
   return row ?? { runs: 0, last: null };
 }
-
-/**
- * Those of the names that no run has as its campaign, or its account.
- *
- * @param accounts only runs of these count; null for all
- */
-export async function namesWithoutRuns(
-  knex: Knex,
-  column: 'campaign' | 'account',
-  names: readonly string[],
-  accounts: readonly string[] | null,
-): Promise<string[]> {
-  const found = knex('runs').whereIn(column, names).distinct();
-  if (accounts) found.whereIn('account', [...accounts]);
-  const known = new Set<string>(await found.pluck(column));
-  return names.filter((name) => !known.has(name));
-}

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
 import { reportBillingLines } from '../../engine/billing/billing.ts';
-import { noSuchRun, requireRunsOf } from '../../engine/find-run.ts';
+import { requireKnownNames } from '../../engine/billing/known-names.ts';
+import { noSuchRun } from '../../engine/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
 import { nobodySet } from '../../report/billing.ts';
@@ -56,10 +57,9 @@ export function addBillingRoute(server: Routes): void {
       const { context, slots, token } = call;
       const query = queryOf(request.query, token.accounts);
       const chosen = chosenFormat(request, request.query.format, httpFormats);
-      const { run = [], campaign = [], account = [] } = request.query;
+      const { run = [], account = [] } = request.query;
       for (const each of [run].flat()) if (!(await visibleRun(call, each))) noSuchRun(each);
-      await requireRunsOf(context, 'campaign', [campaign].flat(), token.accounts);
-      await requireRunsOf(context, 'account', [account].flat(), token.accounts);
+      await requireKnownNames(context, { ...query.only, account: [account].flat() }, token.accounts);
       await slots.report(() =>
         reportBillingLines(context, query, async (streamed) => {
           const report = await billingReport(query, streamed, context.now());

@@ -1,0 +1,46 @@
+import { InputError, type Problem } from '../../domain/problems.ts';
+import {
+  knownNames,
+  type NamedDimension,
+  namedDimensions,
+  type OfAccounts,
+  unknownNames,
+} from '../../ledger/billing/payers.ts';
+import { nearest } from '../../platform/nearest.ts';
+import type { EngineContext } from '../context.ts';
+
+/** Names that a report is asked to be of alone; null is for those who have none. */
+export type AskedNames = Readonly<Partial<Record<NamedDimension, readonly (string | null)[]>>>;
+
+/**
+ * @param accounts only runs of these count; null for all
+ * @throws InputError for names that nothing in the ledger has: they are misspelt more often than not, and a report of
+ * nothing would read as "nothing to pay"
+ */
+export async function requireKnownNames(
+  { ledger }: EngineContext,
+  asked: AskedNames,
+  accounts: OfAccounts = null,
+): Promise<void> {
+  const problems: Problem[] = [];
+  for (const dimension of namedDimensions) {
+    const names = (asked[dimension] ?? []).filter((name) => name !== null);
+    const missing = await unknownNames(ledger.knex, dimension, names, accounts);
+    if (missing.length === 0) continue;
+    const known = await knownNames(ledger.knex, dimension, accounts);
+    for (const name of missing) {
+      const what = `There is no run of this ${dimension}.${nearest(name, known)} ${listed(dimension, known)}`;
+      problems.push({ where: `${dimension} ${name}`, what });
+    }
+  }
+  if (problems.length > 0) throw new InputError(problems);
+}
+
+/** Most names of an error. */
+const mostListed = 10;
+
+function listed(dimension: NamedDimension, known: readonly string[]): string {
+  if (known.length === 0) return `The ledger has no ${dimension}.`;
+  if (known.length > mostListed) return `\`volley report billing --by ${dimension}\` lists all.`;
+  return `There ${known.length === 1 ? 'is' : 'are'} ${known.toSorted().join(', ')}.`;
+}

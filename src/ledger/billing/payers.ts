@@ -1,0 +1,69 @@
+import type { Knex } from 'knex';
+
+/** The names in the ledger that billing can be of alone. */
+export const namedDimensions = ['SubAccount', 'Department', 'ChargeCode', 'account', 'campaign'] as const;
+export type NamedDimension = (typeof namedDimensions)[number];
+
+/** Where each stands: of a run, or of who pays. */
+const columns = {
+  SubAccount: { of: 'payer', column: 'sub_account' },
+  Department: { of: 'payer', column: 'department' },
+  ChargeCode: { of: 'payer', column: 'charge_code' },
+  account: { of: 'run', column: 'account' },
+  campaign: { of: 'run', column: 'campaign' },
+} as const satisfies Readonly<Record<NamedDimension, { of: 'run' | 'payer'; column: string }>>;
+
+/** Most names that are read to find the nearest of. */
+const mostNames = 10_000;
+
+/** Only runs of these accounts count; null for all. */
+export type OfAccounts = readonly string[] | null;
+
+/** Those of the names that nothing in the ledger has. */
+export async function unknownNames(
+  knex: Knex,
+  dimension: NamedDimension,
+  names: readonly string[],
+  accounts: OfAccounts,
+): Promise<string[]> {
+  let missing = [...names];
+  for (const place of placesOf(dimension)) {
+    if (missing.length === 0) return [];
+    const { column } = columns[dimension];
+    const found = await namesIn(knex, place, column, accounts).whereIn(`named.${column}`, missing);
+    const known = new Set(found.map(({ name }) => name));
+    missing = missing.filter((name) => !known.has(name));
+  }
+  return missing;
+}
+
+/** Every name there is, at most 10,000. */
+export async function knownNames(
+  knex: Knex,
+  dimension: NamedDimension,
+  accounts: OfAccounts,
+): Promise<string[]> {
+  const { column } = columns[dimension];
+  const names = new Set<string>();
+  for (const place of placesOf(dimension)) {
+    const found = await namesIn(knex, place, column, accounts).limit(mostNames);
+    for (const { name } of found) names.add(name);
+  }
+  return [...names];
+}
+
+type Place = 'runs' | 'billing_entries' | 'envelopes';
+
+/** What is booked is few rows and stays after a purge; what is not is in the envelopes, of which there may be millions. */
+function placesOf(dimension: NamedDimension): readonly Place[] {
+  return columns[dimension].of === 'run' ? ['runs'] : ['billing_entries', 'envelopes'];
+}
+
+function namesIn(knex: Knex, place: Place, column: string, accounts: OfAccounts) {
+  const query = knex<{ name: string }>({ named: place })
+    .distinct<{ name: string }[]>({ name: `named.${column}` })
+    .whereNotNull(`named.${column}`);
+  if (accounts === null) return query;
+  if (place === 'runs') return query.whereIn('named.account', [...accounts]);
+  return query.join('runs', 'runs.run_id', 'named.run_id').whereIn('runs.account', [...accounts]);
+}
