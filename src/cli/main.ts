@@ -181,7 +181,7 @@ function explain(error: unknown, shell: Shell): ExitCode {
   }
   if (isConnectionFailure(error)) {
     shell.note(
-      `The database was lost: ${printable(error.message)}. What was being sent is in doubt; \`volley runs\` names the run, and \`volley resume <run>\` goes on.`,
+      `The database was lost: ${printable(error.message)}. What was recorded stays: \`volley runs\` shows how far each run is, and \`volley resume <run>\` goes on with one that is not over.`,
     );
     return 1;
   }

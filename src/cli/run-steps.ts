@@ -13,6 +13,7 @@ import type { BeginOptions } from '../ledger/runs/begin.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
 import { accountsOf } from './accounts-of.ts';
+import { afterRecording } from './after-recording.ts';
 import { originLines, unreadableText } from './preview-text.ts';
 import { stageText, startProgressLine, startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
@@ -35,7 +36,9 @@ export async function planWithProgress(
   let late: string | undefined;
   let origins: readonly string[] = [];
   const onRefused = async (refused: RefusedRun): Promise<void> =>
-    tellOfRefusal(shell, context, await noteRefusal(context, prepared, refused), prepared.absolutePath);
+    afterRecording(shell, async () =>
+      tellOfRefusal(shell, context, await noteRefusal(context, prepared, refused), prepared.absolutePath),
+    );
   const planProgress: PlanProgress = {
     onRead: (contacts) => {
       read += contacts;
@@ -112,16 +115,38 @@ export async function dispatchAndPrint(
     return 4;
   }
   const end = await dispatchWithProgress(shell, context, run, account, options);
-  if (end.kind === 'unrecorded') {
-    shell.note(
-      `The database was away until the end. What could not be recorded is in doubt; \`volley resume ${run}\` says what, and goes on.`,
-    );
-    shell.leave(130);
-  }
+  if (!('summary' in end)) return leaveWithout(shell, run, end);
   printEnd(shell, run, end, json);
-  await tellOfRun(shell, context, run, ownCampaign);
-  await bookBilling(context);
+  await afterRecording(shell, async () => {
+    await tellOfRun(shell, context, run, ownCampaign);
+    await bookBilling(context);
+  });
   return exitCodeOf(end);
+}
+
+/** Leaves at once, because the database is away: what can be said of the run is said from what this process knows. */
+function leaveWithout(shell: Shell, run: string, end: Exclude<RunEnd, KnownEnd>): never {
+  switch (end.kind) {
+    case 'unbegun':
+      shell.note(
+        `The database was away until the end, and this process had sent nothing by then. \`volley resume ${run}\` goes on.`,
+      );
+      return shell.leave(130);
+    case 'unrecorded':
+      shell.note(
+        `The database was away until the end. What could not be recorded is in doubt; \`volley resume ${run}\` says what, and goes on.`,
+      );
+      return shell.leave(130);
+    case 'recorded': {
+      const { state, stateReason, total, notAccepted } = end.watch;
+      const counts = `${total} requests, ${notAccepted} of them not accepted`;
+      shell.note(
+        `The database was away until the end, after all of the run had been recorded: it is ${state} (${counts}). \`volley status ${run}\` shows it.`,
+      );
+      if (state === 'completed') return shell.leave(notAccepted > 0 ? 3 : 0);
+      return shell.leave(stateReason === 'interrupted' ? 130 : 4);
+    }
+  }
 }
 
 /** Prints what a run came to, and what an operator can do next. */

@@ -12,6 +12,7 @@ export type Point =
   | 'recording'
   | 'recorded'
   | 'slice finished'
+  | 'at rest'
   | 'run finished'
   | 'notification taken'
   | 'notification begun'

@@ -172,8 +172,14 @@ export async function openLedger(
     return opened;
   };
   const close = async (): Promise<void> => {
-    await (await opened?.catch(() => undefined))?.stop({ graceful: false, close: false });
-    await Promise.all([knex.destroy(), pool.end(), hot.end(), watch.end()]);
+    try {
+      await (await opened?.catch(() => undefined))?.stop({ graceful: false, close: false });
+    } catch (error) {
+      // What was to be kept is committed by now; a database that is gone has nothing to close.
+      if (!isConnectionFailure(error)) throw error;
+    } finally {
+      await Promise.all([knex.destroy(), pool.end(), hot.end(), watch.end()]);
+    }
   };
   try {
     const change = await readySchema(pool, knex, access, description);

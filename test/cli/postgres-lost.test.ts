@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { embeddedServerStatus } from '../../src/platform/embedded-postgres.ts';
+import { signalPreload } from '../support/dispatch-scene.ts';
 import { makeHome, removeHome } from '../support/embedded-home.ts';
 import { openTestLedger } from '../support/ledger.ts';
 import { killServer } from '../support/own-postgres.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { type SendPeer, sendPeer } from '../support/send-peer.ts';
+import { type SignalAtPoint, saysSignal, signalVariable } from '../support/signal-points.ts';
 import { type Started, startVolley } from '../support/volley.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
@@ -29,10 +31,12 @@ async function openScene(
     await service[Symbol.asyncDispose]();
     await workspace[Symbol.asyncDispose]();
   });
-  const start = (words: readonly string[]): Started =>
+  const start = (words: readonly string[], at?: SignalAtPoint): Started =>
     startVolley(words, {
       cwd: workspace.folder,
+      nodeFlags: at ? ['--import', signalPreload] : [],
       env: {
+        ...(at && { [signalVariable]: JSON.stringify(at) }),
         ...database,
         VOLLEY_ACCOUNTS: 'accounts.yaml',
         VOLLEY_SANDBOX_URL: service.url,
@@ -73,6 +77,30 @@ const ways = [
 ] as const;
 
 describe.concurrent('Ctrl-C while the database is away', () => {
+  test('after all of a run was recorded: says so, and the exit code is that of the run', {
+    timeout: 60_000,
+  }, async ({ expect, onTestFinished }) => {
+    const ledger = await openTestLedger();
+    onTestFinished(() => ledger.close());
+    const proxy = await startPostgresProxy(ledger.url);
+    onTestFinished(() => proxy[Symbol.asyncDispose]());
+    const { start } = await openScene({ DATABASE_URL: proxy.url }, onTestFinished);
+    const atRest = { signal: 'SIGSTOP', point: 'at rest', occurrence: 1 } as const;
+    const started = start(['run', 'campaign.yaml'], atRest);
+    await started.says(saysSignal);
+    proxy.stop();
+    const goOn = setInterval(() => started.process.kill('SIGCONT'), 100);
+    await started.says('the database is away');
+    started.process.kill('SIGINT');
+    const { code, stderr } = await started.ended;
+    clearInterval(goOn);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`it is completed (${requests} requests, 0 of them not accepted)`),
+    ]);
+    expect(stderr).not.toContain('in doubt');
+  });
+
   test.for(ways)(
     '%s: exit 130 within ten seconds, and what could not be recorded is in doubt',
     { timeout: 60_000 },

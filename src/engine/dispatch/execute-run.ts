@@ -24,8 +24,15 @@ export type KnownEnd = { readonly summary: RunSummary } & (
   | { readonly kind: 'paused' | 'cancelled'; readonly reason: string }
 );
 
-/** `unrecorded`: as `drained`, but the ledger was away, and what could not be recorded is in doubt. */
-export type RunEnd = KnownEnd | { readonly kind: 'unrecorded' };
+/** How a run ended, or its sending in this process; of the last three, the ledger was away when the process had to end. */
+export type RunEnd =
+  | KnownEnd
+  /** Nothing was sent by this process. */
+  | { readonly kind: 'unbegun' }
+  /** What could not be recorded is in doubt. */
+  | { readonly kind: 'unrecorded' }
+  /** All of it had been recorded; these are the last counts that were read. */
+  | { readonly kind: 'recorded'; readonly watch: RunWatch };
 
 export type RunProgress = Outage & {
   /** Counts when the dispatch began. */
@@ -58,6 +65,8 @@ export async function executeRun(
   const drained = drainDeadlines(stop);
   const patience = openPatience(progress, ledger, drained.giveUp);
   const { persist } = patience;
+  let begun = false;
+  let last: RunWatch | undefined;
   try {
     const run = await persist(() => requireRun(context, runId));
     await persist(() => requireHashKey(pool, ledger.hashKey));
@@ -68,6 +77,7 @@ export async function executeRun(
     const options = { evenPaused, alongside: noteBegun(context, runId) };
     const before = await persist(() => beginRun(queue, pool, plan, policy, now(), options));
     await toldIfRefused(context, run, async () => requireApproved(runId, before));
+    begun = true;
     progress.onStart(await persist(() => requireSummary(context, runId)));
 
     const reason = 'interrupted';
@@ -75,15 +85,15 @@ export async function executeRun(
     const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
+    const onWatch = (watch: RunWatch): void => {
+      last = watch;
+      progress.onWatch(watch);
+    };
+    const working = { accountNamed, stop, cutOff: drained.cutOff, patience, onWatch };
     for (;;) {
-      const watch = (await persist(() => watchRuns(pool, [runId]))).get(runId);
-      if (!watch || !isAtRest(watch))
-        await workUntilAtRest(
-          context,
-          runId,
-          { accountNamed, stop, cutOff: drained.cutOff, patience },
-          progress,
-        );
+      last = (await persist(() => watchRuns(pool, [runId]))).get(runId);
+      if (!last || !isAtRest(last)) await workUntilAtRest(context, runId, working);
+      pass('at rest', runId);
       if (stop.aborted) await pausing;
       const end = await persist(() => findEnd(context, runId, stop));
       // Without one, an operator has resumed the run meanwhile.
@@ -92,8 +102,9 @@ export async function executeRun(
       return end;
     }
   } catch (error) {
-    if (drained.giveUp.aborted) return { kind: 'unrecorded' };
-    throw error;
+    if (!drained.giveUp.aborted) throw error;
+    if (!begun) return { kind: 'unbegun' };
+    return last && isAtRest(last) ? { kind: 'recorded', watch: last } : { kind: 'unrecorded' };
   } finally {
     drained.clear();
   }
@@ -107,8 +118,10 @@ function isAtRest({ state, held }: RunWatch): boolean {
 async function workUntilAtRest(
   context: EngineContext,
   run: string,
-  options: Pick<WorkerOptions, 'accountNamed' | 'stop' | 'cutOff' | 'patience'>,
-  { onWatch }: RunProgress,
+  {
+    onWatch,
+    ...options
+  }: Pick<WorkerOptions, 'accountNamed' | 'stop' | 'cutOff' | 'patience'> & Pick<RunProgress, 'onWatch'>,
 ): Promise<void> {
   const atRest = new AbortController();
   await runWorker(context, {

@@ -1,0 +1,57 @@
+import diagnostics from 'node:diagnostics_channel';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
+import { volleyHere } from '../support/volley.ts';
+import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const notify = `notify:
+  - { on: [completed], command: ["true"] }
+`;
+
+test.each([
+  ['nothing else to do', '', ''],
+  ['others to notify', notify, 'If others are still to be notified'],
+])(
+  'a database that is lost when a run is over, with %s, changes neither its summary nor its exit code',
+  async (_, more, said) => {
+    await using workspace = await makeWorkspace({
+      'accounts.yaml': accountsYaml,
+      'contacts.csv': contactsCsv(3),
+      'campaign.yaml': `${smsCampaignYaml}${more}`,
+    });
+    const sandbox = await startSandbox();
+    await using proxy = await startPostgresProxy(opened.url);
+    const lose = (message: unknown): void => {
+      if (
+        typeof message === 'object' &&
+        message !== null &&
+        'point' in message &&
+        message.point === 'run finished'
+      )
+        proxy.stop();
+    };
+    diagnostics.subscribe('volley:dispatch', lose);
+    const { code, stdout, stderr } = await volleyHere(['run', 'campaign.yaml', '--json'], {
+      cwd: workspace.folder,
+      env: {
+        DATABASE_URL: proxy.url,
+        VOLLEY_ACCOUNTS: 'accounts.yaml',
+        VOLLEY_SANDBOX_URL: sandbox.url,
+        VOLLEY_SANDBOX_TOKEN: 'any',
+      },
+    });
+    diagnostics.unsubscribe('volley:dispatch', lose);
+    await sandbox.close();
+    expect([code, stderr]).toEqual([0, expect.stringContaining(said)]);
+    expect(stderr).not.toContain('in doubt');
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'completed', requests: { accepted: 3 } });
+  },
+);
