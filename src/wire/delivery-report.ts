@@ -9,7 +9,7 @@ import {
   type Words,
 } from './report-mapping.ts';
 import { type ReportText, reportText } from './report-text.ts';
-import { detailPairs, priceIn, type Units, unitsOf, utcTime } from './report-values.ts';
+import { detailPairs, isYearOfReports, priceIn, reportYears, type Units, unitsOf, utcTime } from './report-values.ts';
 import { internationalNumber } from './values.ts';
 
 /**
@@ -83,6 +83,10 @@ export function decodeDeliveryReport(
   if (read.kind === 'unreadable') return read;
   const values = reportText(read.members, mapping);
   if (values.ambiguous !== undefined) return unreadable(`it has several values of ${values.ambiguous}`);
+  if (values.tooLong !== undefined) return unreadable(`its ${values.tooLong} is too long`);
+  const sentTime = firstTime(values.texts('SentTimeUTC'));
+  if (sentTime !== undefined && !isYearOfReports(sentTime))
+    return unreadable(`its SentTimeUTC is not of the years ${reportYears.first} to ${reportYears.last}`);
 
   const type = values.key('Type');
   if (type === undefined) return lacks(values, 'Type');

@@ -6,8 +6,10 @@ import type { ReportField, ReportMapping } from './report-mapping.ts';
 export type ReportText = {
   /** The first text that stands under the field's names; undefined where there is none. */
   readonly text: (field: ReportField) => string | undefined;
-  /** As `text`, of at most `mostCharacters`: for names and numbers that are looked up. A longer one is absent. */
+  /** As `text`, of at most `mostCharacters`: for words that are compared. A longer one is absent. */
   readonly key: (field: ReportField) => string | undefined;
+  /** The first field whose text is longer than a database index and the service's own interface take. */
+  readonly tooLong: ReportField | undefined;
   /** Every text under the field's names, in the order of the names. */
   readonly texts: (field: ReportField) => readonly string[];
   /** What stands first under the field's names, of any type. */
@@ -16,8 +18,21 @@ export type ReportText = {
   readonly ambiguous: string | undefined;
 };
 
-/** Longer than any name, number or address; what a database index takes. */
+/** Longer than any word of the service. */
 const mostCharacters = 500;
+
+/**
+ * Bytes in UTF-8 of what reports are looked up by, and of what suppressions are kept under: a MessageID has 40 characters
+ * (interface.md, 8), a SubAccount 40 of up to four bytes (observed), a job number 8, an e-mail address 64, "@" and 255.
+ */
+export const mostBytes = {
+  MessageID: 40,
+  JobNumber: 40,
+  Destination: 320,
+  SubAccount: 160,
+} as const satisfies Partial<Record<ReportField, number>>;
+
+const boundFields = ['MessageID', 'JobNumber', 'Destination', 'SubAccount'] as const;
 
 export function reportText(members: ReportMembers, { fields }: ReportMapping): ReportText {
   const valuesOf = (name: string): readonly unknown[] => members.get(name.toLowerCase()) ?? [];
@@ -36,6 +51,7 @@ export function reportText(members: ReportMembers, { fields }: ReportMapping): R
       const found = text(field);
       return found === undefined || found.length > mostCharacters ? undefined : found;
     },
+    tooLong: boundFields.find((field) => Buffer.byteLength(text(field) ?? '') > mostBytes[field]),
     texts: (field) => fields[field].flatMap((name) => textsOf(valuesOf(name))),
     value: (field) => fields[field].flatMap(valuesOf)[0],
     ambiguous: ambiguousName(members, fields),

@@ -111,3 +111,12 @@ export function utcTime(text: string | undefined): string | undefined {
   const exists = isTime(`${date}T${time?.slice(0, 8)}`);
   return exists && !Number.isNaN(milliseconds) ? new Date(milliseconds).toISOString() : undefined;
 }
+
+/** A report of another year is a mistake of its writer, such as the least time that a programming language knows. */
+export const reportYears = { first: 1970, last: 2100 } as const;
+
+/** @param time in ISO 8601, in UTC */
+export function isYearOfReports(time: string): boolean {
+  const year = new Date(time).getUTCFullYear();
+  return year >= reportYears.first && year <= reportYears.last;
+}

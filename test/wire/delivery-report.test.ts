@@ -115,6 +115,19 @@ describe('a delivery report', () => {
     expect(report({ SentTimeUTC: '2025-13-45 99:00:00' })).not.toHaveProperty('sentTimeUtc');
   });
 
+  test('may have a MessageID, an address and a SubAccount as long as the interface allows', () => {
+    const longest = {
+      MessageID: 'x'.repeat(40),
+      Destination: `${'a'.repeat(64)}@${'b'.repeat(255)}`,
+      SubAccount: '🙂'.repeat(40),
+    };
+    expect(report({ ...longest, SentTimeUTC_RFC3339: '2100-12-31T23:59:59Z' })).toMatchObject({
+      messageId: longest.MessageID,
+      destination: longest.Destination,
+      subAccount: longest.SubAccount,
+    });
+  });
+
   test('has no NUL, which Postgres could not keep', () => {
     expect(report({ Result: 'a\0b' })).toMatchObject({ result: 'ab' });
     expect(report({ SubAccount: '\0' })).not.toHaveProperty('subAccount');
@@ -129,7 +142,22 @@ describe('a delivery report', () => {
     [{ ...seen, Destination: {} }, 'it has no Destination'],
     [{ ...seen, MessageID: '', JobNumber: null }, 'it has no MessageID'],
     [{ ...seen, Status: [] }, 'it has no Status'],
-    [{ ...seen, MessageID: 'x'.repeat(501) }, 'its MessageID is too long'],
+    [{ ...seen, MessageID: 'x'.repeat(41) }, 'its MessageID is too long'],
+    [{ ...seen, JobNumber: 'é'.repeat(21) }, 'its JobNumber is too long'],
+    [{ ...seen, Destination: '漢'.repeat(107) }, 'its Destination is too long'],
+    [{ ...seen, SubAccount: '🙂'.repeat(41) }, 'its SubAccount is too long'],
+    [{ ...seen, Type: 'x'.repeat(501) }, 'its Type is too long'],
+    ...[
+      '0000-01-01T00:00:00Z',
+      // The least time of .NET, in New Zealand.
+      '0001-01-01T00:00:00+13:00',
+      '9999-12-31T23:59:59-13:00',
+      '1969-12-31T23:59:59Z',
+      '2101-01-01T00:00:00Z',
+    ].map((time): [object, string] => [
+      { ...seen, SentTimeUTC_RFC3339: time },
+      'its SentTimeUTC is not of the years 1970 to 2100',
+    ]),
   ])('%j is unreadable: %s', (members, why) => {
     expect(decode(members)).toEqual({ kind: 'unreadable', why });
   });

@@ -8,6 +8,7 @@ import {
   reportFormats,
 } from '../../src/wire/encode-delivery-report.ts';
 import type { ReportCall } from '../../src/wire/report-call.ts';
+import { mostBytes } from '../../src/wire/report-text.ts';
 import { parseMembers } from '../../src/wire/xml.ts';
 import { carriableText } from '../support/messages.ts';
 
@@ -33,18 +34,23 @@ const contentTypes = {
   get: undefined,
 };
 
+/** No longer than the field may be. */
+function within(text: fc.Arbitrary<string>, field: keyof typeof mostBytes): fc.Arbitrary<string> {
+  return text.filter((value) => Buffer.byteLength(value) <= mostBytes[field]);
+}
+
 describe.each(reportFormats)('a report written in %s', (format) => {
   const written = (text: fc.Arbitrary<string>) =>
     fc.record({
       version: fc.constantFrom('v2.02', 'v1.04'),
-      messageId: text,
-      destination: text,
+      messageId: within(text, 'MessageID'),
+      destination: within(text, 'Destination'),
       type: fc.constantFrom('SMS', 'Email', 'Fax', 'Voice'),
       status: fc.constantFrom('Success', 'Failed', 'Pending'),
       result: text,
-      subAccount: text,
+      subAccount: within(text, 'SubAccount'),
       department: text,
-      jobNumber: text,
+      jobNumber: within(text, 'JobNumber'),
       sentTimeUtc: fc
         .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
         .map((date) => date.toISOString()),
