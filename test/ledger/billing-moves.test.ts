@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 const book = async (): Promise<void> => {
-  while ((await bookPending(opened.ledger.pool)) > 0);
+  while (await bookPending(opened.ledger.pool));
 };
 
 const byDay = async (until: string | null = null) => {

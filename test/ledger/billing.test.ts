@@ -37,7 +37,7 @@ const report = (query: Partial<BillingQuery>) =>
 async function takeAll(world: World, history: readonly BillingStep[]): Promise<void> {
   for (const step of history) {
     await takeNext(world, step);
-    if (step.kind === 'book') while ((await bookPending(opened.ledger.pool)) > 0);
+    if (step.kind === 'book') while (await bookPending(opened.ledger.pool));
   }
 }
 

@@ -24,9 +24,14 @@ export type StreamedBilling = {
   readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
 };
 
-/** Books what is not in the entries of billing yet, so that reports have less to count. */
-export async function bookBilling({ ledger }: EngineContext): Promise<void> {
-  while ((await bookPending(ledger.pool)) > 0);
+/**
+ * Books what is not in the entries of billing yet, so that reports have less to count. It ends also while more comes in
+ * all the time: that is left to the next booking.
+ *
+ * @param goOn asked between two transactions
+ */
+export async function bookBilling({ ledger }: EngineContext, goOn = (): boolean => true): Promise<void> {
+  while ((await bookPending(ledger.pool)) && goOn());
 }
 
 /** The billing report of whatever was committed before, booked or not, in constant memory. Writes nothing. */

@@ -24,15 +24,16 @@ const isUnsettled = `EXISTS (
  * Books a part of what is not in the entries yet; nothing while another one does. Whoever stops in the middle of it has
  * done nothing.
  *
- * @returns how many blocks and changes were booked; 0 when there is nothing to do now
+ * @returns whether there may be more of what was there when it began; false while another one books
  */
-export async function bookPending(pool: pg.Pool): Promise<number> {
+export async function bookPending(pool: pg.Pool): Promise<boolean> {
   return inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ locked: boolean }>(
       `SELECT pg_try_advisory_xact_lock(${billingLock}) AS locked`,
     );
-    if (!rows[0]?.locked) return 0;
-    return book(client, { unsettledToo: false, most: mostBlocks, changes: mostChanges });
+    if (!rows[0]?.locked) return false;
+    const booked = await book(client, { unsettledToo: false, most: mostBlocks, changes: mostChanges });
+    return booked.blocks >= mostBlocks || booked.changes >= mostChanges;
   });
 }
 
@@ -54,7 +55,10 @@ type Booking = {
  * it. Who changes a settled request notes it in the same transaction: what that statement does not see is noted for the
  * next booking.
  */
-async function book(client: pg.ClientBase, { unsettledToo, most, changes }: Booking): Promise<number> {
+async function book(
+  client: pg.ClientBase,
+  { unsettledToo, most, changes }: Booking,
+): Promise<{ readonly blocks: number; readonly changes: number }> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
   await client.query(`
     WITH noted AS (
@@ -102,5 +106,5 @@ async function book(client: pg.ClientBase, { unsettledToo, most, changes }: Book
     `,
     [blocks.map(({ run_id }) => run_id), blocks.map(({ block }) => block), changes],
   );
-  return blocks.length + (rows[0]?.changes ?? 0);
+  return { blocks: blocks.length, changes: rows[0]?.changes ?? 0 };
 }
