@@ -9,8 +9,8 @@ export const reportMethods = ['POST', 'GET', 'LOOK-UP'] as const;
 export type ReportMethod = (typeof reportMethods)[number];
 
 /**
- * What became of a report: it decided, said what was known, said something else than the first, matched nobody, is a reply,
- * or cannot be read.
+ * What became of a report: it decided, said what was known, said something else than the first, matched no recipient, is a
+ * reply, cannot be read, or was refused by the ledger.
  */
 export const reportStates = [
   'applied',
@@ -19,6 +19,7 @@ export const reportStates = [
   'unmatched',
   'inbound',
   'unreadable',
+  'failed',
 ] as const;
 export type ReportState = (typeof reportStates)[number];
 

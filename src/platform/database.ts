@@ -99,6 +99,15 @@ export function databaseShortage(error: unknown): string | undefined {
   return shortage === undefined ? undefined : `${shortage} (${code})`;
 }
 
+/**
+ * The SQLSTATE by which Postgres refuses what it was given: a value (class 22), a constraint (23), a limit of the program
+ * (54). The same again is refused again. Undefined for every other failure.
+ */
+export function refusalCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^(22|23|54)[0-9A-Z]{3}$/.test(code) ? code : undefined;
+}
+
 /** What went wrong, in words that may be logged: where Postgres minds a value it quotes it, which may be a contact's. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { applyInbox, type MappingOf } from '../engine/reports/ingest.ts';
+import { applyInbox, type InboxWork, tidyInbox } from '../engine/reports/ingest.ts';
 import { reasonOf } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 
@@ -17,29 +17,32 @@ const waysGiven = 4;
 
 /**
  * Between two looks without a report that has arrived (milliseconds): some fall due later, others were received by a
- * process that is gone.
+ * process that is gone. So long, too, between two bookings.
  */
 const usualLook = 10_000;
 
 /** Wait before the inbox is tried again when the database is away (milliseconds). */
 const waitAfterFailure = 1_000;
 
-/** Applies the inbox in the background, and books it for billing: one pass at a time; what arrives during a pass gets another. */
+/** A piece of work that is done again and again, never twice at once. A failure is logged once, not every second. */
+type Repeated = {
+  /** Does it, once more where it is under way. */
+  readonly go: () => void;
+  readonly over: () => Promise<void>;
+};
+
+/**
+ * Applies the inbox in the background, one pass at a time; what arrives during a pass gets another. Beside it, and
+ * whether or not a pass ever ends, what is applied is booked for billing every ten seconds.
+ */
 export function startApplier(
   context: EngineContext,
-  mappingOf: MappingOf,
+  work: Pick<InboxWork, 'mappingOf' | 'onApplied' | 'onFailed'>,
   logger: Logger,
-  onApplied: (reports: number) => void,
   lookEvery = usualLook,
 ): Applier {
-  let pass: Promise<void> | undefined;
-  let again = false;
   let arrived = false;
   let stopped = false;
-  let bookingDue = true;
-  let timer: NodeJS.Timeout | undefined;
-  /** Told once, not every second. */
-  let failing = '';
 
   /** As long as reports arrive, taking them goes before applying them: a caller waits for its answer. */
   async function giveWay(took: number): Promise<boolean> {
@@ -50,51 +53,65 @@ export function startApplier(
     return !stopped;
   }
 
-  async function run(): Promise<void> {
-    do {
-      again = false;
-      try {
-        const applied = await applyInbox(context, mappingOf, giveWay);
-        onApplied(applied);
-        failing = '';
-        if (applied > 0) logger.debug({ reports: applied }, 'reports applied');
-        if (bookingDue && !stopped) {
-          bookingDue = false;
-          await bookBilling(context);
+  function repeated(failure: string, act: () => Promise<unknown>): Repeated {
+    let pass: Promise<void> | undefined;
+    let again = false;
+    let failing = '';
+    let timer: NodeJS.Timeout | undefined;
+
+    async function run(): Promise<void> {
+      do {
+        again = false;
+        try {
+          await act();
+          failing = '';
+        } catch (error) {
+          const reason = reasonOf(error);
+          if (reason !== failing) logger.error({ error: reason }, failure);
+          failing = reason;
+          timer = setTimeout(go, waitAfterFailure);
         }
-      } catch (error) {
-        const reason = reasonOf(error);
-        if (reason !== failing) logger.error({ error: reason }, 'reports not applied; trying again');
-        failing = reason;
-        timer = setTimeout(look, waitAfterFailure);
-      }
-    } while (again && !stopped);
-    pass = undefined;
+      } while (again && !stopped);
+      pass = undefined;
+    }
+
+    function go(): void {
+      again = true;
+      if (!stopped) pass ??= run();
+    }
+
+    return {
+      go,
+      over: async () => {
+        clearTimeout(timer);
+        await pass;
+      },
+    };
   }
 
-  function look(): void {
-    again = true;
-    if (!stopped) pass ??= run();
-  }
+  const applying = repeated('reports not applied; trying again', async () => {
+    const reports = await applyInbox(context, { ...work, goOn: giveWay });
+    if (reports > 0) logger.debug({ reports }, 'reports applied');
+  });
+  const booking = repeated('billing not booked; trying again', async () => {
+    await bookBilling(context, () => !stopped);
+    await tidyInbox(context);
+  });
 
-  function wake(): void {
-    arrived = true;
-    look();
-  }
-
-  // What has become of recipients is booked now and then, so that a billing report has little left to do.
   const looking = setInterval(() => {
-    bookingDue = true;
-    look();
+    applying.go();
+    booking.go();
   }, lookEvery);
 
   return {
-    wake,
+    wake() {
+      arrived = true;
+      applying.go();
+    },
     stop: async () => {
       stopped = true;
-      clearTimeout(timer);
       clearInterval(looking);
-      await pass;
+      await Promise.all([applying.over(), booking.over()]);
     },
   };
 }

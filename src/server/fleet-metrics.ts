@@ -14,9 +14,11 @@ export function fleetMetrics(registry: Registry): ShowFigures {
     ['account', 'state'],
   );
   const lag = gauge('volley_inbox_lag_seconds', 'Since the oldest report that is due fell due.');
-  const inbox = gauge('volley_inbox_reports', 'Reports in the inbox: due, or to be looked at again later.', [
-    'state',
-  ]);
+  const inbox = gauge(
+    'volley_inbox_reports',
+    'Reports in the inbox: due, to be looked at again later, or refused by the ledger.',
+    ['state'],
+  );
   const unknown = gauge(
     'volley_recipients_unknown',
     'Recipients of whom nobody knows whether the service took their request, as far as is booked.',
@@ -45,6 +47,7 @@ export function fleetMetrics(registry: Registry): ShowFigures {
     lag.set(figures.inbox.lag);
     inbox.set({ state: 'due' }, figures.inbox.due);
     inbox.set({ state: 'later' }, figures.inbox.later);
+    inbox.set({ state: 'failed' }, figures.inbox.failed);
     unknown.set(figures.unknownRecipients);
     ticks.set({ state: 'missed' }, figures.ticks.missed);
     ticks.set({ state: 'failed' }, figures.ticks.failed);

@@ -11,6 +11,8 @@ export type ReportObserver = {
   readonly refused: (check: FailedCheck | 'path') => void;
   /** So many were read from the inbox and applied; one that matched nothing is applied again later. */
   readonly applied: (reports: number) => void;
+  /** The ledger refuses a report; it is marked, and the others go on. */
+  readonly failed: (account: string) => void;
 };
 
 /** A call of the API was answered; `operation` as its document names it, `none` where there is no such route. */
@@ -91,6 +93,12 @@ export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMe
     help: 'Delivery reports that this process has worked into the ledger.',
     registers,
   });
+  const failed = new Counter({
+    name: 'volley_reports_failed_total',
+    help: 'Delivery reports that the ledger refused, and that this process has marked and passed by.',
+    labelNames: ['account'],
+    registers,
+  });
 
   const apiCalls = new Counter({
     name: 'volley_api_calls_total',
@@ -139,6 +147,7 @@ export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMe
       notStored: (account) => notStored.inc({ account }),
       refused: (check) => refused.inc({ check }),
       applied: (reports) => applied.inc(reports),
+      failed: (account) => failed.inc({ account }),
     },
     api: (operation, status) => apiCalls.inc({ operation, status }),
   };

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
-import { databaseProblem, fleetFigures } from '../engine/reporting/operations.ts';
+import { type DatabaseState, databaseState, fleetFigures } from '../engine/reporting/operations.ts';
 import { addressList } from '../platform/address-list.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
@@ -10,7 +10,13 @@ import { openBoundedServer, usualLimits } from './http.ts';
 import type { ProcessMetrics } from './metrics.ts';
 import { shareAnswer, within } from './share-answer.ts';
 
-export type Readiness = { readonly ready: boolean; readonly problems: readonly string[] };
+export type Readiness = {
+  readonly ready: boolean;
+  /** Why it is not ready. */
+  readonly problems: readonly string[];
+  /** What a person has to look at; a process is ready all the same, or one bad report would take the receiver away. */
+  readonly warnings: readonly string[];
+};
 
 /** What monitoring is told. Neither answer takes longer than a second, nor rejects. */
 export type Operations = {
@@ -25,6 +31,8 @@ const figuresKept = 5_000;
 /** What is not answered by then is taken for away (milliseconds). */
 const longestAnswer = 900;
 
+const noAnswer: DatabaseState = { problem: 'no use of it: no answer', warnings: [] };
+
 /** @param draining whether the process is to end */
 export function openOperations(
   context: EngineContext,
@@ -32,17 +40,17 @@ export function openOperations(
   draining: () => boolean,
 ): Operations {
   const { monotonic } = context;
-  const problem = shareAnswer(() => databaseProblem(context), readinessKept, monotonic);
+  const state = shareAnswer(() => databaseState(context), readinessKept, monotonic);
   const figures = shareAnswer(() => fleetFigures(context).catch(() => undefined), figuresKept, monotonic);
   const show = fleetMetrics(registry);
   return {
     async readiness() {
-      const database = await within(longestAnswer, problem()).catch(() => 'no use of it: no answer');
+      const { problem, warnings } = await within(longestAnswer, state()).catch(() => noAnswer);
       const problems = [
         ...(draining() ? ['draining: the process is to end'] : []),
-        ...(database === undefined ? [] : [`database: ${database}`]),
+        ...(problem === undefined ? [] : [`database: ${problem}`]),
       ];
-      return { ready: problems.length === 0, problems };
+      return { ready: problems.length === 0, problems, warnings };
     },
     async metrics() {
       show(await within(longestAnswer, figures()).catch(() => undefined));

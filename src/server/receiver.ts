@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
 import { mappingsOf, type ReceiverAccount } from '../engine/reports/receivers.ts';
+import type { FailedReport } from '../ledger/reports/failed.ts';
 import { reasonOf } from '../platform/database.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -46,6 +47,7 @@ const noObserver: ReportObserver = {
   notStored: () => undefined,
   refused: () => undefined,
   applied: () => undefined,
+  failed: () => undefined,
 };
 
 /** Seconds after which a caller whose report could not be stored may try again. */
@@ -67,7 +69,13 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
     refusePath(request, reply),
   );
   const refuse = await openRefusals(server, logger, observer.refused);
-  const applier = startApplier(context, mappingsOf(accounts), logger, observer.applied);
+  const onFailed = ({ report, account, code }: FailedReport): void => {
+    observer.failed(account);
+    const what = 'report not applied; volley reports list --state failed shows it';
+    logger.error({ report, account, code }, what);
+  };
+  const work = { mappingOf: mappingsOf(accounts), onApplied: observer.applied, onFailed };
+  const applier = startApplier(context, work, logger);
 
   const refusePath = (request: FastifyRequest, reply: FastifyReply) =>
     refuse(request, reply, { check: 'path' });

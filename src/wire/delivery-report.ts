@@ -9,7 +9,15 @@ import {
   type Words,
 } from './report-mapping.ts';
 import { type ReportText, reportText } from './report-text.ts';
-import { detailPairs, isYearOfReports, priceIn, reportYears, type Units, unitsOf, utcTime } from './report-values.ts';
+import {
+  detailPairs,
+  isYearOfReports,
+  priceIn,
+  reportYears,
+  type Units,
+  unitsOf,
+  utcTime,
+} from './report-values.ts';
 import { internationalNumber } from './values.ts';
 
 /**

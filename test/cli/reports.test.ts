@@ -114,7 +114,7 @@ describe('the reports of a run', () => {
       { Type: 'SMSReply', MessageID: messageId, Destination: '+64211230001', Message: 'Thanks \u001b[31m' },
       { Type: 'Smoke' },
     );
-    expect((await call('reports', 'replay', '--json')).lines()).toEqual([{ replayed: 0 }]);
+    expect((await call('reports', 'replay', '--json')).lines()).toEqual([{ replayed: 0, failed: 0 }]);
     const { stdout } = await call('reports', 'list');
     for (const words of [
       'conflicting',

@@ -5,14 +5,14 @@ import { planRerun } from '../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../src/engine/reporting/contact-report.ts';
 import { tellRecipient } from '../../src/engine/reporting/recipient-story.ts';
 import { inTransaction } from '../../src/ledger/connection.ts';
-import { withdrawOutcomes } from '../../src/ledger/reports/withdraw.ts';
+import { keepFailed } from '../../src/ledger/reports/failed.ts';
 import { listFailures } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { recipientStoryText } from '../../src/report/recipient-story.ts';
 import { anAccount } from '../support/account.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';
-import { dumpOf, finish, foundIn, limit, long, planted, sentLongAgo, withKey } from '../support/purges.ts';
+import { dumpOf, finish, foundIn, limit, planted, sentLongAgo, withKey } from '../support/purges.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -152,9 +152,16 @@ describe('of a run that was purged', () => {
     const charged = () => query('SELECT outcome, units, price FROM recipient_outcomes ORDER BY 1, 2, 3');
     const before = await charged();
     expect(before.length).toBeGreaterThan(0);
-    const [all] = await query('SELECT array_agg(report_id::text) AS reports FROM reports');
+    const all = await query(
+      'SELECT report_id::text AS report, account, received_at AS "receivedAt" FROM reports',
+    );
     await purgeNow();
-    await inTransaction(pool, (client) => withdrawOutcomes(client, all?.reports, long));
+    await inTransaction(pool, (client) =>
+      keepFailed(
+        client,
+        all.map((report) => ({ ...report, code: '22008' })),
+      ),
+    );
     expect(await charged()).toEqual(before);
   });
 

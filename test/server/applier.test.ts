@@ -20,9 +20,8 @@ const logger = openLogger('silent', 'info');
 const start = (lookEvery: number) =>
   startApplier(
     opened.context,
-    () => observedMapping,
+    { mappingOf: () => observedMapping, onApplied: () => undefined, onFailed: () => undefined },
     logger,
-    () => undefined,
     lookEvery,
   );
 

@@ -63,7 +63,12 @@ async function readyz(url: string): Promise<unknown> {
 
 test('a process is ready when its database answers and has its migrations', async () => {
   await using cleanUp = new AsyncDisposableStack();
-  expect(await readyz(await served(cleanUp))).toEqual({ status: 200, ready: true, problems: [] });
+  expect(await readyz(await served(cleanUp))).toEqual({
+    status: 200,
+    ready: true,
+    problems: [],
+    warnings: [],
+  });
 });
 
 test('a process is not ready while it drains, and says so', async () => {

@@ -32,7 +32,7 @@ export function definePoll(command: Command, shell: Shell): void {
             shell.note(`${messageId}: ${printable(reason)}`),
           );
         } finally {
-          await applyInbox(context, mappingOf);
+          await applyInbox(context, { mappingOf });
           await gateway.close();
         }
       });

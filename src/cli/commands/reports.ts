@@ -23,7 +23,7 @@ export function define(command: Command, shell: Shell): void {
 }
 
 /** What somebody has to look at. */
-const looked: readonly ReportState[] = ['conflicting', 'unmatched', 'inbound', 'unreadable'];
+const looked: readonly ReportState[] = ['conflicting', 'unmatched', 'inbound', 'unreadable', 'failed'];
 
 type ListOptions = ListOutput & {
   state?: ReportState[];
@@ -35,7 +35,7 @@ type ListOptions = ListOutput & {
 function defineList(command: Command, shell: Shell): void {
   listOptions(ofRun(command.command('list')))
     .description(
-      'Lists reports in the order they came: those that conflict, match nobody or cannot be read (or their price not), and replies.',
+      'Lists reports in the order they came: those that conflict, match nobody, cannot be read (or their price not) or were refused by the ledger, and replies.',
     )
     .addOption(new Option('--state <state...>', 'reports in these states instead').choices(reportStates))
     .option('--account <name>', 'only of this account')
@@ -77,7 +77,7 @@ function defineReplay(command: Command, shell: Shell): void {
   command
     .command('replay')
     .description(
-      'Reads reports of the inbox again: those that could not be read or matched nobody. Nothing counts twice.',
+      'Reads reports of the inbox again: those that could not be read or applied, or matched nobody. Nothing counts twice.',
     )
     .option('--account <name>', 'only of this account')
     .option(
@@ -89,12 +89,19 @@ function defineReplay(command: Command, shell: Shell): void {
     .option('--json', 'print the result as JSON')
     .action(async ({ account, since, all = false, json }: ReplayOptions) => {
       const mappingOf = await reportMappings(shell.settings);
+      let failed = 0;
+      const onFailed = (): void => {
+        failed++;
+      };
       const replayed = await withLedger(shell, async (context) => {
         const count = await replay(context, { account, since, all });
-        await applyInbox(context, mappingOf);
+        await applyInbox(context, { mappingOf, onFailed });
         return count;
       });
-      shell.print(json ? JSON.stringify({ replayed }) : `${replayed} read again.`);
+      shell.print(json ? JSON.stringify({ replayed, failed }) : `${replayed} read again.`);
+      if (failed === 0) return;
+      shell.note(`${failed} could not be applied: volley reports list --state failed.`);
+      shell.exitWith(3);
     });
 }
 

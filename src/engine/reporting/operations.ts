@@ -1,5 +1,5 @@
 import { nextTick, writtenSchedule } from '../../campaign/schedule.ts';
-import { type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
+import { countFailedReports, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
 import { migrationGap } from '../../ledger/schema.ts';
 import type { EngineContext } from '../context.ts';
 
@@ -21,15 +21,25 @@ export async function fleetFigures({ ledger, now }: EngineContext): Promise<Flee
   return { ...figures, nextTick: next };
 }
 
-/** What is wrong with the database, in words without names or addresses; nothing when all is well. */
-export async function databaseProblem({ ledger }: EngineContext): Promise<string | undefined> {
+/** How the database is, in words without names or addresses. */
+export type DatabaseState = {
+  /** Why it cannot be used; undefined where it can. */
+  readonly problem?: string;
+  /** What a person has to look at, though the process does its work. */
+  readonly warnings: readonly string[];
+};
+
+export async function databaseState({ ledger }: EngineContext): Promise<DatabaseState> {
+  const broken = (problem: string): DatabaseState => ({ problem, warnings: [] });
   try {
     const { missing, unknown } = await migrationGap(ledger.watch);
-    if (missing.length > 0) return `migrations missing: ${missing.join(', ')}`;
-    if (unknown.length > 0) return `migrated by a newer Volley: ${unknown.join(', ')}`;
-    return undefined;
+    if (missing.length > 0) return broken(`migrations missing: ${missing.join(', ')}`);
+    if (unknown.length > 0) return broken(`migrated by a newer Volley: ${unknown.join(', ')}`);
+    const failed = await countFailedReports(ledger.watch);
+    const what = `reports: ${failed} could not be applied (volley reports list --state failed)`;
+    return { warnings: failed > 0 ? [what] : [] };
   } catch (error) {
-    return `no use of it: ${codeOf(error)}`;
+    return broken(`no use of it: ${codeOf(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { applyReports } from '../../ledger/reports/apply.ts';
+import type { FailedReport } from '../../ledger/reports/failed.ts';
 import type { InboxReport, Reading } from '../../ledger/reports/reading.ts';
 import { forgetBatches } from '../../ledger/reports/receive.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
@@ -9,9 +10,6 @@ import type { EngineContext } from '../context.ts';
 
 /** What an account's service calls the fields and states of its reports. */
 export type MappingOf = (account: string) => ReportMapping;
-
-/** No receiver tries a batch for so long (milliseconds). */
-const batchesKept = 3_600_000;
 
 /** Reports applied in one transaction. */
 const batchSize = 500;
@@ -25,6 +23,15 @@ const lanes = 2;
  */
 export type GoOn = (took: number) => Promise<boolean>;
 
+export type InboxWork = {
+  readonly mappingOf: MappingOf;
+  readonly goOn: GoOn;
+  /** Called for each batch once it is committed. */
+  readonly onApplied: (reports: number) => void;
+  /** Called for each report that the ledger refuses. */
+  readonly onFailed: (failed: FailedReport) => void;
+};
+
 /**
  * Applies every report in the inbox that is due. Running it again changes nothing.
  *
@@ -32,26 +39,37 @@ export type GoOn = (took: number) => Promise<boolean>;
  */
 export async function applyInbox(
   { ledger, now, monotonic }: EngineContext,
-  mappingOf: MappingOf = () => observedMapping,
-  goOn: GoOn = async () => true,
+  {
+    mappingOf = () => observedMapping,
+    goOn = async () => true,
+    onApplied = () => undefined,
+    onFailed = () => undefined,
+  }: Partial<InboxWork> = {},
 ): Promise<number> {
   const read = (report: InboxReport): Reading => readReport(report, mappingOf(report.account));
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
       const begun = monotonic();
-      const taken = await applyReports(ledger.pool, batchSize, read, now());
+      const taken = await applyReports(ledger.pool, batchSize, read, now(), { onFailed });
       total += taken;
+      if (taken > 0) onApplied(taken);
       if (taken === 0 || !(await goOn(monotonic() - begun))) return total;
     }
   }
   // Where one fails, the other one is not left behind.
   const counts = await Promise.allSettled(Array.from({ length: lanes }, work));
-  const total = counts.reduce((sum, count) => {
+  return counts.reduce((sum, count) => {
     if (count.status === 'rejected') throw count.reason;
     return sum + count.value;
   }, 0);
-  if (total > 0) await forgetBatches(ledger.pool, new Date(now().getTime() - batchesKept));
-  return total;
+}
+
+/** No receiver tries a batch for so long (milliseconds). */
+const batchesKept = 3_600_000;
+
+/** Forgets what is kept to store each call once, and is of no use any more. */
+export async function tidyInbox({ ledger, now }: EngineContext): Promise<void> {
+  await forgetBatches(ledger.pool, new Date(now().getTime() - batchesKept));
 }
 
 /**

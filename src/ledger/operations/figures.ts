@@ -28,6 +28,8 @@ export type InboxFigures = {
   readonly due: number;
   /** Reports that matched nothing, and are looked at again later. */
   readonly later: number;
+  /** Reports that the ledger refused. */
+  readonly failed: number;
 };
 
 /** One after the other, so that a scrape takes one connection. */
@@ -62,18 +64,28 @@ async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
   return rows;
 }
 
+/** SQL: how many reports the ledger refused; by `reports_to_look_at`. */
+const failedReports = `SELECT count(*)::integer FROM reports WHERE state = 'failed'`;
+
+/** How many reports the ledger refused, and nobody has had read again with success since. */
+export async function countFailedReports(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ failed: number }>(`SELECT (${failedReports}) AS failed`);
+  return rows[0]?.failed ?? 0;
+}
+
 /** A row is what was committed together: 100,000 of them are read in 25 ms. */
 async function inboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
   const { rows } = await pool.query<InboxFigures>(
     `
     SELECT coalesce(extract(epoch FROM $1 - min(due_at) FILTER (WHERE due_at <= $1)), 0)::double precision AS lag,
            coalesce(sum(cardinality(report_ids)) FILTER (WHERE due_at <= $1), 0)::integer AS due,
-           coalesce(sum(cardinality(report_ids)) FILTER (WHERE due_at > $1), 0)::integer AS later
+           coalesce(sum(cardinality(report_ids)) FILTER (WHERE due_at > $1), 0)::integer AS later,
+           (${failedReports}) AS failed
     FROM inbox_queue
     `,
     [now],
   );
-  return rows[0] ?? { lag: 0, due: 0, later: 0 };
+  return rows[0] ?? { lag: 0, due: 0, later: 0, failed: 0 };
 }
 
 /** Most entries have none; they are found by `billing_entries_unknown`. */

@@ -1,19 +1,27 @@
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
+import { refusalCode } from '../../platform/database.ts';
 import { inTransaction } from '../connection.ts';
-import { applyDeliveries } from './deliveries.ts';
-import { lookAgain, takeReports } from './inbox.ts';
-import { type OptOut, suppressOptOuts } from './opt-outs.ts';
-import { keepInbound, keepUnreadable } from './others.ts';
-import type { InboxReport, Reading, ReadReport } from './reading.ts';
-import { withdrawOutcomes } from './withdraw.ts';
+import { applyReadings } from './apply-readings.ts';
+import { type FailedReport, keepFailed } from './failed.ts';
+import { type QueuedReport, takeReports } from './inbox.ts';
+import type { InboxReport, QueuedReading, Reading } from './reading.ts';
 
 /** A real report has a thousandth of a mebibyte. Bytes. */
 const largeBody = 16 * 1024;
 
+/** What a batch is applied with beside the ledger. */
+export type Applying = {
+  /** The account whose suppressions an account's opt-outs are; its own where it is not given. */
+  readonly suppressionsOf?: (account: string) => string;
+  /** Called once the batch is committed, for each of its reports that could not be applied. */
+  readonly onFailed?: (failed: FailedReport) => void;
+};
+
 /**
  * Takes a batch of reports from the inbox, has them read, and applies them, in one transaction. Safe with several
- * appliers at once, again after a crash, and in any order.
+ * appliers at once, again after a crash, and in any order. A report that the ledger refuses is marked `failed`, and holds
+ * up no other.
  *
  * @param read pure: what the bytes of a report say
  * @returns how many were taken; 0 when nothing is due
@@ -23,53 +31,64 @@ export async function applyReports(
   limit: number,
   read: (report: InboxReport) => Reading,
   now: Date,
+  { suppressionsOf = (account) => account, onFailed = () => undefined }: Applying = {},
 ): Promise<number> {
-  return inTransaction(pool, async (client) => {
+  const failed: FailedReport[] = [];
+  const taken = await inTransaction(pool, async (client) => {
     const reports = await takeReports(client, limit, now);
-    const readings: ReadReport[] = [];
-    for (const report of reports) {
-      readings.push({ ...report, ...read(report) });
-      // Others in the process are not to wait for many of them.
-      if (report.body.byteLength > largeBody) await setImmediate();
-    }
-    const others = readings.filter(({ kind }) => kind !== 'delivery');
-    await withdrawOutcomes(
-      client,
-      others.map(({ report }) => report),
-      now,
-    );
-    const unmatched = await applyDeliveries(client, readings.filter(isOf('delivery')), now);
-    await keepInbound(client, readings.filter(isOf('inbound')));
-    await keepUnreadable(client, readings.filter(isOf('unreadable')));
-    await suppressOptOuts(
-      client,
-      readings.filter(({ report }) => !unmatched.has(report)).flatMap(optOutOf),
-      now,
-    );
-    await lookAgain(
-      client,
-      reports.filter(({ report }) => unmatched.has(report)),
-      now,
-    );
+    const { readings, unread } = await readAll(reports, read);
+    const apply = (some: readonly QueuedReading[]): Promise<void> =>
+      applyReadings(client, some, suppressionsOf, now);
+    failed.push(...unread, ...(await applyEach(client, readings, apply)));
+    await keepFailed(client, failed);
     return reports.length;
   });
+  for (const report of failed) onFailed(report);
+  return taken;
 }
 
-function isOf<Kind extends Reading['kind']>(kind: Kind) {
-  return (reading: ReadReport): reading is ReadReport<Kind> => reading.kind === kind;
+async function readAll(
+  reports: readonly QueuedReport[],
+  read: (report: InboxReport) => Reading,
+): Promise<{ readonly readings: QueuedReading[]; readonly unread: FailedReport[] }> {
+  const readings: QueuedReading[] = [];
+  const unread: FailedReport[] = [];
+  for (const report of reports) {
+    try {
+      readings.push({ ...report, ...read(report) });
+    } catch (error) {
+      // It is made not to throw; where it does all the same, it would for this report each time.
+      unread.push({ ...report, code: error instanceof Error ? error.name : 'unknown' });
+    }
+    // Others in the process are not to wait for many of them.
+    if (report.body.byteLength > largeBody) await setImmediate();
+  }
+  return { readings, unread };
 }
 
-function optOutOf(reading: ReadReport): OptOut[] {
-  const { report, kind } = reading;
-  if (kind === 'unreadable' || !reading.optedOut) return [];
-  return kind === 'inbound'
-    ? [
-        {
-          report,
-          source: 'reply',
-          reason: `replied "${reading.text.trim()}"`,
-          subAccount: reading.subAccount,
-        },
-      ]
-    : [{ report, source: 'report', reason: reading.result ?? reading.status, subAccount: '' }];
+/**
+ * Applies them together; where the ledger refuses that, each half by itself, until the one that it minds is alone.
+ *
+ * @returns those that it refuses
+ */
+async function applyEach(
+  client: pg.ClientBase,
+  readings: readonly QueuedReading[],
+  apply: (readings: readonly QueuedReading[]) => Promise<void>,
+): Promise<readonly FailedReport[]> {
+  const [first] = readings;
+  if (first === undefined) return [];
+  await client.query('SAVEPOINT reports');
+  try {
+    await apply(readings);
+    return [];
+  } catch (error) {
+    const code = refusalCode(error);
+    if (code === undefined) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT reports; RELEASE SAVEPOINT reports');
+    if (readings.length === 1) return [{ ...first, code }];
+    const middle = Math.ceil(readings.length / 2);
+    const earlier = await applyEach(client, readings.slice(0, middle), apply);
+    return [...earlier, ...(await applyEach(client, readings.slice(middle), apply))];
+  }
 }

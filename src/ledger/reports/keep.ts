@@ -3,14 +3,22 @@ import type { ReportState } from '../../domain/reports.ts';
 import type { MatchedRecipient } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
-export type KeptDelivery = {
-  readonly reading: ReadReport<'delivery'>;
-  readonly recipient: MatchedRecipient | undefined;
-  readonly state: ReportState;
-};
-
-/** Keeps what delivery reports say, and what became of them, in place of what an earlier reading of the same ones found. */
-export async function keepDeliveries(client: pg.ClientBase, kept: readonly KeptDelivery[]): Promise<void> {
+/**
+ * Keeps what delivery reports say, in place of what an earlier reading of the same ones found. Their states hold as long as
+ * each is the only final report of its recipient; what several make of each other is decided after that.
+ *
+ * @param recipients by report
+ */
+export async function keepDeliveries(
+  client: pg.ClientBase,
+  deliveries: readonly ReadReport<'delivery'>[],
+  recipients: ReadonlyMap<string, MatchedRecipient>,
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  const kept = deliveries.map((reading) => {
+    const recipient = recipients.get(reading.report);
+    return { reading, recipient, state: stateOf(reading, recipient) };
+  });
   await client.query({
     name: 'keep-deliveries',
     text: `
@@ -46,4 +54,9 @@ export async function keepDeliveries(client: pg.ClientBase, kept: readonly KeptD
       kept.map(({ reading }) => reading.unread),
     ],
   });
+}
+
+function stateOf({ outcome }: ReadReport<'delivery'>, recipient: MatchedRecipient | undefined): ReportState {
+  if (!recipient) return 'unmatched';
+  return outcome === 'pending' ? 'unchanged' : 'applied';
 }

@@ -5,7 +5,8 @@ import type { MatchedRecipient, ReportName } from './matched.ts';
 const mostOfOneNumber = 100;
 
 /**
- * Finds the recipients of reports that are not where their MessageID says, or that have no MessageID of ours:
+ * Finds the recipients of reports that are not where their MessageID says, or that have no MessageID of ours, among
+ * messages of the report's own account alone:
  *
  * - by the service's own number (`jobs`), which the report may also give as its MessageID. It counts within its account.
  *   Of several requests that were given this number, it is the last one that was answered before the report came.
@@ -28,7 +29,13 @@ export async function findElsewhere(
     ), by_message AS MATERIALIZED (
       SELECT r.place, q.run_id, q.request, interval '0' AS later, r.received_at AS answered_at
       FROM report r
-      CROSS JOIN LATERAL (SELECT run_id, request FROM requests WHERE message_id = r.message_id LIMIT 1) q
+      CROSS JOIN LATERAL (
+        SELECT m.run_id, m.request
+        FROM requests m
+        JOIN runs u ON u.run_id = m.run_id AND u.account = r.account
+        WHERE m.message_id = r.message_id
+        LIMIT 1
+      ) q
     ), named AS (
       SELECT *, true AS whole FROM by_message
       UNION ALL
@@ -50,11 +57,11 @@ export async function findElsewhere(
       ) part
     )
     SELECT DISTINCT ON (n.place) CAST(n.place - 1 AS integer) AS place, n.run_id AS run, n.request, c.position,
-           n.whole AS "isProof", c.state, c.report_id AS "decidedBy"
+           n.whole AS "isProof", c.state
     FROM named n
     JOIN report r USING (place)
     CROSS JOIN LATERAL (
-      SELECT q.state, CAST(a.position AS integer) AS position, o.report_id
+      SELECT q.state, CAST(a.position AS integer) AS position
       FROM requests q
       JOIN chunks k ON k.run_id = n.run_id AND k.request = n.request
       CROSS JOIN LATERAL unnest(k.addresses) WITH ORDINALITY AS a (address, position)

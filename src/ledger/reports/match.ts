@@ -3,9 +3,9 @@ import { findElsewhere } from './match-elsewhere.ts';
 import type { MatchedRecipient, ReportName } from './matched.ts';
 
 /**
- * Finds the recipients of reports by MessageID and address; nobody who was left out of the request. Addresses are the same
- * characters nearly always, else capitals and a plus sign may differ. Who is not found so is looked for by job number, and in
- * what the request was divided into.
+ * Finds the recipients of reports by MessageID and address, among messages of the report's own account alone; none that
+ * was left out of its request. Addresses are the same characters nearly always, else capitals and a plus sign may differ. A
+ * recipient that is not found so is looked for by job number, and in what the request was divided into.
  *
  * @returns by the place of the report in the list
  */
@@ -34,8 +34,7 @@ async function findByMessageId(
   // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
   const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly place: number }>(
     `
-    SELECT CAST(f.place - 1 AS integer) AS place, f.run_id AS run, f.request, f.position, f.state,
-           o.report_id AS "decidedBy"
+    SELECT CAST(f.place - 1 AS integer) AS place, f.run_id AS run, f.request, f.position, f.state
     FROM (
       SELECT r.place, q.run_id, q.request, q.state,
              coalesce(array_position(c.addresses, r.address), (
@@ -44,20 +43,25 @@ async function findByMessageId(
                WHERE ltrim(lower(a.address), '+') = ltrim(lower(r.address), '+')
                LIMIT 1
              )) AS position
-      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS r (message_id, address, place)
+      FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS r (message_id, address, account, place)
       JOIN requests q ON q.message_id = r.message_id
+      JOIN runs u ON u.run_id = q.run_id AND u.account = r.account
       JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
       OFFSET 0 -- so that the position is looked for once, not wherever it is used
     ) f
     LEFT JOIN LATERAL (
-      SELECT report_id, outcome
+      SELECT outcome
       FROM recipient_outcomes
       WHERE run_id = f.run_id AND request = f.request AND position = f.position
       LIMIT 1
     ) o ON true
     WHERE f.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'
     `,
-    [reports.map(({ messageId }) => messageId), reports.map(({ address }) => address)],
+    [
+      reports.map(({ messageId }) => messageId),
+      reports.map(({ address }) => address),
+      reports.map(({ account }) => account),
+    ],
   );
   return new Map(rows.map(({ place, ...recipient }) => [place, { ...recipient, isProof: true }]));
 }

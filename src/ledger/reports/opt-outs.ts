@@ -3,6 +3,8 @@ import type pg from 'pg';
 /** A report by which its recipient has opted out. */
 export type OptOut = {
   readonly report: string;
+  /** The account whose suppressions it is one of. */
+  readonly account: string;
   readonly source: 'reply' | 'report';
   /** What it said. */
   readonly reason: string;

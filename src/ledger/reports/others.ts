@@ -1,18 +1,20 @@
 import type pg from 'pg';
-import { findRecipients } from './match.ts';
-import { proveAccepted } from './prove.ts';
+import type { MatchedRecipient } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
-/** Keeps messages that came in, with the recipient they answer where that is known. */
+/**
+ * Keeps messages that came in, with the recipient they answer where that is known. Where it is not, as of another phone that
+ * answers, the request alone may be known.
+ *
+ * @param recipients by report
+ */
 export async function keepInbound(
   client: pg.ClientBase,
   messages: readonly ReadReport<'inbound'>[],
+  recipients: ReadonlyMap<string, MatchedRecipient>,
 ): Promise<void> {
   if (messages.length === 0) return;
-  // Of one who is not found, such as another phone that answers, the request alone may be known.
-  const recipients = await findRecipients(client, messages);
-  const found = messages.map((_, place) => recipients.get(place));
-  await proveAccepted(client, [...recipients.values()]);
+  const found = messages.map(({ report }) => recipients.get(report));
   await client.query({
     name: 'keep-inbound',
     text: `
@@ -29,7 +31,13 @@ export async function keepInbound(
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
                 $8::text[], $9::integer[], $10::integer[])
       AS m (report_id, account, received_at, message_id, job_number, address, text, run_id, request, position)
-    LEFT JOIN requests q ON q.message_id = m.message_id AND m.run_id IS NULL
+    LEFT JOIN LATERAL (
+      SELECT n.run_id, n.request
+      FROM requests n
+      JOIN runs u ON u.run_id = n.run_id AND u.account = m.account
+      WHERE n.message_id = m.message_id AND m.run_id IS NULL
+      LIMIT 1
+    ) q ON true
     LEFT JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
     ON CONFLICT (report_id) DO UPDATE
     SET state = 'inbound', detail = NULL, message_id = excluded.message_id, address = excluded.address,
@@ -51,7 +59,7 @@ export async function keepInbound(
   });
 }
 
-/** Says of what nobody can read why that is. */
+/** Keeps of reports that cannot be read why that is. */
 export async function keepUnreadable(
   client: pg.ClientBase,
   unreadable: readonly ReadReport<'unreadable'>[],

@@ -55,3 +55,9 @@ export type Reading =
 
 export type ReadReport<Kind extends Reading['kind'] = Reading['kind']> = InboxReport &
   Extract<Reading, { kind: Kind }>;
+
+/** A reading of a report that was taken from the queue. */
+export type QueuedReading = ReadReport & {
+  /** How often it was read before and matched nothing. */
+  readonly tries: number;
+};

@@ -1,0 +1,74 @@
+import type pg from 'pg';
+import { decideOutcomes, listReportedBefore } from './decide.ts';
+import { lookAgain } from './inbox.ts';
+import { keepDeliveries } from './keep.ts';
+import { findRecipients } from './match.ts';
+import type { MatchedRecipient } from './matched.ts';
+import { type OptOut, suppressOptOuts } from './opt-outs.ts';
+import { keepInbound, keepUnreadable } from './others.ts';
+import { proveAccepted } from './prove.ts';
+import type { QueuedReading, Reading } from './reading.ts';
+
+/**
+ * Works readings of reports into the ledger, within the caller's transaction: keeps what each says, decides what became of
+ * their recipients, settles what they prove, and suppresses addresses that have opted out. What is read again replaces its
+ * earlier reading. A report for a recipient that was left out of its request is about a message that was never sent: it
+ * matches no recipient and proves nothing.
+ *
+ * @param readings in the order of their arrival
+ * @param suppressionsOf the account whose suppressions an account's opt-outs are
+ * @throws pg.DatabaseError
+ */
+export async function applyReadings(
+  client: pg.ClientBase,
+  readings: readonly QueuedReading[],
+  suppressionsOf: (account: string) => string,
+  now: Date,
+): Promise<void> {
+  const before = await listReportedBefore(
+    client,
+    readings.map(({ report }) => report),
+  );
+  const deliveries = readings.filter(isOf('delivery'));
+  const inbound = readings.filter(isOf('inbound'));
+  const named = [...deliveries, ...inbound];
+  const places = await findRecipients(client, named);
+  const recipients = new Map<string, MatchedRecipient>();
+  for (const [place, recipient] of places) recipients.set(named[place]?.report ?? '', recipient);
+
+  await keepDeliveries(client, deliveries, recipients);
+  await keepInbound(client, inbound, recipients);
+  await keepUnreadable(client, readings.filter(isOf('unreadable')));
+  await decideOutcomes(client, deliveries, recipients, before);
+  await proveAccepted(client, [...recipients.values()]);
+
+  const unmatched = new Set(
+    deliveries.filter(({ report }) => !recipients.has(report)).map(({ report }) => report),
+  );
+  await suppressOptOuts(
+    client,
+    readings
+      .filter(({ report }) => !unmatched.has(report))
+      .flatMap((reading) => optOutOf(reading, suppressionsOf)),
+    now,
+  );
+  await lookAgain(
+    client,
+    readings.filter(({ report }) => unmatched.has(report)),
+    now,
+  );
+}
+
+function isOf<Kind extends Reading['kind']>(kind: Kind) {
+  return (reading: QueuedReading): reading is Extract<QueuedReading, { kind: Kind }> => reading.kind === kind;
+}
+
+function optOutOf(reading: QueuedReading, suppressionsOf: (account: string) => string): OptOut[] {
+  const { report, kind } = reading;
+  if (kind === 'unreadable' || !reading.optedOut) return [];
+  const account = suppressionsOf(reading.account);
+  if (kind === 'delivery')
+    return [{ report, account, source: 'report', reason: reading.result ?? reading.status, subAccount: '' }];
+  const { text, subAccount } = reading;
+  return [{ report, account, source: 'reply', reason: `replied "${text.trim()}"`, subAccount }];
+}

@@ -1,0 +1,202 @@
+import type pg from 'pg';
+import { type MatchedRecipient, type RecipientKey, recipientKey } from './matched.ts';
+import type { ReadReport } from './reading.ts';
+
+type Deciding = { readonly reading: ReadReport<'delivery'>; readonly recipient: MatchedRecipient };
+
+/**
+ * Decides what became of the recipients of these reports: what the first final report says that arrived, whatever the order
+ * in which reports are applied, and by how many appliers. A later one that says the same may add a price or units that the
+ * first did not have; one that says something else is `conflicting`. Where no final report is left, nothing is known.
+ *
+ * The reports have to be kept already: who decides about a recipient holds its outcome, and then sees every report of it
+ * that was kept before by others.
+ *
+ * @param deliveries in the order of their arrival
+ * @param recipients by report
+ * @param before recipients that reports of the same batch were about when they were read before
+ */
+export async function decideOutcomes(
+  client: pg.ClientBase,
+  deliveries: readonly ReadReport<'delivery'>[],
+  recipients: ReadonlyMap<string, MatchedRecipient>,
+  before: readonly RecipientKey[],
+): Promise<void> {
+  const final = deliveries.flatMap((reading): Deciding[] => {
+    const recipient = recipients.get(reading.report);
+    return recipient && reading.outcome !== 'pending' ? [{ reading, recipient }] : [];
+  });
+  const groups = Map.groupBy(final, ({ recipient }) => recipientKey(recipient));
+  const first = [...groups.values()].flatMap((group) => group.slice(0, 1));
+  const decided = await decideFirst(client, first);
+  const contested = first.filter(({ recipient }) => {
+    const key = recipientKey(recipient);
+    return !decided.has(key) || (groups.get(key)?.length ?? 0) > 1;
+  });
+  await lockOutcomes(client, before);
+  await decideAgain(
+    client,
+    [...contested.map(({ recipient }) => recipient), ...before],
+    final.map(({ reading }) => reading.report),
+  );
+}
+
+/** The recipients that these reports were about when they were read before; of a run that was purged none is known. */
+export async function listReportedBefore(
+  client: pg.ClientBase,
+  reports: readonly string[],
+): Promise<RecipientKey[]> {
+  const { rows } = await client.query<RecipientKey>({
+    name: 'reported-before',
+    text: `
+    SELECT DISTINCT k.run_id AS run, k.request, k.position
+    FROM reports k
+    JOIN runs r ON r.run_id = k.run_id AND r.purged_at IS NULL
+    WHERE k.report_id = ANY ($1::bigint[]) AND k.outcome IN ('delivered', 'undelivered') AND k.position IS NOT NULL
+    `,
+    values: [reports],
+  });
+  return rows;
+}
+
+/**
+ * Writes the outcomes of recipients that have none; in the order of the key, so that two that write the same recipients
+ * wait for each other, not crosswise. An outcome that is there is locked and stays.
+ *
+ * @returns keys of the recipients that had none
+ */
+async function decideFirst(
+  client: pg.ClientBase,
+  deciding: readonly Deciding[],
+): Promise<ReadonlySet<string>> {
+  if (deciding.length === 0) return new Set();
+  const { rows } = await client.query<RecipientKey>({
+    name: 'decide-outcomes',
+    text: `
+    INSERT INTO recipient_outcomes AS o
+      (run_id, request, position, outcome, result, units, price, reported_at, report_id)
+    SELECT *
+    FROM unnest($1::text[], $2::integer[], $3::integer[], $4::text[], $5::text[], $6::numeric[], $7::numeric[],
+                $8::timestamptz[], $9::bigint[])
+      AS d (run_id, request, position, outcome, result, units, price, reported_at, report_id)
+    ORDER BY run_id, request, position
+    -- Locks the row, and writes nothing.
+    ON CONFLICT (run_id, request, position) DO UPDATE SET report_id = o.report_id WHERE false
+    RETURNING run_id AS run, request, position
+    `,
+    values: [
+      deciding.map(({ recipient }) => recipient.run),
+      deciding.map(({ recipient }) => recipient.request),
+      deciding.map(({ recipient }) => recipient.position),
+      deciding.map(({ reading }) => reading.outcome),
+      deciding.map(({ reading }) => reading.result),
+      deciding.map(({ reading }) => reading.units),
+      deciding.map(({ reading }) => reading.price),
+      deciding.map(({ reading }) => reading.receivedAt),
+      deciding.map(({ reading }) => reading.report),
+    ],
+  });
+  return new Set(rows.map(recipientKey));
+}
+
+async function lockOutcomes(client: pg.ClientBase, recipients: readonly RecipientKey[]): Promise<void> {
+  if (recipients.length === 0) return;
+  await client.query(
+    `
+    SELECT
+    FROM recipient_outcomes
+    WHERE (run_id, request, position) IN (SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[]))
+    ORDER BY run_id, request, position
+    FOR UPDATE
+    `,
+    keysOf(recipients),
+  );
+}
+
+/** Final reports of a recipient that are looked at, from the first; a caller may send any number. */
+const mostReports = 100;
+
+/** Decides anew by all reports of these recipients, and marks what that makes of each. */
+async function decideAgain(
+  client: pg.ClientBase,
+  recipients: readonly RecipientKey[],
+  reports: readonly string[],
+): Promise<void> {
+  if (recipients.length === 0) return;
+  await client.query(
+    `
+    WITH recipient AS MATERIALIZED (
+      SELECT DISTINCT run_id, request, position
+      FROM unnest($1::text[], $2::integer[], $3::integer[]) AS r (run_id, request, position)
+      WHERE NOT EXISTS (
+        SELECT FROM recipient_outcomes o
+        WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position AND o.outcome = 'cancelled'
+      )
+    ), said AS MATERIALIZED (
+      SELECT r.*, k.report_id, k.outcome, k.result, k.units, k.price, k.received_at,
+             first_value(k.report_id) OVER arrival AS decider, first_value(k.outcome) OVER arrival AS decided
+      FROM recipient r
+      CROSS JOIN LATERAL (
+        SELECT *
+        FROM reports
+        WHERE run_id = r.run_id AND request = r.request AND position = r.position
+          AND outcome IN ('delivered', 'undelivered')
+        ORDER BY report_id
+        LIMIT ${mostReports}
+      ) k
+      WINDOW arrival AS (PARTITION BY r.run_id, r.request, r.position ORDER BY k.report_id)
+    ), decision AS MATERIALIZED (
+      SELECT run_id, request, position, decider, decided,
+             max(result) FILTER (WHERE report_id = decider) AS result,
+             max(received_at) FILTER (WHERE report_id = decider) AS received_at,
+             (array_agg(units ORDER BY report_id) FILTER (WHERE units IS NOT NULL AND outcome = decided))[1] AS units,
+             (array_agg(price ORDER BY report_id) FILTER (WHERE price IS NOT NULL AND outcome = decided))[1] AS price
+      FROM said
+      GROUP BY run_id, request, position, decider, decided
+    ), marked AS (
+      UPDATE reports k
+      SET state = m.state
+      FROM (
+        SELECT s.report_id, CASE WHEN s.report_id = d.decider THEN 'applied'
+                                 WHEN s.outcome = d.decided THEN 'unchanged'
+                                 ELSE 'conflicting' END AS state
+        FROM (
+          SELECT run_id, request, position, report_id, outcome FROM said
+          UNION
+          SELECT run_id, request, position, report_id, outcome FROM reports WHERE report_id = ANY ($4::bigint[])
+        ) s
+        JOIN decision d USING (run_id, request, position)
+      ) m
+      WHERE k.report_id = m.report_id AND k.state <> m.state
+    ), forgotten AS (
+      DELETE FROM recipient_outcomes o
+      USING recipient r
+      WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position
+        AND NOT EXISTS (
+          SELECT FROM decision d
+          WHERE d.run_id = r.run_id AND d.request = r.request AND d.position = r.position
+        )
+    )
+    INSERT INTO recipient_outcomes AS o
+      (run_id, request, position, outcome, result, units, price, reported_at, report_id)
+    SELECT run_id, request, position, decided, result, units, price, received_at, decider
+    FROM decision
+    ORDER BY run_id, request, position
+    ON CONFLICT (run_id, request, position) DO UPDATE
+    SET outcome = excluded.outcome, result = excluded.result, units = excluded.units, price = excluded.price,
+        reported_at = excluded.reported_at, report_id = excluded.report_id
+    WHERE o.outcome <> 'cancelled'
+      AND (o.outcome, o.result, o.units, o.price, o.report_id)
+          IS DISTINCT FROM (excluded.outcome, excluded.result, excluded.units, excluded.price, excluded.report_id)
+    `,
+    [...keysOf(recipients), reports],
+  );
+}
+
+function keysOf(recipients: readonly RecipientKey[]): [string[], number[], number[]] {
+  return [
+    recipients.map(({ run }) => run),
+    recipients.map(({ request }) => request),
+    recipients.map(({ position }) => position),
+  ];
+}

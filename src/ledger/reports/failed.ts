@@ -1,0 +1,34 @@
+import type pg from 'pg';
+import { decideOutcomes, listReportedBefore } from './decide.ts';
+import type { InboxReport } from './reading.ts';
+
+/** A report that could not be applied, and why. */
+export type FailedReport = Pick<InboxReport, 'report' | 'account' | 'receivedAt'> & {
+  /** The SQLSTATE by which the ledger refuses it, or the name of the error that its reading threw. */
+  readonly code: string;
+};
+
+/** Marks reports as `failed`, with the code. What they decided when they were read before is taken back. */
+export async function keepFailed(client: pg.ClientBase, failed: readonly FailedReport[]): Promise<void> {
+  if (failed.length === 0) return;
+  const reports = failed.map(({ report }) => report);
+  const before = await listReportedBefore(client, reports);
+  await client.query(
+    `
+    INSERT INTO reports (report_id, account, received_at, state, detail)
+    SELECT report_id, account, received_at, 'failed', code
+    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[]) AS f (report_id, account, received_at, code)
+    ON CONFLICT (report_id) DO UPDATE
+    SET state = 'failed', detail = excluded.detail, message_id = NULL, job_number = NULL, address = NULL,
+        status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL, text = NULL,
+        run_id = NULL, request = NULL, position = NULL
+    `,
+    [
+      reports,
+      failed.map(({ account }) => account),
+      failed.map(({ receivedAt }) => receivedAt),
+      failed.map(({ code }) => `the ledger refuses it (${code})`),
+    ],
+  );
+  await decideOutcomes(client, [], new Map(), before);
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { applyInbox } from '../../src/engine/reports/ingest.ts';
+import { replay } from '../../src/engine/reports/replay.ts';
+import { type ReceivedReport, receiveReports } from '../../src/ledger/reports/receive.ts';
+import { openLogger } from '../../src/platform/logger.ts';
+import { openMetrics } from '../../src/server/metrics.ts';
+import { openOperations } from '../../src/server/operations.ts';
+import { startReceiver } from '../../src/server/receiver.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { receiverOptions, token } from '../support/receiver.ts';
+
+/** No report can hold up another, whatever stands in it. */
+
+let opened: TestLedger;
+let messageId: string;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+  const run = await planContacts(opened.ledger, aRun({ account: 'main', chunkSize: 200 }), contacts);
+  const [request] = await query(`UPDATE requests SET state = 'accepted' RETURNING message_id`);
+  messageId = String(request.message_id);
+  expect(run).not.toBe('');
+});
+afterAll(() => opened.close());
+
+const contacts = Array.from({ length: 150 }, (_, place) => aContact(place + 2));
+const addressOf = (place: number): string =>
+  contacts[place]?.kind === 'contact' ? contacts[place].address : '';
+
+async function query(sql: string) {
+  return (await opened.ledger.pool.query(sql)).rows;
+}
+
+const reportOf = (place: number, changes: object = {}): object => ({
+  ...{ Type: 'SMS', MessageID: messageId, Destination: addressOf(place) },
+  ...{ Status: 'Success', Result: 'delivered', Price: '0.08', Detail: 'SMSParts:1' },
+  ...changes,
+});
+
+function receive(bodies: readonly Uint8Array[], method: ReceivedReport['method'] = 'POST'): Promise<void> {
+  const call = { account: 'main', method, contentType: '', headers: {}, receivedAt: new Date() } as const;
+  return receiveReports(
+    opened.ledger.pool,
+    randomUUID(),
+    bodies.map((body) => ({ ...call, body: Buffer.from(body) })),
+  );
+}
+
+/** 500 characters, each another, which does not become short where it is compressed. */
+const long = Array.from({ length: 500 }, (_, place) =>
+  String.fromCodePoint(0x4e00 + ((place * 7919) % 20_000)),
+).join('');
+
+const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+test('times and names that Postgres refuses are unreadable, and the report behind them is applied', async () => {
+  const receiver = await startReceiver(opened.context, receiverOptions(opened));
+  const strange = [
+    { SentTimeUTC_RFC3339: '0000-01-01T00:00:00Z' },
+    { SentTimeUTC_RFC3339: '0001-01-01T00:00:00+13:00' },
+    { SentTimeUTC_RFC3339: '9999-12-31T23:59:59-13:00' },
+    { Type: 'SMSInbound', Message: 'STOP', Destination: long, SubAccount: long },
+  ];
+  for (const changes of [...strange, {}]) {
+    const url = `${receiver.url}/webhook/main/${token}`;
+    const { status } = await fetch(url, { method: 'POST', body: json(reportOf(0, changes)).toString() });
+    expect(status).toBe(200);
+  }
+  await expect
+    .poll(async () => (await query('SELECT state FROM reports ORDER BY report_id')).map(({ state }) => state))
+    .toEqual([...strange.map(() => 'unreadable'), 'applied']);
+  await receiver.close();
+});
+
+test('no bytes that a receiver takes can make applying fail', async () => {
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.constantFrom(
+      '\0',
+      '\uD800',
+      'İ'.repeat(60),
+      '\u{10FFFF}'.repeat(80),
+      '9'.repeat(400),
+      "'); --",
+      '\\',
+      '{}',
+    ),
+    fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+    fc.constantFrom('0000-01-01T00:00:00Z', '0001-01-01T00:00:00+13:00', '9999-12-31T23:59:59-13:00', long),
+    fc.constantFrom(
+      'STOP',
+      'Destination is blacklisted',
+      'Failed',
+      'Pending',
+      'Infinity',
+      'NaN',
+      '1e400',
+      '-0',
+    ),
+  );
+  const changes = fc.dictionary(
+    fc.constantFrom(
+      ...[
+        'Type',
+        'Destination',
+        'Status',
+        'Result',
+        'Price',
+        'Detail',
+        'SubAccount',
+        'Department',
+        'MessageID',
+      ],
+      ...['JobNumber', 'SentTimeUTC', 'SentTimeUTC_RFC3339', 'Message', 'ReceivedID', '__proto__'],
+    ),
+    fc.oneof(anything, fc.integer(), fc.constant(null), fc.dictionary(anything, anything, { maxKeys: 3 })),
+    { maxKeys: 5 },
+  );
+  const type = fc.constantFrom('SMS', 'Email', 'Voice', 'Fax', 'SMSReply', 'SMSInbound');
+  const report = fc.record({ place: fc.nat(149), type, changes });
+  const bytes = fc.uint8Array({ maxLength: 80 });
+  const call = fc.oneof({ weight: 1, arbitrary: bytes }, { weight: 6, arbitrary: report });
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { minLength: 150, maxLength: 200 }), async (calls) => {
+      const bodies = calls.map((one) =>
+        one instanceof Uint8Array ? one : json(reportOf(one.place, { Type: one.type, ...one.changes })),
+      );
+      await receive(bodies);
+      await receive(bodies.slice(0, 20), 'GET');
+      expect(await applyInbox(opened.context)).toBe(bodies.length + 20);
+      expect(await query(`SELECT detail FROM reports WHERE state = 'failed'`)).toEqual([]);
+    }),
+    { numRuns: 8 },
+  );
+  const kept = await query('SELECT DISTINCT state FROM reports');
+  expect(new Set(kept.map(({ state }) => state))).toEqual(
+    new Set(['applied', 'unchanged', 'conflicting', 'unmatched', 'inbound', 'unreadable']),
+  );
+});
+
+describe('a report that the ledger refuses all the same', () => {
+  beforeEach(async () => {
+    // Such as a later constraint that its writer has not thought to the end.
+    await query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        RAISE EXCEPTION 'no such address: %', NEW.address USING ERRCODE = '22008';
+      END
+      $$;
+      CREATE TRIGGER refuses BEFORE INSERT ON reports FOR EACH ROW
+        WHEN (NEW.address IN ('${addressOf(7)}', '${addressOf(99)}')) EXECUTE FUNCTION refuse();
+    `);
+    return async () => {
+      await query('DROP FUNCTION refuse CASCADE');
+    };
+  });
+
+  test('is marked with the code, while all others of its batch are applied', async () => {
+    await receive(contacts.map((_, place) => json(reportOf(place))));
+    expect(await applyInbox(opened.context)).toBe(150);
+    const failed = await query(`SELECT state, detail, address FROM reports WHERE state <> 'applied'`);
+    expect(failed).toEqual(
+      Array(2).fill({ state: 'failed', detail: 'the ledger refuses it (22008)', address: null }),
+    );
+    expect(await query('SELECT FROM recipient_outcomes')).toHaveLength(148);
+    expect(await query('SELECT FROM inbox_queue')).toEqual([]);
+  });
+
+  test('is told by the log, the metrics and readyz, until a replay applies it', async () => {
+    const metrics = openMetrics({ ofNode: false });
+    const lines: string[] = [];
+    const logger = openLogger('info', 'info', { write: (line) => void lines.push(line) });
+    const options = { ...receiverOptions(opened), logger, observer: metrics.reports };
+    const operations = openOperations({ ...opened.context, monotonic: counting() }, metrics, () => false);
+    await receive([json(reportOf(7)), json(reportOf(8))]);
+    const receiver = await startReceiver(opened.context, options);
+    await expect.poll(() => query(`SELECT FROM reports WHERE state = 'failed'`)).toHaveLength(1);
+    await receiver.close();
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 50, account: 'main', code: '22008', report: expect.stringMatching(/^\d+$/) },
+    ]);
+    expect(lines.join()).not.toContain(addressOf(7));
+    const { text } = await operations.metrics();
+    expect(text).toContain('volley_reports_failed_total{account="main"} 1');
+    expect(text).toContain('volley_inbox_reports{state="failed"} 1');
+    expect(await operations.readiness()).toEqual({
+      ...{ ready: true, problems: [] },
+      warnings: ['reports: 1 could not be applied (volley reports list --state failed)'],
+    });
+
+    await query('DROP TRIGGER refuses ON reports');
+    await replay(opened.context, { all: false });
+    await applyInbox(opened.context);
+    expect(await query('SELECT DISTINCT state, detail FROM reports')).toEqual([
+      { state: 'applied', detail: null },
+    ]);
+    expect(await operations.readiness()).toMatchObject({ ready: true, warnings: [] });
+  });
+
+  test('takes back what it decided when it was read before', async () => {
+    await query('ALTER TABLE reports DISABLE TRIGGER refuses');
+    await receive([json(reportOf(7))]);
+    await applyInbox(opened.context);
+    await query('ALTER TABLE reports ENABLE TRIGGER refuses');
+    await replay(opened.context, { all: true });
+    await applyInbox(opened.context);
+    expect(await query('SELECT state FROM reports')).toEqual([{ state: 'failed' }]);
+    expect(await query('SELECT FROM recipient_outcomes')).toEqual([]);
+  });
+});
+
+/** A clock that is past whatever was remembered each time it is asked. */
+function counting(): () => number {
+  let time = 0;
+  return () => {
+    time += 60_000;
+    return time;
+  };
+}
