@@ -5,7 +5,7 @@ import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startApplier } from '../../src/server/applier.ts';
 import { observedMapping } from '../../src/wire/report-mapping.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -17,17 +17,17 @@ beforeEach(async () => {
 afterAll(() => opened.close());
 
 const logger = openLogger('silent', 'info');
-const start = (lookEvery: number) =>
+const start = (lookEvery: number, onApplied: (reports: number) => void = () => undefined) =>
   startApplier(
     opened.context,
-    { mappingOf: () => observedMapping, onApplied: () => undefined, onFailed: () => undefined },
+    { mappingOf: () => observedMapping, onApplied, onFailed: () => undefined },
     logger,
     lookEvery,
   );
 
-async function receive(count: number): Promise<void> {
-  const call = { account: 'main', method: 'POST', contentType: '', headers: {} } as const;
-  const report = { ...call, receivedAt: new Date(), body: Buffer.from('senseless') };
+async function receive(count: number, body = 'senseless'): Promise<void> {
+  const call = { account: 'sandbox', method: 'POST', contentType: '', headers: {} } as const;
+  const report = { ...call, receivedAt: new Date(), body: Buffer.from(body) };
   await receiveReports(
     opened.ledger.pool,
     randomUUID(),
@@ -55,4 +55,37 @@ test('an applier that is stopped finishes the batches under way, and leaves the 
   expect(done).toBeLessThan(5_000);
   const { rows } = await opened.ledger.pool.query('SELECT unnest(report_ids) FROM inbox_queue');
   expect(rows).toHaveLength(5_000 - done);
+});
+
+test('while reports arrive faster than they are applied, what is applied is counted and booked', async () => {
+  const { pool } = opened.ledger;
+  await planContacts(opened.ledger, aRun(), [aContact(2)]);
+  const { rows } = await pool.query(
+    `UPDATE requests SET state = 'accepted', updated_at = now() RETURNING message_id AS "MessageID"`,
+  );
+  await pool.query(`UPDATE runs SET state = 'running'`);
+  const report = { ...rows[0], Type: 'SMS', Destination: '+61400000002', Status: 'Success', Price: '0.08' };
+  await receive(1, JSON.stringify(report));
+  const booked = async (): Promise<number> =>
+    (await pool.query('SELECT coalesce(sum(delivered), 0)::integer AS delivered FROM billing_entries'))
+      .rows[0].delivered;
+
+  let counted = 0;
+  const applier = start(20, (reports) => {
+    counted += reports;
+  });
+  const pile = async (): Promise<number> =>
+    (await pool.query('SELECT count(*)::integer AS entries FROM inbox_queue')).rows[0].entries;
+  // The inbox is never empty meanwhile.
+  for (let rounds = 0; rounds < 100 && (counted === 0 || (await booked()) === 0); rounds++) {
+    while ((await pile()) < 12) await receive(1_000);
+    applier.wake();
+    await sleep(10);
+  }
+  expect({ counted: counted > 0, booked: await booked(), left: (await pile()) > 0 }).toEqual({
+    counted: true,
+    booked: 1,
+    left: true,
+  });
+  await applier.stop();
 });
