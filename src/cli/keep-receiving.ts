@@ -1,3 +1,4 @@
+import { nothingShared } from '../domain/accounts.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { keepPolling, usualPolling } from '../engine/reports/keep-polling.ts';
 import { pollableAccounts } from '../engine/reports/receivers.ts';
@@ -8,6 +9,7 @@ import type { Shell } from './shell.ts';
 
 export type Receiving = {
   readonly accounts: ReceiverOptions['accounts'];
+  readonly sharing?: ReceiverOptions['sharing'];
   /** Where the receiver is reached at from outside, without a trailing slash. */
   readonly publicUrl: string | undefined;
   readonly logger: Logger;
@@ -21,11 +23,11 @@ export type Receiving = {
 export async function openReceiver(
   shell: Shell,
   context: EngineContext,
-  { accounts, publicUrl, logger }: Receiving,
-  options: Omit<ReceiverOptions, 'accounts' | 'logger' | 'store'>,
+  { accounts, sharing = nothingShared, publicUrl, logger }: Receiving,
+  options: Omit<ReceiverOptions, 'accounts' | 'sharing' | 'logger' | 'store'>,
 ): Promise<Receiver> {
   const store = openReportStore(context).keep;
-  const receiver = await startReceiver(context, { ...options, accounts, logger, store });
+  const receiver = await startReceiver(context, { ...options, accounts, sharing, logger, store });
   for (const account of accounts.keys()) {
     const path = `/webhook/${encodeURIComponent(account)}/<its webhookToken>`;
     shell.note(`Reports of account ${account}: POST ${publicUrl ?? receiver.url}${path}`);

@@ -6,9 +6,15 @@ import type { AddressReader } from './address.ts';
 import type { ContactFile, Row } from './read.ts';
 import { asBefore } from './result-file.ts';
 
-/** A row of a list of suppressed addresses. `subAccount` is empty where the address is suppressed for all. */
+/** A row of a list of suppressed addresses. `account` and `subAccount` are empty where it is suppressed for all. */
 export type SuppressedAddress =
-  | { readonly kind: 'address'; readonly line: number; readonly address: string; readonly subAccount: string }
+  | {
+      readonly kind: 'address';
+      readonly line: number;
+      readonly address: string;
+      readonly account: string;
+      readonly subAccount: string;
+    }
   | { readonly kind: 'unreadable'; readonly line: number; readonly detail: string };
 
 /** What is needed of an opened file. */
@@ -20,6 +26,8 @@ export type SuppressionFileOptions = {
   readonly readAddress: AddressReader;
   /** The column of the addresses; guessed where it is not given. */
   readonly column?: string | undefined;
+  /** For rows without an account of their own; empty: for all. */
+  readonly account?: string | undefined;
   /** For rows without a SubAccount of their own; empty: for all. */
   readonly subAccount?: string | undefined;
 };
@@ -28,7 +36,7 @@ export type SuppressionFileOptions = {
  * Reads a list of suppressed addresses, in the batches of the file. The addresses are in the column that is named, else
  * in the one that would be a contact file's recipient, else in the only one; a column SubAccount gives each row's own. A
  * list without a header is one column whose first line holds an address, or what was meant to be one. Of a list that Volley
- * wrote (`volley suppress list --csv`), rows of other channels are unreadable.
+ * wrote (`volley suppress list --csv`), rows of other channels are unreadable, and the column Account gives each row's own.
  *
  * @throws InputError when there is no telling which column holds the addresses
  */
@@ -41,6 +49,7 @@ export async function* readSuppressionFile(
   const column = addressColumn(file, options);
   const isOurs = isOwnList(header);
   const channelColumn = isOurs ? header.indexOf('Channel') : -1;
+  const accountColumn = isOurs ? header.indexOf('Account') : -1;
 
   const read = (row: Row): SuppressedAddress => {
     const { line } = row;
@@ -52,9 +61,10 @@ export async function* readSuppressionFile(
     const address = options.readAddress(values[column] ?? '');
     if (address.kind === 'invalid') return { kind: 'unreadable', line, detail: address.detail };
     const own = values[subAccountColumn]?.trim() || (options.subAccount ?? '');
-    if (own.includes('\0'))
-      return { kind: 'unreadable', line, detail: 'the SubAccount holds a NUL character' };
-    return { kind: 'address', line, address: address.address, subAccount: own };
+    const account = values[accountColumn]?.trim() || (options.account ?? '');
+    if (own.includes('\0') || account.includes('\0'))
+      return { kind: 'unreadable', line, detail: 'the account or the SubAccount holds a NUL character' };
+    return { kind: 'address', line, address: address.address, account, subAccount: own };
   };
 
   if (options.column === undefined && isData(header, options)) {

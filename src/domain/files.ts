@@ -26,6 +26,7 @@ export const resultFileColumns = [
 export const suppressionListColumns = [
   'Channel',
   'Address',
+  'Account',
   'SubAccount',
   'Source',
   'Since (UTC)',

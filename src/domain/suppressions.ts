@@ -8,10 +8,12 @@ export type SuppressionSource = (typeof suppressionSources)[number];
 
 /** An address that must not be sent to in a channel. */
 export type Suppression = {
+  /** Whose messages; empty or absent: of all accounts. */
+  readonly account?: string;
   readonly channel: Channel;
   /** Normalised, as recipients' are: E.164, or an e-mail address whose domain is in small letters. */
   readonly address: string;
-  /** Empty: for all. */
+  /** Empty: of all SubAccounts. */
   readonly subAccount: string;
   /** Words for people; may be empty. */
   readonly reason: string;

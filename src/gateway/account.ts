@@ -30,4 +30,6 @@ export type Account = {
   readonly rates: readonly Rate[];
   /** Whose dates those of the rates are; a name of the IANA database. */
   readonly ratesTimeZone: string;
+  /** The account whose suppressions it goes by; itself where it is not given. */
+  readonly suppressionsOf?: string;
 };

@@ -11,6 +11,7 @@ import type { Account, Credentials } from './account.ts';
 import { allow, allowProblems } from './allowed-values.ts';
 import { rates, ratesTimeZone } from './rates.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
+import { checkSharing, suppressionsOfWritten } from './written-sharing.ts';
 
 const timeouts = z
   .strictObject({
@@ -65,6 +66,16 @@ const account = z.strictObject({
   apiKey: secret.optional().describe('rest-1.x: the key of the sender, as ${NAME}.'),
   token: secret.optional().describe('soap-tts: the token of the sender, as ${NAME}.'),
   ...webhookTokens,
+  webhookOf: text
+    .optional()
+    .describe(
+      "Another account, to whose webhook the reports of this one's messages come too. Reports are about messages of the account that they come for, and of accounts that say so here.",
+    ),
+  suppressionsOf: text
+    .optional()
+    .describe(
+      'Another account, whose suppressions hold for this one too; replies and reports by which somebody opts out of either count for both. By default that of `webhookOf`, else an opt-out counts for its own account alone.',
+    ),
   receiver: receiverSettings,
   timeouts,
   limits,
@@ -83,7 +94,8 @@ const account = z.strictObject({
 export const accountsSchema = z
   .strictObject({
     accounts: z
-      .record(z.string(), account)
+      .record(z.string().max(100, 'expected a name of at most 100 characters'), account)
+      .superRefine(checkSharing)
       .describe('The accounts, each under the name campaigns call it by.'),
   })
   .meta({ title: 'Volley accounts' });
@@ -187,6 +199,7 @@ export function readAccount(
     ...(written.allow && { allow: written.allow }),
     rates: written.rates,
     ratesTimeZone: written.ratesTimeZone,
+    suppressionsOf: suppressionsOfWritten(value.accounts, name),
   };
 }
 

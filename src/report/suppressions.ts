@@ -9,6 +9,7 @@ export function suppressionTable(suppressions: readonly Suppression[], screen?: 
     [
       { title: 'Channel', value: ({ channel }) => channel },
       { title: 'Address', value: ({ address }) => address },
+      { title: 'Account', value: ({ account }) => account || '(all)' },
       { title: 'SubAccount', value: ({ subAccount }) => subAccount || '(all)' },
       { title: 'Source', value: ({ source }) => source },
       { title: 'Since', value: ({ createdAt }) => createdAt.toISOString() },
@@ -25,13 +26,14 @@ type ListColumn = (typeof suppressionListColumns)[number];
 const listValues: Readonly<Record<ListColumn, (suppression: Suppression) => CellValue>> = {
   Channel: ({ channel }) => channel,
   Address: ({ address }) => address,
+  Account: ({ account }) => account ?? '',
   SubAccount: ({ subAccount }) => subAccount,
   Source: ({ source }) => source,
   'Since (UTC)': ({ createdAt }) => createdAt,
   Reason: ({ reason }) => reason,
 };
 
-/** Of `volley suppress list --csv`; an empty SubAccount is for all. `volley suppress import` reads it. */
+/** Of `volley suppress list --csv`; an empty Account or SubAccount is for all. `volley suppress import` reads it. */
 export const suppressionColumns: readonly SheetColumn<Suppression>[] = suppressionListColumns.map(
   (title) => ({
     key: title,

@@ -37,7 +37,7 @@ type Repeated = {
  */
 export function startApplier(
   context: EngineContext,
-  work: Pick<InboxWork, 'mappingOf' | 'onApplied' | 'onFailed'>,
+  work: Omit<InboxWork, 'goOn'>,
   logger: Logger,
   lookEvery = usualLook,
 ): Applier {

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type AccountSharing, nothingShared } from '../domain/accounts.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { mappingsOf, type ReceiverAccount } from '../engine/reports/receivers.ts';
 import type { FailedReport } from '../ledger/reports/failed.ts';
@@ -30,6 +31,8 @@ export type Receiver = {
 export type ReceiverOptions = ListenAddress & {
   /** By name. */
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
+  /** What these and other accounts share; nothing where it is not given. */
+  readonly sharing?: AccountSharing;
   /** Commits a call as it came; it rejects where it could not. Only once it is done is the call answered 2xx (rule 5). */
   readonly store: (call: ReceivedCall) => Promise<void>;
   readonly logger: Logger;
@@ -62,7 +65,7 @@ const retryAfter = 30;
  * @throws InputError when the port cannot be had
  */
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
-  const { accounts, logger, observer = noObserver } = options;
+  const { accounts, sharing = nothingShared, logger, observer = noObserver } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
   const limits = { ...usualLimits, ...options.limits };
   const { server, close } = openBoundedServer(limits, proxies, (request, reply) =>
@@ -74,7 +77,8 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
     const what = 'report not applied; volley reports list --state failed shows it';
     logger.error({ report, account, code }, what);
   };
-  const work = { mappingOf: mappingsOf(accounts), onApplied: observer.applied, onFailed };
+  const mappingOf = mappingsOf(accounts);
+  const work = { mappingOf, sharing, onApplied: observer.applied, onFailed };
   const applier = startApplier(context, work, logger);
 
   const refusePath = (request: FastifyRequest, reply: FastifyReply) =>

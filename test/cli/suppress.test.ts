@@ -94,9 +94,10 @@ describe('volley suppress remove', () => {
 
   test('leaves what is suppressed for one SubAccount, unless it is named', async () => {
     await suppress('add', '+64211234567', '--channel', 'sms', '--sub-account', 'ACME');
-    const missing = [{ channel: 'sms', address: '+64211234567', subAccount: '' }];
+    const key = { channel: 'sms', address: '+64211234567', account: '', subAccount: '' };
+    const others = [{ ...key, subAccount: 'ACME' }];
     const first = await suppress('remove', '+64211234567', '--channel', 'sms', '--json');
-    expect([first.code, JSON.parse(first.stdout)]).toEqual([0, { removed: 0, missing }]);
+    expect([first.code, JSON.parse(first.stdout)]).toEqual([0, { removed: 0, missing: [key], others }]);
     await suppress('remove', '+64211234567', '--channel', 'sms', '--sub-account', 'ACME');
     expect(await suppressed()).toEqual([]);
   });
@@ -183,10 +184,10 @@ test('a list as CSV can be imported again, and has no text that a spreadsheet wo
   const { stdout } = await suppress('list', '--csv');
   expect(stdout).toBe(
     [
-      'Channel,Address,SubAccount,Source,Since (UTC),Reason',
-      "email,''+a@example.org,'-x,import,2026-11-21T08:00:00.000Z,",
-      "email,'+1@example.org,,operator,2026-11-21T08:00:00.000Z,'@now",
-      `sms,+64211234567,"ACME, ""North""",reply,2026-11-21T08:00:00.000Z,"'=HYPERLINK(""x"")"`,
+      'Channel,Address,Account,SubAccount,Source,Since (UTC),Reason',
+      "email,''+a@example.org,,'-x,import,2026-11-21T08:00:00.000Z,",
+      "email,'+1@example.org,,,operator,2026-11-21T08:00:00.000Z,'@now",
+      `sms,+64211234567,,"ACME, ""North""",reply,2026-11-21T08:00:00.000Z,"'=HYPERLINK(""x"")"`,
       '',
     ].join('\n'),
   );
@@ -197,6 +198,52 @@ test('a list as CSV can be imported again, and has no text that a spreadsheet wo
   expect(imported.stderr).toContain('list.csv:4: it is of channel "sms"');
   await suppress('import', 'list.csv', '--channel', 'sms');
   expect((await opened.ledger.pool.query(keys)).rows).toEqual(before);
+});
+
+describe('what is suppressed for one account', () => {
+  const accounts = `accounts:
+  main: { interface: rest-2.02, baseUrl: "https://service.example", authToken: "\${TOKEN}" }
+  second: { interface: rest-2.02, baseUrl: "https://service.example", authToken: "\${TOKEN}", suppressionsOf: main }
+  other: { interface: rest-2.02, baseUrl: "https://other.example", authToken: "\${TOKEN}" }
+`;
+  const words = ['+64211234567', '--channel', 'sms'];
+  const kept = async () => (await opened.ledger.pool.query('SELECT account FROM suppressions')).rows;
+  beforeEach(() => workspace.write('campaigns/accounts.yaml', accounts));
+
+  test('is so for the account whose suppressions that one goes by', async () => {
+    await suppress('add', ...words, '--account', 'second');
+    expect(await kept()).toEqual([{ account: 'main' }]);
+    expect((await suppress('list', '--account', 'main')).stdout).toMatch(/\+64211234567.*main/);
+    expect((await suppress('list', '--account', 'other')).stdout).toBe('No suppressions.\n');
+  });
+
+  test('is not taken away without naming the account, and who asks is told of it', async () => {
+    await suppress('add', ...words, '--account', 'main');
+    expect((await suppress('remove', ...words)).stdout).toBe(
+      [
+        '0 removed.',
+        '+64211234567 (sms) was not suppressed.',
+        '+64211234567 (sms) for account "main" is still suppressed.\n',
+      ].join('\n'),
+    );
+    await suppress('remove', ...words, '--account', 'main');
+    expect(await kept()).toEqual([]);
+  });
+
+  test('is written into a list, and read from it again', async () => {
+    await suppress('add', ...words, '--account', 'other');
+    await workspace.write('list.csv', (await suppress('list', '--csv')).stdout);
+    await opened.ledger.pool.query('DELETE FROM suppressions');
+    await suppress('import', 'list.csv', '--channel', 'sms');
+    expect(await kept()).toEqual([{ account: 'other' }]);
+  });
+
+  test('needs an account that there is', async () => {
+    const { code, stderr } = await suppress('add', ...words, '--account', 'mian');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--account: .*has no account "mian".*main/);
+    expect(await kept()).toEqual([]);
+  });
 });
 
 describe('volley suppress list', () => {
@@ -230,7 +277,7 @@ describe('volley suppress list', () => {
       .map((line) => JSON.parse(line));
     expect(listed.map(({ channel, address }) => `${channel} ${address}`)).toEqual(expected);
     expect(Object.keys(listed[0])).toEqual([
-      ...['channel', 'address', 'subAccount', 'reason', 'source', 'createdAt'],
+      ...['channel', 'address', 'account', 'subAccount', 'reason', 'source', 'createdAt'],
     ]);
   });
 

@@ -35,7 +35,7 @@ async function read(
 }
 
 const suppressed = (line: number, address: string, subAccount = ''): SuppressedAddress => {
-  return { kind: 'address', line, address, subAccount };
+  return { kind: 'address', line, address, account: '', subAccount };
 };
 
 describe('a list of suppressed addresses', () => {

@@ -27,6 +27,7 @@ describe('an account', () => {
   test('needs an interface, an address and a credential; the rest has defaults', () => {
     expect(read(accounts(minimal))).toEqual({
       name: 'main',
+      suppressionsOf: 'main',
       interface: 'rest-2.02',
       format: 'json',
       baseUrl: 'https://service.example',

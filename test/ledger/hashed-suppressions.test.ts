@@ -98,6 +98,18 @@ async function importAll(key: typeof hashKey | null, subAccount?: string): Promi
 const leftOut = async (run: string) =>
   (await listRejectedContacts(opened.ledger.pool, run, 10)).map(({ line, detail }) => `${line}: ${detail}`);
 
+test('a hashed suppression of one account holds for no other, as a plain one does', async () => {
+  await suppress([1], { account: 'other' });
+  await suppress([2], { account: 'sandbox' });
+  await suppress([3], { account: 'other', createdAt: new Date() });
+  expect(await hash()).toBe(2);
+  const run = await importAll(hashKey);
+  expect(await leftOut(run)).toEqual([expect.stringMatching(/^2: suppressed for sms/)]);
+  await suppress([4], { account: 'other' });
+  await hash();
+  expect((await claimAll(run)).flat()).toEqual([1, 3, 4, 5, 6].map(addressOf));
+});
+
 test('old suppressions become hashes, in HMAC-SHA-256 as others work it out, and their reasons are forgotten', async () => {
   await suppress([1], { reason: 'replied "no, Ann"', subAccount: 'North' });
   await suppress([2], { createdAt: before });
@@ -105,7 +117,7 @@ test('old suppressions become hashes, in HMAC-SHA-256 as others work it out, and
   const { rows } = await opened.ledger.pool.query('SELECT * FROM hashed_suppressions');
   expect(rows).toEqual([
     {
-      ...{ channel: 'sms', sub_account: 'North', source: 'operator', created_at: long },
+      ...{ channel: 'sms', account: '', sub_account: 'North', source: 'operator', created_at: long },
       hash: hashKey.hash('sms', addressOf(1)),
     },
   ]);
@@ -195,7 +207,7 @@ test('a hashed suppression is listed by its hash, found by its address, and take
   listed.length = 0;
   await listSuppressions(pool, { address: addressOf(2) }, undefined, see, hashKey);
   expect(listed).toEqual([addressOf(2)]);
-  const key = { channel: 'sms', address: addressOf(2), subAccount: '' } as const;
+  const key = { channel: 'sms', address: addressOf(2), account: '', subAccount: '' } as const;
   expect(await removeSuppressions(pool, [key], new Date(), hashKey)).toEqual([key]);
   expect(await leftOut(await importAll(hashKey))).toEqual([
     '1: suppressed for sms, known by its hash alone',

@@ -325,7 +325,7 @@ describe('who opts out', () => {
     const { messageId } = await acceptedRun([2]);
     await receive(reply(messageId, 2));
     await apply();
-    const key = { channel: 'sms', address: addressOf(2), subAccount: '' } as const;
+    const key = { channel: 'sms', address: addressOf(2), account: 'sandbox', subAccount: '' } as const;
     expect(await removeSuppressions(opened.ledger.pool, [key], minutesLater(1))).toEqual([key]);
     await replayReports(opened.ledger.pool, { all: true }, noon);
     expect(await apply()).toBe(1);

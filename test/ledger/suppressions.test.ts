@@ -18,7 +18,16 @@ afterEach(async () => {
 const createdAt = new Date('2026-11-21T10:00:00Z');
 
 function suppression(address: string, changes: Partial<Suppression> = {}): Suppression {
-  return { channel: 'sms', address, subAccount: '', reason: '', source: 'operator', createdAt, ...changes };
+  return {
+    channel: 'sms',
+    address,
+    account: '',
+    subAccount: '',
+    reason: '',
+    source: 'operator',
+    createdAt,
+    ...changes,
+  };
 }
 
 const add = (...suppressions: Suppression[]) => addSuppressions(opened.ledger.pool, suppressions);
@@ -68,13 +77,13 @@ test('an address can be suppressed in several channels, for all and for SubAccou
   const { channel, address, subAccount } = suppression('+6421', { subAccount: 'A' });
   expect(
     await removeSuppressions(opened.ledger.pool, [{ channel, address, subAccount }], new Date()),
-  ).toEqual([{ channel, address, subAccount }]);
+  ).toEqual([{ channel, address, account: '', subAccount }]);
   expect((await listed()).map(written)).toEqual(['fax +6421', 'sms +6421', 'sms +6421 B']);
 });
 
 test('what is not there cannot be removed, and the rest is', async () => {
   await add(suppression('+6421'));
-  const key = { channel: 'sms', subAccount: '' } as const;
+  const key = { channel: 'sms', account: '', subAccount: '' } as const;
   const keys = [
     { ...key, address: '+6421' },
     { ...key, address: '+6422' },

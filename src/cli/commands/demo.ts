@@ -8,7 +8,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import { requireSummary } from '../../engine/find-run.ts';
 import { keepContactFiles } from '../../engine/plan/kept-files.ts';
 import { prepareCampaign } from '../../engine/plan/prepare.ts';
-import { receiverAccounts } from '../../engine/reports/receivers.ts';
+import { accountSharing, receiverAccounts } from '../../engine/reports/receivers.ts';
 import { openReportStore } from '../../engine/reports/report-store.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { openLogger } from '../../platform/logger.ts';
@@ -78,11 +78,12 @@ async function runDemo(
     VOLLEY_WEBHOOK_TOKEN: secret(),
   };
   const accounts = await receiverAccounts({ environment, workingFolder });
+  const sharing = await accountSharing({ environment, workingFolder });
   const journal = join(home, 'sandbox-journal.jsonl');
 
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
   const receiver = await startReceiver(context, {
-    ...{ host: '127.0.0.1', port: 0, accounts, logger },
+    ...{ host: '127.0.0.1', port: 0, accounts, sharing, logger },
     store: openReportStore(context).keep,
   });
   const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };

@@ -4,7 +4,7 @@ import { requireRun } from '../../engine/find-run.ts';
 import { loadAccount } from '../../engine/plan/prepare.ts';
 import { applyInbox } from '../../engine/reports/ingest.ts';
 import { type PollEnd, pollReports } from '../../engine/reports/poll-reports.ts';
-import { reportMappings } from '../../engine/reports/receivers.ts';
+import { reportRules } from '../../engine/reports/receivers.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import { printable } from '../../report/printable.ts';
 import { pollText } from '../../report/reports.ts';
@@ -19,7 +19,7 @@ export function definePoll(command: Command, shell: Shell): void {
     .argument('<run>', "the run's id (volley runs)")
     .option('--json', 'print the result as JSON')
     .action(async (run: string, { json }: { json?: true }) => {
-      const mappingOf = await reportMappings(shell.settings);
+      const rules = await reportRules(shell.settings);
       const end = await withLedger(shell, async (context) => {
         const { account: name } = await requireRun(context, run);
         const account = await loadAccount(name, shell.settings);
@@ -32,7 +32,7 @@ export function definePoll(command: Command, shell: Shell): void {
             shell.note(`${messageId}: ${printable(reason)}`),
           );
         } finally {
-          await applyInbox(context, { mappingOf });
+          await applyInbox(context, rules);
           await gateway.close();
         }
       });

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type ReportState, reportStates } from '../../domain/reports.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { applyInbox } from '../../engine/reports/ingest.ts';
-import { reportMappings } from '../../engine/reports/receivers.ts';
+import { reportRules } from '../../engine/reports/receivers.ts';
 import { replay } from '../../engine/reports/replay.ts';
 import { listReports } from '../../ledger/reports/list.ts';
 import { listMissing } from '../../ledger/reports/missing.ts';
@@ -88,14 +88,14 @@ function defineReplay(command: Command, shell: Shell): void {
     .option('--all', 'all of them, also those that were applied')
     .option('--json', 'print the result as JSON')
     .action(async ({ account, since, all = false, json }: ReplayOptions) => {
-      const mappingOf = await reportMappings(shell.settings);
+      const rules = await reportRules(shell.settings);
       let failed = 0;
       const onFailed = (): void => {
         failed++;
       };
       const replayed = await withLedger(shell, async (context) => {
         const count = await replay(context, { account, since, all });
-        await applyInbox(context, { mappingOf, onFailed });
+        await applyInbox(context, { ...rules, onFailed });
         return count;
       });
       shell.print(json ? JSON.stringify({ replayed, failed }) : `${replayed} read again.`);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
-import { receiverAccounts } from '../../engine/reports/receivers.ts';
+import { accountSharing, receiverAccounts } from '../../engine/reports/receivers.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
 import { type ApiObserver, openMetrics } from '../../server/metrics.ts';
 import { openOperations, startOperations } from '../../server/operations.ts';
@@ -62,7 +62,12 @@ export function define(command: Command, shell: Shell): void {
       checkOptions(options);
       const receiving: Receiving = {
         publicUrl: readPublicUrl(environment['VOLLEY_PUBLIC_URL']),
-        accounts: options.receiver ? await receiverAccounts(shell.settings) : new Map(),
+        ...(options.receiver
+          ? {
+              accounts: await receiverAccounts(shell.settings),
+              sharing: await accountSharing(shell.settings),
+            }
+          : { accounts: new Map() }),
         logger: openLogger(environment['LOG_LEVEL'], 'info'),
       };
       await withLedger(shell, (context) => serve(shell, context, options, receiving));

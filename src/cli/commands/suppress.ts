@@ -7,7 +7,11 @@ import {
   type SuppressionImport,
   suppressedAddressReader,
 } from '../../engine/suppressions/suppress.ts';
-import { suppressAddresses, unsuppressAddresses } from '../../engine/suppressions/suppress-addresses.ts';
+import {
+  knownAccount,
+  suppressAddresses,
+  unsuppressAddresses,
+} from '../../engine/suppressions/suppress-addresses.ts';
 import { listSuppressions } from '../../ledger/suppressions/list.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';
@@ -24,7 +28,13 @@ export function define(command: Command, shell: Shell): void {
   defineList(command, shell);
 }
 
-type AddressOptions = { channel: Channel[]; subAccount: string; country?: string; json?: true };
+type AddressOptions = {
+  channel: Channel[];
+  account?: string;
+  subAccount: string;
+  country?: string;
+  json?: true;
+};
 
 function defineAdd(command: Command, shell: Shell): void {
   addressOptions(command.command('add'))
@@ -32,7 +42,7 @@ function defineAdd(command: Command, shell: Shell): void {
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .addOption(reasonOption())
     .action(async (texts: string[], options: AddressOptions & { reason: string }) => {
-      const keys = keysOf(texts, options);
+      const keys = keysOf(texts, await knownAccount(options.account, shell.settings), options);
       const added = await withLedger(shell, (context) => suppressAddresses(context, keys, options.reason));
       const result = { added, already: keys.length - added };
       shell.print(options.json ? JSON.stringify(result) : addedText(result));
@@ -42,27 +52,28 @@ function defineAdd(command: Command, shell: Shell): void {
 function defineRemove(command: Command, shell: Shell): void {
   addressOptions(command.command('remove'))
     .description(
-      'Lets addresses be sent to again. Without --sub-account, what is suppressed for one SubAccount stays so.',
+      'Lets addresses be sent to again. Takes away exactly what is named: what is suppressed for one account or SubAccount needs --account or --sub-account.',
     )
     .argument('<address...>', 'phone numbers or e-mail addresses')
     .action(async (texts: string[], options: AddressOptions) => {
-      const keys = keysOf(texts, options);
-      const removed = await withLedger(shell, (context) => unsuppressAddresses(context, keys));
-      const found = new Set(removed.map(keyText));
-      const missing = keys.filter((key) => !found.has(keyText(key)));
+      const keys = keysOf(texts, options.account ?? '', options);
+      const { removed, missing, others } = await withLedger(shell, (context) =>
+        unsuppressAddresses(context, keys),
+      );
       if (options.json) {
-        shell.print(JSON.stringify({ removed: removed.length, missing }));
+        shell.print(JSON.stringify({ removed: removed.length, missing, others }));
         return;
       }
       shell.print(`${removed.length} removed.`);
       for (const key of missing) shell.print(`${keyText(key)} was not suppressed.`);
+      for (const key of others) shell.print(`${keyText(key)} is still suppressed.`);
     });
 }
 
 function defineImport(command: Command, shell: Shell): void {
   addressOptions(command.command('import'))
     .description(
-      'Suppresses the addresses of a CSV file. A column SubAccount gives a row its own. Lines without an address are listed, and the others imported (exit code 3).',
+      'Suppresses the addresses of a CSV file. A column SubAccount gives a row its own, and in lists that Volley wrote a column Account. Lines without an address are listed, and the others imported (exit code 3).',
     )
     .argument('<file>', 'a CSV file, with a header or of addresses alone')
     .option(
@@ -72,12 +83,14 @@ function defineImport(command: Command, shell: Shell): void {
     .addOption(reasonOption())
     .action(async (path: string, options: AddressOptions & { reason: string; column?: string }) => {
       const { channel, subAccount, reason, column, country } = options;
+      const account = await knownAccount(options.account, shell.settings);
       const readAddress = suppressedAddressReader(channel, country);
       const imported = await withLedger(shell, (context) =>
         importSuppressionFile(context, resolve(shell.settings.workingFolder, path), path, {
           channels: [...new Set(channel)],
           readAddress,
           column,
+          account,
           subAccount,
           reason,
         }),
@@ -92,8 +105,9 @@ function defineList(command: Command, shell: Shell): void {
   listOptions(
     command
       .command('list')
-      .description('Lists suppressions by channel, address and SubAccount.')
+      .description('Lists suppressions by channel, address, account and SubAccount.')
       .addOption(new Option('--channel <channel>', 'only of this channel').choices(channels))
+      .option('--account <name>', 'only for this account')
       .option('--sub-account <name>', 'only for this SubAccount')
       .option('--address <address>', 'only this phone number or e-mail address')
       .option('--country <country>', 'of a number that is written without a country code', parseCountry),
@@ -109,17 +123,18 @@ function defineList(command: Command, shell: Shell): void {
 
 type ListOptions = ListOutput & {
   channel?: Channel;
+  account?: string;
   subAccount?: string;
   address?: string;
   country?: string;
 };
 
 /** An address is looked for as it was written down; without a channel, its look says what it is. */
-function filterOf({ channel, subAccount, address, country }: ListOptions) {
-  if (address === undefined) return { channel, subAccount };
+function filterOf({ channel, account, subAccount, address, country }: ListOptions) {
+  if (address === undefined) return { channel, account, subAccount };
   const kind = channel ?? (address.includes('@') ? 'email' : 'sms');
   const [normalised] = readAddresses([address], suppressedAddressReader([kind], country));
-  return { channel, subAccount, address: normalised };
+  return { channel, account, subAccount, address: normalised };
 }
 
 function addressOptions(command: Command): Command {
@@ -129,6 +144,7 @@ function addressOptions(command: Command): Command {
         .choices(channels)
         .makeOptionMandatory(),
     )
+    .option('--account <name>', 'only for messages of this account (default: of all)')
     .option('--sub-account <name>', 'only for messages of this SubAccount', '')
     .option('--country <country>', 'of numbers that are written without a country code', parseCountry)
     .option('--json', 'print the result as JSON');
@@ -139,17 +155,20 @@ function reasonOption(): Option {
 }
 
 /** Each address in each channel, once. */
-function keysOf(texts: readonly string[], options: AddressOptions): SuppressionKey[] {
+function keysOf(texts: readonly string[], account: string, options: AddressOptions): SuppressionKey[] {
   const { channel, subAccount, country } = options;
   const addresses = readAddresses(texts, suppressedAddressReader(channel, country));
   return [...new Set(channel)].flatMap((name) =>
-    [...new Set(addresses)].map((address): SuppressionKey => ({ channel: name, address, subAccount })),
+    [...new Set(addresses)].map(
+      (address): SuppressionKey => ({ channel: name, address, account, subAccount }),
+    ),
   );
 }
 
-function keyText({ channel, address, subAccount }: SuppressionKey): string {
-  const scope = subAccount === '' ? '' : ` for SubAccount "${printable(subAccount)}"`;
-  return `${printable(address)} (${channel})${scope}`;
+function keyText({ channel, address, account = '', subAccount }: SuppressionKey): string {
+  const ofAccount = account === '' ? '' : ` for account "${printable(account)}"`;
+  const ofSubAccount = subAccount === '' ? '' : ` for SubAccount "${printable(subAccount)}"`;
+  return `${printable(address)} (${channel})${ofAccount}${ofSubAccount}`;
 }
 
 function addedText({ added, already }: { readonly added: number; readonly already: number }): string {

@@ -72,6 +72,7 @@ export async function planMail(
         run,
         campaign: definition.campaign,
         account: account.name,
+        suppressionsOf: account.suppressionsOf,
         channel: 'email',
         definition,
         messageKey: context.randomBytes(32),

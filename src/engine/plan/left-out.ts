@@ -1,5 +1,6 @@
 import type { Definition } from '../../campaign/definition.ts';
 import type { Channel } from '../../domain/message.ts';
+import type { Account } from '../../gateway/account.ts';
 import { type LeftOutAddress, streamLeftOutAddresses } from '../../ledger/contacts/suppress.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
 import {
@@ -18,6 +19,7 @@ type WhyLeftOut = (address: string, subAccount: string) => string | undefined;
 /** In the order of importance that a run goes by: the campaign's own lists, suppressions, the frequency cap. */
 export async function readLeftOut(
   definition: Definition,
+  { name, suppressionsOf = name }: Pick<Account, 'name' | 'suppressionsOf'>,
   lists: SuppressionLists,
   context: Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>,
 ): Promise<WhyLeftOut> {
@@ -39,8 +41,8 @@ export async function readLeftOut(
     const { hashKey, pool } = ledger;
     const cap = frequencyCapOf(definition, now());
     await inSnapshot(pool, async (client) => {
-      whyHashed = await readHashed(client, definition.channel, hashKey);
-      await add(streamLeftOutAddresses(client, definition.channel, cap));
+      whyHashed = await readHashed(client, definition.channel, suppressionsOf, hashKey);
+      await add(streamLeftOutAddresses(client, definition.channel, suppressionsOf, cap));
     });
   }
   return (address, subAccount) => {
@@ -55,10 +57,11 @@ export async function readLeftOut(
 async function readHashed(
   client: Parameters<typeof listHashedSuppressions>[0],
   channel: Channel,
+  account: string,
   key: HashKey | null,
 ): Promise<WhyLeftOut> {
   const subAccounts = new Map<string, string[]>();
-  for (const { hash, subAccount } of await listHashedSuppressions(client, channel)) {
+  for (const { hash, subAccount } of await listHashedSuppressions(client, channel, account)) {
     const known = hash.toString('hex');
     subAccounts.set(known, [...(subAccounts.get(known) ?? []), subAccount]);
   }

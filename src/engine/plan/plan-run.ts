@@ -133,6 +133,7 @@ async function planContacts(
         run,
         campaign: definition.campaign,
         account: definition.account,
+        suppressionsOf: account.suppressionsOf,
         channel: definition.channel,
         definition,
         messageKey: context.randomBytes(32),

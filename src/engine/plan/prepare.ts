@@ -146,7 +146,7 @@ async function prepareContacts(
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
   await checkStaticFiles(campaign, target, files);
   const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
-  const suppressionLists = await openSuppressionLists(campaign, path, settings);
+  const suppressionLists = await openSuppressionLists(campaign, opened.account, path, settings);
   const contactBytes = await contactFileBytes(campaign, path, settings);
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   const tally = openTally(campaign.value.channel, composition.recipientColumn, nameOf);

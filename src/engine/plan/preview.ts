@@ -116,7 +116,7 @@ export async function previewCampaign(
   const rejected: RejectedContact[] = [];
   const messages: PreviewedMessage[] = [];
 
-  const whyLeftOut = await readLeftOut(campaign.value, suppressionLists, context);
+  const whyLeftOut = await readLeftOut(campaign.value, account, suppressionLists, context);
 
   const reachedBefore = openReached(context, campaign.value, origin);
   let reached = 0;

@@ -87,6 +87,7 @@ export async function planRerun(
           run,
           campaign: source.campaign,
           account: source.account,
+          suppressionsOf: account.suppressionsOf,
           channel: source.channel,
           definition: source.definition,
           messageKey: context.randomBytes(32),

@@ -4,6 +4,7 @@ import { addressReader } from '../../contacts/address.ts';
 import { openContactFile } from '../../contacts/read.ts';
 import { readSuppressionFile } from '../../contacts/suppression-file.ts';
 import type { Problem } from '../../domain/problems.ts';
+import type { Account } from '../../gateway/account.ts';
 import type { LeftOutAddress } from '../../ledger/contacts/suppress.ts';
 import type { Settings } from '../settings.ts';
 import { inSmallLetters } from '../suppressions/suppress.ts';
@@ -27,10 +28,12 @@ const shownProblems = 20;
  * Opens the files of `contacts.suppressions` and reads their headers. A number without a country code is of the
  * campaign's country, as those of its contacts are.
  *
+ * @param account of the campaign: of a list that Volley wrote, the rows of other accounts are passed over
  * @throws InputError for the first that cannot be read
  */
 export async function openSuppressionLists(
   { value: { channel, contacts }, locate }: Campaign,
+  { name: own, suppressionsOf = own }: Pick<Account, 'name' | 'suppressionsOf'>,
   path: string,
   settings: Settings,
 ): Promise<SuppressionLists> {
@@ -55,6 +58,7 @@ export async function openSuppressionLists(
         for (const row of batch) {
           if (row.kind === 'address') {
             const { address, subAccount, line } = row;
+            if (row.account !== '' && row.account !== suppressionsOf) continue;
             listed.push({ address, subAccount, detail: `listed in ${file.name}:${line}` });
           } else {
             lines++;

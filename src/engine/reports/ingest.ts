@@ -1,3 +1,4 @@
+import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
 import { applyReports } from '../../ledger/reports/apply.ts';
 import type { FailedReport } from '../../ledger/reports/failed.ts';
 import type { InboxReport, Reading } from '../../ledger/reports/reading.ts';
@@ -25,6 +26,7 @@ export type GoOn = (took: number) => Promise<boolean>;
 
 export type InboxWork = {
   readonly mappingOf: MappingOf;
+  readonly sharing: AccountSharing;
   readonly goOn: GoOn;
   /** Called for each batch once it is committed. */
   readonly onApplied: (reports: number) => void;
@@ -41,6 +43,7 @@ export async function applyInbox(
   { ledger, now, monotonic }: EngineContext,
   {
     mappingOf = () => observedMapping,
+    sharing = nothingShared,
     goOn = async () => true,
     onApplied = () => undefined,
     onFailed = () => undefined,
@@ -50,7 +53,7 @@ export async function applyInbox(
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
       const begun = monotonic();
-      const taken = await applyReports(ledger.pool, batchSize, read, now(), { onFailed });
+      const taken = await applyReports(ledger.pool, batchSize, read, now(), { sharing, onFailed });
       total += taken;
       if (taken > 0) onApplied(taken);
       if (taken === 0 || !(await goOn(monotonic() - begun))) return total;

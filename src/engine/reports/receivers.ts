@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import type { AccountSharing } from '../../domain/accounts.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readReceiverAccounts, readReportMappings } from '../../gateway/receiver-accounts.ts';
 import type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
+import { readSharing } from '../../gateway/sharing.ts';
 import { reportCredentials } from '../../wire/delivery-report.ts';
 import type { ReportCall } from '../../wire/report-call.ts';
 import { observedMapping } from '../../wire/report-mapping.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import { loadAccount } from '../plan/prepare.ts';
 import type { Settings } from '../settings.ts';
-import type { MappingOf } from './ingest.ts';
+import type { InboxWork, MappingOf } from './ingest.ts';
 
 export type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 
@@ -47,15 +49,25 @@ export function mappingsOf(accounts: ReadonlyMap<string, ReceiverAccount>): Mapp
   return (name) => accounts.get(name)?.mapping ?? observedMapping;
 }
 
+/** @throws InputError when the accounts file is faulty, or not there */
+export async function accountSharing(settings: Settings): Promise<AccountSharing> {
+  const path = accountsPath(settings);
+  return readSharing(await readText(path, settings, 'accounts'), path);
+}
+
 /**
- * As `mappingsOf`, for who has reports read without receiving any: no secret is needed.
+ * How reports are read and applied, by the accounts file, where none are received: no secret is needed.
  *
  * @throws InputError when the accounts file is faulty, or not there
  */
-export async function reportMappings(settings: Settings): Promise<MappingOf> {
+export async function reportRules(settings: Settings): Promise<Pick<InboxWork, 'mappingOf' | 'sharing'>> {
   const path = accountsPath(settings);
-  const mappings = readReportMappings(await readText(path, settings, 'accounts'), path);
-  return (name) => mappings.get(name) ?? observedMapping;
+  const source = await readText(path, settings, 'accounts');
+  const mappings = readReportMappings(source, path);
+  return {
+    mappingOf: (name) => mappings.get(name) ?? observedMapping,
+    sharing: readSharing(source, path),
+  };
 }
 
 /**

@@ -1,8 +1,18 @@
+import { suppressionsOf } from '../../domain/accounts.ts';
+import { InputError } from '../../domain/problems.ts';
+import { readSharing } from '../../gateway/sharing.ts';
 import { inTransaction } from '../../ledger/connection.ts';
 import { addSuppressions } from '../../ledger/suppressions/add.ts';
-import { removeSuppressions, type SuppressionKey } from '../../ledger/suppressions/remove.ts';
+import {
+  listSuppressionsOf,
+  removeSuppressions,
+  type SuppressionKey,
+} from '../../ledger/suppressions/remove.ts';
+import { nearest } from '../../platform/nearest.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
+import { accountsPath, readText } from '../definition-files.ts';
+import type { Settings } from '../settings.ts';
 
 /**
  * Suppresses addresses by an operator's word, all or none.
@@ -28,28 +38,59 @@ export async function suppressAddresses(
 }
 
 /**
+ * The account whose suppressions an account goes by: a suppression under a name that there is not would never hold.
+ *
+ * @param name undefined: all accounts
+ * @returns empty for all accounts
+ * @throws InputError when the accounts file has no such account, or is faulty
+ */
+export async function knownAccount(name: string | undefined, settings: Settings): Promise<string> {
+  if (name === undefined) return '';
+  const path = accountsPath(settings);
+  const { names, ...sharing } = readSharing(await readText(path, settings, 'accounts'), path);
+  if (names.includes(name)) return suppressionsOf(sharing, name);
+  const what = `${path} has no account "${name}".${nearest(name, names)}`;
+  throw new InputError([{ where: '--account', what }]);
+}
+
+/** What became of addresses that are to be sent to again. */
+export type Unsuppressed = {
+  readonly removed: readonly SuppressionKey[];
+  /** Those that were not suppressed so. */
+  readonly missing: readonly SuppressionKey[];
+  /** How the addresses of these are still suppressed, such as for one account. */
+  readonly others: readonly SuppressionKey[];
+};
+
+/**
  * Lets addresses be sent to again, all or none.
  *
- * @returns those that were suppressed
  * @throws InputError when some are hashed, and this is not their key
  */
 export async function unsuppressAddresses(
   context: EngineContext,
   keys: readonly SuppressionKey[],
-): Promise<SuppressionKey[]> {
+): Promise<Unsuppressed> {
   const { ledger, now } = context;
   return inTransaction(ledger.pool, async (client) => {
     const removed = await removeSuppressions(client, keys, now(), ledger.hashKey);
     const details = { ...scopeOf(keys), removed: removed.length };
     await noteOf(context, { action: 'suppressions removed', details })(client);
-    return removed;
+    const found = new Set(removed.map(textOf));
+    const missing = keys.filter((key) => !found.has(textOf(key)));
+    return { removed, missing, others: await listSuppressionsOf(client, missing) };
   });
+}
+
+function textOf({ channel, address, account = '', subAccount }: SuppressionKey): string {
+  return JSON.stringify([channel, address, account, subAccount]);
 }
 
 /** What may be told of addresses without telling them. */
 function scopeOf(keys: readonly SuppressionKey[]) {
   return {
     channels: [...new Set(keys.map(({ channel }) => channel))],
+    accounts: [...new Set(keys.map(({ account = '' }) => account))].filter((name) => name !== ''),
     subAccounts: [...new Set(keys.map(({ subAccount }) => subAccount))].filter((name) => name !== ''),
     asked: keys.length,
   };

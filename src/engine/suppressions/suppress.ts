@@ -39,18 +39,19 @@ export async function importSuppressionFile(
     readonly channels: readonly Channel[];
     readonly readAddress: AddressReader;
     readonly column: string | undefined;
+    readonly account: string;
     readonly subAccount: string;
     readonly reason: string;
   },
 ): Promise<SuppressionImport> {
   const { ledger, now } = context;
-  const { channels, reason, subAccount } = options;
+  const { channels, reason, account, subAccount } = options;
   const problems: Problem[] = [];
   const tally = { read: 0, unreadable: 0, problems };
   const rows = readSuppressionFile(await openContactFile(readFileBytes(path, name), name), options);
   const list = { channels, reason, source: 'import', createdAt: now() } as const;
   const added = await importSuppressions(ledger.pool, readable(rows, name, tally), list, (client, count) => {
-    const details = { channels, subAccount, reason, file: name, added: count };
+    const details = { channels, account, subAccount, reason, file: name, added: count };
     return noteOf(context, { action: 'suppressions added', details })(client);
   });
   const addresses = (tally.read - tally.unreadable) * channels.length;

@@ -35,7 +35,7 @@ export async function expandRun(
   await client.query(
     'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
   );
-  await leaveOutSuppressed(client, run.recipientColumn, run.channel, run.frequencyCap, hashKey);
+  await leaveOutSuppressed(client, run, hashKey);
   const reached = await leaveOutRelatives(client, run);
   await findDuplicates(client, run);
   await numberWindows(client, run.window);

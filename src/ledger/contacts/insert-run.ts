@@ -8,8 +8,9 @@ export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise
   await client.query(
     `
     INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at, source_run, rates,
-                      priority,                      contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
-    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, $8, $9, $10, kept.contacts + rejected.contacts,
+                      priority, suppressions_of,
+                      contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, $8, $9, $10, $11, kept.contacts + rejected.contacts,
            rejected.invalid, rejected.duplicate, rejected.suppressed
     FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
          (SELECT count(*) AS contacts,
@@ -29,6 +30,7 @@ export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise
       run.sourceRun,
       run.rates && JSON.stringify(run.rates),
       rankOf(run.priority),
+      run.suppressionsOf ?? null,
     ],
   );
 }

@@ -12,6 +12,8 @@ export type PlannedRun = {
   readonly run: string;
   readonly campaign: string;
   readonly account: string;
+  /** The account whose suppressions hold for it; its own where it is not given. */
+  readonly suppressionsOf?: string | undefined;
   readonly channel: Channel;
   readonly definition: unknown;
   /** Random, at least 80 bits; MessageIDs are derived from it. */

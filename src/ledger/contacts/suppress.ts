@@ -56,10 +56,12 @@ export async function stageSuppressions(
  * Every address that is to be left out, as a query of `address`, `sub_account`, `detail`, `priority` and `place`: suppressed ones,
  * and those sent to a short time ago. What may have been accepted counts as accepted.
  *
+ * @param account whose suppressions hold beside those for all
  * @param first number of its first parameter
  */
 function leftOutAddresses(
   channel: Channel,
+  account: string,
   cap: FrequencyCap | undefined,
   first: number,
 ): { readonly sql: string; readonly values: readonly unknown[] } {
@@ -70,12 +72,12 @@ function leftOutAddresses(
              AS detail,
            1 AS priority, 0 AS place
     FROM suppressions
-    WHERE channel = ${parameter(0)}
+    WHERE channel = ${parameter(0)} AND account IN ('', ${parameter(1)})
   `;
-  if (!cap) return { sql: suppressed, values: [channel] };
+  if (!cap) return { sql: suppressed, values: [channel, account] };
   const sent = `
     SELECT lower(address COLLATE "C") AS address, '' AS sub_account,
-           'sent to within ' || ${parameter(1)}::text || ', by run ' || max(run_id) AS detail, 2 AS priority, 0 AS place
+           'sent to within ' || ${parameter(2)}::text || ', by run ' || max(run_id) AS detail, 2 AS priority, 0 AS place
     FROM (
       SELECT r.run_id, a.address, o.outcome
       FROM runs r
@@ -84,29 +86,32 @@ function leftOutAddresses(
       CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS a (address, position)
       LEFT JOIN recipient_outcomes o
         ON o.run_id = q.run_id AND o.request = q.request AND o.position = a.position
-      WHERE r.channel = ${parameter(0)} AND (${parameter(2)}::text IS NULL OR r.campaign = ${parameter(2)})
-        AND (r.finished_at IS NULL OR r.finished_at >= ${parameter(3)})
-        AND q.state IN ('accepted', 'sending', 'in_doubt') AND q.updated_at >= ${parameter(3)}
+      WHERE r.channel = ${parameter(0)} AND (${parameter(3)}::text IS NULL OR r.campaign = ${parameter(3)})
+        AND (r.finished_at IS NULL OR r.finished_at >= ${parameter(4)})
+        AND q.state IN ('accepted', 'sending', 'in_doubt') AND q.updated_at >= ${parameter(4)}
     ) AS recent
     WHERE outcome IS DISTINCT FROM 'cancelled' AND address IS NOT NULL
     GROUP BY 1
   `;
   return {
     sql: `${suppressed} UNION ALL ${sent}`,
-    values: [channel, cap.time, cap.campaign, cap.since],
+    values: [channel, account, cap.time, cap.campaign, cap.since],
   };
 }
 
 /**
  * The addresses that a run planned now would leave out, those of the campaign's own lists apart. Within the caller's
  * transaction; the more important of two reasons comes first.
+ *
+ * @param account whose suppressions hold beside those for all
  */
 export async function* streamLeftOutAddresses(
   client: pg.PoolClient,
   channel: Channel,
+  account: string,
   cap: FrequencyCap | undefined,
 ): AsyncGenerator<readonly (LeftOutAddress & { readonly recent: boolean })[], void, undefined> {
-  const { sql, values } = leftOutAddresses(channel, cap, 1);
+  const { sql, values } = leftOutAddresses(channel, account, cap, 1);
   const ordered = `
     SELECT address, sub_account AS "subAccount", detail, priority > 1 AS recent
     FROM (${sql}) AS x
@@ -120,6 +125,16 @@ export async function* streamLeftOutAddresses(
   );
 }
 
+/** What a run is, as far as it matters to which contacts are left out. */
+type RunToLeaveOutOf = {
+  readonly recipientColumn: string;
+  readonly channel: Channel;
+  readonly account: string;
+  /** The account whose suppressions hold for it; its own where it is not given. */
+  readonly suppressionsOf?: string | undefined;
+  readonly frequencyCap: FrequencyCap | undefined;
+};
+
 /**
  * Takes out staged contacts that are to be left out, before duplicates are looked for: they are not in the run.
  *
@@ -128,12 +143,11 @@ export async function* streamLeftOutAddresses(
  */
 export async function leaveOutSuppressed(
   client: pg.PoolClient,
-  recipientColumn: string,
-  channel: Channel,
-  cap: FrequencyCap | undefined,
+  run: RunToLeaveOutOf,
   key: HashKey | null,
 ): Promise<void> {
-  const { sql, values } = leftOutAddresses(channel, cap, 4);
+  const { recipientColumn, channel, account, suppressionsOf = account, frequencyCap } = run;
+  const { sql, values } = leftOutAddresses(channel, suppressionsOf, frequencyCap, 4);
   const address = comparedAddress(channel);
   await client.query(
     `
@@ -153,7 +167,7 @@ export async function leaveOutSuppressed(
                  || ', known by its hash alone', 1, 1
         FROM staged_contacts s
         JOIN hashed_suppressions h
-          ON h.channel = ${channelText(channel)} AND h.hash = ${hashedAddress(channelText(channel), address, '$2', '$3')}
+          ON h.channel = ${channelText(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelText(channel), address, '$2', '$3')}
         -- Nothing is hashed where there are none.
         WHERE EXISTS (SELECT FROM hashed_suppressions)
       ) x

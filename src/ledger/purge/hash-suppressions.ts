@@ -5,7 +5,12 @@ import { type HashKey, hashedAddress, keepHashKeyProof } from '../suppressions/h
 /** Suppressions that are hashed in one transaction. */
 const batch = 10_000;
 
-type Key = { readonly channel: string; readonly address: string; readonly sub_account: string };
+type Key = {
+  readonly channel: string;
+  readonly address: string;
+  readonly account: string;
+  readonly sub_account: string;
+};
 
 /**
  * Keeps the suppressions from before then as hashes of their addresses, without the words of why. In batches, each a
@@ -16,7 +21,7 @@ type Key = { readonly channel: string; readonly address: string; readonly sub_ac
  */
 export async function hashSuppressions(pool: pg.Pool, key: HashKey, before: Date): Promise<number> {
   let hashed = 0;
-  for (let after: Key | undefined = { channel: '', address: '', sub_account: '' }; after; ) {
+  for (let after: Key | undefined = { channel: '', address: '', account: '', sub_account: '' }; after; ) {
     const from: Key = after;
     const step = await inTransaction(pool, (client) => hashAfter(client, key, from, before));
     hashed += step.hashed;
@@ -33,32 +38,35 @@ async function hashAfter(
 ): Promise<{ readonly hashed: number; readonly last: Key | undefined }> {
   const { rows } = await client.query<Key>(
     `
-    SELECT channel, address, sub_account
+    SELECT channel, address, account, sub_account
     FROM suppressions
-    WHERE (channel, address, sub_account) > ($1, $2 COLLATE "C", $3) AND created_at < $4
-    ORDER BY channel, address, sub_account
+    WHERE (channel, address, account, sub_account) > ($1, $2 COLLATE "C", $6, $3) AND created_at < $4
+    ORDER BY channel, address, account, sub_account
     LIMIT $5
     FOR UPDATE
     `,
-    [after.channel, after.address, after.sub_account, before, batch],
+    [after.channel, after.address, after.sub_account, before, batch, after.account],
   );
   if (rows.length === 0) return { hashed: 0, last: undefined };
   await keepHashKeyProof(client, key);
   const { rowCount } = await client.query(
     `
     WITH found AS MATERIALIZED (
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS f (channel, address, sub_account)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $6::text[]) AS f (channel, address, sub_account, account)
     ), kept AS (
-      INSERT INTO hashed_suppressions (channel, hash, sub_account, source, created_at)
-      SELECT s.channel, ${hashedAddress('s.channel', 's.address', '$4', '$5')}, s.sub_account, s.source, s.created_at
+      INSERT INTO hashed_suppressions (channel, hash, account, sub_account, source, created_at)
+      SELECT s.channel, ${hashedAddress('s.channel', 's.address', '$4', '$5')}, s.account, s.sub_account, s.source, s.created_at
       FROM suppressions s
-      JOIN found f ON s.channel = f.channel AND s.address = f.address COLLATE "C" AND s.sub_account = f.sub_account
-      ORDER BY 1, 2, 3
+      JOIN found f
+        ON s.channel = f.channel AND s.address = f.address COLLATE "C" AND s.account = f.account
+       AND s.sub_account = f.sub_account
+      ORDER BY 1, 2, 3, 4
       ON CONFLICT DO NOTHING
     )
     DELETE FROM suppressions s
     USING found f
-    WHERE s.channel = f.channel AND s.address = f.address COLLATE "C" AND s.sub_account = f.sub_account
+    WHERE s.channel = f.channel AND s.address = f.address COLLATE "C" AND s.account = f.account
+      AND s.sub_account = f.sub_account
     `,
     [
       rows.map(({ channel }) => channel),
@@ -66,6 +74,7 @@ async function hashAfter(
       rows.map(({ sub_account }) => sub_account),
       key.inner,
       key.outer,
+      rows.map(({ account }) => account),
     ],
   );
   return { hashed: rowCount ?? 0, last: rows.at(-1) };

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { AccountSharing } from '../../domain/accounts.ts';
 import { decideOutcomes, listReportedBefore } from './decide.ts';
 import { lookAgain } from './inbox.ts';
 import { keepDeliveries } from './keep.ts';
@@ -16,13 +17,12 @@ import type { QueuedReading, Reading } from './reading.ts';
  * matches no recipient and proves nothing.
  *
  * @param readings in the order of their arrival
- * @param suppressionsOf the account whose suppressions an account's opt-outs are
  * @throws pg.DatabaseError
  */
 export async function applyReadings(
   client: pg.ClientBase,
   readings: readonly QueuedReading[],
-  suppressionsOf: (account: string) => string,
+  sharing: AccountSharing,
   now: Date,
 ): Promise<void> {
   const before = await listReportedBefore(
@@ -32,12 +32,12 @@ export async function applyReadings(
   const deliveries = readings.filter(isOf('delivery'));
   const inbound = readings.filter(isOf('inbound'));
   const named = [...deliveries, ...inbound];
-  const places = await findRecipients(client, named);
+  const places = await findRecipients(client, named, sharing.webhooks);
   const recipients = new Map<string, MatchedRecipient>();
   for (const [place, recipient] of places) recipients.set(named[place]?.report ?? '', recipient);
 
   await keepDeliveries(client, deliveries, recipients);
-  await keepInbound(client, inbound, recipients);
+  await keepInbound(client, inbound, recipients, sharing.webhooks);
   await keepUnreadable(client, readings.filter(isOf('unreadable')));
   await decideOutcomes(client, deliveries, recipients, before);
   await proveAccepted(client, [...recipients.values()]);
@@ -47,9 +47,8 @@ export async function applyReadings(
   );
   await suppressOptOuts(
     client,
-    readings
-      .filter(({ report }) => !unmatched.has(report))
-      .flatMap((reading) => optOutOf(reading, suppressionsOf)),
+    readings.filter(({ report }) => !unmatched.has(report)).flatMap(optOutOf),
+    sharing.suppressions,
     now,
   );
   await lookAgain(
@@ -63,12 +62,11 @@ function isOf<Kind extends Reading['kind']>(kind: Kind) {
   return (reading: QueuedReading): reading is Extract<QueuedReading, { kind: Kind }> => reading.kind === kind;
 }
 
-function optOutOf(reading: QueuedReading, suppressionsOf: (account: string) => string): OptOut[] {
+function optOutOf(reading: QueuedReading): OptOut[] {
   const { report, kind } = reading;
   if (kind === 'unreadable' || !reading.optedOut) return [];
-  const account = suppressionsOf(reading.account);
   if (kind === 'delivery')
-    return [{ report, account, source: 'report', reason: reading.result ?? reading.status, subAccount: '' }];
+    return [{ report, source: 'report', reason: reading.result ?? reading.status, subAccount: '' }];
   const { text, subAccount } = reading;
-  return [{ report, account, source: 'reply', reason: `replied "${text.trim()}"`, subAccount }];
+  return [{ report, source: 'reply', reason: `replied "${text.trim()}"`, subAccount }];
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
+import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
 import { refusalCode } from '../../platform/database.ts';
 import { inTransaction } from '../connection.ts';
 import { applyReadings } from './apply-readings.ts';
@@ -12,8 +13,8 @@ const largeBody = 16 * 1024;
 
 /** What a batch is applied with beside the ledger. */
 export type Applying = {
-  /** The account whose suppressions an account's opt-outs are; its own where it is not given. */
-  readonly suppressionsOf?: (account: string) => string;
+  /** By which accounts' messages a report may be about, and whose suppressions opt-outs are. */
+  readonly sharing?: AccountSharing;
   /** Called once the batch is committed, for each of its reports that could not be applied. */
   readonly onFailed?: (failed: FailedReport) => void;
 };
@@ -31,14 +32,14 @@ export async function applyReports(
   limit: number,
   read: (report: InboxReport) => Reading,
   now: Date,
-  { suppressionsOf = (account) => account, onFailed = () => undefined }: Applying = {},
+  { sharing = nothingShared, onFailed = () => undefined }: Applying = {},
 ): Promise<number> {
   const failed: FailedReport[] = [];
   const taken = await inTransaction(pool, async (client) => {
     const reports = await takeReports(client, limit, now);
     const { readings, unread } = await readAll(reports, read);
     const apply = (some: readonly QueuedReading[]): Promise<void> =>
-      applyReadings(client, some, suppressionsOf, now);
+      applyReadings(client, some, sharing, now);
     failed.push(...unread, ...(await applyEach(client, readings, apply)));
     await keepFailed(client, failed);
     return reports.length;

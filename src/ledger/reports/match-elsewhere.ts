@@ -1,12 +1,13 @@
 import type pg from 'pg';
-import type { MatchedRecipient, ReportName } from './matched.ts';
+import type { SharedWith } from '../../domain/accounts.ts';
+import { type MatchedRecipient, mayBeAbout, type ReportName, sharedColumns } from './matched.ts';
 
 /** Requests that were given the same number, in so many years. */
 const mostOfOneNumber = 100;
 
 /**
- * Finds the recipients of reports that are not where their MessageID says, or that have no MessageID of ours, among
- * messages of the report's own account alone:
+ * Finds the recipients of reports that are not where their MessageID says, or that have no MessageID of ours, among the
+ * same messages:
  *
  * - by the service's own number (`jobs`), which the report may also give as its MessageID. It counts within its account.
  *   Of several requests that were given this number, it is the last one that was answered before the report came.
@@ -17,6 +18,7 @@ const mostOfOneNumber = 100;
 export async function findElsewhere(
   client: pg.ClientBase,
   reports: readonly ReportName[],
+  webhooks: readonly SharedWith[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
   // Each step looks by a key, one report after the other: without the limits a plan that knows nothing of a run that was
   // just sent joins all of its requests, which takes half a minute where this takes 20 ms.
@@ -32,7 +34,7 @@ export async function findElsewhere(
       CROSS JOIN LATERAL (
         SELECT m.run_id, m.request
         FROM requests m
-        JOIN runs u ON u.run_id = m.run_id AND u.account = r.account
+        JOIN runs u ON u.run_id = m.run_id AND ${mayBeAbout('u.account', 'r.account', '$6', '$7')}
         WHERE m.message_id = r.message_id
         LIMIT 1
       ) q
@@ -44,7 +46,7 @@ export async function findElsewhere(
       CROSS JOIN LATERAL (
         SELECT run_id, request, answered_at
         FROM jobs
-        WHERE job_number = ANY (ARRAY[upper(r.job_number), upper(r.message_id)]) AND account = r.account
+        WHERE job_number = ANY (ARRAY[upper(r.job_number), upper(r.message_id)]) AND ${mayBeAbout('account', 'r.account', '$6', '$7')}
         ORDER BY job_number, account, run_id, request
         LIMIT ${mostOfOneNumber}
       ) j
@@ -80,6 +82,7 @@ export async function findElsewhere(
       reports.map(({ account }) => account),
       reports.map(({ address }) => address),
       reports.map(({ receivedAt }) => receivedAt),
+      ...sharedColumns(webhooks),
     ],
   );
   return new Map(rows.map(({ place, ...recipient }) => [place, recipient]));

@@ -1,3 +1,4 @@
+import type { SharedWith } from '../../domain/accounts.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import type { Delivery, InboxReport } from './reading.ts';
 
@@ -16,9 +17,24 @@ export type MatchedRecipient = RecipientKey & {
   readonly isProof: boolean;
 };
 
-/** By what a report says which message and recipient it is about; only messages of its own account are. */
+/** By what a report says which message and recipient it is about. */
 export type ReportName = Pick<InboxReport, 'account' | 'receivedAt'> &
   Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
+
+/**
+ * SQL: whether a report that came for an account may be about a message of a run's account: the same one, or one whose
+ * reports come to the same webhook.
+ *
+ * @param accounts SQL of the parameter that has the accounts of the latter kind, text[]; `of` those whose webhook it is
+ */
+export function mayBeAbout(ofRun: string, ofReport: string, accounts: string, of: string): string {
+  return `(${ofRun} = ${ofReport} OR (${ofRun}, ${ofReport}) IN (SELECT * FROM unnest(${accounts}::text[], ${of}::text[])))`;
+}
+
+/** As two parameters of a statement: the accounts, and those that they go by. */
+export function sharedColumns(shared: readonly SharedWith[]): [string[], string[]] {
+  return [shared.map(({ account }) => account), shared.map(({ of }) => of)];
+}
 
 export function recipientKey({ run, request, position }: RecipientKey): string {
   return `${run} ${request} ${position}`;

@@ -1,10 +1,10 @@
 import type pg from 'pg';
+import type { SharedWith } from '../../domain/accounts.ts';
+import { sharedColumns } from './matched.ts';
 
 /** A report by which its recipient has opted out. */
 export type OptOut = {
   readonly report: string;
-  /** The account whose suppressions it is one of. */
-  readonly account: string;
   readonly source: 'reply' | 'report';
   /** What it said. */
   readonly reason: string;
@@ -13,13 +13,17 @@ export type OptOut = {
 };
 
 /**
- * Suppresses whoever has opted out, in the channel and for the SubAccount of the message that is answered; of a reply to
- * nothing that is known, in SMS and for the SubAccount that the service names, or for all. One that is suppressed already stays as it is, and one that a person has
- * taken away since the report came stays away.
+ * Suppresses recipients who have opted out, in the channel and for the account and SubAccount of the message that is
+ * answered; of a reply to nothing that is known, in SMS, for the account that the reply came for and the SubAccount that the
+ * service names, or all of its SubAccounts. One that is suppressed already stays as it is, and one that a person has taken
+ * away since the report came stays away.
+ *
+ * @param shared accounts that go by the suppressions of another
  */
 export async function suppressOptOuts(
   client: pg.ClientBase,
   optOuts: readonly OptOut[],
+  shared: readonly SharedWith[],
   now: Date,
 ): Promise<void> {
   if (optOuts.length === 0) return;
@@ -30,25 +34,27 @@ export async function suppressOptOuts(
              -- As recipients' addresses are, however the service writes a number.
              lower(coalesce(c.addresses[k.position], regexp_replace(k.address, '^[1-9][0-9]{6,14}$', '+\\&')))
                COLLATE "C" AS address,
+             coalesce(w.of, r.account, k.account) AS account,
              CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
              o.reason || coalesce(' (run ' || k.run_id || ')', '') AS reason, o.source
       FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS o (report_id, source, reason, sub_account)
       JOIN reports k USING (report_id)
       LEFT JOIN runs r USING (run_id)
+      LEFT JOIN unnest($6::text[], $7::text[]) AS w (account, of) ON w.account = coalesce(r.account, k.account)
       LEFT JOIN requests q ON q.run_id = k.run_id AND q.request = k.request
       LEFT JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
       LEFT JOIN chunks c ON c.run_id = k.run_id AND c.request = k.request
     )
-    INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
-    SELECT DISTINCT ON (channel, address, sub_account)
-           channel, address, sub_account, reason, source, $5::timestamptz
+    INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)
+    SELECT DISTINCT ON (channel, address, account, sub_account)
+           channel, address, account, sub_account, reason, source, $5::timestamptz
     FROM opted_out o
     WHERE NOT EXISTS (
       SELECT FROM removed_suppressions s
-      WHERE s.channel = o.channel AND s.address = o.address AND s.sub_account = o.sub_account
-        AND s.removed_at >= o.received_at
+      WHERE s.channel = o.channel AND s.address = o.address AND s.account = o.account
+        AND s.sub_account = o.sub_account AND s.removed_at >= o.received_at
     )
-    ORDER BY channel, address, sub_account, report_id
+    ORDER BY channel, address, account, sub_account, report_id
     ON CONFLICT DO NOTHING
     `,
     [
@@ -57,6 +63,7 @@ export async function suppressOptOuts(
       optOuts.map(({ reason }) => reason),
       optOuts.map(({ subAccount }) => subAccount),
       now,
+      ...sharedColumns(shared),
     ],
   );
 }

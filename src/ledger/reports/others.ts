@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { MatchedRecipient } from './matched.ts';
+import type { SharedWith } from '../../domain/accounts.ts';
+import { type MatchedRecipient, mayBeAbout, sharedColumns } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
 /**
@@ -12,6 +13,7 @@ export async function keepInbound(
   client: pg.ClientBase,
   messages: readonly ReadReport<'inbound'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
+  webhooks: readonly SharedWith[],
 ): Promise<void> {
   if (messages.length === 0) return;
   const found = messages.map(({ report }) => recipients.get(report));
@@ -34,7 +36,7 @@ export async function keepInbound(
     LEFT JOIN LATERAL (
       SELECT n.run_id, n.request
       FROM requests n
-      JOIN runs u ON u.run_id = n.run_id AND u.account = m.account
+      JOIN runs u ON u.run_id = n.run_id AND ${mayBeAbout('u.account', 'm.account', '$11', '$12')}
       WHERE n.message_id = m.message_id AND m.run_id IS NULL
       LIMIT 1
     ) q ON true
@@ -55,6 +57,7 @@ export async function keepInbound(
       found.map((recipient) => recipient?.run ?? null),
       found.map((recipient) => recipient?.request ?? null),
       found.map((recipient) => recipient?.position ?? null),
+      ...sharedColumns(webhooks),
     ],
   });
 }

@@ -45,7 +45,7 @@ export async function claimFreshRequests(
     name: 'claim-fresh-requests',
     text: `
     WITH asked AS MATERIALIZED (
-      SELECT a.*, r.channel,
+      SELECT a.*, r.channel, coalesce(r.suppressions_of, r.account) AS suppressions_of,
              EXISTS (SELECT FROM suppressions s WHERE s.channel = r.channel) AS has_suppressed,
              EXISTS (SELECT FROM hashed_suppressions s WHERE s.channel = r.channel) AS has_hashed
       FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::integer[]) WITH ORDINALITY
@@ -53,7 +53,7 @@ export async function claimFreshRequests(
       JOIN slices s ON s.run_id = a.run_id AND s.slice = a.slice AND s.owner = a.owner
       JOIN runs r ON r.run_id = a.run_id AND r.state = 'running'
     ), batch AS MATERIALIZED (
-      SELECT a.run_id, a.owner, a.channel, a.has_suppressed, a.has_hashed, a.place, q.request
+      SELECT a.run_id, a.owner, a.channel, a.suppressions_of, a.has_suppressed, a.has_hashed, a.place, q.request
       FROM asked a
       CROSS JOIN LATERAL (
         SELECT request
@@ -73,7 +73,10 @@ export async function claimFreshRequests(
           FROM chunks k
           CROSS JOIN LATERAL unnest(k.addresses) AS r (address)
           CROSS JOIN LATERAL (
-            SELECT FROM suppressions WHERE channel = b.channel AND address = lower(r.address COLLATE "C") LIMIT 1
+            SELECT
+            FROM suppressions
+            WHERE channel = b.channel AND address = lower(r.address COLLATE "C") AND account IN ('', b.suppressions_of)
+            LIMIT 1
           ) s
           WHERE k.run_id = b.run_id AND k.request = b.request
         ))
@@ -85,6 +88,7 @@ export async function claimFreshRequests(
             SELECT
             FROM hashed_suppressions
             WHERE channel = b.channel AND hash = ${hashedAddress('b.channel', 'lower(r.address COLLATE "C")', '$8', '$9')}
+              AND account IN ('', b.suppressions_of)
             LIMIT 1
           ) s
           WHERE k.run_id = b.run_id AND k.request = b.request

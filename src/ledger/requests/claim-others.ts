@@ -64,23 +64,28 @@ export async function claimOtherRequests(
                     WHERE channel = (SELECT channel FROM runs WHERE run_id = $1))
     ), suppressed AS MATERIALIZED (
       SELECT c.request, c.attempts, c.position
-      FROM (SELECT channel FROM runs WHERE run_id = $1) r
+      FROM (
+        SELECT channel, coalesce(suppressions_of, account) AS suppressions_of FROM runs WHERE run_id = $1
+      ) r
       CROSS JOIN checked c
       CROSS JOIN LATERAL (
         SELECT
         FROM suppressions
-        WHERE channel = r.channel AND address = c.address AND (sub_account = '' OR sub_account = c.sub_account)
+        WHERE channel = r.channel AND address = c.address AND account IN ('', r.suppressions_of)
+          AND (sub_account = '' OR sub_account = c.sub_account)
         LIMIT 1
       ) s
       UNION
       SELECT c.request, c.attempts, c.position
-      FROM (SELECT channel FROM runs WHERE run_id = $1) r
+      FROM (
+        SELECT channel, coalesce(suppressions_of, account) AS suppressions_of FROM runs WHERE run_id = $1
+      ) r
       CROSS JOIN checked c
       CROSS JOIN LATERAL (
         SELECT
         FROM hashed_suppressions
         WHERE channel = r.channel AND hash = ${hashedAddress('r.channel', 'c.address', '$8', '$9')}
-          AND (sub_account = '' OR sub_account = c.sub_account)
+          AND account IN ('', r.suppressions_of) AND (sub_account = '' OR sub_account = c.sub_account)
         LIMIT 1
       ) s
       WHERE EXISTS (SELECT FROM hashed_suppressions)

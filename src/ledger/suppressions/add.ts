@@ -13,11 +13,11 @@ export async function addSuppressions(
   // In the order of the key, so that two that write the same addresses wait for each other, not crosswise.
   const { rowCount } = await client.query(
     `
-    INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
-    SELECT channel, address, sub_account, reason, source, created_at
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-      WITH ORDINALITY AS s (channel, address, sub_account, reason, source, created_at, place)
-    ORDER BY channel, address COLLATE "C", sub_account, place
+    INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)
+    SELECT channel, address, account, sub_account, reason, source, created_at
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
+      WITH ORDINALITY AS s (channel, address, sub_account, reason, source, created_at, account, place)
+    ORDER BY channel, address COLLATE "C", account, sub_account, place
     ON CONFLICT DO NOTHING
     `,
     [
@@ -27,6 +27,7 @@ export async function addSuppressions(
       suppressions.map(({ reason }) => reason),
       suppressions.map(({ source }) => source),
       suppressions.map(({ createdAt }) => createdAt),
+      suppressions.map(({ account }) => account ?? ''),
     ],
   );
   return rowCount ?? 0;

@@ -88,14 +88,20 @@ export type HashedSuppression = {
   readonly subAccount: string;
 };
 
-/** The hashed suppressions of a channel, in pages; they are few beside those that are not. */
+/** The hashed suppressions of a channel that hold for an account; they are few beside those that are not. */
 export async function listHashedSuppressions(
   client: pg.ClientBase,
   channel: Channel,
+  account: string,
 ): Promise<HashedSuppression[]> {
   const { rows } = await client.query<HashedSuppression>(
-    'SELECT hash, sub_account AS "subAccount" FROM hashed_suppressions WHERE channel = $1 ORDER BY sub_account',
-    [channel],
+    `
+    SELECT hash, sub_account AS "subAccount"
+    FROM hashed_suppressions
+    WHERE channel = $1 AND account IN ('', $2)
+    ORDER BY sub_account
+    `,
+    [channel, account],
   );
   return rows;
 }

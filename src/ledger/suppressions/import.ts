@@ -11,8 +11,12 @@ export type SuppressionList = {
   readonly createdAt: Date;
 };
 
-/** An address, normalised, and whose messages it is suppressed for; empty for all. */
-export type ListedAddress = { readonly address: string; readonly subAccount: string };
+/** An address, normalised, and the account and SubAccount whose messages it is suppressed for; empty for all. */
+export type ListedAddress = {
+  readonly address: string;
+  readonly account?: string;
+  readonly subAccount: string;
+};
 
 /**
  * Suppresses a list of addresses in each of its channels, all or none: nothing is seen of it before the end of the
@@ -31,7 +35,7 @@ export async function importSuppressions(
     await client.query('BEGIN');
     // Gathered first, so that what is locked for others is locked for one statement, however slow the file is.
     await client.query(
-      'CREATE TEMPORARY TABLE listed_addresses (address text COLLATE "C", sub_account text) ON COMMIT DROP',
+      'CREATE TEMPORARY TABLE listed_addresses (address text COLLATE "C", sub_account text, account text) ON COMMIT DROP',
     );
     for await (const batch of batches) await gather(client, batch);
     const added = await addGathered(client, list);
@@ -45,20 +49,24 @@ export async function importSuppressions(
 
 async function gather(client: pg.PoolClient, batch: readonly ListedAddress[]): Promise<void> {
   if (batch.length === 0) return;
-  await client.query('INSERT INTO listed_addresses SELECT * FROM unnest($1::text[], $2::text[])', [
-    batch.map(({ address }) => address),
-    batch.map(({ subAccount }) => subAccount),
-  ]);
+  await client.query(
+    'INSERT INTO listed_addresses SELECT * FROM unnest($1::text[], $2::text[], $3::text[])',
+    [
+      batch.map(({ address }) => address),
+      batch.map(({ subAccount }) => subAccount),
+      batch.map(({ account }) => account ?? ''),
+    ],
+  );
 }
 
 /** In the order of the key, so that two that write the same addresses wait for each other, not crosswise. */
 async function addGathered(client: pg.PoolClient, list: SuppressionList): Promise<number> {
   const { rowCount } = await client.query(
     `
-    INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
-    SELECT DISTINCT channel, address, sub_account, $2, $3, $4::timestamptz
+    INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)
+    SELECT DISTINCT channel, address, account, sub_account, $2, $3, $4::timestamptz
     FROM listed_addresses, unnest($1::text[]) AS channel
-    ORDER BY channel, address, sub_account
+    ORDER BY channel, address, account, sub_account
     ON CONFLICT DO NOTHING
     `,
     [list.channels, list.reason, list.source, list.createdAt],

@@ -9,14 +9,16 @@ import { type HashKey, requireHashKey } from './hash.ts';
 export type SuppressionFilter = {
   readonly channel?: Channel | undefined;
   readonly address?: string | undefined;
-  /** Empty: those for all. */
+  /** Empty: those for all accounts. */
+  readonly account?: string | undefined;
+  /** Empty: those for all SubAccounts. */
   readonly subAccount?: string | undefined;
 };
 
 const pageSize = 1_000;
 
 /**
- * Suppressions as they are at this moment, by channel, address and SubAccount, in pages: memory does not grow with their
+ * Suppressions as they are at this moment, by channel, address, account and SubAccount, in pages: memory does not grow with their
  * number.
  *
  * Those that are known by their hashes alone stand with these, without a reason; where an address is asked for, with that.
@@ -26,27 +28,29 @@ const pageSize = 1_000;
  */
 export async function listSuppressions(
   pool: pg.Pool,
-  { channel, address, subAccount }: SuppressionFilter,
+  { channel, address, account, subAccount }: SuppressionFilter,
   limit: number | undefined,
   onPage: (page: readonly Suppression[]) => void,
   hashKey: HashKey | null = null,
 ): Promise<number> {
   // Every channel is named where none is asked for, so that an address is looked up in the key all the same.
   const sql = `
-    SELECT channel, address, sub_account AS "subAccount", reason, source, created_at AS "createdAt"
+    SELECT channel, address, account, sub_account AS "subAccount", reason, source, created_at AS "createdAt"
     FROM suppressions
     WHERE channel = ANY ($1::text[]) AND ($2::text IS NULL OR address = $2) AND ($3::text IS NULL OR sub_account = $3)
+      AND ($6::text IS NULL OR account = $6)
     UNION ALL
-    SELECT s.channel, coalesce($2, 'hash ' || encode(s.hash, 'hex')) COLLATE "C", s.sub_account, '', s.source, s.created_at
+    SELECT s.channel, coalesce($2, 'hash ' || encode(s.hash, 'hex')) COLLATE "C", s.account, s.sub_account, '', s.source, s.created_at
     FROM hashed_suppressions s
     WHERE s.channel = ANY ($1::text[]) AND ($3::text IS NULL OR s.sub_account = $3)
+      AND ($6::text IS NULL OR s.account = $6)
       AND ($2::text IS NULL OR (s.channel, s.hash) IN (SELECT * FROM unnest($1::text[], $5::bytea[])))
-    ORDER BY channel, address, "subAccount"
+    ORDER BY channel, address, account, "subAccount"
     LIMIT $4
   `;
   const asked = channel === undefined ? channels : [channel];
   const hashes = asked.map((each) => (address === undefined ? null : (hashKey?.hash(each, address) ?? null)));
-  const values = [asked, address ?? null, subAccount ?? null, limit ?? null, hashes];
+  const values = [asked, address ?? null, subAccount ?? null, limit ?? null, hashes, account ?? null];
   return inSession(pool, async (client) => {
     await client.query('BEGIN READ ONLY');
     if (address !== undefined) await requireHashKey(client, hashKey);

@@ -1,0 +1,41 @@
+import type { z } from 'zod';
+import { nearest } from '../platform/nearest.ts';
+
+/** The keys by which an account goes by something of another one. */
+const sharingKeys = ['webhookOf', 'suppressionsOf'] as const;
+
+type Sharing = { readonly [Key in (typeof sharingKeys)[number]]?: string | undefined };
+
+/** The account whose suppressions an account goes by. Those of one webhook share them, unless it says otherwise. */
+export function suppressionsOfWritten(accounts: Readonly<Record<string, Sharing>>, name: string): string {
+  const { webhookOf, suppressionsOf } = accounts[name] ?? {};
+  if (suppressionsOf !== undefined) return suppressionsOf;
+  return webhookOf === undefined ? name : (accounts[webhookOf]?.suppressionsOf ?? webhookOf);
+}
+
+/** Notes accounts that name one that there is not, or one that goes by a third one itself. */
+export function checkSharing(
+  accounts: Readonly<Record<string, Sharing>>,
+  context: z.core.$RefinementCtx<unknown>,
+): void {
+  for (const [name, account] of Object.entries(accounts)) {
+    for (const key of sharingKeys) {
+      const message = whyNot(accounts, name, key, account[key]);
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [name, key], message });
+    }
+  }
+}
+
+function whyNot(
+  accounts: Readonly<Record<string, Sharing>>,
+  name: string,
+  key: keyof Sharing,
+  of: string | undefined,
+): string | undefined {
+  if (of === undefined) return undefined;
+  if (of === name) return 'expected another account; leave the line out';
+  const named = Object.hasOwn(accounts, of) ? accounts[of] : undefined;
+  if (!named) return `expected an account of this file.${nearest(of, Object.keys(accounts))}`;
+  const further = named[key];
+  return further === undefined ? undefined : `"${of}" goes by ${further} itself; expected ${further}`;
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type AccountSharing, nothingShared } from '../../src/domain/accounts.ts';
+import { startReceiver } from '../../src/server/receiver.ts';
+import { claimRequests } from '../support/claims.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { receiverOptions, token } from '../support/receiver.ts';
+
+/** A report decides about messages of its own account alone, whatever it names. */
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+});
+afterAll(() => opened.close());
+
+const query = async (sql: string, values: readonly unknown[] = []) =>
+  (await opened.ledger.pool.query(sql, [...values])).rows;
+
+const address = '+61400000002';
+
+/** A run of account `main` whose only request is in doubt, and was given a job number. */
+async function doubtfulRun(): Promise<string> {
+  const run = await planContacts(opened.ledger, aRun({ account: 'main' }), [aContact(2)]);
+  const [request] = await query(`UPDATE requests SET state = 'in_doubt' RETURNING message_id`);
+  await query(`INSERT INTO jobs VALUES ('12AB34CD', 'main', $1, 1, now())`, [run]);
+  return String(request.message_id) && run;
+}
+
+/** Posts reports to the webhook of an account, and waits until they are applied. */
+async function report(
+  account: string,
+  reports: readonly object[],
+  sharing: AccountSharing = nothingShared,
+): Promise<void> {
+  const options = receiverOptions(opened, { main: '', other: '' });
+  const receiver = await startReceiver(opened.context, { ...options, sharing });
+  for (const one of reports) {
+    const body = JSON.stringify({ Type: 'SMS', Destination: address, Status: 'Success', ...one });
+    const { status } = await fetch(`${receiver.url}/webhook/${account}/${token}`, { method: 'POST', body });
+    expect(status).toBe(200);
+  }
+  await expect.poll(() => query('SELECT FROM inbox_queue WHERE tries = 0')).toEqual([]);
+  await receiver.close();
+}
+
+async function everythingOf(): Promise<object[]> {
+  const [request] = await query('SELECT message_id FROM requests');
+  const named = { MessageID: request?.message_id };
+  return [
+    { ...named, Price: '999.99' },
+    { MessageID: 'nothing', JobNumber: '12AB34CD' },
+    { ...named, Type: 'SMSReply', Message: 'Thanks' },
+    { ...named, Type: 'SMSReply', Message: 'STOP' },
+    { ...named, Status: 'Failed', Result: 'Destination is blacklisted' },
+  ];
+}
+
+const requestStates = async () => (await query('SELECT state FROM requests')).map(({ state }) => state);
+const suppressions = () => query('SELECT account, address FROM suppressions ORDER BY address, account');
+
+test('reports, replies and opt-outs of one account change nothing of the messages of another', async () => {
+  const run = await doubtfulRun();
+  await report('other', await everythingOf());
+  expect(await requestStates()).toEqual(['in_doubt']);
+  expect(await query('SELECT FROM recipient_outcomes')).toEqual([]);
+  expect(await query('SELECT DISTINCT run_id FROM reports')).toEqual([{ run_id: null }]);
+  expect(await suppressions()).toEqual([{ account: 'other', address }]);
+  await query(`UPDATE requests SET state = 'planned'; UPDATE runs SET state = 'running'`);
+  const owner = '00000000-0000-4000-8000-000000000001';
+  const { claimed } = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
+  expect(claimed.map(({ destinations }) => destinations.length)).toEqual([1]);
+});
+
+test('those of its own account decide, and what they suppress is so for that account alone', async () => {
+  await doubtfulRun();
+  await report('main', await everythingOf());
+  expect(await requestStates()).toEqual(['accepted']);
+  expect(await query('SELECT outcome, price FROM recipient_outcomes')).toEqual([
+    { outcome: 'delivered', price: '999.99' },
+  ]);
+  expect(await suppressions()).toEqual([{ account: 'main', address }]);
+  expect(await suppressedIn('main')).toBe(1);
+  expect(await suppressedIn('other')).toBe(0);
+});
+
+test('accounts that share a webhook have their messages reported by it, and their opt-outs heeded by both', async () => {
+  await doubtfulRun();
+  const shared = [{ account: 'main', of: 'other' }];
+  await report('other', await everythingOf(), { webhooks: shared, suppressions: shared });
+  expect(await requestStates()).toEqual(['accepted']);
+  expect(await suppressions()).toEqual([{ account: 'other', address }]);
+  expect(await suppressedIn('main')).toBe(0);
+  expect(await suppressedIn('main', 'other')).toBe(1);
+  expect(await suppressedIn('other')).toBe(1);
+});
+
+test('a reply to nothing that is known counts for the account that it came for, and those that share with it', async () => {
+  const stop = { Type: 'SMSInbound', Message: 'STOP', Destination: address };
+  await report('other', [stop], { webhooks: [], suppressions: [{ account: 'other', of: 'main' }] });
+  expect(await suppressions()).toEqual([{ account: 'main', address }]);
+});
+
+/** How many of one contact are left out of a run of an account. */
+async function suppressedIn(account: string, suppressionsOf?: string): Promise<number> {
+  const run = await planContacts(opened.ledger, aRun({ account, suppressionsOf }), [aContact(2)]);
+  const [row] = await query('SELECT contacts_suppressed FROM runs WHERE run_id = $1', [run]);
+  return row?.contacts_suppressed ?? 0;
+}
