@@ -1,3 +1,4 @@
+import type { ContactIdentity } from '../domain/contacts.ts';
 import { type DestinationField, destinationFields, type MessageFields } from '../domain/message.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import { nearest } from '../platform/nearest.ts';
@@ -28,6 +29,7 @@ export type Composition = {
   readonly countryColumn: string | undefined;
   /** The country of phone numbers that are written without a country code, where the row has none of its own. */
   readonly country: string | undefined;
+  readonly identity: ContactIdentity;
   /** Which rows are meant; all, where there is none. */
   readonly filter: RowFilter | undefined;
   /** In which time zones a contact is; where the campaign has no window, nobody asks. */
@@ -125,6 +127,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     recipientColumn,
     ...(countryColumn === undefined ? [] : [countryColumn]),
     ...(contacts.where ?? []).map(({ column }) => column),
+    ...contacts.key,
     ...zoneColumns(campaign.value),
   ];
   return {
@@ -138,6 +141,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     recipientColumn,
     countryColumn,
     country: contacts.country,
+    identity: { key: contacts.key, duplicates: contacts.duplicates },
     filter: rowFilter(contacts.where),
     readZones: zoneReader(campaign.value, recipientColumn),
     derived,
@@ -172,7 +176,7 @@ function templatesOf(keypads: readonly ComposedKeypad[], files: readonly Compose
 
 /** Columns that say which rows are meant, and how to read them. */
 function rowProblems(campaign: Campaign, header: readonly string[]): Problem[] {
-  const { countryColumn, where = [] } = campaign.value.contacts;
+  const { countryColumn, where = [], key } = campaign.value.contacts;
   return [
     ...(countryColumn === undefined
       ? []
@@ -180,6 +184,7 @@ function rowProblems(campaign: Campaign, header: readonly string[]): Problem[] {
     ...where.flatMap(({ column }, index) =>
       unknownColumn(campaign, ['contacts', 'where', index, 'column'], column, header),
     ),
+    ...key.flatMap((column, index) => unknownColumn(campaign, ['contacts', 'key', index], column, header)),
     ...zoneColumns(campaign.value).flatMap((column) =>
       unknownColumn(campaign, ['window', 'timeZone', 'column'], column, header),
     ),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { duplicatePolicies } from '../domain/contacts.ts';
 import type { DestinationField } from '../domain/message.ts';
 import { duration, text, truth, wholeNumber } from '../platform/scalars.ts';
 import { guardKeys, guardsAgree } from './guards-definition.ts';
@@ -69,6 +70,18 @@ const where = z
   .optional()
   .describe(
     'Which rows of the contact file the campaign is for: all conditions must hold. Other rows are not part of the run and not counted as read. Spaces around a value make no difference, capitals do.',
+  );
+
+const contactKey = z
+  .union([text, z.array(text).meta({ minItems: 1, maxItems: 10 })], {
+    error: 'expected a column, or a list of columns',
+  })
+  .transform((written) => (typeof written === 'string' ? [written] : written))
+  .refine(({ length }) => length <= 10, { error: 'expected at most 10 columns' })
+  .meta({ type: ['string', 'number', 'boolean', 'array'] })
+  .default([])
+  .describe(
+    'The column, or the columns, that make two rows the same, such as an account number. The address by default. The recipient column counts as the address that is sent to.',
   );
 
 const suppressions = z
@@ -171,6 +184,13 @@ export const contacts = z
         'SMS: what becomes of numbers that cannot be mobiles (landlines, toll-free, premium rate, …): left out, or sent to.',
       ),
     columns,
+    key: contactKey,
+    duplicates: z
+      .enum(duplicatePolicies)
+      .default('merge')
+      .describe(
+        'What becomes of rows that are the same by `key`: the first is sent to and the others are left out (merge), all are sent to (allow), or Volley refuses the run (refuse).',
+      ),
     where,
     suppressions,
     notWithin,

@@ -1,4 +1,4 @@
-import type { ContactFindings } from '../domain/contacts.ts';
+import type { ContactFindings, ContactIdentity, RepeatedContacts } from '../domain/contacts.ts';
 import { type Problem, RefusedRunError } from '../domain/problems.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
@@ -9,13 +9,16 @@ export type LeftOfContacts = {
   readonly suppressed: number;
   /** Of the duplicates, those whom an earlier run reached, may have reached or still will. */
   readonly reached: number;
+  readonly repeated: RepeatedContacts;
   readonly recipients: number;
 };
 
 const count = new Intl.NumberFormat('en');
 
 /**
- * Holds a plan against `contacts.allowEmpty`, `contacts.maxInvalid` and `contacts.minRecipients`.
+ * Holds a plan against `contacts.allowEmpty`, `maxInvalid`, `minRecipients` and `duplicates`.
+ *
+ * @param placeOf a line of all files together, as people are told it
  *
  * @throws RefusedRunError with the likely cause and the first invalid rows
  */
@@ -23,8 +26,9 @@ export function checkRecipients(
   { value: { campaign, contacts }, locate }: Campaign,
   found: ContactFindings,
   left: LeftOfContacts,
+  placeOf: (line: number) => string,
 ): void {
-  const faults = faultsOf(contacts, found, left);
+  const faults = [...faultsOf(contacts, found, left), ...repeatedFaults(contacts, left.repeated, placeOf)];
   if (faults.length === 0) return;
   const problems = faults.map(({ key, what }): Problem => ({ where: locate(['contacts', key]), what }));
   const examples = found.examples.map(
@@ -37,7 +41,37 @@ export function checkRecipients(
   throw new RefusedRunError({ campaign, contacts: counts, recipients, reason }, [...problems, ...examples]);
 }
 
-type Fault = { readonly key: keyof Guards; readonly what: string };
+type Fault = { readonly key: keyof Guards | 'duplicates'; readonly what: string };
+
+/** With `contacts.duplicates: refuse`. */
+function repeatedFaults(
+  { duplicates }: Pick<ContactIdentity, 'duplicates'>,
+  repeated: RepeatedContacts,
+  placeOf: (line: number) => string,
+): Fault[] {
+  if (duplicates !== 'refuse' || repeated.rows === 0) return [];
+  const some = repeatedText(repeated, placeOf);
+  const what = `${counted(repeated.rows, 'row')} ${repeated.rows === 1 ? 'is' : 'are'} the same as an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: ${some}.`;
+  return [{ key: 'duplicates', what }];
+}
+
+/** Where some repeated contacts stand, and which they repeat. */
+export function repeatedText(
+  { examples }: Pick<RepeatedContacts, 'examples'>,
+  placeOf: (line: number) => string,
+): string {
+  return examples.map(({ line, detail }) => `${placeOf(line)} (${detail})`).join('; ');
+}
+
+/** A sentence for people about contacts that are left out although they are sent something else; undefined without any. */
+export function differingText(
+  { differing, examples }: RepeatedContacts,
+  placeOf: (line: number) => string,
+): string | undefined {
+  if (differing === 0) return undefined;
+  const some = repeatedText({ examples: examples.slice(0, differing) }, placeOf);
+  return `${counted(differing, 'duplicate row')} left out would be sent another message, other files or be billed otherwise than the row that stays: ${some}. Set "contacts.key" to what tells them apart, or "contacts.duplicates: allow".`;
+}
 
 function faultsOf(guards: Guards, found: ContactFindings, left: LeftOfContacts): Fault[] {
   const faults: Fault[] = [];

@@ -1,3 +1,4 @@
+import { differingText } from '../campaign/recipient-guards.ts';
 import type { RefusedRun } from '../domain/problems.ts';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
@@ -33,6 +34,7 @@ export async function planWithProgress(
   const line = startProgressLine(shell);
   const startedAt = shell.now().getTime();
   let read = 0;
+  let differing: string | undefined;
   let late: string | undefined;
   let origins: readonly string[] = [];
   const onRefused = async (refused: RefusedRun): Promise<void> =>
@@ -57,6 +59,9 @@ export async function planWithProgress(
     onOrigins: (found, reached) => {
       origins = originLines({ ...found, reached });
     },
+    onRepeated: (repeated, placeOf) => {
+      differing = differingText(repeated, placeOf);
+    },
     onForecast: ({ deadline, endsAt }) => {
       if (deadline && deadline.late > 0) late = lateText(deadline, endsAt);
     },
@@ -66,6 +71,7 @@ export async function planWithProgress(
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
   line.done(`  planned  run ${run}: ${read} contacts read${others}`);
   for (const text of origins) shell.note(text);
+  if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);
   if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
   const unreadable = prepared.suppressionLists.unreadable();
   if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);

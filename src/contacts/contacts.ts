@@ -2,6 +2,7 @@ import type { Composition } from '../campaign/composition.ts';
 import { openPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain/contacts.ts';
 import type { AddressReader } from './address.ts';
+import { keyReader } from './contact-key.ts';
 import { countryOf } from './country.ts';
 import { type ContactFile, closeContactFile, type Row } from './read.ts';
 import { originColumn } from './result-file.ts';
@@ -57,6 +58,7 @@ function rowReader(
 ): RowReader {
   const { recipientColumn, countryColumn, filter, readZones } = composition;
   const personalise = openPersonaliser(composition);
+  const readKey = keyReader(composition, header);
   const routeCall = routeNumberReader(composition, readAddress);
   const positions = new Map(header.map((column, index) => [column, index]));
   const originPosition = positions.get(originColumn);
@@ -98,18 +100,18 @@ function rowReader(
     if (routed.kind === 'invalid') return reject(routed.column, routed.detail);
     const { envelope } = routed;
     const zones = readZones?.(valueIn, address.address);
-    if (zones === undefined)
-      return {
-        kind: 'contact',
-        file,
-        line,
-        address: address.address,
-        originalAddress,
-        envelope,
-        destination,
-      };
-    if (zones.kind === 'invalid') return reject(zones.column, zones.detail);
-    const zoned = { address: address.address, originalAddress, envelope, destination, zones: zones.zones };
-    return { kind: 'contact', file, line, ...zoned };
+    if (zones?.kind === 'invalid') return reject(zones.column, zones.detail);
+    const key = readKey?.(valueIn, address.address);
+    if (key?.kind === 'invalid') return reject(key.column, key.detail);
+    const read = { address: address.address, originalAddress, envelope, destination };
+    if (zones === undefined && key === undefined) return { kind: 'contact', file, line, ...read };
+    return {
+      kind: 'contact',
+      file,
+      line,
+      ...read,
+      ...(zones && { zones: zones.zones }),
+      ...(key && { key: key.key }),
+    };
   };
 }

@@ -9,6 +9,35 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 /** Contacts left out that can be mended: a duplicate is of a recipient who is in the run. */
 export const mendableReasons: readonly RejectionReason[] = ['invalid', 'suppressed'];
 
+/** What becomes of contacts that are the same: the first stays, all stay, or there is no run. */
+export const duplicatePolicies = ['merge', 'allow', 'refuse'] as const;
+export type DuplicatePolicy = (typeof duplicatePolicies)[number];
+
+/** What makes two contacts the same (columns of the contact file; none: the address), and what becomes of those. */
+export type ContactIdentity = { readonly key: readonly string[]; readonly duplicates: DuplicatePolicy };
+
+/** Whether contacts have keys of their own, so that an address may be in a run several times. */
+export function isKeyed({ key, duplicates }: ContactIdentity): boolean {
+  return key.length > 0 || duplicates === 'allow';
+}
+
+/** What makes contacts the same, for people. */
+export function identityWords(key: readonly string[]): string {
+  return key.length > 0 ? key.map((column) => `"${column}"`).join(' and ') : 'address';
+}
+
+/** Ends the detail of a duplicate whose message, files or billing differ from the contact that stays. */
+export const differingWords = ', which is sent something else';
+
+/** Contacts that are the same as an earlier one. */
+export type RepeatedContacts = {
+  readonly rows: number;
+  /** Of those, the ones whose address, message, files or billing differ from the contact that stays. */
+  readonly differing: number;
+  /** Some of them, the differing ones first. `line` is counted on from file to file. */
+  readonly examples: readonly { readonly line: number; readonly detail: string }[];
+};
+
 /** Why a row was left out: the column that is to blame, and in words. */
 export type Rejection = {
   readonly column: string;
@@ -49,6 +78,8 @@ export type Contact = { readonly file: number; readonly line: number } & (
       readonly envelope: Envelope;
       /** Destination fields other than `Recipient`. */
       readonly destination: MessageFields;
+      /** What tells it from others, where that is not its address. */
+      readonly key?: string;
       /** Time zones, with commas between; only in a campaign with a window. */
       readonly zones?: string;
     }

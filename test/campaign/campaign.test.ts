@@ -40,6 +40,8 @@ describe('a campaign', () => {
         file: ['contacts.csv'],
         skipLines: 0,
         landlines: 'reject',
+        key: [],
+        duplicates: 'merge',
         allowEmpty: false,
         maxInvalid: { share: 0.5 },
         minRecipients: 0,

@@ -104,7 +104,7 @@ describe('an address that is suppressed', () => {
     await suppress('+61412000002');
     expect(await leftOut()).toEqual([
       'contacts.csv:3 suppressed: suppressed for sms: asked',
-      'contacts.csv:4 duplicate: same address as line 2',
+      'contacts.csv:4 duplicate: same address as line 2, which is sent something else',
     ]);
   });
 
@@ -273,7 +273,7 @@ describe('the result file', () => {
         `0412 000 001,Ann; A,A,${run},one.csv,2,accepted,,,+61412000001,${first},1,,`,
         `12,Bad,A,${run},one.csv,3,invalid,Mobile,"""12"" is not a number in use in AU",,,,,`,
         `0412000003,Cy,C,${run},one.csv,4,filtered,,,,,,,`,
-        `0412000001,Ann,A,${run},one.csv,5,duplicate,Mobile,same address as one.csv:2,,,,,`,
+        `0412000001,Ann,A,${run},one.csv,5,duplicate,Mobile,"same address as one.csv:2, which is sent something else",,,,,`,
         `,,,${run},one.csv,6,invalid,,"value 1: a quote ("") opens and is never closed",,,,,"""x"`,
         `0412000002,"two\nlines",A,${run},two.csv,2,pending,,,+61412000002,${second},1,,`,
         `0412000004,Di,A,${run},two.csv,4,pending,,,+61412000004,${third},1,,`,

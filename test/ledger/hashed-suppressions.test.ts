@@ -86,6 +86,7 @@ async function importAll(key: typeof hashKey | null, subAccount?: string): Promi
     await stageContacts(client, {
       contacts: inTurn([contacts(subAccount)]),
       linesBefore: () => 0,
+      keyed: false,
       partsOf: () => null,
       tariffOf: null,
       takePieces: async () => [],

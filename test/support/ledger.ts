@@ -57,6 +57,7 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
   return {
     run: `test-${runs}`,
     origins: [],
+    identity: { key: [], duplicates: 'merge' },
     campaign: 'test',
     account: 'sandbox',
     channel: 'sms',
@@ -110,6 +111,7 @@ export async function planContacts(
     await stageContacts(client, {
       contacts: inBatches(contacts),
       linesBefore: () => 0,
+      keyed: false,
       partsOf,
       tariffOf,
       takePieces: async () => [],

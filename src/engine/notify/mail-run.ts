@@ -63,6 +63,7 @@ export async function planMail(
       contacts: inOneBatch(contactsOf(to, envelope)),
       linesBefore: () => 0,
       partsOf: () => null,
+      keyed: false,
       tariffOf: tariffs.placeOf,
       takePieces: async () => [],
     });
@@ -78,6 +79,7 @@ export async function planMail(
         messageKey: context.randomBytes(32),
         chunkSize: settings.chunkSize,
         recipientColumn: 'to',
+        identity: { key: [], duplicates: 'merge' },
         frequencyCap: undefined,
         contactFiles: [],
         sourceRun: null,

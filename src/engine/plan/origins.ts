@@ -1,5 +1,5 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { findOrigins, findRelatives } from '../../ledger/contacts/reached.ts';
+import { findOrigins, findRelatives, type OriginRun } from '../../ledger/contacts/reached.ts';
 import type { EngineContext } from '../context.ts';
 
 /**
@@ -12,7 +12,7 @@ export type Origins = {
   /** Runs that the contact files name and that are of other campaigns: another message is no repetition. */
   readonly others: readonly string[];
   /** All runs whose recipients are left out: those above, and what was made of them and they of. */
-  readonly relatives: readonly string[];
+  readonly relatives: readonly OriginRun[];
 };
 
 export const noOrigins: Origins = { runs: [], others: [], relatives: [] };
@@ -50,7 +50,7 @@ export async function readOrigins(
   return {
     runs,
     others: asked.filter((run) => !runs.includes(run)),
-    relatives: relatives.map(({ run }) => run),
+    relatives,
   };
 }
 

@@ -8,6 +8,8 @@ import type { Portion } from '../../ledger/contacts/windows.ts';
 export type CountedContact = {
   readonly envelope: Envelope;
   readonly address: string;
+  /** The address as it is compared. */
+  readonly compared: string;
   /** Time zones with commas between; only in a campaign with a window. */
   readonly zones?: string;
   /** In all files together. */
@@ -32,6 +34,10 @@ type EnvelopeCount = {
   recipients: number;
   /** Of all envelopes with its SubAccount and ChargeCode, by tariff. */
   readonly totals: Map<number, Total>;
+  /** How often an address has come up; only where equal ones go into different requests. */
+  seen?: Map<string, number>;
+  /** What recipients are sent whose addresses have come up before: at each place, those for another time. */
+  copies?: EnvelopeCount[];
 };
 
 /** What is sent in one window. */
@@ -46,8 +52,13 @@ type WindowCount = {
 /** Recipients who are told of each window. */
 const shownLast = 3;
 
-/** An envelope is known as an object; equal ones are told by their hash. */
-export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>): PlanCounts {
+/**
+ * An envelope is known as an object; equal ones are told by their hash.
+ *
+ * @param separates whether equal addresses go into different requests
+ */
+export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: boolean): PlanCounts {
+  const all: EnvelopeCount[] = [];
   const byHash = new Map<string, EnvelopeCount>();
   const windows = new Map<string | undefined, WindowCount>();
   const byPayer = new Map<string, Map<number, Total>>();
@@ -64,12 +75,27 @@ export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>): PlanCounts {
     const key = `${zones ?? ''} ${hash('sha256', JSON.stringify(envelope), 'base64')}`;
     let count = byHash.get(key);
     if (count === undefined) {
-      count = { place: byHash.size, recipients: 0, totals: totalsOf(envelope) };
+      count = newCount(totalsOf(envelope), window);
       byHash.set(key, count);
-      window.envelopes.push(count);
     }
     window.known.set(envelope, count);
     return count;
+  };
+  const newCount = (totals: EnvelopeCount['totals'], window: WindowCount): EnvelopeCount => {
+    const count: EnvelopeCount = { place: all.length, recipients: 0, totals };
+    all.push(count);
+    window.envelopes.push(count);
+    return count;
+  };
+  const apart = (count: EnvelopeCount, compared: string, window: WindowCount): EnvelopeCount => {
+    const { seen = new Map<string, number>(), copies = [] } = count;
+    Object.assign(count, { seen, copies });
+    const times = seen.get(compared) ?? 0;
+    seen.set(compared, times + 1);
+    if (times === 0) return count;
+    const copy = copies[times - 1] ?? newCount(count.totals, window);
+    copies[times - 1] = copy;
+    return copy;
   };
   const keepLast = (window: WindowCount, added: WindowCount['last'][number]): void => {
     const lowest = window.last[shownLast - 1];
@@ -86,9 +112,10 @@ export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>): PlanCounts {
     return totals;
   };
   return {
-    add: ({ envelope, zones, address, line }, parts) => {
+    add: ({ envelope, zones, address, compared, line }, parts) => {
       const window = windowOf(zones);
-      const count = window.known.get(envelope) ?? look(envelope, zones, window);
+      const known = window.known.get(envelope) ?? look(envelope, zones, window);
+      const count = separates ? apart(known, compared, window) : known;
       count.recipients++;
       keepLast(window, { place: count.place, line, address });
       const tariff = placeOf?.(address) ?? 0;
@@ -103,7 +130,7 @@ export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>): PlanCounts {
       // The first in the order of texts, as Postgres finds it for a run.
       if (placeOf && (total.example === null || address < total.example)) total.example = address;
     },
-    envelopeSizes: () => [...byHash.values()].map(({ recipients }) => recipients),
+    envelopeSizes: () => all.map(({ recipients }) => recipients),
     portions: (chunkSize) =>
       [...windows.values()].map(({ zones, envelopes, last }) => ({
         zones,

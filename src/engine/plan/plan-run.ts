@@ -3,7 +3,7 @@ import { estimateCost } from '../../campaign/cost.ts';
 import { frozenTargets } from '../../campaign/notify.ts';
 import { checkRecipients } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
-import type { Contact } from '../../domain/contacts.ts';
+import { type Contact, isKeyed, type RepeatedContacts } from '../../domain/contacts.ts';
 import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { inSession } from '../../ledger/connection.ts';
@@ -39,6 +39,8 @@ export type PlanProgress = {
   readonly onExpand: () => void;
   /** Of mended contacts, with how many of them earlier runs reached or may. */
   readonly onOrigins?: (origins: Origins, reached: number) => void;
+  /** Of contacts that are the same as an earlier one, and left out. */
+  readonly onRepeated?: (repeated: RepeatedContacts, placeOf: (line: number) => string) => void;
   /** Of a campaign with a deadline. */
   readonly onForecast?: (forecast: RunForecast) => void;
 };
@@ -118,6 +120,7 @@ async function planContacts(
     await stageContacts(client, {
       contacts: fingerprint.watch(counted(contacts, progress.onRead)),
       linesBefore,
+      keyed: isKeyed(composition.identity),
       partsOf: ({ envelope, destination, address }) =>
         readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
       tariffOf: tariffs.placeOf,
@@ -139,6 +142,7 @@ async function planContacts(
         messageKey: context.randomBytes(32),
         chunkSize: definition.dispatch.chunkSize,
         recipientColumn: composition.recipientColumn,
+        identity: composition.identity,
         frequencyCap: frequencyCapOf(definition, now),
         contactFiles: contactFiles.map(({ name, format }, file) => {
           const { encoding, delimiter } = format();
@@ -167,14 +171,16 @@ async function planContacts(
           await gate.enqueue(session);
         },
         complete: async (session) => {
-          const made = { run, fingerprint: fingerprint.digest(), now, relatives: origins.relatives };
+          const relatives = origins.relatives.map((each) => each.run);
+          const made = { run, fingerprint: fingerprint.digest(), now, relatives };
           await keepFingerprint(session, run, made.fingerprint);
           if (!again) await refuseRepeat(session, campaign, made);
         },
         approve: (totals, leftOut) => {
           const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
           if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, leftOut.reached);
-          checkRecipients(campaign, prepared.found(), { ...leftOut, recipients });
+          checkRecipients(campaign, prepared.found(), { ...leftOut, recipients }, placeOf);
+          progress.onRepeated?.(leftOut.repeated, placeOf);
           const estimate = estimateCost(totals, definition.channel, rates, now);
           checkBudget(campaign, estimate);
           gate.weigh(totals, estimate);

@@ -2,14 +2,15 @@ import { checkBudget } from '../../campaign/budget.ts';
 import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
 import type { FieldSource } from '../../campaign/mapping.ts';
 import type { MergePlan } from '../../campaign/merge.ts';
-import { checkRecipients } from '../../campaign/recipient-guards.ts';
+import { checkRecipients, differingText } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
 import type { ContactFile } from '../../contacts/read.ts';
-import type { Contact, RejectedContact, Rejection } from '../../domain/contacts.ts';
+import { type Contact, isKeyed, type RejectedContact, type Rejection } from '../../domain/contacts.ts';
 import type { Channel, Destination, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { EngineContext } from '../context.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
+import { openFirstContacts } from './first-contacts.ts';
 import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
 import { readLeftOut } from './left-out.ts';
 import { countLinesBefore, placeReader } from './lines-before.ts';
@@ -38,6 +39,8 @@ export type Preview = {
   readonly filtered: number | null;
   readonly mapping: readonly FieldSource[];
   readonly recipients: number;
+  /** A warning for people of duplicates that are left out and would be sent something else; null where there are none. */
+  readonly differing: string | null;
   readonly requests: number;
   readonly envelopes: number;
   readonly merge: MergePlan;
@@ -103,9 +106,8 @@ export async function previewCampaign(
 ): Promise<Preview> {
   const { channel, dispatch, ...definition } = campaign.value;
   const linesBefore = countLinesBefore(contactFiles);
-  const lineOfAddress = new Map<string, number>();
   const tariffs = openTariffs(channel, account);
-  const planned = countPlan(tariffs);
+  const planned = countPlan(tariffs, isKeyed(composition.identity));
   const now = context.now();
   const pastTimes = watchSendTimes(campaign.value.message, now);
   const removedMarks = channel === 'email' ? undefined : countRemovedMarks();
@@ -118,10 +120,11 @@ export async function previewCampaign(
 
   const whyLeftOut = await readLeftOut(campaign.value, account, suppressionLists, context);
 
-  const reachedBefore = openReached(context, campaign.value, origin);
+  const reachedBefore = openReached(context, campaign.value, origin, composition.identity);
   let reached = 0;
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   const placeOf = placeReader(contactFiles, linesBefore);
+  const firsts = openFirstContacts(composition.identity, placeOf);
   const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
     counts[reason]++;
     if (rejected.length < shownRejected) rejected.push({ file: nameOf(file), line, column, reason, detail });
@@ -139,24 +142,21 @@ export async function previewCampaign(
       reject(contact, { column, reason: 'suppressed', detail: suppressed });
       return;
     }
-    const whyReached = reachedBefore.whyReached(compared);
+    const whyReached = reachedBefore.whyReached(compared, contact.key);
     if (whyReached !== undefined) {
       reached++;
       reject(contact, { column, reason: 'duplicate', detail: whyReached });
       return;
     }
-    const first = lineOfAddress.get(compared);
-    if (first !== undefined) {
-      const detail = `same address as ${placeOf(first)}`;
+    const lineOfAll = linesBefore(file) + line;
+    const detail = firsts.repeats(contact, compared, lineOfAll);
+    if (detail !== undefined) {
       reject(contact, { column, reason: 'duplicate', detail });
       return;
     }
-    const lineOfAll = linesBefore(file) + line;
-    lineOfAddress.set(compared, lineOfAll);
-
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);
-    planned.add({ ...contact, line: lineOfAll }, sms?.parts ?? null);
+    planned.add({ ...contact, line: lineOfAll, compared }, sms?.parts ?? null);
     pastTimes.add(envelope, () => placeOf(lineOfAll));
     removedMarks?.add(contact.originalAddress, () => placeOf(lineOfAll));
     turnedTexts.add(envelope, contact.destination, () => placeOf(lineOfAll));
@@ -177,10 +177,11 @@ export async function previewCampaign(
   }
 
   await reachedBefore.look(found().origins);
-  const { duplicate, suppressed } = counts;
-  checkRecipients(campaign, found(), { duplicate, suppressed, reached, recipients: lineOfAddress.size });
   const totals = planned.totals();
   const sizes = planned.envelopeSizes();
+  const recipients = sizes.reduce((sum, size) => sum + size, 0);
+  const repeated = firsts.repeated();
+  checkRecipients(campaign, found(), { ...counts, reached, repeated, recipients }, placeOf);
   const cost = estimateCost(totals, channel, tariffs.rates(), now);
   checkBudget(campaign, cost);
   const forecast = forecastRun(
@@ -199,7 +200,8 @@ export async function previewCampaign(
     contacts: counts,
     filtered: composition.filter ? found().filtered : null,
     mapping: composition.mapping,
-    recipients: lineOfAddress.size,
+    recipients,
+    differing: differingText(repeated, placeOf) ?? null,
     requests: sizes.reduce((sum, size) => sum + Math.ceil(size / dispatch.chunkSize), 0),
     envelopes: sizes.length,
     merge: composition.merge,

@@ -1,5 +1,6 @@
 import type { Definition } from '../../campaign/definition.ts';
-import { streamReached } from '../../ledger/contacts/reached.ts';
+import type { ContactIdentity } from '../../domain/contacts.ts';
+import { comparedRuns, streamReached } from '../../ledger/contacts/reached.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
 import type { EngineContext } from '../context.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
@@ -9,7 +10,7 @@ export type ReachedReader = {
   /** Before the contacts of a batch are judged, with the origins that the files have named so far. */
   readonly look: (found: ReadonlySet<string>) => Promise<void>;
   /** @param address as it is compared */
-  readonly whyReached: (address: string) => string | undefined;
+  readonly whyReached: (address: string, key: string | undefined) => string | undefined;
   readonly origins: () => Origins;
 };
 
@@ -23,8 +24,10 @@ export function openReached(
   { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
   { campaign, channel }: Pick<Definition, 'campaign' | 'channel'>,
   named: string | undefined,
+  identity: ContactIdentity,
 ): ReachedReader {
-  let details: ReadonlyMap<string, string> = new Map();
+  let byAddress: ReadonlyMap<string, string> = new Map();
+  let byKey: ReadonlyMap<string, string> = new Map();
   let origins = noOrigins;
   let known = -1;
   return {
@@ -32,16 +35,21 @@ export function openReached(
       if (!ledger || found.size === known) return;
       known = found.size;
       origins = await readOrigins(ledger.pool, campaign, named, found);
-      const runs = origins.relatives;
-      if (runs.length === 0) return;
-      const read = new Map<string, string>();
+      const runs = comparedRuns(origins.relatives, identity);
+      if (runs.runs.length === 0) return;
+      const addresses = new Map<string, string>();
+      const keys = new Map<string, string>();
       await inSnapshot(ledger.pool, async (client) => {
         for await (const batch of streamReached(client, channel, runs))
-          for (const { address, detail } of batch) read.set(address, detail);
+          for (const { address, key, detail } of batch) {
+            if (key === null) addresses.set(address, detail);
+            else keys.set(key.replaceAll('-', ''), detail);
+          }
       });
-      details = read;
+      byAddress = addresses;
+      byKey = keys;
     },
-    whyReached: (address) => details.get(address),
+    whyReached: (address, key) => byKey.get(key ?? '') ?? byAddress.get(address),
     origins: () => origins,
   };
 }

@@ -3,6 +3,7 @@ import { writtenApproval } from '../../campaign/approval.ts';
 import { checkBudget } from '../../campaign/budget.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
+import { duplicatePolicies } from '../../domain/contacts.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { RecipientState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
@@ -37,6 +38,13 @@ const limits = z.record(z.string(), z.string()).optional();
 const frozenDefinition = z.object({
   dispatch: z.object({ chunkSize: z.number() }),
   approval: writtenApproval,
+  // A summary by e-mail has none.
+  contacts: z
+    .object({
+      key: z.array(z.string()).default([]),
+      duplicates: z.enum(duplicatePolicies).default('merge'),
+    })
+    .prefault({}),
   budget: z.object({ campaign: z.string().optional(), subAccounts: limits, chargeCodes: limits }).optional(),
 });
 
@@ -66,7 +74,7 @@ export async function planRerun(
     const source = await requireUnpurgedRun(context, sourceRun);
     const now = context.now();
     const run = newRunId(now, context.randomBytes(5));
-    const { dispatch, budget, approval } = frozenDefinition.parse(source.definition);
+    const { dispatch, budget, approval, contacts } = frozenDefinition.parse(source.definition);
     const frozen = {
       value: { budget, channel: source.channel },
       locate: (path: readonly PropertyKey[]) => `run ${sourceRun}, ${path.join('.')}`,
@@ -93,6 +101,7 @@ export async function planRerun(
           messageKey: context.randomBytes(32),
           chunkSize: dispatch.chunkSize,
           recipientColumn,
+          identity: contacts,
           frequencyCap: undefined,
           contactFiles: await listContactFiles(client, sourceRun),
           sourceRun,

@@ -3,6 +3,7 @@ import { openBilling } from '../billing/blocks.ts';
 import { storeRunFiles } from '../runs/files.ts';
 import { planSlices } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
+import { insertKeys, settleDuplicates } from './duplicates.ts';
 import {
   insertContactFiles,
   insertOrigins,
@@ -11,8 +12,8 @@ import {
   insertRun,
 } from './insert-run.ts';
 import { type BillingTotal, hasTariffs, type LeftOutCounts, type PlannedRun } from './planned-run.ts';
-import { findAncestors, findRelatives, leaveOutReached, lockLineage } from './reached.ts';
-import { comparedAddress, leaveOutSuppressed } from './suppress.ts';
+import { comparedRuns, findAncestors, findRelatives, leaveOutReached, lockLineage } from './reached.ts';
+import { leaveOutSuppressed } from './suppress.ts';
 import { insertWindows, numberWindows, readPortions } from './windows.ts';
 
 /**
@@ -33,11 +34,11 @@ export async function expandRun(
   await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
   await mergeEnvelopes(client);
   await client.query(
-    'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text) ON COMMIT DROP',
+    'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text, differs boolean) ON COMMIT DROP',
   );
   await leaveOutSuppressed(client, run, hashKey);
   const reached = await leaveOutRelatives(client, run);
-  await findDuplicates(client, run);
+  await settleDuplicates(client, run);
   await numberWindows(client, run.window);
   const windowed = run.window !== undefined;
   await sizeEnvelopes(client, run.chunkSize, windowed);
@@ -50,6 +51,7 @@ export async function expandRun(
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
+  await insertKeys(client, run);
   await openBilling(client, run.run);
   await planSlices(client, run.run, run.canary, windowed);
   await run.enqueue(client);
@@ -92,59 +94,15 @@ async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
  */
 async function leaveOutRelatives(
   client: pg.PoolClient,
-  { recipientColumn, channel, campaign, sourceRun, origins }: PlannedRun,
+  { recipientColumn, channel, campaign, identity, sourceRun, origins }: PlannedRun,
 ): Promise<number> {
   const madeFrom = sourceRun === null ? origins : [sourceRun];
   if (madeFrom.length === 0) return 0;
   await lockLineage(client, campaign);
-  const relatives = (await findRelatives(client, madeFrom)).map(({ run }) => run);
+  const relatives = await findRelatives(client, madeFrom);
   const chosen = sourceRun === null ? [] : await findAncestors(client, sourceRun);
-  const others = relatives.filter((run) => !chosen.includes(run));
-  return leaveOutReached(client, recipientColumn, channel, others);
-}
-
-/** Of equal addresses the first stays, and the others are taken out. */
-async function findDuplicates(
-  client: pg.PoolClient,
-  { recipientColumn, contactFiles, channel }: PlannedRun,
-): Promise<void> {
-  const address = comparedAddress(channel);
-  // A table of its own, so that the planner knows how few they are.
-  await client.query(`
-    CREATE TEMPORARY TABLE repeated_addresses ON COMMIT DROP AS
-    SELECT ${address} AS address, min(line) AS line
-    FROM staged_contacts s
-    GROUP BY 1
-    HAVING count(*) > 1;
-
-    ANALYZE repeated_addresses;
-  `);
-  await client.query(
-    `
-    WITH duplicates AS (
-      DELETE FROM staged_contacts s
-      USING repeated_addresses r
-      WHERE ${address} = r.address AND s.line > r.line
-      RETURNING s.line, r.line AS first_line
-    ), places AS (
-      SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
-      FROM unnest($2::text[], $3::integer[]) AS file (name, lines_before)
-    )
-    INSERT INTO left_out
-    SELECT line, $1, 'duplicate',
-           'same address as ' || coalesce(name || ':' || first_line - lines_before, 'line ' || first_line)
-    FROM duplicates
-    LEFT JOIN places ON first_line > lines_before AND (lines_with IS NULL OR first_line <= lines_with)
-    `,
-    // The file is only named where there are several.
-    contactFiles.length > 1
-      ? [
-          recipientColumn,
-          contactFiles.map(({ name }) => name),
-          contactFiles.map(({ linesBefore }) => linesBefore),
-        ]
-      : [recipientColumn, [], []],
-  );
+  const others = relatives.filter(({ run }) => !chosen.includes(run));
+  return leaveOutReached(client, recipientColumn, channel, comparedRuns(others, identity));
 }
 
 /** How many recipients each envelope has, and how many requests stand before its first. Those of a window are in a row. */
@@ -176,13 +134,27 @@ async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number, windowed:
   await client.query('ANALYZE sized_envelopes');
 }
 
+/** Examples of repeated contacts that people are shown. */
+const shownRepeated = 3;
+
 async function countLeftOut(client: pg.PoolClient): Promise<Omit<LeftOutCounts, 'reached'>> {
-  const { rows } = await client.query<Omit<LeftOutCounts, 'reached'>>(`
+  const { rows } = await client.query<Omit<LeftOutCounts, 'reached'>>(
+    `
     SELECT count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,
-           count(*) FILTER (WHERE reason = 'suppressed')::integer AS suppressed
+           count(*) FILTER (WHERE reason = 'suppressed')::integer AS suppressed,
+           json_build_object(
+             'rows', count(*) FILTER (WHERE differs IS NOT NULL),
+             'differing', count(*) FILTER (WHERE differs),
+             'examples', (
+               SELECT coalesce(json_agg(json_build_object('line', line, 'detail', detail) ORDER BY NOT differs, line), '[]')
+               FROM (SELECT * FROM left_out WHERE differs IS NOT NULL ORDER BY NOT differs, line LIMIT $1) AS shown
+             )
+           ) AS repeated
     FROM left_out
-  `);
-  return rows[0] ?? { duplicate: 0, suppressed: 0 };
+    `,
+    [shownRepeated],
+  );
+  return rows[0] ?? { duplicate: 0, suppressed: 0, repeated: { rows: 0, differing: 0, examples: [] } };
 }
 
 async function totalBilling(client: pg.PoolClient): Promise<BillingTotal[]> {

@@ -79,7 +79,7 @@ export async function insertRejectedContacts(client: pg.PoolClient, { run }: Pla
     `
     INSERT INTO rejected_contacts (run_id, line, column_name, reason, detail)
     SELECT $1, line, column_name, reason, detail
-    FROM (TABLE staged_rejections UNION ALL TABLE left_out) AS rejected
+    FROM (TABLE staged_rejections UNION ALL SELECT line, column_name, reason, detail FROM left_out) AS rejected
     ORDER BY line
     `,
     [run],

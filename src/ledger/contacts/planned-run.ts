@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ContactIdentity, RepeatedContacts } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunRates } from '../../domain/rates.ts';
 import type { Priority } from '../../domain/runs.ts';
@@ -20,6 +21,7 @@ export type PlannedRun = {
   readonly messageKey: Buffer;
   readonly chunkSize: number;
   readonly recipientColumn: string;
+  readonly identity: ContactIdentity;
   /** Addresses sent to a short time ago are left out, where there is one. */
   readonly frequencyCap: FrequencyCap | undefined;
   readonly contactFiles: readonly ContactFileRecord[];
@@ -52,6 +54,7 @@ export type LeftOutCounts = {
   readonly suppressed: number;
   /** Of the duplicates, those whom an earlier run reached, may have reached or still will. */
   readonly reached: number;
+  readonly repeated: RepeatedContacts;
 };
 
 /** Recipients of a run who are billed alike, by one tariff. `parts`: SMS parts, null in other channels. */

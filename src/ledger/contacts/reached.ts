@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { type ContactIdentity, isKeyed } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import { streamRows } from '../cursor.ts';
 import { comparedAddress } from './suppress.ts';
@@ -9,10 +10,18 @@ import { comparedAddress } from './suppress.ts';
  */
 
 /** A recipient by the address as it is compared, and why it is left out. */
-export type ReachedRecipient = { readonly address: string; readonly detail: string };
+export type ReachedRecipient = {
+  readonly address: string;
+  /** Of a run whose contacts were told apart in the same way as those that are planned now, and not by their addresses. */
+  readonly key: string | null;
+  readonly detail: string;
+};
 
 /** A run as the origin of contacts is looked up. */
-export type OriginRun = { readonly run: string; readonly campaign: string; readonly purged: boolean };
+export type OriginRun = { readonly run: string; readonly campaign: string; readonly purged: boolean } & {
+  /** How its contacts were told apart. */
+  readonly identity: ContactIdentity;
+};
 
 /** Of these ids, the runs that there are. */
 export async function findOrigins(
@@ -21,7 +30,11 @@ export async function findOrigins(
 ): Promise<OriginRun[]> {
   const { rows } = await client.query<OriginRun>(
     `
-    SELECT run_id AS run, campaign, purged_at IS NOT NULL AS purged
+    SELECT run_id AS run, campaign, purged_at IS NOT NULL AS purged,
+           json_build_object(
+             'key', coalesce(definition #> '{contacts,key}', '[]'),
+             'duplicates', coalesce(definition #>> '{contacts,duplicates}', 'merge')
+           ) AS identity
     FROM runs
     WHERE run_id = ANY ($1::text[])
     ORDER BY run_id
@@ -88,25 +101,38 @@ export async function lockLineage(client: pg.ClientBase, campaign: string): Prom
   ]);
 }
 
-/** SQL: recipients of the runs `$first`, once for each address; what is surest comes first. */
+/** Runs whose recipients are compared, and which of them by their keys. */
+export type ComparedRuns = { readonly runs: readonly string[]; readonly byKey: readonly string[] };
+
+/** Contacts are compared by their keys where both runs made these in the same way; else by their addresses. */
+export function comparedRuns(relatives: readonly OriginRun[], identity: ContactIdentity): ComparedRuns {
+  const way = ({ key, duplicates }: ContactIdentity): string =>
+    JSON.stringify(key.length > 0 ? key : duplicates === 'allow');
+  const alike = relatives.filter((each) => isKeyed(identity) && way(each.identity) === way(identity));
+  return { runs: relatives.map(({ run }) => run), byKey: alike.map(({ run }) => run) };
+}
+
+/** SQL: recipients of the runs `$first`, of which `$first + 1` are compared by key; once each, what is surest first. */
 function reachedRecipients(channel: Channel, first: number): string {
   return `
-    SELECT DISTINCT ON (address) address, words || run_id AS detail
+    SELECT DISTINCT ON (address, key) address, key, words || run_id AS detail
     FROM (
-      SELECT ${comparedAddress(channel)} AS address, q.run_id,
+      SELECT ${comparedAddress(channel)} AS address, k.key, q.run_id,
              CASE WHEN q.state = 'accepted' THEN 1 WHEN q.state IN ('planned', 'sending') THEN 2 ELSE 3 END AS rank,
              CASE WHEN q.state = 'accepted' THEN 'sent to by run '
                   WHEN q.state IN ('planned', 'sending') THEN 'to be sent to by run '
                   ELSE 'may have been sent to by run ' END AS words
       FROM requests q
       JOIN chunks c USING (run_id, request)
-      CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS s (address, position)
+      CROSS JOIN LATERAL unnest(c.lines, c.addresses) WITH ORDINALITY AS s (line, address, position)
       LEFT JOIN recipient_outcomes o
         ON o.run_id = q.run_id AND o.request = q.request AND o.position = s.position
+      LEFT JOIN recipient_keys k
+        ON k.run_id = q.run_id AND k.line = s.line AND q.run_id = ANY ($${first + 1}::text[])
       WHERE q.run_id = ANY ($${first}::text[]) AND q.state NOT IN ('rejected', 'failed', 'cancelled')
         AND o.outcome IS DISTINCT FROM 'cancelled' AND s.address IS NOT NULL
     ) AS reached
-    ORDER BY address, rank, run_id
+    ORDER BY address, key, rank, run_id
   `;
 }
 
@@ -114,9 +140,9 @@ function reachedRecipients(channel: Channel, first: number): string {
 export async function* streamReached(
   client: pg.PoolClient,
   channel: Channel,
-  runs: readonly string[],
+  { runs, byKey }: ComparedRuns,
 ): AsyncGenerator<readonly ReachedRecipient[], void, undefined> {
-  const query = { sql: reachedRecipients(channel, 1), values: [runs] };
+  const query = { sql: reachedRecipients(channel, 1), values: [runs, byKey] };
   yield* streamRows<ReachedRecipient>(client, 'reached', query, 5_000);
 }
 
@@ -129,22 +155,29 @@ export async function leaveOutReached(
   client: pg.PoolClient,
   recipientColumn: string,
   channel: Channel,
-  runs: readonly string[],
+  { runs, byKey }: ComparedRuns,
 ): Promise<number> {
   if (runs.length === 0) return 0;
   const { rowCount } = await client.query(
     `
-    WITH reached AS MATERIALIZED (${reachedRecipients(channel, 2)}), taken_out AS (
-      DELETE FROM staged_contacts s
-      USING reached r
-      WHERE ${comparedAddress(channel)} = r.address
-      RETURNING s.line, r.detail
+    WITH reached AS MATERIALIZED (${reachedRecipients(channel, 2)}), matched AS MATERIALIZED (
+      SELECT s.ctid AS row, s.line, r.detail
+      FROM staged_contacts s
+      JOIN reached r ON ${comparedAddress(channel)} = r.address
+      WHERE r.key IS NULL
+      UNION ALL
+      SELECT s.ctid, s.line, r.detail
+      FROM staged_contacts s
+      JOIN reached r ON s.key = r.key
+    ), taken_out AS (
+      DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM matched))
     )
     INSERT INTO left_out
-    SELECT line, $1, 'duplicate', detail
-    FROM taken_out
+    SELECT DISTINCT ON (line) line, $1, 'duplicate', detail
+    FROM matched
+    ORDER BY line, detail DESC
     `,
-    [recipientColumn, runs],
+    [recipientColumn, runs, byKey],
   );
   return rowCount ?? 0;
 }

@@ -52,9 +52,10 @@ export async function restageRecipients(
       FROM selected
       JOIN sent_again USING (line)
     )
-    INSERT INTO staged_contacts (line, envelope, parts, address, original_address, destination)
-    SELECT line, envelope, parts, address, original_address, destination
+    INSERT INTO staged_contacts (line, envelope, parts, address, original_address, destination, key)
+    SELECT line, envelope, parts, address, original_address, destination, key
     FROM selected
+    LEFT JOIN (SELECT line, key FROM recipient_keys WHERE run_id = $1) k USING (line)
     WHERE NOT EXISTS (SELECT FROM sent_again s WHERE s.line = selected.line)
     `,
     [run, requestStates, states, recipientColumn],

@@ -19,6 +19,8 @@ export type ContactSource = {
   readonly partsOf: (contact: ValidContact) => number | null;
   /** The place of an address's tariff in the run's rates; null where nobody has another than the first. */
   readonly tariffOf: ((address: string) => number) | null;
+  /** Whether contacts have keys. */
+  readonly keyed: boolean;
   /** The pieces of the contact files that have become whole since this was last asked. */
   readonly takePieces: () => Promise<readonly ContactFilePiece[]>;
 };
@@ -59,6 +61,7 @@ export async function createStagingTables(client: pg.PoolClient): Promise<void> 
       envelope         integer NOT NULL,
       parts            smallint,
       tariff           smallint,
+      key              uuid,
       address          text COLLATE "C" NOT NULL,
       original_address text,
       destination      text NOT NULL
@@ -102,8 +105,8 @@ class Segment {
   constructor(source: ContactSource, envelopes: EnvelopeNumbers) {
     this.#source = source;
     this.#envelopes = envelopes;
-    const tariff = source.tariffOf ? ', tariff' : '';
-    this.contactsTable = `staged_contacts (line, envelope, parts, address, original_address, destination${tariff})`;
+    const more = `${source.tariffOf ? ', tariff' : ''}${source.keyed ? ', key' : ''}`;
+    this.contactsTable = `staged_contacts (line, envelope, parts, address, original_address, destination${more})`;
   }
 
   /** Takes as many batches as the segment holds. */
@@ -143,9 +146,9 @@ class Segment {
     const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
     const destination = copyValue(JSON.stringify(contact.destination));
     const parts = this.#source.partsOf(contact) ?? '\\N';
-    const { tariffOf } = this.#source;
-    const tariff = tariffOf ? `\t${tariffOf(address)}` : '';
-    return `${line}\t${number}\t${parts}\t${copyValue(address)}\t${original}\t${destination}${tariff}\n`;
+    const { tariffOf, keyed } = this.#source;
+    const more = `${tariffOf ? `\t${tariffOf(address)}` : ''}${keyed ? `\t${contact.key ?? '\\N'}` : ''}`;
+    return `${line}\t${number}\t${parts}\t${copyValue(address)}\t${original}\t${destination}${more}\n`;
   }
 }
 

@@ -70,6 +70,12 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   await pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
   // Of few recipients, a digest of their addresses could be found out.
   await pool.query('DELETE FROM fingerprints WHERE run_id = $1', [run]);
+  await deleteAll(
+    pool,
+    'DELETE FROM recipient_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM recipient_keys WHERE run_id = $1 LIMIT $2))',
+    run,
+    batch,
+  );
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);
   await pool.query(
@@ -142,9 +148,9 @@ async function inSteps(
   }
 }
 
-async function deleteAll(pool: pg.Pool, statement: string, run: string): Promise<void> {
+async function deleteAll(pool: pg.Pool, statement: string, run: string, most = fileBatch): Promise<void> {
   for (;;) {
-    const { rowCount } = await pool.query(statement, [run, fileBatch]);
-    if ((rowCount ?? 0) < fileBatch) return;
+    const { rowCount } = await pool.query(statement, [run, most]);
+    if ((rowCount ?? 0) < most) return;
   }
 }

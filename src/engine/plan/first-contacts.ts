@@ -1,0 +1,78 @@
+import { hash } from 'node:crypto';
+import {
+  type Contact,
+  type ContactIdentity,
+  differingWords,
+  identityWords,
+  type RepeatedContacts,
+} from '../../domain/contacts.ts';
+import type { Envelope } from '../../domain/message.ts';
+
+type ValidContact = Extract<Contact, { kind: 'contact' }>;
+
+/** For a preview: which contact is the same as an earlier one. */
+export type FirstContacts = {
+  /**
+   * @param compared the contact's address as it is compared
+   * @param line in all files together
+   * @returns why the contact is left out; undefined for the first of its kind
+   */
+  readonly repeats: (contact: ValidContact, compared: string, line: number) => string | undefined;
+  readonly repeated: () => RepeatedContacts;
+};
+
+/** Examples that people are shown. */
+const shownRepeated = 3;
+
+/**
+ * Of a first contact its line is kept, and 32 bits of what it is sent: that a contact is told as equal that differs is one
+ * chance in four billion.
+ *
+ * @param placeOf a line of all files together, as people are told it
+ */
+export function openFirstContacts(
+  identity: ContactIdentity,
+  placeOf: (line: number) => string,
+): FirstContacts {
+  const { key, duplicates } = identity;
+  const places = new Map<string, number>();
+  const lines: number[] = [];
+  const contents: number[] = [];
+  const envelopes = new WeakMap<Envelope, string>();
+  const differing: RepeatedContacts['examples'][number][] = [];
+  const alike: RepeatedContacts['examples'][number][] = [];
+  const counts = { rows: 0, differing: 0 };
+
+  const contentOf = ({ envelope, destination, zones, address }: ValidContact): number => {
+    let known = envelopes.get(envelope);
+    if (known === undefined) {
+      known = hash('sha256', JSON.stringify(envelope), 'base64');
+      envelopes.set(envelope, known);
+    }
+    // Capitals in an address make no difference.
+    const content = JSON.stringify([known, destination, zones, address.toLowerCase()]);
+    return hash('sha256', content, 'buffer').readUInt32LE();
+  };
+  return {
+    repeats(contact, compared, line) {
+      if (duplicates === 'allow') return undefined;
+      const same = key.length > 0 ? (contact.key ?? '') : compared;
+      const place = places.get(same);
+      const content = contentOf(contact);
+      if (place === undefined) {
+        places.set(same, lines.length);
+        lines.push(line);
+        contents.push(content);
+        return undefined;
+      }
+      counts.rows++;
+      const differs = contents[place] !== content;
+      const detail = `same ${identityWords(key)} as ${placeOf(lines[place] ?? 0)}${differs ? differingWords : ''}`;
+      if (differs) counts.differing++;
+      const examples = differs ? differing : alike;
+      if (examples.length < shownRepeated) examples.push({ line, detail });
+      return detail;
+    },
+    repeated: () => ({ ...counts, examples: [...differing, ...alike].slice(0, shownRepeated) }),
+  };
+}

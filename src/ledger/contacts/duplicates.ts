@@ -1,0 +1,107 @@
+import type pg from 'pg';
+import { differingWords, identityWords, isKeyed } from '../../domain/contacts.ts';
+import type { PlannedRun } from './planned-run.ts';
+import { comparedAddress } from './suppress.ts';
+
+/**
+ * What becomes of staged contacts that are the same: the first of them stays, and the others are left out; or all stay, and
+ * equal addresses go into different requests, because a delivery report names a recipient by MessageID and address. In a
+ * run that sends again to recipients of another, all stay: they were told apart there.
+ */
+export async function settleDuplicates(client: pg.PoolClient, run: PlannedRun): Promise<void> {
+  const { identity, sourceRun } = run;
+  if (sourceRun === null && identity.duplicates !== 'allow') await leaveOutDuplicates(client, run);
+  if (isKeyed(identity)) await separateEqualAddresses(client, run);
+}
+
+async function leaveOutDuplicates(
+  client: pg.PoolClient,
+  { recipientColumn, contactFiles, channel, identity: { key } }: PlannedRun,
+): Promise<void> {
+  const same = key.length > 0 ? 's.key' : comparedAddress(channel);
+  // A table of its own, so that the planner knows how few they are.
+  await client.query(`
+    CREATE TEMPORARY TABLE repeated_contacts ON COMMIT DROP AS
+    SELECT ${same} AS same, min(line) AS line
+    FROM staged_contacts s
+    GROUP BY 1
+    HAVING count(*) > 1;
+
+    ANALYZE repeated_contacts;
+  `);
+  // The file is only named where there are several.
+  const named = contactFiles.length > 1 ? contactFiles : [];
+  await client.query(
+    `
+    WITH duplicates AS (
+      DELETE FROM staged_contacts s
+      USING repeated_contacts r, staged_contacts f
+      WHERE ${same} = r.same AND s.line > r.line AND f.line = r.line
+      RETURNING s.line, r.line AS first_line,
+                (s.envelope, s.destination, lower(s.address))
+                  IS DISTINCT FROM (f.envelope, f.destination, lower(f.address)) AS differs
+    ), places AS (
+      SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
+      FROM unnest($2::text[], $3::integer[]) AS file (name, lines_before)
+    )
+    INSERT INTO left_out
+    SELECT line, $1, 'duplicate',
+           $4 || coalesce(name || ':' || first_line - lines_before, 'line ' || first_line)
+             || CASE WHEN differs THEN $5 ELSE '' END,
+           differs
+    FROM duplicates
+    LEFT JOIN places ON first_line > lines_before AND (lines_with IS NULL OR first_line <= lines_with)
+    `,
+    [
+      recipientColumn,
+      named.map(({ name }) => name),
+      named.map(({ linesBefore }) => linesBefore),
+      `same ${identityWords(key)} as `,
+      differingWords,
+    ],
+  );
+}
+
+/** A contact whose address its envelope has already goes into a copy of the envelope. */
+async function separateEqualAddresses(client: pg.PoolClient, { channel }: PlannedRun): Promise<void> {
+  await client.query(`
+    CREATE TEMPORARY TABLE separated_contacts ON COMMIT DROP AS
+    SELECT line, envelope,
+           CAST((SELECT max(envelope) FROM staged_envelopes)
+                + dense_rank() OVER (ORDER BY envelope, again) AS integer) AS copy
+    FROM (
+      SELECT line, envelope, row_number() OVER (PARTITION BY envelope, ${comparedAddress(channel)} ORDER BY line) AS again
+      FROM staged_contacts s
+    ) counted
+    WHERE again > 1;
+
+    ANALYZE separated_contacts;
+
+    INSERT INTO staged_envelopes (envelope, sub_account, charge_code, zones, content)
+    SELECT copy, sub_account, charge_code, zones, content
+    FROM (SELECT DISTINCT copy, envelope FROM separated_contacts) copies
+    JOIN staged_envelopes USING (envelope);
+
+    UPDATE staged_contacts s
+    SET envelope = c.copy
+    FROM separated_contacts c
+    WHERE s.line = c.line;
+  `);
+}
+
+/** Keeps the keys of a run's recipients; those of a run that sends again are those of the run it was made from. */
+export async function insertKeys(
+  client: pg.PoolClient,
+  { run, sourceRun, identity }: PlannedRun,
+): Promise<void> {
+  if (!isKeyed(identity)) return;
+  await client.query(
+    sourceRun === null
+      ? 'INSERT INTO recipient_keys (run_id, line, key) SELECT $1, line, key FROM staged_contacts'
+      : `
+        INSERT INTO recipient_keys (run_id, line, key)
+        SELECT $1, line, k.key FROM staged_contacts JOIN recipient_keys k USING (line) WHERE k.run_id = $2
+        `,
+    sourceRun === null ? [run] : [run, sourceRun],
+  );
+}

@@ -1,0 +1,190 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
+import { readJournal } from '../support/journal.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { type Ended, volleyHere } from '../support/volley.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let sandbox: Sandbox;
+let env: Record<string, string>;
+
+/** One mailbox with two accounts; the fourth row says the same as the first. */
+const contacts = `email,name,account
+ann@example.org,Ann,1
+bob@example.org,Bob,2
+Ann@example.org,Ann,3
+ann@example.org,Ann,1
+cid@example.org,Cid,3
+`;
+
+const campaign = `campaign: statements
+account: sandbox
+channel: email
+contacts: { file: contacts.csv }
+message: { EmailSubject: Statement, FromEmail: a@example.org, MessagePlain: "Account [[account]] of [[name]]" }
+dispatch: { retries: 0 }
+`;
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
+  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
+  env = {
+    DATABASE_URL: opened.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: sandbox.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+});
+afterAll(async () => {
+  await sandbox.close();
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+  await writeFile(`${workspace.folder}/journal.jsonl`, '');
+  await workspace.write('contacts.csv', contacts);
+});
+
+/** Runs a command on the campaign, with more keys of `contacts`, and another message. */
+async function call(words: string, keys = '', message = 'Account [[account]] of [[name]]'): Promise<Ended> {
+  const yaml = campaign
+    .replace('contacts.csv }', `contacts.csv${keys} }`)
+    .replace('Account [[account]] of [[name]]', message);
+  await workspace.write('campaign.yaml', yaml);
+  return volleyHere(words.split(' '), { cwd: workspace.folder, env });
+}
+
+/** Recipients of each request, in no order. */
+async function sent(): Promise<string[]> {
+  const journal = await readJournal(`${workspace.folder}/journal.jsonl`);
+  return journal.map(({ recipients }) => recipients.join(' ')).toSorted();
+}
+
+/** Plans and runs; both must count the same. */
+async function run(keys: string, message?: string): Promise<{ run: string; contacts: unknown }> {
+  const plan = JSON.parse((await call('plan campaign.yaml --json', keys, message)).stdout);
+  const { code, stdout } = await call('run campaign.yaml --json', keys, message);
+  const summary = JSON.parse(stdout);
+  expect(code).toBe(0);
+  expect([plan.contacts, plan.requests, plan.recipients]).toEqual([
+    summary.contacts,
+    summary.requests.total,
+    summary.recipients.total,
+  ]);
+  return summary;
+}
+
+const duplicates = (count: number) => ({
+  contacts: { read: 5, invalid: 0, duplicate: count, suppressed: 0 },
+});
+
+describe('rows with the same address', () => {
+  test('are merged by default, and plan and run warn of those that would be sent something else', async () => {
+    const words =
+      '1 duplicate row left out would be sent another message, other files or be billed otherwise than the row that stays: line 4 (same address as line 2, which is sent something else). Set "contacts.key" to what tells them apart, or "contacts.duplicates: allow".';
+    const planned = await call('plan campaign.yaml');
+    expect(planned.stdout).toContain(`  duplicates  ${words}`);
+    expect(planned.stdout).toContain('5 read: 3 to send to, 0 invalid, 2 duplicate');
+    const ran = await call('run campaign.yaml');
+    expect(ran.stderr).toContain(`  duplicates ${words}`);
+    expect(await sent()).toEqual(['ann@example.org', 'bob@example.org', 'cid@example.org']);
+  });
+
+  test('are merged without a word where they are sent the same', async () => {
+    const planned = await call('plan campaign.yaml', '', 'Hello');
+    expect(planned.stdout).toContain('2 duplicate');
+    expect(planned.stdout).not.toContain('  duplicates ');
+  });
+
+  test('are all sent to with `allow`, in different requests even where they share their message', async () => {
+    expect(await run(', duplicates: allow', 'Hello')).toMatchObject(duplicates(0));
+    expect(await sent()).toEqual([
+      'Ann@example.org',
+      'ann@example.org',
+      'ann@example.org bob@example.org cid@example.org',
+    ]);
+  });
+
+  test('refuse the run with `refuse`, and say where they stand', async () => {
+    for (const word of ['plan', 'run'])
+      expect(await call(`${word} campaign.yaml`, ', duplicates: refuse')).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(
+          '2 rows are the same as an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: line 4 (same address as line 2, which is sent something else); line 5 (same address as line 2).',
+        ),
+      });
+  });
+});
+
+describe('contacts.key', () => {
+  test('tells rows apart by a column: each account has its statement', async () => {
+    expect(await run(', key: account')).toMatchObject(duplicates(2));
+    expect(await sent()).toEqual(['Ann@example.org', 'ann@example.org', 'bob@example.org']);
+    const { stdout } = await call('plan campaign.yaml', ', key: account');
+    expect(stdout).toContain('line 6 (same "account" as line 4, which is sent something else)');
+  });
+
+  test('may be several columns, of which the recipient counts as it is sent to', async () => {
+    expect(await run(', key: [email, account]')).toMatchObject(duplicates(1));
+    expect(await sent()).toEqual([
+      'Ann@example.org',
+      'ann@example.org',
+      'bob@example.org',
+      'cid@example.org',
+    ]);
+  });
+
+  test('leaves out a row in which it is empty, and is a column that the files have', async () => {
+    await workspace.write('contacts.csv', `${contacts}dan@example.org,Dan,\n`);
+    const { stdout } = await call('plan campaign.yaml', ', key: account');
+    expect(stdout).toMatch(/account +.*is empty, and "contacts\.key" tells rows apart by it/);
+    expect(await call('plan campaign.yaml', ', key: acount')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('has no column "acount". Did you mean "account"?'),
+    });
+  });
+});
+
+describe('contacts that are mended', () => {
+  const broken = contacts.replace('Ann@example.org,Ann,3', 'ann@example,Ann,3').replace('cid@', 'cid');
+
+  test.each([
+    [', key: [email, account]', 1],
+    [', duplicates: allow', 0],
+  ])(
+    'are compared by what tells them apart (%s): a second account of a mailbox is reached, once',
+    async (keys, merged) => {
+      await workspace.write('contacts.csv', broken);
+      const first = await run(keys);
+      expect(first).toMatchObject({ contacts: { invalid: 2, duplicate: merged } });
+      const { stdout } = await call(`report contacts ${first.run} --rejected`, keys);
+      const mended = stdout.replace('ann@example,', 'Ann@example.org,').replace('cidexample', 'cid@example');
+      await workspace.write('contacts.csv', mended);
+      const before = await sent();
+      // The text is mended too.
+      expect(await run(keys, 'Account [[account]], [[name]]')).toMatchObject({
+        contacts: { read: 2, duplicate: 0 },
+      });
+      expect((await sent()).filter((each) => !before.includes(each))).toEqual([
+        'Ann@example.org',
+        'cid@example.org',
+      ]);
+      expect((await call('run campaign.yaml', keys)).stderr).toContain('2 of 2 rows are duplicate');
+    },
+  );
+});
+
+test('recipients of a run with equal addresses who are sent to again stay in different requests', async () => {
+  const { run: first } = await run(', duplicates: allow', 'Hello');
+  await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);
+  const { code, stdout } = await call(`run --only failed --of ${first} --json`);
+  expect([code, JSON.parse(stdout).recipients]).toMatchObject([0, { total: 5, accepted: 5 }]);
+  expect(await sent()).toHaveLength(6);
+});
