@@ -1,0 +1,22 @@
+/** Lines that are not run as they stand, each with the reason. All others are. */
+export const notRun: readonly (readonly [line: RegExp, reason: string])[] = [
+  [/^npm (ci|run|test)\b/, 'installs packages, or is what runs this test; the demo has tests of its own'],
+  [/^(useradd|install|cp|systemctl) /, 'changes the machine, as root'],
+  [/^\(set -a; \. \/etc\/volley/, 'reads a file of the machine, as root'],
+  [/^podman /, 'needs a container engine, and an image'],
+  [/^30 1 \* \* \*/, 'cron runs it at night'],
+];
+
+/** Lines that end otherwise than with 0 here, each with the reason. */
+export const endsOtherwise: readonly (readonly [line: RegExp, codes: readonly number[], reason: string])[] = [
+  [/^npx volley approve /, [2], 'the run waits for no approval'],
+  [/^npx volley (pause|cancel) /, [2], 'the run is over'],
+  [/--look-up/, [2], 'the account has no status look-up'],
+  [/--request 17 /, [2], 'the request is not in doubt'],
+  [
+    /^npx volley report reconcile /,
+    [0, 3],
+    'the invoice has nothing of the run, if it was sent in that month',
+  ],
+  [/^npx volley billing close /, [0, 2], 'the month may not be over'],
+];
