@@ -1,6 +1,6 @@
 import type { DestinationField, MessageFields } from '../domain/message.ts';
 import type { Problem } from '../domain/problems.ts';
-import { nearest } from '../platform/nearest.ts';
+import { listed, nearest } from '../platform/nearest.ts';
 import { destinationFieldsOf } from '../wire/destination-fields.ts';
 import type { Campaign } from './campaign.ts';
 import { standardInput } from './contacts-definition.ts';
@@ -187,5 +187,5 @@ function firstFile({ file: [first = ''] }: Campaign['value']['contacts']): strin
 }
 
 function itsColumns(header: readonly string[]): string {
-  return `Its columns: ${header.join(', ')}.`;
+  return `Its columns: ${listed(header)}.`;
 }

@@ -68,21 +68,40 @@ export function isGzip(bytes: Uint8Array | undefined): boolean {
   return bytes !== undefined && bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
+/** Lists of contacts are packed to a third, very regular ones to a fiftieth; gzip itself can reach a thousandth. Bytes. */
+const mostTimes = 100;
+const freelyUnpacked = 64 * 1024 * 1024;
+
 /**
  * What a gzip file holds; all its parts, where several were put one after the other.
  *
- * @throws InputError when it is cut off or damaged
+ * @throws InputError when it is cut off or damaged, or unpacks to far more than a list does
  */
 export async function* unpack(
   source: AsyncIterable<Buffer>,
   name: string,
 ): AsyncGenerator<Buffer, void, undefined> {
   const gunzip = createGunzip({ chunkSize: pieceSize });
-  const feeding = pipeline(source, gunzip);
+  let packed = 0;
+  let unpacked = 0;
+  const counted = async function* (): AsyncGenerator<Buffer> {
+    for await (const bytes of source) {
+      packed += bytes.length;
+      yield bytes;
+    }
+  };
+  const feeding = pipeline(counted, gunzip);
   // A failure is thrown where the output is read; here it would only be told a second time.
   feeding.catch(() => {});
   try {
-    for await (const bytes of gunzip) yield bytes;
+    for await (const bytes of gunzip) {
+      unpacked += bytes.length;
+      if (unpacked > freelyUnpacked && unpacked > mostTimes * packed) {
+        const what = `The file is packed with gzip and holds more than ${mostTimes} times its size, as no list of contacts does. If it is one, unpack it and name the unpacked file.`;
+        throw new InputError([{ where: name, what }]);
+      }
+      yield bytes;
+    }
   } catch (error) {
     throw readableError(error, name);
   } finally {

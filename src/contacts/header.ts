@@ -3,6 +3,9 @@ import { type Delimiter, delimiters, maxRecordSize, parseRecords } from './csv.t
 import type { TextLines } from './lines.ts';
 import { findHeaderBelow } from './title-line.ts';
 
+/** Far more than any table of people has; each row is looked at column by column. */
+const mostColumns = 2_000;
+
 /** What stands above the rows of a contact file. */
 export type Header = { readonly names: readonly string[]; readonly delimiter: Delimiter };
 
@@ -54,6 +57,10 @@ export async function readHeader(
     throw new InputError([{ where: `${name}:${first}:${fault.column + 1}`, what }]);
   }
   const names = (records[0] ?? []).map((column) => column.trim());
+  if (names.length > mostColumns) {
+    const what = `The header has ${names.length.toLocaleString('en')} columns; expected at most ${mostColumns.toLocaleString('en')}. If these are rows, the file is written sideways; else leave columns out that the campaign does not use.`;
+    throw fail(first, what);
+  }
   const below = findHeaderBelow(record, lines.line - 1, lines.text.slice(lines.position));
   if (below) {
     const what = `This line looks like a title: line ${below.line} below it has ${below.columns} names of columns. Pass over the lines before that one with "contacts.skipLines: ${below.line - 1}".`;
@@ -118,21 +125,20 @@ function hasOpenQuote(record: string): boolean {
 }
 
 function checkNames(header: readonly string[], where: string): void {
+  const firsts = new Map<string, number>();
   const problems = header.flatMap((column, index) => {
     if (column === '') {
       return [
         { where: `${where}:${index + 1}`, what: `Column ${index + 1} has no name in the header line.` },
       ];
     }
-    const first = header.indexOf(column);
-    return first < index
-      ? [
-          {
-            where: `${where}:${index + 1}`,
-            what: `Columns ${first + 1} and ${index + 1} are both named "${column}"; give each its own name.`,
-          },
-        ]
-      : [];
+    const first = firsts.get(column);
+    if (first === undefined) {
+      firsts.set(column, index);
+      return [];
+    }
+    const what = `Columns ${first + 1} and ${index + 1} are both named "${column}"; give each its own name.`;
+    return [{ where: `${where}:${index + 1}`, what }];
   });
   if (problems.length > 0) throw new InputError(problems);
 }

@@ -11,12 +11,26 @@ export type Problem = {
   readonly what: string;
 };
 
-/** Carries every problem found, so that all are shown at once. */
+/** So many problems are shown of a file that has more. */
+const mostShown = 20;
+
+/** The first of many problems, and how many more there are. */
+export function shownProblems(problems: readonly Problem[]): readonly Problem[] {
+  const more = problems.length - mostShown;
+  const [first] = problems;
+  if (first === undefined || more <= 0) return problems;
+  const where = first.where.replace(/(?::\d+)+$/, '');
+  const what = `${more.toLocaleString('en')} more ${more === 1 ? 'problem is' : 'problems are'} not shown.`;
+  return [...problems.slice(0, mostShown), { where, what }];
+}
+
+/** Carries every problem found, so that all are known at once; the message shows the first. */
 export class InputError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[], options?: ErrorOptions) {
-    super(problems.map(({ where, what }) => `${where}: ${what}`).join('\n'), options);
+    const lines = shownProblems(problems).map(({ where, what }) => `${where}: ${what}`);
+    super(lines.join('\n'), options);
     this.name = 'InputError';
     this.problems = problems;
   }

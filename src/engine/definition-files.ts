@@ -18,7 +18,10 @@ export function inProject(path: string, workingFolder: string): string {
   return relative(workingFolder, join(project, path)) || '.';
 }
 
-/** @throws InputError when the file cannot be read, or is not UTF-8 */
+/** A campaign is some kilobytes, of which every second is read; an accounts file may hold rate cards. */
+const mostBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024 } as const;
+
+/** @throws InputError when the file cannot be read, is too large, or is not UTF-8 */
 export async function readText(
   path: string,
   settings: Settings,
@@ -31,6 +34,15 @@ export async function readText(
       { cause: error },
     );
   });
+  const most = mostBytes[kind];
+  if (bytes.byteLength > most) {
+    const [has, expected] = [bytes.byteLength, most].map(
+      (size) => `${Math.ceil(size / 1024).toLocaleString('en')} KiB`,
+    );
+    throw new InputError([
+      { where: path, what: `The ${kind} file has ${has}; expected at most ${expected}.` },
+    ]);
+  }
   const line = faultyLine(bytes);
   if (line === undefined) return bytes.toString('utf8');
   const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';

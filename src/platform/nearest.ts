@@ -1,12 +1,29 @@
 import { closest, distance } from 'fastest-levenshtein';
 
+/** Comparing takes as long as one word has characters for each of the other's; longer ones are no words. */
+const longestWord = 100;
+
 /** " Did you mean …?" for a word that is not in a closed list; empty when nothing in the list is near. */
 export function nearest(word: string, known: readonly string[]): string {
+  if (word.length > longestWord) return '';
   const wanted = word.toLowerCase();
-  const byLowerCase = new Map(known.map((candidate) => [candidate.toLowerCase(), candidate]));
+  const short = known.filter(({ length }) => length <= longestWord);
+  const byLowerCase = new Map(short.map((candidate) => [candidate.toLowerCase(), candidate]));
   const candidate = closest(wanted, [...byLowerCase.keys()]) ?? '';
   const near = distance(wanted, candidate) <= Math.ceil(Math.max(wanted.length, candidate.length) / 3);
   return near && byLowerCase.has(candidate) ? ` Did you mean "${byLowerCase.get(candidate)}"?` : '';
+}
+
+/** So many names of a list are shown. */
+const mostNames = 20;
+
+/** "name, mobile, state", of a long list the first names and how many more there are. */
+export function listed(names: readonly string[]): string {
+  const shown = names
+    .slice(0, mostNames)
+    .map((name) => (name.length > longestWord ? `${name.slice(0, longestWord)}…` : name));
+  const more = names.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more.toLocaleString('en')} more` : shown.join(', ');
 }
 
 /** "email, sms or fax". */

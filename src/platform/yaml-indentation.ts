@@ -24,6 +24,10 @@ type Change = { readonly line: Line; readonly indent: number; readonly lines: nu
 const characterBudget = 150_000;
 const mostTries = 250;
 
+/** Each line is compared with the others; and so many problems say where the mistake may be. */
+const mostLines = 2_000;
+const mostTold = 20;
+
 /**
  * @param told the lines of the problems that were found, from 1. In a text that is no YAML the mistake is at or before the
  *   first of them, or right behind it; in one that is, beside one of them.
@@ -40,7 +44,10 @@ export function findWrongIndentation(
   if (tries === 0) return undefined;
   const written = source.split('\n');
   const lines = written.flatMap((line, index) => linesOf(line, index));
-  const changes = [...changesOf(lines, told, readable)].sort((one, other) => other.rank - one.rank);
+  if (lines.length > mostLines) return undefined;
+  const changes = [...changesOf(lines, told.slice(0, mostTold), readable)].sort(
+    (one, other) => other.rank - one.rank,
+  );
   let best: { readonly change: Change; readonly mended: string; readonly left: Judgement } | undefined;
   for (const change of changes.slice(0, tries)) {
     const mended = withIndent(written, change);

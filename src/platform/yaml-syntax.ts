@@ -43,8 +43,15 @@ export function parseYaml(source: string, file: string): YamlTree {
   return { source, document, at };
 }
 
+/** Keys that are written twice are looked for here: the parser compares each key with all others of its map. */
 function parse(source: string, lineCounter: LineCounter): Document.Parsed {
-  return parseDocument(source, { schema: 'failsafe', stringKeys: true, lineCounter, prettyErrors: false });
+  return parseDocument(source, {
+    schema: 'failsafe',
+    stringKeys: true,
+    uniqueKeys: false,
+    lineCounter,
+    prettyErrors: false,
+  });
 }
 
 /**
@@ -57,8 +64,8 @@ export function readableYaml(source: string, line?: number): Document.Parsed | u
   const document = parse(source, lines);
   if (document.errors.length > 0) return undefined;
   const at = (offset: number): string => String(lines.linePos(offset).line);
-  if (valueProblems(document, source, at).length + swallowedLines(document, source, at).length > 0)
-    return undefined;
+  const problems = [valueProblems, swallowedLines, repeatedKeys].map((find) => find(document, source, at));
+  if (problems.flat().length > 0) return undefined;
   const goesOn = plainTexts(document).some(([start, end]) => {
     const first = lines.linePos(start).line;
     return line !== undefined && first < line && line <= lines.linePos(end).line;
@@ -88,18 +95,29 @@ function swallowedLines(document: Document, source: string, at: (offset: number)
   });
 }
 
-function repeatedKeys(document: Document, source: string, at: (offset: number) => string): Problem[] {
-  return document.errors
-    .filter(({ code }) => code === 'DUPLICATE_KEY')
-    .map(({ pos: [offset] }) => {
-      const key = /^["']?([^\n:"']*)/.exec(source.slice(offset))?.[1];
-      return { where: at(offset), what: `Key "${key}" is written twice; keys must be unique.` };
-    });
+function repeatedKeys(document: Document, _source: string, at: (offset: number) => string): Problem[] {
+  const repeated: { readonly offset: number; readonly what: string }[] = [];
+  visit(document, {
+    Map: (_, { items }) => {
+      const known = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (known.has(name)) {
+          const what = `Key "${name}" is written twice; keys must be unique.`;
+          repeated.push({ offset: key.range?.[0] ?? 0, what });
+        }
+        known.add(name);
+      }
+    },
+  });
+  repeated.sort((one, other) => one.offset - other.offset);
+  return repeated.map(({ offset, what }) => ({ where: at(offset), what }));
 }
 
 /** The first error; those after it are mostly its consequences. */
 function syntaxError(document: Document, source: string, at: (offset: number) => string): Problem[] {
-  const error = document.errors.find(({ code }) => code !== 'DUPLICATE_KEY');
+  const [error] = document.errors;
   if (!error) return [];
   const [offset] = error.pos;
   // A key below a value that is complete on its own line: what is in the way is that it stands too deep.
@@ -145,7 +163,9 @@ function explain({ code, message }: YAMLParseError, rest: string): string {
     case 'BAD_DQ_ESCAPE':
       return `${message} in double quotes: a backslash is written twice there, or the text in single quotes.`;
     default:
-      return `Not readable as YAML: ${message}.`;
+      return message.startsWith('Maximum call stack')
+        ? 'The keys and lists stand too deep within one another to be read.'
+        : `Not readable as YAML: ${message}.`;
   }
 }
 
@@ -160,7 +180,10 @@ function lastScalar(document: Document): number | undefined {
   return offset;
 }
 
-/** Values that YAML would read otherwise than they stand there. At most five: an alias seldom comes alone. */
+/** An alias seldom comes alone. */
+const mostValueProblems = 5;
+
+/** Values that YAML would read otherwise than they stand there. */
 function valueProblems(document: Document, source: string, at: (offset: number) => string): Problem[] {
   const problems: Problem[] = [];
   visit(document, {
@@ -173,13 +196,16 @@ function valueProblems(document: Document, source: string, at: (offset: number) 
         const place = written < 0 ? offset : written;
         const what = `A text that begins with "${mark}" must stand in quotes (YAML's anchors, aliases and tags are not read here).`;
         problems.push({ where: at(place), what });
+        // Where its mark stands is looked for in all that is before it.
+        if (problems.length >= mostValueProblems) return visit.BREAK;
       } else if (isScalar(node) && node.type === 'PLAIN' && /^(~|null)$/i.test(String(node.value))) {
         const what = `"${node.value}" means no value in YAML: leave the key out, or put the text in quotes.`;
         problems.push({ where: at(offset), what });
       }
+      return undefined;
     },
   });
-  return problems.slice(0, 5);
+  return problems.slice(0, mostValueProblems);
 }
 
 function markOf(node: Node): '*' | '&' | '!' | undefined {

@@ -1,4 +1,4 @@
-import { isCollection, isMap, isScalar, isSeq, type Node } from 'yaml';
+import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, visit, type YAMLMap } from 'yaml';
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
 import { nearest, oneOf } from './nearest.ts';
@@ -48,6 +48,12 @@ function readAsWritten<Schema extends z.ZodType>(
     throw new InputError([{ where: tree.at(0), what }]);
   }
 
+  const keys = countKeys(tree.document);
+  if (keys > mostKeys) {
+    const what = `The file has ${keys.toLocaleString('en')} keys; expected at most ${mostKeys.toLocaleString('en')}.`;
+    throw new InputError([{ where: file, what }]);
+  }
+
   const result = schema.safeParse(tree.document.toJS());
   if (!result.success) {
     const shape = shapeOf(schema);
@@ -56,6 +62,19 @@ function readAsWritten<Schema extends z.ZodType>(
     throw new InputError(mistakes.map(({ offset, what }) => ({ where: tree.at(offset), what })));
   }
   return { value: result.data, locate: (path) => tree.at(offsetOf(contents, path)) };
+}
+
+/** The rate card of an account may have 20,000 rates of some keys each; nothing else is near that. */
+const mostKeys = 200_000;
+
+function countKeys(document: YamlTree['document']): number {
+  let keys = 0;
+  visit(document, {
+    Pair: () => {
+      keys++;
+    },
+  });
+  return keys;
 }
 
 /** It takes some milliseconds to make. */
@@ -216,11 +235,24 @@ function offsetOf(contents: Node | null, path: Path): number {
   return contents?.range?.[0] ?? 0;
 }
 
+/** The pairs of a map by their keys: looking for one in a list of thousands, thousands of times, takes seconds. */
+const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+function pairOf(map: YAMLMap, key: string): Pair | undefined {
+  let index = indexes.get(map);
+  if (!index) {
+    index = new Map(map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
+    indexes.set(map, index);
+  }
+  return index.get(key);
+}
+
 function nodeAt(contents: Node | null, path: Path): Node | undefined {
   let node: unknown = contents;
   for (const step of path) {
-    if (!isCollection(node)) return undefined;
-    node = node.get(step, true);
+    if (isMap(node)) node = pairOf(node, String(step))?.value;
+    else if (isSeq(node)) node = node.items[Number(step)];
+    else return undefined;
   }
   return isScalar(node) || isCollection(node) ? node : undefined;
 }
@@ -228,6 +260,6 @@ function nodeAt(contents: Node | null, path: Path): Node | undefined {
 function offsetOfKey(contents: Node | null, path: Path, key: string): number | undefined {
   const map = nodeAt(contents, path);
   if (!isMap(map)) return undefined;
-  const pair = map.items.find(({ key: node }) => isScalar(node) && String(node.value) === key);
-  return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
+  const written = pairOf(map, key)?.key;
+  return isScalar(written) ? written.range?.[0] : undefined;
 }

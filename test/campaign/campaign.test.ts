@@ -57,6 +57,7 @@ describe('a campaign', () => {
         priority: 'normal',
         retries: 5,
         giveUpAfter: 3_600_000,
+        repeat: 43_200_000,
         onUnknown: 'hold',
         resends: 3,
         onRejected: 'keep',
@@ -81,7 +82,7 @@ files:
       'c.yaml:8:3: Unknown key "Mesage" in "message". Did you mean "Message"?',
       'c.yaml:9:15: "message.SubAccount": expected a text, got a list. A text that begins with "[" must stand in quotes: "[[state]]".',
       'c.yaml:10:24: "dispatch.chunkSize": expected a whole number from 1 to 10000, got "0".',
-      'c.yaml:10:27: Unknown key "concurency" in "dispatch". Did you mean "concurrency"? Known here: chunkSize, concurrency, priority, retries, giveUpAfter, onUnknown, resends, onRejected, failFast.',
+      'c.yaml:10:27: Unknown key "concurency" in "dispatch". Did you mean "concurrency"? Known here: chunkSize, concurrency, priority, retries, giveUpAfter, onUnknown, resends, onRejected, failFast, repeat.',
       'c.yaml:10:51: "dispatch.retries": expected a whole number from 0 to 20, got "21".',
       'c.yaml:12:5: "files.0.file" is missing; expected a file to send along, in the campaign\'s folder.',
     ]);

@@ -6,6 +6,7 @@ import { standardInput } from '../../campaign/contacts-definition.ts';
 import { readBytes } from '../../contacts/bytes.ts';
 import { type ContactFile, closeContactFile, type Delimiter, openContactFile } from '../../contacts/read.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
+import { listed } from '../../platform/nearest.ts';
 import type { Settings } from '../settings.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { openFile } from './open-file.ts';
@@ -98,10 +99,11 @@ export async function closeContactFiles(files: readonly ContactFile[]): Promise<
 export function requireColumns(files: readonly ContactFile[], { fileColumns }: Composition): void {
   const [first, ...others] = files;
   const problems = others.flatMap(({ name, header }): Problem[] => {
-    const missing = fileColumns.filter((column) => !header.includes(column));
+    const has = new Set(header);
+    const missing = fileColumns.filter((column) => !has.has(column));
     if (missing.length === 0) return [];
-    const columns = missing.map((column) => `"${column}"`).join(', ');
-    const what = `The file lacks ${columns}, which the campaign uses and ${first?.name} has. Its columns: ${header.join(', ')}.`;
+    const columns = listed(missing.map((column) => `"${column}"`));
+    const what = `The file lacks ${columns}, which the campaign uses and ${first?.name} has. Its columns: ${listed(header)}.`;
     return [{ where: name, what }];
   });
   if (problems.length > 0) throw new InputError(problems);

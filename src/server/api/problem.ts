@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { InputError, type Problem } from '../../domain/problems.ts';
+import { InputError, type Problem, shownProblems } from '../../domain/problems.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { isConnectionFailure, reasonOf } from '../../platform/database.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -46,7 +46,8 @@ export async function asConflict<Result>(work: Promise<Result>): Promise<Result>
 }
 
 export function ofProblems(status: number, kind: ProblemKind, problems: readonly Problem[]): ProblemError {
-  return new ProblemError(status, kind, problems.map(({ what }) => what).join('\n'), { problems });
+  const shown = shownProblems(problems);
+  return new ProblemError(status, kind, shown.map(({ what }) => what).join('\n'), { problems: shown });
 }
 
 /** The one place where a failure becomes an answer. What is our own fault is logged, and not told. */
