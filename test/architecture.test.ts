@@ -65,7 +65,9 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': [
     'contacts',
-    ...['phone-countries.ts', 'phone-zones.ts', 'quick-numbers.ts'].map((file) => `platform/${file}`),
+    ...['countries.ts', 'phone-countries.ts', 'phone-zones.ts', 'quick-numbers.ts'].map(
+      (file) => `platform/${file}`,
+    ),
   ],
   'string-width': ['report'],
   croner: ['campaign'],

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { duplicatePolicies } from '../domain/contacts.ts';
 import type { DestinationField } from '../domain/message.ts';
+import { nearestCountry } from '../platform/countries.ts';
 import { duration, text, truth, wholeNumber } from '../platform/scalars.ts';
+import { knownText } from '../platform/schema-words.ts';
 import { guardKeys, guardsAgree } from './guards-definition.ts';
 
 /** `contacts` of a campaign: which files, which of their rows, and what of them is sent. */
@@ -94,7 +96,7 @@ const suppressions = z
 
 /** Milliseconds. */
 const longestNotWithin = 3650 * 86_400_000;
-const expectedNotWithin = 'expected a duration from 1s to 3650d, such as 7d';
+const expectedNotWithin = 'expected a duration from 1s to 3650d, such as 90s, 45m, 12h or 7d';
 
 const notWithinTime = duration.refine(
   (milliseconds) => milliseconds >= 1_000 && milliseconds <= longestNotWithin,
@@ -167,9 +169,12 @@ export const contacts = z
       .optional()
       .describe('What separates the values. Where it is not given, what the header has most of.'),
     skipLines: wholeNumber(0, 10_000, 0).describe('Lines before the header that are passed over.'),
-    country: z
-      .string()
-      .regex(/^[A-Z]{2}$/, 'expected a two-letter country code in capitals, such as AU')
+    country: knownText(
+      (written) => /^[A-Z]{2}$/.test(written),
+      'expected a two-letter country code in capitals, such as AU',
+      nearestCountry,
+    )
+      .meta({ pattern: '^[A-Z]{2}$' })
       .optional()
       .describe('Country of phone numbers that are written without a country code, such as AU.'),
     countryColumn: text

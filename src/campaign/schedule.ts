@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
+import { nearest } from '../platform/nearest.ts';
 import { duration, timeZone } from '../platform/scalars.ts';
 
 /** Whether a campaign's next run waits where the last one is not over yet, or does not take place. */
@@ -106,8 +107,46 @@ function whyNoCron(written: string): string | undefined {
   try {
     if (cronOf(written, 'UTC').nextRun(new Date(0)) === null) return 'this time never comes';
     return undefined;
-  } catch (error) {
-    return `expected five fields, such as "30 2 * * *" (${error instanceof Error ? error.message : String(error)})`;
+  } catch {
+    return wrongCronField(written);
+  }
+}
+
+const dayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+const monthNames = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
+
+const cronFields: readonly {
+  readonly name: string;
+  readonly range: string;
+  readonly words: readonly string[];
+}[] = [
+  { name: 'minute', range: '0 to 59', words: [] },
+  { name: 'hour', range: '0 to 23', words: [] },
+  { name: 'day of the month', range: '1 to 31, or L for the last', words: [] },
+  { name: 'month', range: '1 to 12, or JAN to DEC', words: monthNames },
+  { name: 'day of the week', range: '0 to 7, or SUN to SAT', words: dayNames },
+];
+
+/** Each field is tried by itself. */
+function wrongCronField(written: string): string {
+  for (const [place, text] of written.trim().split(/\s+/).entries()) {
+    const field = cronFields[place];
+    if (field === undefined || isCron(cronFields.map((_, other) => (other === place ? text : '*')).join(' ')))
+      continue;
+    const word = (text.match(/[A-Za-z]{2,}/g) ?? []).find(
+      (each) => !field.words.includes(each.toUpperCase()),
+    );
+    return `"${text}" is no ${field.name}; it is from ${field.range}, with commas, "-", "*" or "/" between.${nearest(word ?? '', field.words)}`;
+  }
+  return 'expected five fields, such as "30 2 * * *"';
+}
+
+function isCron(pattern: string): boolean {
+  try {
+    cronOf(pattern, 'UTC');
+    return true;
+  } catch {
+    return false;
   }
 }
 

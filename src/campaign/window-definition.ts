@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { nearestZone } from '../platform/region-names.ts';
 import { text } from '../platform/scalars.ts';
+import { knownText } from '../platform/schema-words.ts';
 import { isTimeZone, regionNamed } from '../wire/time-zone.ts';
 
 /** `timeZone`, `window`, `deadline` and `onDeadline` of a campaign. */
@@ -7,10 +9,9 @@ import { isTimeZone, regionNamed } from '../wire/time-zone.ts';
 const expectedZone = 'expected a time zone such as Pacific/Auckland or New Zealand Standard Time';
 
 /** As the interfaces of the service take them, by either kind of name; read into that of the IANA database. */
-const zone = z
-  .string()
-  .refine(isTimeZone, { error: expectedZone })
-  .transform((written) => regionNamed(written) ?? written);
+const zone = knownText(isTimeZone, expectedZone, nearestZone).transform(
+  (written) => regionNamed(written) ?? written,
+);
 
 export const campaignTimeZone = zone
   .optional()

@@ -1,4 +1,5 @@
 import { zonesOfNumber } from '../platform/phone-zones.ts';
+import { nearestZone } from '../platform/region-names.ts';
 import { regionNamed } from '../wire/time-zone.ts';
 import type { Definition } from './definition.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
@@ -45,7 +46,10 @@ export function zoneReader(
         if (written === '') return byDefault(column, 'no time zone');
         const zone = regionNamed(written);
         return zone === undefined
-          ? invalid(column, `expected a time zone such as Pacific/Auckland, got "${written}"`)
+          ? invalid(
+              column,
+              `expected a time zone such as Pacific/Auckland, got "${written}"${nearestZone(written).replace(/^ (.*)$/, '. $1')}`,
+            )
           : checked(column, zone, zone);
       };
     }

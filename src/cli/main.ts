@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { databaseShortage, isConnectionFailure } from '../platform/database.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
@@ -8,6 +8,7 @@ import { type ColourChoice, colourChoices } from './colour.ts';
 import { explainInput } from './explain-input.ts';
 import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
+import { notInList, tellMistakesOf } from './usage-errors.ts';
 
 /** A command's module: declares its arguments, options and action. */
 type CommandModule = { readonly define: (command: Command, shell: Shell) => void };
@@ -129,7 +130,7 @@ export async function buildProgram(
   shell: Shell,
   paint: (choice: ColourChoice) => void,
 ): Promise<Command> {
-  const program = new Command('volley')
+  const program = tellMistakesOf(new Command('volley'))
     .description(
       'Bulk campaign batch engine: nothing lost, nothing silently duplicated, every unknown named.',
     )
@@ -140,8 +141,7 @@ export async function buildProgram(
     .configureOutput({
       writeOut: (text) => void shell.result.write(text),
       writeErr: (text) => shell.note(text.trimEnd()),
-    })
-    .showHelpAfterError('(volley --help lists the commands)');
+    });
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary);
     if (words.includes(name)) (await load()).define(command, shell);
@@ -155,7 +155,7 @@ function colourOption(paint: (choice: ColourChoice) => void): Option {
     .default('auto')
     .argParser((text) => {
       const choice = colourChoices.find((each) => each === text);
-      if (choice === undefined) throw new InvalidArgumentError(`expected ${names}.`);
+      if (choice === undefined) throw notInList(text, colourChoices);
       paint(choice);
       return choice;
     });

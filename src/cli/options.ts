@@ -1,8 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { countryOf } from '../contacts/country.ts';
 import { InputError } from '../domain/problems.ts';
 import { inProject } from '../engine/definition-files.ts';
-import { billingTime, duration, localTime, positiveNumber, timeZone } from '../platform/scalars.ts';
+import { countryOf, nearestCountry } from '../platform/countries.ts';
+import { nearestZone } from '../platform/region-names.ts';
+import {
+  billingTime,
+  duration,
+  expectedDuration,
+  localTime,
+  positiveNumber,
+  timeZone,
+} from '../platform/scalars.ts';
 import type { Shell } from './shell.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
@@ -59,7 +67,7 @@ export function parsePerson(text: string): string {
 export function parseDuration(text: string): number {
   const result = duration.safeParse(text);
   if (result.success) return result.data;
-  throw new InvalidArgumentError('expected a duration such as 500ms, 5s, 2m or 2h.');
+  throw new InvalidArgumentError(`${expectedDuration}.`);
 }
 
 /** Requests or recipients a second, or those of the accounts file. */
@@ -74,14 +82,14 @@ export function parseRateLimit(text: string): number | 'file' {
 export function parseCountry(text: string): string {
   const country = countryOf(text);
   if (country) return country;
-  throw new InvalidArgumentError('expected a country with phone numbers, such as NZ.');
+  throw new InvalidArgumentError(`expected a country with phone numbers, such as NZ.${nearestCountry(text)}`);
 }
 
 /** A name of the IANA database. */
 export function parseTimeZone(text: string): string {
   const result = timeZone.safeParse(text);
   if (result.success) return result.data;
-  throw new InvalidArgumentError('expected a time zone such as Pacific/Auckland or UTC.');
+  throw new InvalidArgumentError(`expected a time zone such as Pacific/Auckland or UTC.${nearestZone(text)}`);
 }
 
 /** A time in UTC; a day begins at midnight. */

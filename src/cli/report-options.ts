@@ -33,7 +33,9 @@ export function addSomeReportOptions(
 ): Command {
   const parse = (text: string): string => {
     if (formats.some((format) => format === text)) return text;
-    throw new InvalidArgumentError(`Allowed choices are ${formats.join(', ')}. ${instead}`);
+    throw new InvalidArgumentError(
+      `expected ${oneOf(formats)}.${nearest(text, formats)}${instead === '' ? '' : ` ${instead}`}`,
+    );
   };
   return addFormatOptions(command, standard, (format) => {
     format.description += ` (choices: ${formats.map((each) => `"${each}"`).join(', ')})`;

@@ -1,9 +1,9 @@
 import type { Composition } from '../campaign/composition.ts';
 import { openPersonaliser } from '../campaign/personalise.ts';
 import type { Contact } from '../domain/contacts.ts';
+import { countryOf, nearestCountry } from '../platform/countries.ts';
 import type { AddressReader } from './address.ts';
 import { keyReader } from './contact-key.ts';
-import { countryOf } from './country.ts';
 import { type ContactFile, closeContactFile, type Row } from './read.ts';
 import { originColumn } from './result-file.ts';
 import { routeNumberReader } from './route-numbers.ts';
@@ -83,7 +83,8 @@ function rowReader(
     const country = countryColumn === undefined ? '' : valueIn(countryColumn).trim();
     const ownCountry = country === '' ? undefined : countryOf(country);
     if (country !== '' && ownCountry === undefined) {
-      const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name`;
+      const hint = nearestCountry(country).replace(/^ (.*)$/, '. $1');
+      const detail = `"${country}" is no country with phone numbers; expected a code such as NZ, or its English name${hint}`;
       return reject(countryColumn ?? '', detail);
     }
     const originalAddress = values[recipientPosition] ?? '';

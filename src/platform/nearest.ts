@@ -5,13 +5,23 @@ const longestWord = 100;
 
 /** " Did you mean …?" for a word that is not in a closed list; empty when nothing in the list is near. */
 export function nearest(word: string, known: readonly string[]): string {
-  if (word.length > longestWord) return '';
+  const near = nearestWord(word, known);
+  return near === undefined ? '' : ` Did you mean "${near}"?`;
+}
+
+/**
+ * The word of a list that another was probably meant to be, whatever its capitals.
+ *
+ * @param part of its characters that may be wrong: one in so many
+ */
+export function nearestWord(word: string, known: readonly string[], part = 3): string | undefined {
+  if (word.length > longestWord) return undefined;
   const wanted = word.toLowerCase();
   const short = known.filter(({ length }) => length <= longestWord);
   const byLowerCase = new Map(short.map((candidate) => [candidate.toLowerCase(), candidate]));
   const candidate = closest(wanted, [...byLowerCase.keys()]) ?? '';
-  const near = distance(wanted, candidate) <= Math.ceil(Math.max(wanted.length, candidate.length) / 3);
-  return near && byLowerCase.has(candidate) ? ` Did you mean "${byLowerCase.get(candidate)}"?` : '';
+  const near = distance(wanted, candidate) <= Math.ceil(Math.max(wanted.length, candidate.length) / part);
+  return near ? byLowerCase.get(candidate) : undefined;
 }
 
 /** So many names of a list are shown. */

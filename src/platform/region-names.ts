@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { nearestWord } from './nearest.ts';
 
 /**
  * The name of a time zone of the IANA database, spelt as there, such as `Pacific/Auckland`.
@@ -16,4 +17,16 @@ export function regionName(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** " Did you mean …?" for what is no name of a time zone; empty when none is near. A city alone tells its zone. */
+export function nearestZone(text: string): string {
+  const names = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
+  const cities = new Map(names.map((name) => [name.split('/').at(-1) ?? name, name]));
+  const written = text.trim().replaceAll(' ', '_');
+  const byCity = written.includes('/')
+    ? undefined
+    : cities.get(nearestWord(written, [...cities.keys()], 5) ?? '');
+  const zone = byCity ?? nearestWord(written, names, 5);
+  return zone === undefined ? '' : ` Did you mean "${zone}"?`;
 }

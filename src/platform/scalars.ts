@@ -1,12 +1,16 @@
 import { z } from 'zod';
-import { regionName } from './region-names.ts';
+import { nearestZone, regionName } from './region-names.ts';
+import { knownText } from './schema-words.ts';
 
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** What a duration looks like, with all its units. */
+export const expectedDuration = 'expected a duration such as 500ms, 5s, 2m, 2h or 7d';
 
 /** A duration as people write it (`500ms`, `5s`, `2m`, `2h`, `7d`), read into milliseconds. */
 export const duration = z
   .string()
-  .regex(/^\d{1,6}(ms|s|m|h|d)$/, 'expected a duration such as 500ms, 5s, 2m, 2h or 7d')
+  .regex(/^\d{1,6}(ms|s|m|h|d)$/, expectedDuration)
   .transform(readDuration);
 
 /** Milliseconds of a duration that matches the pattern above. */
@@ -94,9 +98,11 @@ export const localDate = z
   .meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 
 /** A time zone by its name in the IANA database, such as `Pacific/Auckland`. */
-export const timeZone = z.string().refine((name) => regionName(name) !== undefined, {
-  error: 'expected a time zone such as Pacific/Auckland or UTC',
-});
+export const timeZone = knownText(
+  (name) => regionName(name) !== undefined,
+  'expected a time zone such as Pacific/Auckland or UTC',
+  nearestZone,
+);
 
 /** A local date, month or time, read into a form that Postgres reads, and in which the later one is the greater text. */
 export const localTime = z.string().transform((text, problem) => {

@@ -153,20 +153,41 @@ function explain({ code, message }: YAMLParseError, rest: string): string {
     case 'UNEXPECTED_TOKEN':
       return `Unexpected ${first} here. A text that begins with a quote, "[", "{", "*", "-" or "|" must stand in quotes as a whole.`;
     case 'BAD_INDENT':
-      return message.startsWith('Flow')
-        ? 'The list or map before this was opened with "[" or "{" and is not closed. A text that begins with one must stand in quotes.'
-        : wrongIndentation;
+      return message.startsWith('Flow') ? openList : wrongIndentation;
     case 'MISSING_CHAR':
-      return /map values/.test(message)
-        ? 'Expected "key: value"; a ":" is missing.'
-        : `Not readable as YAML: ${message}.`;
+      return missingCharacter(message);
     case 'BAD_DQ_ESCAPE':
-      return `${message} in double quotes: a backslash is written twice there, or the text in single quotes.`;
+      return `In double quotes, ${JSON.stringify(rest.slice(0, 2))} stands for no character: write a backslash twice there, or put the text in single quotes.`;
+    case 'MULTILINE_IMPLICIT_KEY':
+    case 'KEY_OVER_1024_CHARS':
+      return 'Expected "key: value" on one line, with a key of at most 1024 characters. A text with ": " in it must stand in quotes.';
+    case 'BLOCK_IN_FLOW':
+      return openList;
+    case 'BAD_DIRECTIVE':
+      return 'A line that begins with "%" is an instruction to YAML, and none is read here; remove it.';
+    case 'RESOURCE_EXHAUSTION':
+      return tooDeep;
     default:
       return message.startsWith('Maximum call stack')
-        ? 'The keys and lists stand too deep within one another to be read.'
-        : `Not readable as YAML: ${message}.`;
+        ? tooDeep
+        : 'This cannot be read as YAML. A text with signs in it that mean something to YAML must stand in quotes.';
   }
+}
+
+const tooDeep = 'The keys and lists stand too deep within one another to be read.';
+
+const openList =
+  'The list or map before this was opened with "[" or "{" and is not closed. A text that begins with one must stand in quotes.';
+
+/** By what the parser says is missing. */
+function missingCharacter(message: string): string {
+  if (/map values/.test(message)) return 'Expected "key: value"; a ":" is missing.';
+  if (/space after :/.test(message)) return 'Expected a space behind ":".';
+  if (/^Comments/.test(message))
+    return 'Expected a space before "#"; a text with "#" in it must stand in quotes.';
+  if (/^Missing ,/.test(message)) return 'Expected a comma between the parts of a list or map.';
+  if (/without - indicator/.test(message)) return 'Expected "- " in front of each line of a list.';
+  return 'A sign is missing here. A text with signs in it that mean something to YAML must stand in quotes.';
 }
 
 /** An open quote takes everything up to the end of the file into one scalar. */

@@ -2,6 +2,7 @@ import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, visit, type
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
 import { nearest, oneOf } from './nearest.ts';
+import { hintOf } from './schema-words.ts';
 import { findWrongIndentation, type Judgement } from './yaml-indentation.ts';
 import { parseYaml, readableYaml, type YamlTree } from './yaml-syntax.ts';
 
@@ -129,6 +130,12 @@ type Mistake = { readonly offset: number; readonly what: string };
 
 function mistakesOf(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): Mistake[] {
   const { contents } = tree.document;
+  const wrongKey = issue.code === 'invalid_key' ? issue.issues[0] : undefined;
+  if (wrongKey?.code === 'invalid_value') {
+    const [parent, key] = [issue.path.slice(0, -1), String(issue.path.at(-1))];
+    const what = unknownKey(key, parent.join('.'), wrongKey.values.map(String));
+    return [{ offset: offsetOfKey(contents, parent, key) ?? offsetOf(contents, parent), what }];
+  }
   if (issue.code !== 'unrecognized_keys') {
     return [{ offset: offsetOf(contents, issue.path), what: explain(issue, shape, tree) }];
   }
@@ -153,25 +160,17 @@ function explain(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): string 
 
   const got = expected?.writeOnly ? '' : `, got ${describe(node)}`;
   const quoting = expected?.writeOnly ? '' : inQuotes(node, tree);
-  switch (issue.code) {
-    case 'invalid_type':
-      return sentence(`${name}expected ${kinds[issue.expected] ?? issue.expected}${got}`) + quoting;
-    case 'invalid_value': {
-      const words = issue.values.map(String);
-      const hint = isScalar(node) ? nearest(String(node.value), words) : '';
-      return `${sentence(`${name}expected ${oneOf(words)}${got}`)}${hint}${quoting}`;
-    }
-    default:
-      return sentence(`${name}${issue.message}${issue.message.startsWith('expected') ? got : ''}`);
-  }
+  const words = issue.code === 'invalid_type' && issue.expected === 'array' ? listInYaml : issue.message;
+  const said = `${name}${words}${words.startsWith('expected') ? got : ''}`;
+  return `${sentence(said)}${hintOf(issue, isScalar(node) ? String(node.value) : undefined)}${isShapeFault(issue) ? quoting : ''}`;
 }
 
-const kinds: Readonly<Record<string, string>> = {
-  object: 'keys with values',
-  record: 'keys with values',
-  array: 'a list, each line of it with "- " in front',
-  string: 'a text',
-};
+const listInYaml = 'expected a list, each line of it with "- " in front';
+
+/** Whether it is about the kind of a value, which YAML may have taken otherwise than it was meant. */
+function isShapeFault({ code }: z.core.$ZodIssue): boolean {
+  return code === 'invalid_type' || code === 'invalid_value';
+}
 
 function missing(path: Path, { description, enum: words }: Shape = {}): string {
   const what = words

@@ -1,4 +1,5 @@
 import type { InterfaceName } from '../domain/message.ts';
+import { nearestZone } from '../platform/region-names.ts';
 import type { FieldDefinition } from './fields.ts';
 import { isTimeZone, regionOf, windowsZone } from './time-zone.ts';
 
@@ -41,7 +42,7 @@ function wrongTime(interfaceName: InterfaceName, value: string): string | undefi
 
 function wrongZone(interfaceName: InterfaceName, value: string): string | undefined {
   const expected = 'expected a time zone such as Pacific/Auckland or AUS Eastern';
-  if (!isTimeZone(value)) return `${expected}, got "${value}".`;
+  if (!isTimeZone(value)) return `${expected}, got "${value}".${nearestZone(value)}`;
   if (interfaceName !== 'rest-2.02' && windowsZone(value) === undefined) {
     return `${expected}; ${interfaceName} takes Windows zones, and there is none for "${value}".`;
   }

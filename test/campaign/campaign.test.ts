@@ -149,7 +149,7 @@ describe('the time within which nobody is sent to again', () => {
     (written) => {
       expect(problems(within(written))).toEqual([
         expect.stringMatching(
-          /^c\.yaml:5:14: "contacts\.notWithin": expected a duration from 1s to 3650d, such as 7d, or \{ time: 7d, by: campaign \} or \{ time: 7d, by: any \}, got /,
+          /^c\.yaml:5:14: "contacts\.notWithin": expected a duration from 1s to 3650d, such as 90s, 45m, 12h or 7d, or \{ time: 7d, by: campaign \} or \{ time: 7d, by: any \}, got /,
         ),
       ]);
     },

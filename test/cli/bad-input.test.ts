@@ -176,7 +176,9 @@ test('an unparsable number rejects its contact, with its line, and the rest goes
 });
 
 test('words the command line does not know end with 2 and point to the help', async () => {
-  expect(await refusal({}, ['rum', 'campaign.yaml'])).toMatch(/unknown command 'rum'.*Did you mean run/s);
-  expect(await refusal({}, ['run'])).toMatch(/Name a campaign file/);
+  expect(await refusal({}, ['rum', 'campaign.yaml'])).toMatch(
+    /There is no command "rum"\. Did you mean "run"\?/,
+  );
+  expect(await refusal({}, ['run'])).toMatch(/<campaign> is missing.*\nUsage: volley run/);
   expect(await refusal({}, ['sandbox', '--port', 'x'])).toMatch(/expected a port from 0 to 65535/);
 });

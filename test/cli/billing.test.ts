@@ -98,12 +98,12 @@ describe('volley report billing', () => {
   });
 
   test.each([
-    [['--by', 'Colour'], /"Colour" is none of SubAccount, Department/],
+    [['--by', 'Colour'], /expected SubAccount, Department, .* got "Colour"/],
     [['--by', 'day,day'], /"day" stands there twice/],
     [['--by', 'day,Day'], /"Day" stands there twice/],
     [['--from', '2026-11-01T08:37'], /billing keeps quarters of hours/],
     [['--to', '2026-11-01T00:31'], /billing keeps quarters of hours/],
-    [['--channel', 'smss'], /Allowed choices are email, sms/],
+    [['--channel', 'smss'], /expected email, sms, .* got "smss"\. Did you mean "sms"\?/],
     [['--from', '2026-02-30'], /expected a date such as 2026-11-01/],
     [['--from', '2026-11', '--to', '2026-11'], /2026-11-01T00:00 is not after --from/],
     [['--time-zone', 'Mars/Phobos'], /expected a time zone such as Pacific\/Auckland/],

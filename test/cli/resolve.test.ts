@@ -182,8 +182,8 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
       ['--reason', 'x'],
       /--reason: It belongs to --accepted, --resend or --abandon/,
     ],
-    ['two words', ['--accepted', '--resend', ...why], /cannot be used with option/],
-    ['a word and a look-up', ['--look-up', '--abandon', ...why], /cannot be used with option/],
+    ['two words', ['--accepted', '--resend', ...why], /exclude each other/],
+    ['a word and a look-up', ['--look-up', '--abandon', ...why], /exclude each other/],
     [
       'a request that is not there',
       ['--request', '9', '--accepted', ...why],

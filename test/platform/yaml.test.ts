@@ -238,7 +238,7 @@ describe('a mistake in the YAML itself', () => {
       '2:1',
       'The list or map before this was opened with "[" or "{" and is not closed',
     ],
-    ['name: "C:\\qx"', '1:10', 'Invalid escape sequence \\q in double quotes'],
+    ['name: "C:\\qx"', '1:10', 'In double quotes, "\\\\q" stands for no character'],
   ])('is told once, with its place and what to do: %j', (source, place, what) => {
     expect(problems(source)).toEqual([expect.stringContaining(`a.yaml:${place}: ${what}`)]);
   });

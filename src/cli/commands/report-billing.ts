@@ -10,6 +10,7 @@ import { billingReport, readDimensions } from '../../report/billing-report.ts';
 import { parseBillingTime, parseTimeZone, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
+import { notInList } from '../usage-errors.ts';
 
 type BillingOptions = ReportOptions & {
   readonly from?: string;
@@ -108,6 +109,11 @@ function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value
 }
 
 function parseDimensions(text: string): readonly BillingDimension[] {
+  const names = text.split(',').map((name) => name.trim());
+  const isKnown = (name: string): boolean =>
+    billingDimensions.some((known) => known.toLowerCase() === name.toLowerCase());
+  const unknown = names.find((name) => !isKnown(name));
+  if (unknown !== undefined) throw notInList(unknown, billingDimensions, ', with commas between');
   const dimensions = readDimensions(text);
   if (typeof dimensions === 'string') throw new InvalidArgumentError(dimensions);
   return dimensions;

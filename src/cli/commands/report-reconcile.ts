@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
 import { type Channel, channels } from '../../domain/message.ts';
 import { requireKnownNames } from '../../engine/billing/known-names.ts';
@@ -12,6 +12,7 @@ import { reconcileSheet } from '../../report/reconcile-sheet.ts';
 import { parseCountry, parseLocalTime, parseTimeZone, parseWholeNumber, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
+import { notInList } from '../usage-errors.ts';
 
 type ReconcileOptions = ReportOptions & {
   readonly invoice: string;
@@ -118,6 +119,6 @@ function parseColumn(
   const field = invoiceFields.find((known) => known.toLowerCase() === written?.trim().toLowerCase());
   const name = rest.join('=').trim();
   if (field === undefined || name === '')
-    throw new InvalidArgumentError(`expected one of ${invoiceFields.join(', ')}, "=" and the column's name.`);
+    throw notInList(written?.trim() ?? '', invoiceFields, ', "=" and the column\'s name');
   return { ...earlier, [field]: name };
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { mendableReasons, type RejectionReason, rejectionReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { reportFailures } from '../../engine/reporting/failure-report.ts';
@@ -9,6 +9,7 @@ import { recipientStoryText } from '../../report/recipient-story.ts';
 import { parseCount, parseCountry } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
+import { notInList } from '../usage-errors.ts';
 import { defineBilling } from './report-billing.ts';
 import { defineCampaigns } from './report-campaigns.ts';
 import { defineReconcile } from './report-reconcile.ts';
@@ -100,7 +101,7 @@ function parseReasons(text: string): readonly RejectionReason[] {
   return text.split(',').map((word) => {
     const reason = rejectionReasons.find((known) => known === word.trim());
     if (reason !== undefined) return reason;
-    throw new InvalidArgumentError(`expected ${rejectionReasons.join(', ')}, with commas between.`);
+    throw notInList(word.trim(), rejectionReasons, ', with commas between');
   });
 }
 

@@ -11,6 +11,7 @@ import { listInterruptedRuns } from '../../ledger/runs/interrupted.ts';
 import { explainInput } from '../explain-input.ts';
 import { dispatchAndPrint, exitCodeOf, printEnd } from '../run-steps.ts';
 import { type ExitCode, type Shell, withLedger } from '../shell.ts';
+import { missWord } from '../usage-errors.ts';
 
 export function define(command: Command, shell: Shell): void {
   command
@@ -25,7 +26,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', "print the run's summary as JSON, of several runs one a line")
     .action(async (run: string | undefined, { all, json }: { all?: true; json?: true }) => {
       if ((run === undefined) === (all === undefined))
-        throw new InputError([{ where: 'volley resume', what: 'Expected a run, or --all.' }]);
+        missWord(command, "<run> is missing: the run's id (volley runs), or --all; not both.");
       await withLedger(shell, async (context) => {
         if (run === undefined) return resumeAll(shell, context, json === true);
         const found = await requireRun(context, run);

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireReachable } from '../../engine/dispatch/reachable.ts';
@@ -15,6 +15,7 @@ import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun
 import { addContactsOption, addOriginOption } from '../options.ts';
 import { dispatchAndPrint, planWithProgress } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
+import { missWord, notInList } from '../usage-errors.ts';
 
 type RunOptions = {
   readonly json?: true;
@@ -45,18 +46,17 @@ export function define(command: Command, shell: Shell): void {
       const { only, of: origin } = options;
       if (only !== undefined || (origin !== undefined && path === undefined))
         await runAgain(shell, path, options);
+      else if (path === undefined)
+        missWord(command, '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.');
       else await runCampaign(shell, path, options);
     });
 }
 
 async function runCampaign(
   shell: Shell,
-  path: string | undefined,
+  path: string,
   { json, contacts: contactFiles, again = false, of: origin }: RunOptions,
 ): Promise<void> {
-  if (path === undefined) {
-    throw new InputError([{ where: 'volley run', what: 'Name a campaign file, or --only with --of <run>.' }]);
-  }
   let kept = keepContactFiles();
   let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, kept });
   await requireReachable(prepared.account);
@@ -140,6 +140,6 @@ function parseStates(text: string): readonly RerunState[] {
   return text.split(',').map((word) => {
     const state = rerunStates.find((known) => known === word.trim());
     if (state !== undefined) return state;
-    throw new InvalidArgumentError(`expected ${rerunStates.join(', ')}, with commas between.`);
+    throw notInList(word.trim(), rerunStates, ', with commas between');
   });
 }

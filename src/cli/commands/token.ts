@@ -2,10 +2,11 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TokenScope, tokenScopes } from '../../domain/access.ts';
 import { createToken, revokeToken } from '../../engine/access/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
+import { duration, expectedDuration } from '../../platform/scalars.ts';
 import type { Screen } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
 import { toSeconds } from '../../report/time.ts';
-import { parseDuration, parsePerson } from '../options.ts';
+import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 type CreateOptions = {
@@ -110,7 +111,7 @@ function parseName(text: string): string {
 /** Milliseconds; null for never. */
 function parseExpiry(text: string): number | null {
   if (text === 'never') return null;
-  const time = parseDuration(text);
-  if (time > 0) return time;
-  throw new InvalidArgumentError('expected a duration such as 90d, or "never".');
+  const read = duration.safeParse(text);
+  if (read.success && read.data > 0) return read.data;
+  throw new InvalidArgumentError(`${expectedDuration} and above 0, or "never".`);
 }

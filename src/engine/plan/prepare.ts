@@ -16,6 +16,7 @@ import type { Contact, ContactFindings } from '../../domain/contacts.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readAccount } from '../../gateway/accounts.ts';
+import { nearestCountry } from '../../platform/countries.ts';
 import { isLoopbackHost } from '../../wire/required.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
@@ -106,10 +107,9 @@ export async function prepareCampaign(
     definition.contacts.landlines,
   );
   if (!readAddress) {
-    const where = campaign.locate(['contacts', 'country']);
-    throw new InputError([
-      { where, what: `"${definition.contacts.country}" is not a country with phone numbers.` },
-    ]);
+    const { country = '' } = definition.contacts;
+    const what = `"${country}" is not a country with phone numbers.${nearestCountry(country)}`;
+    throw new InputError([{ where: campaign.locate(['contacts', 'country']), what }]);
   }
 
   const routes = routeNumberProblems(campaign, readAddress);

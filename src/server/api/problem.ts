@@ -77,7 +77,7 @@ function problemOf(error: FastifyError): ProblemError {
     const part = error.validationContext === 'querystring' ? 'query' : (error.validationContext ?? 'call');
     const problems = error.validation.map(({ instancePath, message = '' }) => ({
       where: `${part}${instancePath}`,
-      what: message,
+      what: sentence(message),
     }));
     return ofProblems(400, 'input', problems);
   }
@@ -93,6 +93,11 @@ function problemOf(error: FastifyError): ProblemError {
       'Something failed here; the log has it under the id of this call.',
     );
   return new ProblemError(statusCode, 'input', wordsOf[code] ?? 'The call cannot be read.');
+}
+
+function sentence(words: string): string {
+  const text = words.replace(/^./, (first) => first.toUpperCase());
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** What Fastify refuses by itself; its own words may quote what was sent. */

@@ -1,4 +1,5 @@
 import { type CountryCode, getCountries } from 'libphonenumber-js/max';
+import { nearestWord } from './nearest.ts';
 
 /** The code of a country by all that it is called, in small letters without accents and punctuation. */
 const codeOf = new Map<string, CountryCode>();
@@ -23,4 +24,17 @@ function plain(text: string): string {
     .replaceAll(/\p{Mark}/gu, '')
     .replaceAll(/[^\p{Letter}]+/gu, ' ')
     .trim();
+}
+
+/** What people write for countries that are called otherwise by code and name. */
+const otherNames: Readonly<Record<string, CountryCode>> = { uk: 'GB', usa: 'US', uae: 'AE', holland: 'NL' };
+
+const nameOf = new Intl.DisplayNames('en', { type: 'region', style: 'long' });
+
+/** " Did you mean …?" for what is no country, or not its code; empty when no country is near. */
+export function nearestCountry(text: string): string {
+  const wanted = plain(text);
+  const names = [...codeOf.keys()].filter((name) => name.length > 3);
+  const code = countryOf(text) ?? otherNames[wanted] ?? codeOf.get(nearestWord(wanted, names, 5) ?? '');
+  return code === undefined ? '' : ` Did you mean "${code}" (${nameOf.of(code)})?`;
 }

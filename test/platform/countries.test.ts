@@ -1,6 +1,6 @@
 import { getCountries } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
-import { countryOf } from '../../src/contacts/country.ts';
+import { countryOf } from '../../src/platform/countries.ts';
 
 describe('a country is known', () => {
   test('by its code, in whatever case', () => {

@@ -1,0 +1,103 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { showInvisible } from '../platform/invisible.ts';
+import { nearest, oneOf } from '../platform/nearest.ts';
+
+/** Mistakes in the words of a command line, told in Volley's own words; each ends the command with exit code 2. */
+
+/** A command whose mistakes, and those of its subcommands, are told so. */
+export function tellMistakesOf(command: Command): Command {
+  command.createCommand = (name) => tellMistakesOf(new Command(name));
+  command.error = (message, { code = '' } = {}) => {
+    const told = tellMistake(command, message, code);
+    command.configureOutput().writeErr?.(`${showInvisible(told.what)}\n${told.hint}\n`);
+    throw new CommanderError(2, code, message);
+  };
+  return command;
+}
+
+const wordMissing = 'volley.wordMissing';
+
+/** Of arguments that may be left out, though not all of them. */
+export function missWord(command: Command, what: string): never {
+  return command.error(what, { code: wordMissing });
+}
+
+/** Of an option or argument with a closed list of words. */
+export function notInList(word: string, known: readonly string[], more = ''): InvalidArgumentError {
+  return new InvalidArgumentError(`expected ${oneOf(known)}${more}.${nearest(word, known)}`);
+}
+
+type Mistake = { readonly what: string; readonly hint: string };
+
+function tellMistake(command: Command, message: string, code: string): Mistake {
+  const path = pathOf(command);
+  const help = `(${path} --help says more)`;
+  const withUsage = (what: string): Mistake => ({
+    what,
+    hint: `Usage: ${command.createHelp().commandUsage(command)}\n${help}`,
+  });
+  const quoted = [...message.matchAll(/'([^']*)'/g)].map(([, text = '']) => text);
+  const [first = '', second = ''] = quoted;
+  switch (code) {
+    case 'commander.missingArgument': {
+      const { description = '' } = command.registeredArguments.find((each) => each.name() === first) ?? {};
+      return withUsage(`<${first}> is missing${description === '' ? '' : `: ${description}`}.`);
+    }
+    case 'commander.missingMandatoryOptionValue': {
+      const option = command.options.find(({ flags }) => flags === first);
+      const choices = option?.argChoices ? ` (${oneOf(option.argChoices)})` : '';
+      return withUsage(`${first} is missing: ${option?.description ?? 'it is required'}${choices}.`);
+    }
+    case 'commander.optionMissingArgument':
+      return { what: `${first}: a value is missing.`, hint: help };
+    case 'commander.unknownOption':
+      return { what: `There is no option ${first}.${nearest(first, optionsOf(command))}`, hint: help };
+    case 'commander.unknownCommand': {
+      const names = command.commands.map((each) => each.name());
+      const hint = `(${path} --help lists the commands)`;
+      return { what: `There is no command "${first}".${nearest(first, names)}`, hint };
+    }
+    case 'commander.excessArguments': {
+      const taken = command.registeredArguments.length;
+      const [, given = ''] = /but got (.+)\.$/s.exec(message) ?? [];
+      const what = `${path} takes ${taken === 0 ? 'no argument' : taken === 1 ? '1 argument' : `${taken} arguments`}, got ${given}.`;
+      return withUsage(what);
+    }
+    case 'commander.conflictingOption':
+      return { what: `${first} and ${second} exclude each other; give one of them.`, hint: help };
+    case 'commander.invalidArgument':
+      return { what: tellInvalid(message), hint: help };
+    case wordMissing:
+      return withUsage(message);
+    default:
+      return { what: message.replace(/^error: /, ''), hint: help };
+  }
+}
+
+/** What was expected stands in the first sentence, and what was given belongs there. */
+function tellInvalid(message: string): string {
+  const ofOption = /^error: option '(.+?)' argument '(.*)' is invalid\. (.+)$/s.exec(message);
+  const ofArgument = /^error: command-argument value '(.*)' is invalid for argument '(.+?)'\. (.+)$/s.exec(
+    message,
+  );
+  const [, name = '', given = '', why = ''] = ofOption ?? [
+    '',
+    ofArgument?.[2],
+    ofArgument?.[1],
+    ofArgument?.[3],
+  ];
+  const choices = /^Allowed choices are (.+?)\.(?: |$)/s.exec(why)?.[1]?.split(', ');
+  const sentence = choices ? `expected ${oneOf(choices)}.${nearest(given, choices)}` : why;
+  const [expected = ''] = /^.*?\.(?= |$)/s.exec(sentence) ?? [sentence];
+  return `${name}: ${expected.replace(/\.$/, '')}, got "${given}".${sentence.slice(expected.length)}`;
+}
+
+function optionsOf(command: Command): string[] {
+  const own = command.createHelp().visibleOptions(command);
+  const above = command.parent ? optionsOf(command.parent) : [];
+  return [...own.flatMap(({ long }) => (long ? [long] : [])), ...above];
+}
+
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}

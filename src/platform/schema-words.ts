@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { nearest, oneOf } from './nearest.ts';
+
+/**
+ * What a schema says is wrong where it has no words of its own. The library's are for programmers; these are for whoever
+ * wrote the value. They begin with "expected", so that what was got can be added.
+ */
+function schemaWords(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${kinds[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `expected ${oneOf(issue.values.map(String))}`;
+    case 'too_small':
+      return `expected at least ${amount(issue.origin, issue.minimum)}`;
+    case 'too_big':
+      return `expected at most ${amount(issue.origin, issue.maximum)}`;
+    case 'invalid_format':
+      return formats[issue.format] ?? 'expected it in another form';
+    case 'not_multiple_of':
+      return `expected a multiple of ${issue.divisor}`;
+    case 'unrecognized_keys':
+      return `unknown key ${issue.keys.map((key) => `"${key}"`).join(', ')}; remove it`;
+    case 'invalid_key':
+      return 'expected another name for this key';
+    default:
+      return 'expected another value';
+  }
+}
+
+// For every schema of the process, from the import of this file on.
+z.config({ customError: schemaWords });
+
+/** " Did you mean …?" of an issue that has one, or whose list of words has something near. */
+export function hintOf(issue: z.core.$ZodIssue, written: string | undefined): string {
+  if (issue.code === 'custom') {
+    const hint: unknown = issue.params?.['hint'];
+    return typeof hint === 'string' ? hint : '';
+  }
+  if (written === undefined) return '';
+  if (issue.code === 'invalid_value') return nearest(written, issue.values.map(String));
+  if (issue.code !== 'invalid_union') return '';
+  return (
+    issue.errors
+      .flat()
+      .map((nested) => hintOf(nested, written))
+      .find((hint) => hint !== '') ?? ''
+  );
+}
+
+/**
+ * A text that is one of so many that they have no list; what is near is suggested.
+ *
+ * @param expected begins with "expected"
+ * @param hint " Did you mean …?", or nothing
+ */
+export function knownText(
+  isKnown: (written: string) => boolean,
+  expected: string,
+  hint: (written: string) => string,
+) {
+  return z.string().superRefine((written, context) => {
+    if (isKnown(written)) return;
+    context.addIssue({ code: 'custom', message: expected, params: { hint: hint(written) } });
+  });
+}
+
+/** In words for people who write YAML. */
+export const kinds: Readonly<Record<string, string>> = {
+  object: 'keys with values',
+  record: 'keys with values',
+  array: 'a list',
+  string: 'a text',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  date: 'a time',
+};
+
+const formats: Readonly<Record<string, string>> = {
+  email: 'expected an e-mail address',
+  url: 'expected a full address such as https://service.example',
+  datetime: 'expected a time in UTC such as 2026-11-21T08:00:00Z',
+  date: 'expected a date such as 2026-11-01',
+  ipv4: 'expected an IP address',
+  ipv6: 'expected an IP address',
+};
+
+function amount(origin: string, bound: number | bigint): string {
+  const one = bound === 1 || bound === 1n;
+  if (origin === 'string') return one ? 'one character' : `${bound} characters`;
+  if (origin === 'array' || origin === 'set')
+    return one ? 'one line in the list' : `${bound} lines in the list`;
+  if (origin === 'object' || origin === 'map') return one ? 'one key' : `${bound} keys`;
+  return String(bound);
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { volleyHere as volley } from '../support/volley.ts';
+
+/** What is said of words that no command can be made of; nothing is done then. */
+async function told(...words: string[]): Promise<string[]> {
+  const { code, stdout, stderr } = await volley(words);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  return stderr.trimEnd().split('\n');
+}
+
+test('a missing argument is told with what it is, and with the usage of that command', async () => {
+  expect(await told('run')).toEqual([
+    '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
+    'Usage: volley run [options] [campaign]',
+    '(volley run --help says more)',
+  ]);
+  expect(await told('report', 'run')).toEqual([
+    expect.stringMatching(/^<run> is missing/),
+    'Usage: volley report run [options] <run>',
+    '(volley report run --help says more)',
+  ]);
+});
+
+test('so are too many arguments, and an option that must be there', async () => {
+  expect(await told('plan', 'a.yaml', 'b.yaml')).toEqual([
+    'volley plan takes 1 argument, got 2: a.yaml, b.yaml.',
+    'Usage: volley plan [options] <campaign>',
+    '(volley plan --help says more)',
+  ]);
+  expect((await told('suppress', 'add', '+64211234567'))[0]).toMatch(
+    /^--channel <channel...> is missing: .+ \(email, sms, fax, voice or tts\)\.$/,
+  );
+});
+
+test.each([
+  [['rum', 'a.yaml'], 'There is no command "rum". Did you mean "run"?'],
+  [['report', 'biling'], 'There is no command "biling". Did you mean "billing"?'],
+  [['run', 'a.yaml', '--jsn'], 'There is no option --jsn. Did you mean "--json"?'],
+  [['runs', '--colour', 'never'], 'There is no option --colour. Did you mean "--color"?'],
+  [
+    ['runs', '--color', 'alway'],
+    '--color <when>: expected auto, always or never, got "alway". Did you mean "always"?',
+  ],
+  [['report', 'billing', '--format', 'cvs'], '--format <format>: expected table, csv, '],
+  [
+    ['schema', 'campain'],
+    'kind: expected campaign, accounts or api, got "campain". Did you mean "campaign"?',
+  ],
+  [['run', 'a.yaml', '--only', 'faild'], '--only <states>: expected '],
+  [['sandbox', '--port', '99999'], '--port <number>: expected a port from 0 to 65535, got "99999".'],
+  [
+    ['sandbox', '--latency', '5x'],
+    '--latency <duration>: expected a duration such as 500ms, 5s, 2m, 2h or 7d, got "5x".',
+  ],
+  [
+    ['report', 'run', 'x', '--time-zone', 'Auckland'],
+    '--time-zone <zone>: expected a time zone such as Pacific/Auckland or UTC, got "Auckland". Did you mean "Pacific/Auckland"?',
+  ],
+  [
+    ['report', 'recipient', 'x', '--country', 'Australa'],
+    '--country <country>: expected a country with phone numbers, such as NZ, got "Australa". Did you mean "AU" (Australia)?',
+  ],
+  [
+    ['report', 'billing', '--json', '--format', 'csv'],
+    '--json and --format <format> exclude each other; give one of them.',
+  ],
+  [['runs', '--limit'], 'a value is missing.'],
+])('%j is told in words of our own', async (words, what) => {
+  const [said, ...rest] = await told(...words);
+  expect(said).toContain(what);
+  expect(said).not.toMatch(/^error|argument '|Allowed choices|required option/);
+  expect(rest.join()).toMatch(/--help/);
+});
