@@ -9,6 +9,7 @@ export const notRun: readonly (readonly [line: RegExp, reason: string])[] = [
 
 /** Lines that end otherwise than with 0 here, each with the reason. */
 export const endsOtherwise: readonly (readonly [line: RegExp, codes: readonly number[], reason: string])[] = [
+  [/--account main --out/, [2], 'the account has no run yet'],
   [/^npx volley approve /, [2], 'the run waits for no approval'],
   [/^npx volley (pause|cancel) /, [2], 'the run is over'],
   [/--look-up/, [2], 'the account has no status look-up'],
