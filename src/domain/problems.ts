@@ -9,6 +9,8 @@ export type Problem = {
   readonly where: string;
   /** What is wrong, what was expected, and what to do: one or two sentences. */
   readonly what: string;
+  /** Names in `what` of persons who use Volley; they may look like addresses of recipients (`user@host`). */
+  readonly persons?: readonly string[];
 };
 
 /** So many problems are shown of a file that has more. */

@@ -1,4 +1,4 @@
-import { InputError } from '../domain/problems.ts';
+import { InputError, type Problem } from '../domain/problems.ts';
 import { type AuditAct, noteAudit } from '../ledger/audit/note.ts';
 import type { Alongside } from '../ledger/connection.ts';
 import { withoutAddresses } from '../platform/logger.ts';
@@ -24,30 +24,35 @@ export async function audited<Result>(
   try {
     return await work(noteOf(context, act));
   } catch (error) {
-    if (error instanceof InputError)
-      await noteRefused(
-        context,
-        act,
-        error.problems.map(({ where, what }) => `${where}: ${what}`).join('\n'),
-      );
+    if (error instanceof InputError) await noteRefused(context, act, error.problems);
     throw error;
   }
 }
 
 /** Writes into the audit trail that an act was asked for and was not done, with why. */
-export async function noteRefused(context: EngineContext, act: AuditAct, why: string): Promise<void> {
-  const refused = { ...act, details: { ...act.details, why } };
-  await noteAudit(context.ledger.pool, context.actor, cleaned(refused), 'refused', context.now());
+export async function noteRefused(
+  { ledger, actor, now }: EngineContext,
+  act: AuditAct,
+  problems: readonly Problem[],
+): Promise<void> {
+  const texts = problems.map(({ where, what, persons = [] }) =>
+    withoutAddresses(`${where}: ${what}`, [actor.who, ...persons]),
+  );
+  const { details, ...refused } = cleaned(act);
+  const why = texts.join('\n').slice(0, mostWords);
+  await noteAudit(ledger.pool, actor, { ...refused, details: { ...details, why } }, 'refused', now());
 }
 
-/** Details that name a person of ours, which may be written `user@host`. */
-const persons = new Set(['by', 'owner']);
+/** Details that name a person who uses Volley, which may be written `user@host`. */
+const personDetails = new Set(['by', 'owner']);
 
 /** Words of people may quote anything. */
 function cleaned({ details = {}, ...act }: AuditAct): AuditAct {
   const clean = Object.entries(details).map(([name, value]) => [
     name,
-    typeof value === 'string' && !persons.has(name) ? withoutAddresses(value).slice(0, mostWords) : value,
+    typeof value === 'string' && !personDetails.has(name)
+      ? withoutAddresses(value).slice(0, mostWords)
+      : value,
   ]);
   return { ...act, details: Object.fromEntries(clean) };
 }

@@ -16,9 +16,20 @@ const ownNames = new Set(['run', 'messageId', 'account', 'schedule', 'address'])
  */
 const addresses = /\+\d[\d ().-]{5,}\d|(?<![\w.:+-])0\d[\d ]{5,}\d|[^\s"'<>(),;@]+@[^\s"'<>(),;:@/]+/g;
 
-/** A text of somebody else's with what looks like an address masked. */
-export function withoutAddresses(text: string): string {
-  return text.replaceAll(addresses, '***');
+/**
+ * A text of others with what looks like an address masked.
+ *
+ * @param persons names of those who use Volley, which stay
+ */
+export function withoutAddresses(text: string, persons: readonly string[] = []): string {
+  if (persons.length === 0) return text.replaceAll(addresses, '***');
+  const names = persons.map((name) => name.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');
+  // A name stands by itself: as a part of an address it is masked with it.
+  const either = new RegExp(
+    `(?<![^\\s"'<>(),;])(${names})(?=[\\s"'<>(),;:]|\\.?$|\\.\\s)|${addresses.source}`,
+    'g',
+  );
+  return text.replaceAll(either, (_, person: string | undefined) => person ?? '***');
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openLogger } from '../../src/platform/logger.ts';
+import { openLogger, withoutAddresses } from '../../src/platform/logger.ts';
 import { uncleanLine } from '../support/clean-log.ts';
 
 function logged(level: 'debug' | 'info', values: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -17,6 +17,15 @@ test.each([
   ['cannot reach postgres://volley:pass@db.example/volley', 'cannot reach ***/volley'],
 ])('what looks like an address is masked at info: %s', (text, masked) => {
   expect(logged('info', { reason: text })).toMatchObject({ reason: masked, msg: 'said' });
+});
+
+test.each([
+  ['It was planned by ann@desk.', 'It was planned by ann@desk.'],
+  ['by ann@desk, for zoe@desk and joann@desk', 'by ann@desk, for *** and ***'],
+  ['ann@desk.example, not ann@desk', '***, not ann@desk'],
+  ['by +6421 555 1234: +6421 555 1234', 'by ***: ***'],
+])('the name of a person who uses Volley is no address: %s', (text, masked) => {
+  expect(withoutAddresses(text, ['ann@desk', 'a+b (c)'])).toBe(masked);
 });
 
 test('an address is shown at debug', () => {

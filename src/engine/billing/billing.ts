@@ -76,15 +76,15 @@ async function close(
   note: Note,
 ): Promise<Closing> {
   const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), note);
-  const refuse = (what: string): never => {
-    throw new InputError([{ where: `billing close ${month}`, what }]);
+  const refuse = (what: string, ...persons: string[]): never => {
+    throw new InputError([{ where: `billing close ${month}`, what, persons }]);
   };
   switch (end.kind) {
     case 'closed':
       return end.closing;
     case 'closed before': {
       const { closedAt, closedBy: by } = end.closing;
-      return refuse(`It was closed ${closedAt.toISOString()} by ${by}, and is the same ever since.`);
+      return refuse(`It was closed ${closedAt.toISOString()} by ${by}, and is the same ever since.`, by);
     }
     case 'not next': {
       const { period, timeZone: zone } = end.last;

@@ -159,7 +159,8 @@ async function findEnd(
  */
 export async function refuseOver(context: EngineContext, { run, state }: Run): Promise<KnownEnd | undefined> {
   if (!isOver(state)) return undefined;
-  await noteRefused(context, { action: 'run resumed', run }, nothingLeft(state));
+  const problems = [{ where: `run ${run}`, what: nothingLeft(state) }];
+  await noteRefused(context, { action: 'run resumed', run }, problems);
   return findEnd(context, run, never);
 }
 
