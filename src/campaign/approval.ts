@@ -27,7 +27,7 @@ export const approval = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    'Whether somebody else has to approve a run before anything of it is sent (`volley approve`): always (required), or above a number of recipients or a cost.',
+    'Whether another person has to approve a run before anything of it is sent (`volley approve`): always (required), or above a number of recipients or a cost.',
   );
 
 /** What a campaign says of it. */

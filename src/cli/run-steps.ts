@@ -114,7 +114,7 @@ export async function dispatchAndPrint(
   const waits = await findApproval(context.ledger.pool, run);
   if (waits && waits.approvedAt === null) {
     shell.note(
-      `Run ${run} waits for approval by somebody else than ${waits.plannedBy} (${printable(waits.reason)}): \`volley approve ${run}\`, then \`volley resume ${run}\`.`,
+      `Run ${run} waits for approval by another person than ${waits.plannedBy} (${printable(waits.reason)}): \`volley approve ${run}\`, then \`volley resume ${run}\`.`,
     );
     const summary = await requireSummary(context, run);
     shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));

@@ -18,6 +18,8 @@ import { whoWorks } from './who-works.ts';
 
 /** What a command has of the process it runs in. */
 export type Shell = {
+  /** The user of the operating system, `user@host`. */
+  readonly who: string;
   readonly settings: Settings;
   readonly now: () => Date;
   /** Standard output, for results. */
@@ -51,6 +53,7 @@ export function processShell(): Shell {
   // A command that sends goes on without its standard output; ended at once, it would leave requests in doubt.
   watchStandardOutput(drains);
   return {
+    who: whoWorks(process.env),
     settings: {
       environment: process.env,
       workingFolder: process.cwd(),
@@ -158,7 +161,10 @@ type OpenedContext = {
   readonly close: () => Promise<void>;
 };
 
-async function openContext({ settings, now, note }: Shell, access: SchemaAccess): Promise<OpenedContext> {
+async function openContext(
+  { who, settings, now, note }: Shell,
+  access: SchemaAccess,
+): Promise<OpenedContext> {
   const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'make');
   try {
     const secret = readHashKey(settings.environment, settings.workingFolder);
@@ -178,7 +184,7 @@ async function openContext({ settings, now, note }: Shell, access: SchemaAccess)
     return {
       context: {
         ledger,
-        actor: { who: whoWorks(settings.environment), how: 'cli', token: null },
+        actor: { who, how: 'cli', token: null },
         now,
         monotonic,
         randomBytes,

@@ -3,11 +3,17 @@ import { hostname, userInfo } from 'node:os';
 import type { Settings } from '../engine/settings.ts';
 
 /**
- * Who runs this process, and where: `user@host`. Through sudo the person who called it, for `root`, and the user that the
- * service runs as, may be anybody.
+ * Who runs this process, and where: `user@host`. The name is that of the operating system; the caller of sudo stands in a
+ * variable, which every user but root could have set to any name.
+ *
+ * @param isRoot whether the process is root's
  */
-export function whoWorks(environment: Settings['environment']): string {
-  return `${environment['SUDO_USER'] || userName()}@${hostname()}`;
+export function whoWorks(
+  environment: Settings['environment'],
+  isRoot: boolean = process.geteuid?.() === 0,
+): string {
+  const caller = isRoot ? environment['SUDO_USER'] : undefined;
+  return `${caller || userName()}@${hostname()}`;
 }
 
 /** A number that has no name in a container, where the system knows none. */

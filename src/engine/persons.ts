@@ -1,11 +1,17 @@
+import type { Actor } from '../domain/access.ts';
+
+/** Who did something, and in which way: `user@host` on the command line, the owner of a token over the API. */
+export type Person = Pick<Actor, 'who' | 'how'>;
+
 /**
- * Whether two names mean one person, as far as names can tell: however they are written (case, spaces, forms of Unicode),
- * and `ann`, who owns a token, is `ann@desk`, who works on the command line. Two machines make two people, as one name on
- * both may be two.
+ * Whether two names mean one person, as far as names can tell: however they are written (case, spaces, forms of Unicode).
+ * `ann`, who owns a token, is `ann@desk`, who works on the command line; and two system users of one name are one person
+ * whatever machines they work at, because a container has another name each time.
  */
-export function isSamePerson(one: string, other: string): boolean {
-  const [first, second] = [written(one), written(other)];
-  return first === second || userOf(first) === second || first === userOf(second);
+export function isSamePerson(one: Person, other: Person): boolean {
+  const [first, second] = [written(one.who), written(other.who)];
+  if (first === second || userOf(first) === second || first === userOf(second)) return true;
+  return one.how === 'cli' && other.how === 'cli' && userOf(first) === userOf(second);
 }
 
 function written(name: string): string {

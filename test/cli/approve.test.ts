@@ -3,7 +3,7 @@ import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyHere } from '../support/volley.ts';
+import { type Ended, tester, volleyHere } from '../support/volley.ts';
 import {
   accountsYaml,
   contactsCsv,
@@ -28,8 +28,11 @@ afterEach(async () => {
   await workspace[Symbol.asyncDispose]();
 });
 
-const volley = (...words: string[]): Promise<Ended> =>
+const volley = (...words: string[]): Promise<Ended> => as(tester, ...words);
+
+const as = (who: string, ...words: string[]): Promise<Ended> =>
   volleyHere(words, {
+    who,
     cwd: workspace.folder,
     env: {
       DATABASE_URL: opened.url,
@@ -47,7 +50,7 @@ async function waiting(): Promise<string> {
   const { code, stdout, stderr } = await volley('run', 'campaign.yaml', '--json');
   expect({ code, stderr }).toEqual({
     code: 4,
-    stderr: expect.stringContaining('waits for approval by somebody else'),
+    stderr: expect.stringContaining('waits for approval by another person'),
   });
   return JSON.parse(stdout).run;
 }
@@ -61,13 +64,13 @@ test('nothing of a run is sent before somebody else has approved it, and all of 
   expect(await sent()).toBe(0);
   expect(await volley('approve', run)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('somebody else has to'),
+    stderr: expect.stringContaining('another person has to approve it'),
   });
-  expect(await volley('approve', run, '--by', 'bob')).toMatchObject({ code: 0 });
+  expect(await as('bob@desk', 'approve', run)).toMatchObject({ code: 0 });
   expect(await volley('resume', run)).toMatchObject({ code: 0 });
   expect(await sent()).toBe(4);
-  expect(await volley('approve', run, '--by', 'eve')).toMatchObject({
-    ...{ code: 2, stderr: expect.stringContaining('It was approved by bob already.') },
+  expect(await as('eve@desk', 'approve', run)).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining('It was approved by bob@desk already.') },
   });
 });
 
@@ -99,7 +102,7 @@ test.each([
   await write('required');
   const run = await waiting();
   await workspace.write(file, content);
-  expect(await volley('approve', run, '--by', 'bob')).toMatchObject({
+  expect(await as('bob@desk', 'approve', run)).toMatchObject({
     ...{ code: 2, stderr: expect.stringMatching(`^${file}: It has changed since run ${run} was planned`) },
   });
   expect(await sent()).toBe(0);
@@ -126,7 +129,7 @@ test.each(['sometimes', '{}', '{ aboveRecipients: -1 }'])('approval: %s is refus
 test('a run that needs none cannot be approved', async () => {
   await workspace.write('campaign.yaml', smsCampaignYaml);
   const { stdout } = await volley('run', 'campaign.yaml', '--json');
-  expect(await volley('approve', JSON.parse(stdout).run, '--by', 'bob')).toMatchObject({
+  expect(await as('bob@desk', 'approve', JSON.parse(stdout).run)).toMatchObject({
     ...{ code: 2, stderr: expect.stringContaining('It needs no approval.') },
   });
 });
@@ -134,11 +137,51 @@ test('a run that needs none cannot be approved', async () => {
 test('a run of those who were not reached has to be approved, too', async () => {
   await write('required');
   const run = await waiting();
-  await volley('approve', run, '--by', 'bob');
+  await as('bob@desk', 'approve', run);
   await volley('resume', run);
   await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [run]);
   const again = await volley('run', '--only', 'failed', '--of', run, '--json');
   expect(again).toMatchObject({ code: 4 });
   expect(await sent()).toBe(4);
-  expect(await volley('approve', JSON.parse(again.stdout).run, '--by', 'bob')).toMatchObject({ code: 0 });
+  expect(await as('bob@desk', 'approve', JSON.parse(again.stdout).run)).toMatchObject({ code: 0 });
+});
+
+test.each(['tester@elsewhere', 'Tester@here', 'tester'])(
+  '%s is the system user who planned it',
+  async (who) => {
+    await write('required');
+    expect(await as(who, 'approve', await waiting())).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining(`It was planned by ${tester}, and you are ${who}`) },
+    });
+  },
+);
+
+test('the approver is who the operating system says, not who an option or a variable does', async () => {
+  await write('required');
+  const run = await waiting();
+  expect(await volley('approve', run, '--by', 'bob')).toMatchObject({ code: 2 });
+  expect(await as('ann@desk', 'approve', run)).toMatchObject({ code: 0 });
+  const { rows } = await opened.ledger.pool.query('SELECT approved_by FROM approvals WHERE run_id = $1', [
+    run,
+  ]);
+  expect(rows).toEqual([{ approved_by: 'ann@desk' }]);
+});
+
+test('a run that is paused while it waits is approved and resumed, in whichever order it was asked for', async () => {
+  await write('required');
+  const run = await waiting();
+  expect(await volley('pause', run, '--reason', 'the wrong text')).toMatchObject({ code: 0 });
+  expect(await volley('resume', run)).toMatchObject({
+    ...{ code: 4, stderr: expect.stringContaining('waits for approval') },
+  });
+  expect(await as('bob@desk', 'approve', run)).toMatchObject({
+    ...{ code: 0, stdout: expect.stringContaining(`It is paused; \`volley resume ${run}\` sends it.`) },
+  });
+  const { rows } = await opened.ledger.pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [
+    run,
+  ]);
+  expect(rows).toEqual([{ state: 'paused', state_reason: 'the wrong text' }]);
+  expect(await sent()).toBe(0);
+  expect(await volley('resume', run)).toMatchObject({ code: 0 });
+  expect(await sent()).toBe(4);
 });

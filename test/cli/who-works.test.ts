@@ -5,11 +5,15 @@ import { whoWorks } from '../../src/cli/who-works.ts';
 
 test('who works is the user of the process, at this machine', () => {
   expect(whoWorks({})).toBe(`${userInfo().username}@${hostname()}`);
-  expect(whoWorks({ SUDO_USER: '' })).toBe(whoWorks({}));
+  expect(whoWorks({ SUDO_USER: '', USER: 'ann', LOGNAME: 'ann' }, true)).toBe(whoWorks({}));
 });
 
-test('who works through sudo is the person who called it', () => {
-  expect(whoWorks({ SUDO_USER: 'ann' })).toBe(`ann@${hostname()}`);
+test('who works as root through sudo is the person who called it', () => {
+  expect(whoWorks({ SUDO_USER: 'ann' }, true)).toBe(`ann@${hostname()}`);
+});
+
+test('a user who is not root cannot be another one by setting what sudo sets', () => {
+  expect(whoWorks({ SUDO_USER: 'ann' }, false)).toBe(whoWorks({}));
 });
 
 test.each(['', ' ', 'a\nb', 'a\u0000', 'a\u202eb', 'a\ud800', 'x'.repeat(201)])(

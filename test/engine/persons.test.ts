@@ -1,24 +1,30 @@
 import { expect, test } from 'vitest';
-import { isSamePerson } from '../../src/engine/persons.ts';
+import { isSamePerson, type Person } from '../../src/engine/persons.ts';
+
+const cli = (who: string): Person => ({ who, how: 'cli' });
+const api = (who: string): Person => ({ who, how: 'api' });
 
 test.each([
-  ['ann', 'ann'],
-  ['Ann', 'ann'],
-  [' ann  lee', 'ann lee '],
-  ['ann', 'a\u200bnn'],
-  ['Ａnn', 'ann'],
-  ['ann', 'ann@desk'],
-  ['ANN@Desk', 'ann'],
+  [api('ann'), api('ann')],
+  [api('Ann'), api('ann')],
+  [api(' ann  lee'), api('ann lee ')],
+  [api('ann'), api('a\u200bnn')],
+  [api('Ａnn'), api('ann')],
+  [api('ann'), cli('ann@desk')],
+  [cli('ANN@Desk'), api('ann')],
+  [cli('ann@desk'), cli('Ann@other')],
+  [cli('1000@4f2e'), cli('1000@9c11')],
 ])('%j and %j are one person', (one, other) => {
   expect([isSamePerson(one, other), isSamePerson(other, one)]).toEqual([true, true]);
 });
 
 test.each([
-  ['ann', 'bob'],
-  ['ann@desk', 'bob@desk'],
-  ['ann@desk', 'ann@other'],
-  ['@desk', ''],
-  ['ann', 'schedule ann'],
-])('%j and %j are two', (one, other) => {
+  [api('ann'), api('bob')],
+  [cli('ann@desk'), cli('bob@desk')],
+  [api('ann@one.example'), api('ann@other.example')],
+  [api('ann@one.example'), cli('ann@desk')],
+  [api('@desk'), api('')],
+  [api('ann'), { who: 'schedule ann', how: 'schedule' }],
+] as const)('%j and %j are two', (one, other) => {
   expect([isSamePerson(one, other), isSamePerson(other, one)]).toEqual([false, false]);
 });

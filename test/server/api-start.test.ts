@@ -236,7 +236,10 @@ describe('the two-man rule', () => {
     const run = String(json?.['run']);
     expect(json).toMatchObject({ state: 'planned', reason: expect.stringContaining('waits for approval') });
     const own = await scene.call('POST', `/runs/${run}/approve`);
-    expect([own.status, own.json?.['detail']]).toEqual([409, expect.stringContaining('somebody else')]);
+    expect([own.status, own.json?.['detail']]).toEqual([
+      409,
+      expect.stringContaining('another person has to approve it'),
+    ]);
     const resumed = await scene.call('POST', `/runs/${run}/resume`);
     expect([resumed.status, resumed.json?.['detail']]).toEqual([
       409,

@@ -74,6 +74,9 @@ export function volley(words: readonly string[], surroundings?: Surroundings): P
   return startVolley(words, surroundings).ended;
 }
 
+/** The system user of a command in this process, unless the test says another. */
+export const tester = 'tester@here';
+
 /**
  * The command line in this process, for commands that only look into a ledger, or change little in it: quicker, and all the
  * same but for the process itself. Nothing may be piped in, and nobody stops it.
@@ -85,7 +88,12 @@ export async function volleyHere(
     env = {},
     resultTerminal = false,
     screen = paper,
-  }: Pick<Surroundings, 'cwd' | 'env'> & { readonly resultTerminal?: boolean; readonly screen?: Screen } = {},
+    who = tester,
+  }: Pick<Surroundings, 'cwd' | 'env'> & {
+    readonly resultTerminal?: boolean;
+    readonly screen?: Screen;
+    readonly who?: string;
+  } = {},
 ): Promise<Ended> {
   const { runCommand } = await import('../../src/cli/main.ts');
   const pieces: Buffer[] = [];
@@ -98,6 +106,7 @@ export async function volleyHere(
     },
   });
   const shell: Shell = {
+    who,
     settings: { environment: env, workingFolder: cwd },
     now: () => new Date(),
     result,
@@ -124,6 +133,7 @@ export async function volleyHere(
 
 /** A shell that nothing is done in, to read the definitions of commands. */
 export const silentShell: Shell = {
+  who: tester,
   settings: { environment: {}, workingFolder: '/' },
   now: () => new Date(0),
   result: new Writable({ write: (_piece, _encoding, done) => done() }),

@@ -16,45 +16,45 @@ import { isSamePerson } from '../persons.ts';
 import type { Settings } from '../settings.ts';
 
 /**
- * Approves a run that waits for it: by somebody else than who planned it, and only what the files still say.
+ * Approves a run that waits for it, in the name of the actor: another person than the one who planned it, and only what the
+ * files still say.
  *
  * @throws InputError when it does not wait, the person is the same, or a file has changed since
  */
-export async function approveRun(
-  context: EngineContext,
-  settings: Settings,
-  { run, by }: { readonly run: string; readonly by: string },
-): Promise<Approval> {
-  return audited(context, { action: 'run approved', run, details: { by } }, (note) =>
-    approve(context, settings, { run, by }, note),
-  );
+export async function approveRun(context: EngineContext, settings: Settings, run: string): Promise<Approval> {
+  return audited(context, { action: 'run approved', run }, (note) => approve(context, settings, run, note));
 }
 
 async function approve(
   context: EngineContext,
   settings: Settings,
-  { run, by }: { readonly run: string; readonly by: string },
+  run: string,
   note: Note,
 ): Promise<Approval> {
   const { pool } = context.ledger;
   await requireRun(context, run);
-  const refuse = (what: string): never => {
-    throw new InputError([{ where: `run ${run}`, what }]);
+  const refuse = (what: string, ...persons: string[]): never => {
+    throw new InputError([{ where: `run ${run}`, what, persons }]);
   };
   const approval = (await findApproval(pool, run)) ?? refuse('It needs no approval.');
-  const { approvedBy, plannedBy } = approval;
-  if (approvedBy !== null) refuse(`It was approved by ${approvedBy} already.`);
-  if (isSamePerson(by, plannedBy)) refuse(`It was planned by ${plannedBy}; somebody else has to approve it.`);
+  const { approvedBy, plannedBy, plannedHow } = approval;
+  const { actor } = context;
+  if (approvedBy !== null) refuse(`It was approved by ${approvedBy} already.`, approvedBy);
+  if (isSamePerson(actor, { who: plannedBy, how: plannedHow }))
+    refuse(
+      `It was planned by ${plannedBy}, and you are ${actor.who}; another person has to approve it, as a system user of their own or over the API with a token of their own.`,
+      plannedBy,
+    );
   const problems = await changesSince(context, settings, approval);
   if (problems.length > 0) throw new InputError(problems);
   const now = context.now();
   const given = await inTransaction(pool, async (client) => {
-    const first = await giveApproval(client, run, by, now);
+    const first = await giveApproval(client, run, actor.who, now);
     if (first) await note(client);
     return first;
   });
   if (!given) refuse('It does not wait for approval any more.');
-  return { ...approval, approvedBy: by, approvedAt: now };
+  return { ...approval, approvedBy: actor.who, approvedAt: now };
 }
 
 /** Files that are gone cannot mislead anybody: the run has what they said. */

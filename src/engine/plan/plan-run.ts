@@ -110,8 +110,8 @@ async function planContacts(
   const limits = await limitsOf(context, account);
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
-  const plannedBy = context.actor.who;
-  const asked = { run, plannedBy, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
+  const { who: plannedBy, how: plannedHow } = context.actor;
+  const asked = { run, plannedBy, plannedHow, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
   const told = { campaign: definition.campaign, file: prepared.path };
   const note = noteOf(context, { action: 'run planned', run, details: told });
   const fingerprint = openFingerprint(definition);

@@ -81,7 +81,8 @@ export async function planRerun(
     };
     const recipientColumn = 'Recipient';
     const first = await firstSlices(context, run, account, source.definition);
-    const asked = { run, plannedBy: context.actor.who, campaignFile: null, campaignSha256: null };
+    const { who: plannedBy, how: plannedHow } = context.actor;
+    const asked = { run, plannedBy, plannedHow, campaignFile: null, campaignSha256: null };
     const told = { campaign: source.campaign, of: sourceRun, only: states };
     const note = noteOf(context, { action: 'run planned', run, details: told });
     const gate = openApprovalGate(approval, asked, startingWith(context, run, first.enqueue));

@@ -1,11 +1,13 @@
 import type pg from 'pg';
+import type { AuditWay } from '../../domain/access.ts';
 
 /** What has to be approved, and what it was planned from. */
 export type AskedApproval = {
   readonly run: string;
   readonly reason: string;
-  /** Who may not approve it. */
+  /** Who may not approve it, and in which way that person planned it. */
   readonly plannedBy: string;
+  readonly plannedHow: AuditWay;
   /** Relative to the working folder; null for a run that was made from another. */
   readonly campaignFile: string | null;
   readonly campaignSha256: Buffer | null;
@@ -19,16 +21,17 @@ export type Approval = AskedApproval & {
 /** Has a run wait, in the transaction that makes it. */
 export async function askApproval(
   client: pg.ClientBase,
-  { run, reason, plannedBy, campaignFile, campaignSha256 }: AskedApproval,
+  { run, reason, plannedBy, plannedHow, campaignFile, campaignSha256 }: AskedApproval,
 ): Promise<void> {
   await client.query(
     `
     WITH asked AS (
-      INSERT INTO approvals (run_id, reason, planned_by, campaign_file, campaign_sha256) VALUES ($1, $2, $3, $4, $5)
+      INSERT INTO approvals (run_id, reason, planned_by, planned_how, campaign_file, campaign_sha256)
+      VALUES ($1, $2, $3, $4, $5, $6)
     )
     UPDATE runs SET state_reason = 'waits for approval: ' || $2 WHERE run_id = $1
     `,
-    [run, reason, plannedBy, campaignFile, campaignSha256],
+    [run, reason, plannedBy, plannedHow, campaignFile, campaignSha256],
   );
 }
 
@@ -39,8 +42,8 @@ export async function findApproval(
 ): Promise<Approval | undefined> {
   const { rows } = await client.query<Approval>(
     `
-    SELECT run_id AS run, reason, planned_by AS "plannedBy", campaign_file AS "campaignFile",
-           campaign_sha256 AS "campaignSha256", approved_by AS "approvedBy", approved_at AS "approvedAt"
+    SELECT run_id AS run, reason, planned_by AS "plannedBy", planned_how AS "plannedHow",
+           campaign_file AS "campaignFile", campaign_sha256 AS "campaignSha256", approved_by AS "approvedBy", approved_at AS "approvedAt"
     FROM approvals
     WHERE run_id = $1
     `,
@@ -49,7 +52,11 @@ export async function findApproval(
   return rows[0];
 }
 
-/** @returns whether this approved it, and nobody before, and it is still to be sent */
+/**
+ * A run that an operator has paused meanwhile stays paused, and keeps the reason.
+ *
+ * @returns whether this approved it, and no earlier approval did, and it is still to be sent
+ */
 export async function giveApproval(
   client: pg.ClientBase,
   run: string,
@@ -62,10 +69,12 @@ export async function giveApproval(
       UPDATE approvals a
       SET approved_by = $2, approved_at = $3
       FROM runs r
-      WHERE a.run_id = $1 AND a.approved_at IS NULL AND r.run_id = a.run_id AND r.state = 'planned'
+      WHERE a.run_id = $1 AND a.approved_at IS NULL AND r.run_id = a.run_id AND r.state IN ('planned', 'paused')
       RETURNING a.run_id
     )
-    UPDATE runs SET state_reason = 'approved by ' || $2 WHERE run_id IN (SELECT run_id FROM approved)
+    UPDATE runs
+    SET state_reason = CASE state WHEN 'planned' THEN 'approved by ' || $2 ELSE state_reason END
+    WHERE run_id IN (SELECT run_id FROM approved)
     `,
     [run, by, now],
   );

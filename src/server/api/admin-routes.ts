@@ -46,7 +46,7 @@ function addApprove(server: Routes): void {
       operationId: 'approveRun',
       summary: "Approves a run that waits for it, in the name of the token's owner.",
       description:
-        'The owner has to be somebody else than who planned it, and neither the campaign nor its contact files may have changed since. A scheduled run, and one that was started over the API, begins by itself then.',
+        'The owner has to be another person than the one who planned it, and neither the campaign nor its contact files may have changed since. A scheduled run, and one that was started over the API, begins by itself then.',
       security: approving.security,
       params: runParameters,
       querystring: nothing,
@@ -56,11 +56,9 @@ function addApprove(server: Routes): void {
     handler: async (request) => {
       const call = callOf(request);
       const { run } = await existingRun(call, request.params.run);
-      const by = call.token.owner;
-      const { reason, approvedAt } = await asConflict(
-        approveRun(call.context, call.place.settings, { run, by }),
-      );
-      if (approvedAt === null) throw new Error('what is approved has a time');
+      const approved = await asConflict(approveRun(call.context, call.place.settings, run));
+      const { approvedBy: by, approvedAt, reason } = approved;
+      if (by === null || approvedAt === null) throw new Error('what is approved has a person and a time');
       return { run, by, approvedAt, reason };
     },
   });
