@@ -6,7 +6,7 @@ import type { Encoding } from './encodings.ts';
 import { readHeader } from './header.ts';
 import { countLineEnds, TextLines } from './lines.ts';
 import { describeOtherFile } from './not-csv.ts';
-import { asBefore, isResultFile, rowsAsBefore } from './result-file.ts';
+import { asBefore, beginsResultFile, isResultFile, rowsAsBefore } from './result-file.ts';
 import { type Row, RowReader } from './rows.ts';
 
 export { type Delimiter, delimiters } from './csv.ts';
@@ -30,6 +30,7 @@ export type ContactFile = {
   readonly format: () => {
     readonly encoding: Encoding;
     readonly delimiter: Delimiter;
+    readonly skipLines: number;
     readonly gzip: boolean;
   };
   /**
@@ -48,13 +49,14 @@ export type ContactFile = {
  * with gzip. In a result file that is read again, texts are as they were before it made them inert.
  *
  * @param name the file's name as errors show it
+ * @param campaignOptions how the campaign says that its list is written; a result file is written as Volley does, whatever they say
  * @throws InputError when the file cannot be read, or its header is missing, cannot be read, or has an empty or repeated
  *   name
  */
 export async function openContactFile(
   bytes: AsyncIterable<Buffer>,
   name: string,
-  options: ReadingOptions = {},
+  campaignOptions: ReadingOptions = {},
 ): Promise<ContactFile> {
   const stored = inPieces(bytes);
   const first = await stored.next();
@@ -65,7 +67,9 @@ export async function openContactFile(
     await unpacked.return();
     await stored.return();
   };
-  const pieces = refusingOthers(unpacked, name);
+  const beginning = await unpacked.next();
+  const options = beginning.done || !beginsResultFile(beginning.value) ? campaignOptions : {};
+  const pieces = refusingOthers(startingWith(beginning, unpacked), name);
 
   const decoder = openDecoder(options.encoding);
   const lines = new TextLines();
@@ -89,7 +93,7 @@ export async function openContactFile(
     return {
       name,
       header,
-      format: () => ({ encoding: decoder.encoding(), delimiter, gzip }),
+      format: () => ({ encoding: decoder.encoding(), delimiter, skipLines: options.skipLines ?? 0, gzip }),
       batches: closing(batches, close),
       lines: () => lines.line - 1,
     };

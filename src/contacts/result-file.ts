@@ -12,6 +12,16 @@ export function isResultFile(header: readonly string[]): boolean {
   return resultFileColumns.every((column) => optional.includes(column) || header.includes(column));
 }
 
+/** Whether the first bytes of a file hold the header of a result file, in whatever encoding a spreadsheet saved it again. */
+export function beginsResultFile(piece: Uint8Array): boolean {
+  // A column of the contact file may have line breaks in its name, so the header may be more than a line.
+  const text = Buffer.from(piece.subarray(0, maxHeader)).toString('latin1').replaceAll('\0', '');
+  return resultFileColumns.every((column) => optional.includes(column) || text.includes(column));
+}
+
+/** Bytes in which the header of a result file is looked for. */
+const maxHeader = 65_536;
+
 /** A text as it was before it was made inert for spreadsheet programs (`report/inert.ts`). */
 export function asBefore(text: string): string {
   return text.startsWith("'") && activeText.test(text) ? text.slice(1) : text;

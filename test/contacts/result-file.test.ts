@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openContactFile } from '../../src/contacts/read.ts';
+import { openContactFile, type ReadingOptions } from '../../src/contacts/read.ts';
 import { contactSheet, reportedStates } from '../../src/report/contact-sheet.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
@@ -17,8 +17,8 @@ async function resultFile(rows: readonly (readonly string[])[]): Promise<Buffer>
   return written(contactSheet('r', report, new Set(reportedStates), new Date()), 'csv');
 }
 
-async function readAgain(csv: string | Buffer) {
-  const { header, batches } = await openContactFile(bytesOf(csv), 'result.csv');
+async function readAgain(csv: string | Buffer, options: ReadingOptions = {}) {
+  const { header, batches } = await openContactFile(bytesOf(csv), 'result.csv', options);
   const rows = await collectBatches(batches);
   return {
     header,
@@ -44,6 +44,14 @@ test('what spreadsheet programs would compute is inert in the result file', asyn
   const csv = (await resultFile([['=1+1', '@SUM(A1)', '+64211234567', '-1.50']])).toString();
   expect(csv).toMatch(/^name,'=total,''\+1,'-,Volley Run,Volley Line,/);
   expect(csv).toContain("\n'=1+1,'@SUM(A1),+64211234567,-1.50,r,2,filtered,");
+});
+
+test('a result file is read as Volley or a spreadsheet wrote it, however the campaign says that its own list is written', async () => {
+  const rows = [['Zo\u00eb', 'a', 'b', 'c']];
+  const csv = (await resultFile(rows)).toString();
+  const ofCampaign = { encoding: 'windows-1252', delimiter: '|', skipLines: 2 } as const;
+  const savedAgain = Buffer.from(`\ufeff${csv.replaceAll(',', '\t')}`, 'utf16le');
+  for (const file of [csv, savedAgain]) expect(await readAgain(file, ofCampaign)).toMatchObject({ rows });
 });
 
 test('an apostrophe in a contact file of somebody else is theirs', async () => {

@@ -145,8 +145,7 @@ async function planContacts(
         identity: composition.identity,
         frequencyCap: frequencyCapOf(definition, now),
         contactFiles: contactFiles.map(({ name, format }, file) => {
-          const { encoding, delimiter } = format();
-          const { skipLines } = definition.contacts;
+          const { encoding, delimiter, skipLines } = format();
           const sha256 = kept.digestOf(file);
           return { name, linesBefore: linesBefore(file), encoding, delimiter, skipLines, sha256 };
         }),

@@ -1,0 +1,82 @@
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { readJournal } from '../support/journal.ts';
+import { openTestLedger } from '../support/ledger.ts';
+import { ordinaryList } from '../support/ordinary-list.ts';
+import { volleyHere } from '../support/volley.ts';
+import { accountsYaml, makeWorkspace } from '../support/workspace.ts';
+
+const campaign = (more = '') => `
+campaign: outage
+account: sandbox
+channel: sms
+contacts:
+  file: contacts.csv
+  country: AU${more}
+message:
+  Message: "Hi [[First Name]], power is off tonight."
+  SubAccount: "[[Branch]]"
+`;
+
+test('every person of an ordinary list with 75 mistakes is sent to once: run, run again, mended and run', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const list = ordinaryList();
+  const workspace = cleanUp.use(
+    await makeWorkspace({
+      'accounts.yaml': accountsYaml,
+      'campaign.yaml': campaign(),
+      'contacts.csv': list.csv,
+    }),
+  );
+  const journal = `${workspace.folder}/journal.jsonl`;
+  const sandbox = cleanUp.adopt(await startSandbox({ journal }), (it) => it.close());
+  const env = {
+    DATABASE_URL: opened.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: sandbox.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+  const call = (...words: string[]) => volleyHere(words, { cwd: workspace.folder, env });
+  const sentTo = async () => (await readJournal(journal)).flatMap(({ recipients }) => recipients).toSorted();
+
+  const titled = await call('plan', 'campaign.yaml');
+  expect(titled).toMatchObject({ code: 2, stderr: expect.stringContaining('skipLines') });
+  await workspace.write('campaign.yaml', campaign('\n  skipLines: 1'));
+
+  const { code, stdout, stderr } = await call('run', 'campaign.yaml', '--json');
+  expect(code, stderr).toBe(0);
+  const { run, contacts, recipients } = JSON.parse(stdout);
+  expect(contacts).toEqual({ read: 2_539, suppressed: 0, ...list.counts });
+  expect(recipients).toMatchObject({ total: list.reached.size, accepted: list.reached.size });
+  expect(await sentTo()).toEqual([...list.reached.keys()].toSorted());
+
+  expect(await call('run', 'campaign.yaml')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(run),
+  });
+
+  const exported = (await call('report', 'contacts', run, '--rejected')).stdout;
+  const [header = [], ...leftOut]: string[][] = parse(exported);
+  expect(leftOut.map(([mobile]) => mobile?.replace(/^'=/, '='))).toEqual(
+    list.mends.map(({ wrong }) => wrong),
+  );
+  const mended = leftOut.map(([, ...others], index) => [list.mends[index]?.mended ?? '', ...others]);
+  await workspace.write('mended.csv', stringify([header, ...mended]));
+  const again = await call('run', 'campaign.yaml', '--contacts', 'mended.csv', '--json');
+  expect(again.code, again.stderr).toBe(0);
+  const everybody = [...list.reached.keys(), ...list.mends.map(({ number }) => number)].toSorted();
+  expect(await sentTo()).toEqual(everybody);
+
+  const billing = await call('report', 'billing', '--by', 'SubAccount', '--json');
+  const expected = Map.groupBy(everybody, (number) => `B${(Number(number.slice(-6)) - 100_000) % 7}`);
+  const billed = JSON.parse(billing.stdout).rows.map((row: Record<string, unknown>) => [
+    row['SubAccount'],
+    row['recipients'],
+  ]);
+  expect(Object.fromEntries(billed)).toEqual(
+    Object.fromEntries([...expected].map(([branch, numbers]) => [branch, numbers.length])),
+  );
+}, 60_000);
