@@ -35,7 +35,7 @@ export type Composition = {
   /** In which time zones a contact is; where the campaign has no window, nobody asks. */
   readonly readZones: ReadZones | undefined;
   readonly derived: DerivedColumns;
-  /** Where each destination field comes from, `Recipient` first. */
+  /** Where each destination field comes from, `Recipient` first; without guesses that the message does not use. */
   readonly mapping: readonly FieldSource[];
   /** Columns whose values go into the message or the destination; derived ones and what they are made of too. */
   readonly usedColumns: readonly string[];
@@ -71,10 +71,12 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   const mapping = mapColumns(campaign, target, header);
   const { columns: mapped, derived } = mapping;
   const problems = [...mapping.problems, ...rowProblems(campaign, header)];
+  const named = new Set<string>();
   const read: ReadTemplate = (path, source, servicePlaceholders) => {
     const resolve = (name: string): Resolution => {
       // The service's placeholders come first: a column named STOP must not take the place of the opt-out link.
       const services = servicePlaceholders && isServicePlaceholder(campaign.value.channel, name);
+      if (!services) named.add(name);
       return services ? { kind: 'service' } : resolveColumn(name, mapped, header);
     };
     const parsed = parseTemplate(source, resolve);
@@ -111,7 +113,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   const fields = parsedFields.map((field) =>
     merge.kind === 'service' && field === serviceText ? { ...field, template: merge.template } : field,
   );
-  const slots = destinationSlots(mapped, merge);
+  const slots = destinationSlots(mapping.written, merge);
   const { Recipient: recipientColumn = '' } = mapped;
   const countryColumn = campaign.value.channel === 'email' ? undefined : contacts.countryColumn;
   const usedColumns = [
@@ -145,7 +147,13 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
     filter: rowFilter(contacts.where),
     readZones: zoneReader(campaign.value, recipientColumn),
     derived,
-    mapping: mapping.sources,
+    mapping: mapping.sources.filter(
+      ({ field, kind }) =>
+        kind !== 'guessed' ||
+        field === 'Recipient' ||
+        named.has(field) ||
+        slots.some((slot) => slot.field === field),
+    ),
     usedColumns,
     fileColumns: [...new Set([...rowColumns, ...usedColumns.filter((column) => !derived.has(column))])],
     contentFields: contentFields(target.interface, campaign.value),
@@ -217,7 +225,10 @@ function readTemplates(fields: readonly ComposedField[]): Template {
     .flatMap(({ template }) => template);
 }
 
-/** The campaign's own mapping, overlaid with the fields that carry values to be merged. */
+/**
+ * What the campaign says is sent, overlaid with the fields that carry values to be merged. A guess that the service does not
+ * merge is no reason to send a name to it.
+ */
 function destinationSlots(mapped: MessageFields, merge: MergePlan): Slot[] {
   const merged = merge.kind === 'service' ? merge.slots : [];
   return destinationFields.flatMap((field: DestinationField): Slot[] => {

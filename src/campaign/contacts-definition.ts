@@ -48,7 +48,7 @@ const columns = z
   } satisfies Record<DestinationField, z.ZodType>)
   .optional()
   .describe(
-    "Destination fields of the interface, and the contact file's column that fills each. Guessed from the names of the columns where nothing is said (`plan` shows how); where something is, only a missing Recipient is.",
+    "Destination fields of the interface, and the contact file's column that fills each. Guessed from the names of the columns where nothing is said (`plan` shows how), and sent only where the message uses the guess; where something is said, all of that is sent, and only a missing Recipient is guessed.",
   );
 
 const condition = z

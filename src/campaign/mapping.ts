@@ -23,6 +23,8 @@ import type { CampaignTarget } from './target.ts';
 export type Mapping = {
   /** The column of each mapped field, `Recipient` included. */
   readonly columns: MessageFields;
+  /** Of those, the ones that the campaign itself maps. */
+  readonly written: MessageFields;
   /** What the derived columns are made of. */
   readonly derived: DerivedColumns;
   readonly sources: readonly FieldSource[];
@@ -41,8 +43,8 @@ export type FieldSource = {
 };
 
 /**
- * Without `contacts.columns` all fields are guessed; with it, what it says holds and only a missing `Recipient` is:
- * a campaign that says what is sent must not send more than that.
+ * Without `contacts.columns` all fields are guessed, and those are sent that the message uses; with it, what it says holds
+ * and only a missing `Recipient` is guessed: a campaign that says what is sent must not send more than that.
  */
 export function mapColumns(campaign: Campaign, target: CampaignTarget, header: readonly string[]): Mapping {
   const { columns: written } = campaign.value.contacts;
@@ -61,6 +63,12 @@ export function mapColumns(campaign: Campaign, target: CampaignTarget, header: r
   }
   return {
     columns,
+    written: Object.fromEntries(
+      fields.flatMap(({ source }) => {
+        const column = source && source.kind !== 'guessed' ? columns[source.field] : undefined;
+        return source && column !== undefined ? [[source.field, column]] : [];
+      }),
+    ),
     derived,
     sources: fields.flatMap(({ source }) => source ?? []),
     problems: fields.flatMap(({ problems }) => problems),

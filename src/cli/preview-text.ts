@@ -23,6 +23,7 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
     ...(preview.origins ? originLines(preview.origins) : []),
     ...preview.files.map((file) => `  file        ${fileText(file)}`),
     `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,
+    `  fields      of each recipient: ${preview.leaving.recipient.join(', ')}; of each request: ${preview.leaving.request.join(', ')}`,
     `  requests    ${preview.requests}, with ${preview.envelopes} different contents or billing codes`,
     `  merging     ${mergeText(preview.merge)}`,
   ];

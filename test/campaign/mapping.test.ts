@@ -41,14 +41,29 @@ const problems = (asked: Asked) => problemsOf(() => mapped(asked));
 const guessed = (field: string, source: string) => ({ field, kind: 'guessed', source });
 
 describe('without "columns"', () => {
+  const all = '[[First Name]] [[Last Name]], [[Company]]';
+
   test('all fields are guessed from the header, by the channel', () => {
     const others = [
       guessed('First Name', 'first_name'),
       guessed('Last Name', 'last_name'),
       guessed('Company', 'company'),
     ];
-    expect(mapped({}).mapping).toEqual([guessed('Recipient', 'mobile'), ...others]);
-    expect(mapped({ channel: 'email' }).mapping).toEqual([guessed('Recipient', 'email'), ...others]);
+    expect(mapped({ message: { Message: all } }).mapping).toEqual([
+      guessed('Recipient', 'mobile'),
+      ...others,
+    ]);
+    const email = { channel: 'email', message: { MessagePlain: all } } as const;
+    expect(mapped(email).mapping).toEqual([guessed('Recipient', 'email'), ...others]);
+  });
+
+  test('a guess that the message does not use is not sent, and one that only Volley merges neither', () => {
+    const used = mapped({ message: { Message: 'Hi [[first_name]]' } });
+    expect(used.mapping).toEqual([guessed('Recipient', 'mobile'), guessed('First Name', 'first_name')]);
+    expect(used.slots.map(({ field }) => field)).toEqual(['First Name']);
+    expect(mapped({}).slots).toEqual([]);
+    const rendered = mapped({ channel: 'email', message: { MessagePlain: all } });
+    expect([rendered.slots, rendered.mapping.length]).toEqual([[], 4]);
   });
 
   test('guesses are used as what is written is: in placeholders, and in the destination', () => {
@@ -60,7 +75,11 @@ describe('without "columns"', () => {
   });
 
   test('only fields of the interface are guessed', () => {
-    expect(mapped({ target: earlier }).mapping.map(({ field }) => field)).toEqual(['Recipient', 'Company']);
+    const message = { Message: '[[first_name]] [[Company]]' };
+    expect(mapped({ target: earlier, message }).mapping.map(({ field }) => field)).toEqual([
+      'Recipient',
+      'Company',
+    ]);
   });
 
   test('a field with two likely columns is left open', () => {

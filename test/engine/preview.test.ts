@@ -235,7 +235,7 @@ message: { Message: Hello }
   };
 
   test('is guessed, and shown as guessed', async () => {
-    const shown = await previewOf(source);
+    const shown = await previewOf(source.replace('Hello', '"Hi [[First Name]]"'));
     expect(shown.mapping).toEqual([
       { field: 'Recipient', kind: 'guessed', source: 'Mobile' },
       { field: 'First Name', kind: 'guessed', source: 'first_name' },
@@ -243,6 +243,28 @@ message: { Message: Hello }
     expect(previewText(shown)).toContain(
       '\n  mapping     Recipient from Mobile (guessed), First Name from first_name (guessed)\n',
     );
+  });
+
+  test('is not sent where the message does not use it; the plan shows exactly the fields that leave', async () => {
+    const fieldsOf = async (campaign: string): Promise<string> =>
+      /\n {2}fields {6}(.*)\n/.exec(previewText(await previewOf(campaign)))?.[1] ?? '';
+    const shown = await previewOf(source);
+    expect(shown.mapping).toEqual([{ field: 'Recipient', kind: 'guessed', source: 'Mobile' }]);
+    expect(shown.messages.map(({ destination }) => destination)).toEqual([
+      { Recipient: '+61412000001' },
+      { Recipient: '+61412000002' },
+    ]);
+    expect(await fieldsOf(source)).toBe('of each recipient: Recipient; of each request: MessageID, Message');
+    const more = source
+      .replace('Hello', '"Hi [[first_name]]", SubAccount: "[[code]]"')
+      .concat('window: { timeZone: UTC, from: "09:00", to: "09:10", hold: service }\n');
+    const noon = { ...opened.context, now: () => new Date('2026-11-20T12:00:00Z') };
+    await workspace.write('campaign.yaml', more);
+    const held = await previewCampaign(await prepareCampaign('campaign.yaml', settings()), noon);
+    expect(held.leaving).toEqual({
+      recipient: ['Recipient', 'First Name'],
+      request: ['MessageID', 'SendTime', 'TimeZone', 'SubAccount', 'Message'],
+    });
   });
 
   test('is shown beside what is not', async () => {

@@ -12,6 +12,7 @@ import type { EngineContext } from '../context.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { openFirstContacts } from './first-contacts.ts';
 import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
+import { type LeavingFields, watchLeavingFields } from './leaving-fields.ts';
 import { readLeftOut } from './left-out.ts';
 import { countLinesBefore, placeReader } from './lines-before.ts';
 import type { Origins } from './origins.ts';
@@ -38,6 +39,7 @@ export type Preview = {
   /** Rows that `contacts.where` leaves out; they are not among those read. Null where the campaign is for all. */
   readonly filtered: number | null;
   readonly mapping: readonly FieldSource[];
+  readonly leaving: LeavingFields;
   readonly recipients: number;
   /** A warning for people of duplicates that are left out and would be sent something else; null where there are none. */
   readonly differing: string | null;
@@ -113,6 +115,7 @@ export async function previewCampaign(
   const removedMarks = channel === 'email' ? undefined : countRemovedMarks();
   const turnedTexts = countTurnedTexts();
   const planWindow = windowPlanner(campaign.value.window, account.interface, now);
+  const leaving = watchLeavingFields(composition.target, channel);
   const readSms = channel === 'sms' ? openSmsReader() : undefined;
   const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
   const rejected: RejectedContact[] = [];
@@ -157,6 +160,7 @@ export async function previewCampaign(
     const destination: Destination = { Recipient: address, ...contact.destination };
     const sms = readSms?.(envelope, destination);
     planned.add({ ...contact, line: lineOfAll, compared }, sms?.parts ?? null);
+    leaving.add(envelope, contact.destination);
     pastTimes.add(envelope, () => placeOf(lineOfAll));
     removedMarks?.add(contact.originalAddress, () => placeOf(lineOfAll));
     turnedTexts.add(envelope, contact.destination, () => placeOf(lineOfAll));
@@ -184,13 +188,11 @@ export async function previewCampaign(
   checkRecipients(campaign, found(), { ...counts, reached, repeated, recipients }, placeOf);
   const cost = estimateCost(totals, channel, tariffs.rates(), now);
   checkBudget(campaign, cost);
-  const forecast = forecastRun(
-    campaign.value,
-    account,
-    { limits: await limitsOf(context, account), from: now },
-    planned.portions(dispatch.chunkSize),
-    placeOf,
-  );
+  const portions = planned.portions(dispatch.chunkSize);
+  for (const { zones } of portions)
+    leaving.addFields(Object.keys((zones.length > 0 && planWindow?.(zones).handover?.fields) || {}));
+  const rates = { limits: await limitsOf(context, account), from: now };
+  const forecast = forecastRun(campaign.value, account, rates, portions, placeOf);
   checkDeadline(campaign, forecast);
   return {
     campaign: definition.campaign,
@@ -200,6 +202,7 @@ export async function previewCampaign(
     contacts: counts,
     filtered: composition.filter ? found().filtered : null,
     mapping: composition.mapping,
+    leaving: leaving.found(),
     recipients,
     differing: differingText(repeated, placeOf) ?? null,
     requests: sizes.reduce((sum, size) => sum + Math.ceil(size / dispatch.chunkSize), 0),

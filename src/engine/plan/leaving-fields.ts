@@ -1,0 +1,57 @@
+import type { CampaignTarget } from '../../campaign/target.ts';
+import {
+  type Channel,
+  type DestinationField,
+  destinationFields,
+  type Envelope,
+} from '../../domain/message.ts';
+import { messageFields } from '../../wire/fields.ts';
+
+/** The fields of the interface that leave with a plan's requests, by their names in it. */
+export type LeavingFields = {
+  /** Of each recipient, `Recipient` first. A field that is empty for a recipient is not sent of that one. */
+  readonly recipient: readonly DestinationField[];
+  /** Of each request. */
+  readonly request: readonly string[];
+};
+
+export type LeavingFieldsWatch = {
+  readonly add: (envelope: Envelope, destination: Readonly<Record<string, string>>) => void;
+  /** Fields that a sending window adds. */
+  readonly addFields: (names: readonly string[]) => void;
+  readonly found: () => LeavingFields;
+};
+
+/** Collects what really leaves, contact by contact. */
+export function watchLeavingFields(
+  { interface: name }: CampaignTarget,
+  channel: Channel,
+): LeavingFieldsWatch {
+  const ofRecipients = new Set<string>(['Recipient']);
+  const ofRequests = new Set<string>();
+  const known = new WeakSet<Envelope>();
+  return {
+    add(envelope, destination) {
+      for (const field in destination) ofRecipients.add(field);
+      if (known.has(envelope)) return;
+      known.add(envelope);
+      const { fields, audio, keypads, files } = envelope;
+      for (const field of [...Object.keys(fields), ...Object.keys(audio)]) ofRequests.add(field);
+      if (keypads.length > 0) ofRequests.add('Keypads');
+      if (files.length > 0) ofRequests.add('Files');
+    },
+    addFields(names) {
+      for (const field of names) ofRequests.add(field);
+    },
+    found: () => ({
+      recipient: destinationFields.filter((field) => ofRecipients.has(field)),
+      request: [
+        'MessageID',
+        ...messageFields(name, channel).flatMap((field) =>
+          ofRequests.has(field.name) ? [field.wireName] : [],
+        ),
+        ...['Keypads', 'Files'].filter((field) => ofRequests.has(field)),
+      ],
+    }),
+  };
+}
