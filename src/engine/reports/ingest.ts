@@ -68,7 +68,7 @@ export async function applyInbox(
 }
 
 /** No receiver tries a batch for so long (milliseconds). */
-const batchesKept = 3_600_000;
+const batchesKept = 600_000;
 
 /** Forgets what is kept to store each call once, and is of no use any more. */
 export async function tidyInbox({ ledger, now }: EngineContext): Promise<void> {

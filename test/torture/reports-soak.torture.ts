@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { Pool } from 'undici';
+import { expect, test } from 'vitest';
+import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
+import { slopeOf } from '../support/least-squares.ts';
+import { aContact, aRun, planContacts } from '../support/ledger.ts';
+import { scrape } from '../support/metrics.ts';
+import { startOwnPostgres } from '../support/own-postgres.ts';
+import { startVolley, volley } from '../support/volley.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+
+/** The applier, booking and purge under a steady load: what they hold and leave behind stays level. */
+
+const minutes = Number(process.env['VOLLEY_TORTURE_MINUTES'] ?? 30);
+/** Until pools, the heap and the tables have the size that they keep (minutes). */
+const warmUp = Math.min(12, minutes / 3);
+const recipients = 6_000;
+const token = 'a-token-of-at-least-22-characters';
+const accounts = `accounts:
+  main: { interface: rest-2.02, baseUrl: "http://127.0.0.1:9", authToken: "\${TOKEN}", webhookToken: "\${TOKEN}" }
+`;
+
+type Report = { readonly MessageID: string; readonly Destination: string };
+type Minute = {
+  readonly minute: number;
+  readonly rss: number;
+  readonly heap: number;
+  readonly files: number;
+  readonly lag: number;
+  readonly unbooked: number;
+  readonly applied: number;
+  /** Kibibytes of tables whose rows come and go. */
+  readonly passing: Readonly<Record<string, number>>;
+  /** Bytes for each row of tables that only grow. */
+  readonly growing: Readonly<Record<string, number>>;
+};
+
+test(`reports for ${minutes} minutes: memory, files and tables stay level, and billing is booked`, async () => {
+  await using postgres = await startOwnPostgres();
+  const url = await postgres.createDatabase();
+  const ledger = await openLedger({ connectionString: url }, 'own Postgres');
+  await using workspace = await makeWorkspace({ 'accounts.yaml': accounts });
+  const env = { DATABASE_URL: url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: token, VOLLEY_HOME: 'home' };
+  const surroundings = { cwd: workspace.folder, env };
+  const words = ['serve', '--no-api', '--no-worker', '--no-schedules', '--port', '0'];
+  const serve = startVolley(words, surroundings);
+  await serve.says('/webhook/main/');
+  const base = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.heard())?.[1] ?? '';
+  const caller = new Pool(base, { connections: 8 });
+
+  const samples: Minute[] = [];
+  const runs: string[] = [];
+  const sent = { answered: 0 };
+  let purged = 0;
+  const begun = Date.now();
+  for (let minute = 0; minute < minutes; minute++) {
+    const { run, reports } = await acceptedRun(ledger);
+    runs.push(run);
+    await sendOver(caller, callsOf(reports), begun + (minute + 1) * 60_000, sent);
+    const old = runs.at(-4);
+    if (old !== undefined) {
+      await ledger.pool.query(`UPDATE runs SET finished_at = now() - interval '400 days' WHERE run_id = $1`, [
+        old,
+      ]);
+      const { code, stdout, stderr } = await volley(
+        ['purge', '--older-than', '300d', '--yes', '--json'],
+        surroundings,
+      );
+      expect(code, stderr).toBe(0);
+      purged += JSON.parse(stdout).runs;
+    }
+    samples.push(await sample(ledger.pool, base, (Date.now() - begun) / 60_000));
+    console.log(JSON.stringify(samples.at(-1)));
+  }
+  while ((await ledger.pool.query('SELECT FROM inbox_queue')).rowCount !== 0) await sleep(100);
+  serve.process.kill('SIGTERM');
+  const { code, stderr } = await serve.ended;
+  await caller.close();
+  expect(code, stderr.slice(-2_000)).toBe(0);
+
+  const { rows } = await ledger.pool.query(
+    'SELECT state, count(*)::integer AS reports FROM reports GROUP BY state',
+  );
+  await ledger.close();
+  const kept = rows.reduce((sum, { reports }) => sum + reports, 0);
+  const warm = samples.filter(({ minute }) => minute >= warmUp);
+  const slope = (of: (sample: Minute) => number): number =>
+    slopeOf(warm.map((one) => ({ x: one.minute, y: of(one) })));
+  console.log({
+    ...{ minutes, sent: sent.answered, kept, purged, states: rows },
+    'heap, MiB a minute': slope(({ heap }) => heap),
+    'RSS, MiB a minute': slope(({ rss }) => rss),
+    'files, a minute': slope(({ files }) => files),
+  });
+  expect(kept).toBe(sent.answered);
+  expect(purged).toBe(Math.max(0, minutes - 3));
+  expect(slope(({ rss }) => rss)).toBeLessThan(1);
+  expect(Math.abs(slope(({ files }) => files))).toBeLessThan(1);
+  for (const { lag, unbooked } of samples) {
+    expect(lag).toBeLessThan(30);
+    // What comes in half a minute.
+    expect(unbooked).toBeLessThan(recipients);
+  }
+  const middle = Math.ceil(warm.length / 2);
+  for (const table of Object.keys(samples[0]?.passing ?? {})) {
+    const most = (some: readonly Minute[]): number =>
+      Math.max(...some.map(({ passing }) => passing[table] ?? 0));
+    expect(most(warm.slice(middle)), table).toBeLessThanOrEqual(1.5 * most(warm.slice(0, middle)) + 1_024);
+  }
+  for (const table of Object.keys(samples[0]?.growing ?? {})) {
+    expect(warm.at(-1)?.growing[table], table).toBeLessThan(1.3 * (warm[0]?.growing[table] ?? 0));
+  }
+});
+
+/** A run whose requests the service has all accepted. */
+async function acceptedRun(ledger: Ledger): Promise<{ run: string; reports: Report[] }> {
+  const contacts = Array.from({ length: recipients }, (_, place) =>
+    aContact(place + 2, { address: `+614${String(place).padStart(8, '0')}` }),
+  );
+  const run = await planContacts(ledger, aRun({ account: 'main', chunkSize: 200 }), contacts);
+  await ledger.pool.query(
+    `
+    WITH tried AS (
+      INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
+      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'accepted' FROM requests WHERE run_id = $1
+    ), over AS (
+      UPDATE runs SET state = 'completed', finished_at = now() WHERE run_id = $1
+    )
+    UPDATE requests SET state = 'accepted', attempts = 1, updated_at = now() WHERE run_id = $1
+    `,
+    [run],
+  );
+  const { rows } = await ledger.pool.query<Report>(
+    `SELECT message_id AS "MessageID", unnest(addresses) AS "Destination"
+     FROM requests JOIN chunks USING (run_id, request) WHERE run_id = $1`,
+    [run],
+  );
+  return { run, reports: rows };
+}
+
+/** Each recipient once, a fifth twice, a twentieth with two outcomes, and some that make no sense. */
+function callsOf(reports: readonly Report[]): string[] {
+  return reports.flatMap((report, place) => {
+    const delivered = { ...report, Type: 'SMS', Status: 'Success', Result: 'delivered', Price: '0.08' };
+    const undelivered = { ...report, Type: 'SMS', Status: 'Failed', Result: 'Bad Number' };
+    return [
+      JSON.stringify({ ...delivered, Detail: 'SMSParts:1' }),
+      ...(place % 5 === 0 ? [JSON.stringify(delivered)] : []),
+      ...(place % 20 === 0 ? [JSON.stringify(undelivered)] : []),
+      ...(place % 100 === 0 ? ['senseless'] : []),
+    ];
+  });
+}
+
+/** Sends them evenly until that time (epoch milliseconds). */
+async function sendOver(
+  caller: Pool,
+  bodies: readonly string[],
+  until: number,
+  sent: { answered: number },
+): Promise<void> {
+  const begun = Date.now();
+  let next = 0;
+  while (next < bodies.length) {
+    const due = Math.ceil((bodies.length * (Date.now() - begun)) / Math.max(1, until - begun));
+    await Promise.all(
+      bodies.slice(next, due).map(async (body) => {
+        const answer = await caller.request({ method: 'POST', path: `/webhook/main/${token}`, body });
+        await answer.body.dump();
+        expect(answer.statusCode).toBe(200);
+        sent.answered++;
+      }),
+    );
+    next = Math.max(next, Math.min(due, bodies.length));
+    await sleep(50);
+  }
+}
+
+async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minute> {
+  const figures = await scrape(base);
+  const figure = (name: string): number => figures.get(name) ?? 0;
+  const sizes = async (tables: readonly string[], each: string): Promise<Record<string, number>> => {
+    const { rows } = await pool.query<{ name: string; size: number }>(
+      `SELECT relname AS name, round(${each})::float8 AS size FROM pg_stat_user_tables WHERE relname = ANY ($1)`,
+      [tables],
+    );
+    return Object.fromEntries(rows.map(({ name, size }) => [name, size]));
+  };
+  const passing = ['inbox', 'inbox_queue', 'inbox_batches', 'billing_changes', 'billing_openings', 'runs'];
+  const { rows } = await pool.query<{ changes: number }>(
+    'SELECT count(*)::float8 AS changes FROM billing_changes',
+  );
+  return {
+    minute: Math.round(10 * minute) / 10,
+    rss: Math.round(figure('process_resident_memory_bytes') / 1024 ** 2),
+    heap: Math.round(figure('nodejs_heap_size_used_bytes') / 1024 ** 2),
+    files: figure('process_open_fds'),
+    lag: figure('volley_inbox_lag_seconds'),
+    unbooked: rows[0]?.changes ?? 0,
+    applied: figure('volley_reports_applied_total'),
+    passing: await sizes(passing, 'pg_total_relation_size(relid) / 1024'),
+    growing: await sizes(
+      ['reports', 'recipient_outcomes'],
+      'pg_total_relation_size(relid) / greatest(1, n_live_tup)::numeric',
+    ),
+  };
+}
