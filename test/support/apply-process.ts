@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { applyInbox } from '../../src/engine/reports/ingest.ts';
+import { openLedger } from '../../src/ledger/connection.ts';
+import { contextOf } from './ledger.ts';
+
+/** Appliers in a process of their own that is to be killed. */
+const [url = '', appliers = '1'] = process.argv.slice(2);
+const context = contextOf(await openLedger({ connectionString: url }, 'test database'));
+console.log('applying');
+await Promise.all(
+  Array.from({ length: Number(appliers) }, async () => {
+    for (;;) {
+      // What a killed one held is let go a moment later.
+      await applyInbox(context);
+      await sleep(20);
+    }
+  }),
+);

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { bookPending } from '../../src/ledger/billing/fold.ts';
+import type { Ledger } from '../../src/ledger/connection.ts';
+import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { chance } from '../../src/sandbox/chance.ts';
+import { aContact, aRun, planContacts } from './ledger.ts';
+
+/** Reports of which the first that arrived decides, whatever becomes of those that apply them. */
+
+type Said = {
+  readonly MessageID: string;
+  readonly Destination: string;
+  readonly Status: 'Success' | 'Failed';
+  readonly Price?: string;
+};
+
+const account = 'main';
+const addressOf = (place: number): string => `+614${String(place).padStart(8, '0')}`;
+
+/** A run whose requests are accepted; gives what its recipients are reported under. */
+export async function acceptedRecipients(ledger: Ledger, recipients: number) {
+  const contacts = Array.from({ length: recipients }, (_, place) =>
+    aContact(place + 2, { address: addressOf(place) }),
+  );
+  const run = await planContacts(ledger, aRun({ account, chunkSize: 200 }), contacts);
+  await ledger.pool.query(
+    `
+    WITH tried AS (
+      INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
+      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'accepted' FROM requests WHERE run_id = $1
+    ), begun AS (
+      UPDATE runs SET state = 'running' WHERE run_id = $1
+    )
+    UPDATE requests SET state = 'accepted', attempts = 1, updated_at = now() WHERE run_id = $1
+    `,
+    [run],
+  );
+  const { rows } = await ledger.pool.query<Pick<Said, 'MessageID' | 'Destination'>>(
+    `SELECT message_id AS "MessageID", unnest(addresses) AS "Destination"
+     FROM requests JOIN chunks USING (run_id, request) WHERE run_id = $1`,
+    [run],
+  );
+  return rows;
+}
+
+/**
+ * Each recipient is reported twice, and a twentieth of them a third time with another outcome; half of the reports have a
+ * price. All of them shuffled.
+ */
+export function shuffledReports(named: Awaited<ReturnType<typeof acceptedRecipients>>, seed: number): Said[] {
+  const reports = named.flatMap((name, place): Said[] => {
+    const failed = chance('outcome', seed, place) < 0.1;
+    const words = failed ? (['Failed', 'Success'] as const) : (['Success', 'Failed'] as const);
+    const price = (of: string) =>
+      chance(of, seed, place) < 0.5 ? { Price: `0.${String(place % 97).padStart(2, '0')}1` } : {};
+    return [
+      { ...name, Status: words[0], ...price('first') },
+      { ...name, Status: words[0], ...price('second') },
+      ...(chance('conflict', seed, place) < 0.05 ? [{ ...name, Status: words[1], ...price('third') }] : []),
+    ];
+  });
+  return reports
+    .map((report, place) => ({ report, at: chance('shuffled', seed, place) }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ report }) => report);
+}
+
+/** Puts reports into the inbox, in batches of different sizes, as receivers do. */
+export async function receiveAll(ledger: Ledger, reports: readonly Said[], seed: number): Promise<void> {
+  for (let next = 0, batch = 0; next < reports.length; batch++) {
+    const size = 1 + Math.floor(60 * chance('size', seed, batch));
+    const call = { account, method: 'POST', contentType: '', headers: {}, receivedAt: new Date() } as const;
+    const bodies = reports
+      .slice(next, next + size)
+      .map((report) => JSON.stringify({ ...report, Type: 'SMS' }));
+    await receiveReports(
+      ledger.pool,
+      randomUUID(),
+      bodies.map((body) => ({ ...call, body: Buffer.from(body) })),
+    );
+    next += size;
+  }
+}
+
+/**
+ * Every recipient is as the first of its reports in the inbox says, with the first price that a report of that outcome has;
+ * every report is marked accordingly; and billing has the sum.
+ *
+ * @returns how many reports conflict
+ */
+export async function expectArrivalDecides({ pool }: Ledger): Promise<number> {
+  const { rows: inbox } = await pool.query<{ report: string; body: Buffer }>(
+    'SELECT report_id::text AS report, body FROM inbox ORDER BY report_id',
+  );
+  const said = inbox.map(({ report, body }) => ({ report, ...(JSON.parse(body.toString()) as Said) }));
+  const outcomes: object[] = [];
+  const states: object[] = [];
+  let thousandths = 0;
+  for (const [address, reports] of Map.groupBy(said, ({ Destination }) => Destination)) {
+    const [first] = reports;
+    const equal = reports.filter(({ Status }) => Status === first?.Status);
+    const price = equal.find(({ Price }) => Price !== undefined)?.Price ?? null;
+    thousandths += Math.round(1_000 * Number(price ?? 0));
+    const outcome = first?.Status === 'Success' ? 'delivered' : 'undelivered';
+    outcomes.push({ address, outcome, price, report: first?.report });
+    for (const each of reports) {
+      const state = each === first ? 'applied' : equal.includes(each) ? 'unchanged' : 'conflicting';
+      states.push({ report: each.report, state });
+    }
+  }
+  const decided = await pool.query(
+    `SELECT r.address, o.outcome, o.price::text AS price, o.report_id::text AS report
+     FROM chunks c
+     CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS r (address, position)
+     JOIN recipient_outcomes o ON o.run_id = c.run_id AND o.request = c.request AND o.position = r.position
+     ORDER BY r.address`,
+  );
+  expect(decided.rows).toEqual(sorted(outcomes, 'address'));
+  const kept = await pool.query('SELECT report_id::text AS report, state FROM reports');
+  expect(sorted(kept.rows, 'report')).toEqual(sorted(states, 'report'));
+  while (await bookPending(pool));
+  const { rows: booked } = await pool.query(
+    `SELECT sum(delivered + undelivered)::integer AS reported, (1000 * sum(price))::float8 AS thousandths
+     FROM billing_entries`,
+  );
+  expect(booked).toEqual([{ reported: outcomes.length, thousandths }]);
+  return states.filter((one) => 'state' in one && one.state === 'conflicting').length;
+}
+
+function sorted(rows: readonly object[], key: string): object[] {
+  const text = (row: object): string => String(Object.entries(row).find(([name]) => name === key)?.[1]);
+  return rows.toSorted((one, other) => (text(one) < text(other) ? -1 : 1));
+}
