@@ -98,7 +98,9 @@ function create(path: string, out: string): Promise<FileHandle> {
 }
 
 function unwritable(out: string, error: unknown): InputError {
-  const why = codeOf(error) === 'EEXIST' ? 'it is there already' : whyUnreadable(error);
+  const whyUnwritable =
+    codeOf(error) === 'EACCES' ? 'this user may not write there' : whyUnreadable(error, out);
+  const why = codeOf(error) === 'EEXIST' ? 'it is there already' : whyUnwritable;
   return new InputError([{ where: out, what: `The file cannot be written (${why}).` }], { cause: error });
 }
 

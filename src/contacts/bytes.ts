@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../domain/problems.ts';
+import { hasCode, whyUnreadable } from '../platform/file-error.ts';
 
 /** The bytes of contact files: from the disk, unpacked, in pieces of one size. */
 
@@ -29,16 +30,13 @@ export async function* readBytes(
   try {
     yield* stream;
   } catch (error) {
-    const what = error instanceof Error && 'code' in error ? fileErrors[String(error.code)] : undefined;
-    throw what === undefined ? error : new InputError([{ where: name, what }], { cause: error });
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const what = hasCode(error, 'EISDIR')
+      ? 'This is a folder; expected a CSV file.'
+      : `The file cannot be read (${whyUnreadable(error, name)}).`;
+    throw new InputError([{ where: name, what }], { cause: error });
   }
 }
-
-const fileErrors: Readonly<Record<string, string>> = {
-  ENOENT: 'The contact file does not exist.',
-  EACCES: 'The contact file may not be read by this user.',
-  EISDIR: 'This is a folder; expected a CSV file.',
-};
 
 /** The same bytes in pieces of `pieceSize`; only the last may be smaller. */
 export async function* inPieces(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
 import { projectFolder } from '../platform/project.ts';
@@ -18,6 +18,15 @@ export function inProject(path: string, workingFolder: string): string {
   return relative(workingFolder, join(project, path)) || '.';
 }
 
+/**
+ * A path that a campaign names, as errors show it: as it is written there, and beside the campaign as that was named.
+ *
+ * @param campaign its path, as the user wrote it
+ */
+export function besideCampaign(campaign: string, written: string): string {
+  return isAbsolute(written) ? written : join(dirname(campaign), written);
+}
+
 /** A campaign is some kilobytes, of which every second is read; an accounts file may hold rate cards. */
 const mostBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024 } as const;
 
@@ -30,7 +39,7 @@ export async function readText(
   const bytes = await readFile(resolve(settings.workingFolder, path)).catch((error: unknown) => {
     const hint = kind === 'accounts' ? ' VOLLEY_ACCOUNTS names it.' : '';
     throw new InputError(
-      [{ where: path, what: `The ${kind} file cannot be read (${whyUnreadable(error)}).${hint}` }],
+      [{ where: path, what: `The ${kind} file cannot be read (${whyUnreadable(error, path)}).${hint}` }],
       { cause: error },
     );
   });

@@ -44,8 +44,21 @@ const plainWords: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answer shorter or longer than announced',
   UND_ERR_HEADERS_OVERFLOW: 'answer header too large',
   HTTPParserError: 'answer is not HTTP',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'no whole answer in time',
+  UND_ERR_ABORTED: 'given up',
+  UND_ERR_INVALID_ARG: 'the request holds a character that HTTP does not allow',
   UND_ERR_CLOSED: 'the gateway is closed',
   UND_ERR_DESTROYED: 'the gateway is closed',
+};
+
+const certificateWords: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it signed its certificate itself',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an unknown authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an unknown authority',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
 };
 
 /**
@@ -57,5 +70,8 @@ export function describeError(error: unknown): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   const words = Object.hasOwn(plainWords, code) ? plainWords[code] : undefined;
   if (words !== undefined) return words;
-  return /TLS|SSL|CERT|SIGNATURE|EPROTO/.test(code) ? `TLS failed (${code})` : code;
+  if (code.startsWith('HPE_')) return 'answer is not HTTP';
+  const certificate = Object.hasOwn(certificateWords, code) ? certificateWords[code] : undefined;
+  if (certificate !== undefined) return `TLS failed: ${certificate} (${code})`;
+  return /TLS|SSL|CERT|SIGNATURE|EPROTO/.test(code) ? `TLS failed (${code})` : `connection failed (${code})`;
 }

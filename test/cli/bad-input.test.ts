@@ -86,6 +86,32 @@ test('a contact file that does not exist is refused at the place that names it',
   expect(await refusal()).toMatch(/^campaign\.yaml:6:9: .*missing\.csv.*does not exist/);
 });
 
+test('a folder that is missing is told from a missing file, in the words of the user', async () => {
+  expect(await refusal({}, ['run', 'nowhere/campaign.yaml'])).toBe(
+    'nowhere/campaign.yaml: The campaign file cannot be read (there is no folder nowhere).',
+  );
+  expect(await refusal({}, ['run', 'campaign.yaml/x.yaml'])).toBe(
+    'campaign.yaml/x.yaml: The campaign file cannot be read (campaign.yaml is a file, not a folder).',
+  );
+  await campaign('file: contacts.csv', 'file: in/box/contacts.csv');
+  expect(await refusal()).toBe(
+    'campaign.yaml:6:9: The contact file in/box/contacts.csv cannot be read (there is no folder in).',
+  );
+});
+
+test('a path is shown as the user wrote it', async () => {
+  const { folder } = workspace;
+  await workspace.write('list.csv', 'mobile\tname,code\n');
+  for (const [words, where] of [
+    [['run', 'campaign.yaml', '--contacts', './list.csv'], './list.csv:1'],
+    [['run', 'campaign.yaml', '--contacts', `${folder}/list.csv`], `${folder}/list.csv:1`],
+    [['run', `${folder}/campaign.yaml`, '--contacts', 'list.csv'], 'list.csv:1'],
+  ] as const)
+    expect(await refusal({}, [...words])).toMatch(`${where}: The header has as many`);
+  await campaign('file: contacts.csv', 'file: list.csv');
+  expect(await refusal({}, ['run', `${folder}/campaign.yaml`])).toMatch(`${folder}/list.csv:1: The header`);
+});
+
 test('a column that the contact file does not have is refused with the nearest one', async () => {
   await campaign('Recipient: mobile', 'Recipient: mobil');
   expect(await refusal()).toMatch(/^campaign\.yaml:8:25: contacts\.csv has no column "mobil".*"mobile"/);

@@ -1,5 +1,5 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writeResult } from '../../src/cli/output.ts';
 import { problemsLater } from '../support/problems.ts';
@@ -60,6 +60,6 @@ test('a file that appears meanwhile is left as it is', async () => {
 test('a folder that is not there is told', async () => {
   const nowhere = join(workspace.folder, 'none', 'result.csv');
   expect(await problemsLater(() => writeResult(shell, inTurn(['a']), nowhere))).toEqual([
-    `${nowhere}: The file cannot be written (it does not exist).`,
+    `${nowhere}: The file cannot be written (there is no folder ${dirname(nowhere)}).`,
   ]);
 });

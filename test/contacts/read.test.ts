@@ -642,7 +642,7 @@ describe('an error names file and line', () => {
     const open = (path: string) =>
       problemsLater(() => openContactFile(readFileBytes(path, 'x.csv'), 'x.csv'));
     expect(await open(join(workspace.folder, 'none.csv'))).toEqual([
-      'x.csv: The contact file does not exist.',
+      'x.csv: The file cannot be read (it does not exist).',
     ]);
     expect(await open(workspace.folder)).toEqual(['x.csv: This is a folder; expected a CSV file.']);
   });

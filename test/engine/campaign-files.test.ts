@@ -41,7 +41,8 @@ describe('the file of a contact', () => {
 
   test.each([
     ['statements/2.pdf', 'it does not exist'],
-    ['statements/1.pdf/x', 'it does not exist'],
+    ['statements/1.pdf/x', 'statements/1.pdf is a file, not a folder'],
+    ['statemens/1.pdf', 'there is no folder statemens'],
     ['statements', 'it is a folder'],
     ['../secret.pdf', "it lies outside of the campaign's folder"],
     ['statements/../../secret.pdf', "it lies outside of the campaign's folder"],

@@ -70,7 +70,7 @@ export function defineReconcile(command: Command, shell: Shell): void {
     const period = periodOf(options);
     const scope = scopeOf(options);
     const path = resolve(shell.settings.workingFolder, options.invoice);
-    const { bytes, shown } = await openFile(path, shell.settings, '--invoice', 'invoice');
+    const { bytes, shown } = await openFile(path, options.invoice, '--invoice', 'invoice');
     const { column: columns = {}, decimal, country, skipLines, skipUnreadable = false } = options;
     const invoice = { name: shown, bytes, columns, decimal, country, skipLines, skipUnreadable };
     const agrees = await withLedgerToRead(shell, async (context) => {

@@ -48,7 +48,7 @@ export async function openCampaignFiles(folder: string): Promise<CampaignFiles> 
     const known = checked.get(key);
     if (known) return known;
     const found = await checkFile(root, path, kind).catch((error: unknown) => ({
-      problem: whyUnreadable(error),
+      problem: whyUnreadable(error, path),
     }));
     checked.set(key, found);
     return found;
@@ -96,7 +96,7 @@ export async function openCampaignFiles(folder: string): Promise<CampaignFiles> 
           throw new Error(`the files of a run are over ${gibibytes(runLimit)} GiB together`);
         return await readFile(await pathInside(root, path));
       } catch (error) {
-        const what = `The file cannot be sent along: ${whyUnreadable(error)}.`;
+        const what = `The file cannot be sent along: ${whyUnreadable(error, path)}.`;
         throw new InputError([{ where: path, what }], { cause: error });
       }
     },

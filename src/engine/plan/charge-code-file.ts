@@ -10,6 +10,7 @@ import type { Contact } from '../../domain/contacts.ts';
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import { nearest } from '../../platform/nearest.ts';
+import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import { openFile } from './open-file.ts';
 
@@ -31,7 +32,12 @@ export async function openChargeCodes(
   const fullPath = resolve(settings.workingFolder, dirname(path), chargeCodes.file);
   // `chargeCodes` itself may be the file's name.
   const where = campaign.locate(['chargeCodes', 'file']);
-  const { bytes, shown: name } = await openFile(fullPath, settings, where, 'file of ChargeCodes');
+  const { bytes, shown: name } = await openFile(
+    fullPath,
+    besideCampaign(path, chargeCodes.file),
+    where,
+    'file of ChargeCodes',
+  );
   const file = await openContactFile(bytes, name);
   const column = codeColumn(file.header, chargeCodes.column, name, campaign);
   const list = { name, codes: await readCodes(file, column, name) };

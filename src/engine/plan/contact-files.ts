@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Campaign } from '../../campaign/campaign.ts';
 import type { Composition } from '../../campaign/composition.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
@@ -7,6 +7,7 @@ import { readBytes } from '../../contacts/bytes.ts';
 import { type ContactFile, closeContactFile, type Delimiter, openContactFile } from '../../contacts/read.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { listed } from '../../platform/nearest.ts';
+import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { openFile } from './open-file.ts';
@@ -25,7 +26,9 @@ export function withContactFiles(
 ): Campaign {
   const folder = campaignFolder(path, settings);
   const file = files.map((name) =>
-    name === standardInput ? name : relative(folder, resolve(settings.workingFolder, name)),
+    name === standardInput || isAbsolute(name)
+      ? name
+      : relative(folder, resolve(settings.workingFolder, name)),
   );
   if (file.filter((name) => name === standardInput).length > 1) {
     throw new InputError([{ where: contactsOption, what: 'Standard input can be read only once.' }]);
@@ -45,6 +48,7 @@ const contactsOption = '--contacts';
  *
  * @param path of the campaign, relative to the working folder
  * @param kept keeps what is read of them
+ * @param written the files as --contacts names them, where the campaign's own are not used
  * @throws InputError with what is wrong with the first that cannot be read; all are closed then
  */
 export async function openContactFiles(
@@ -52,6 +56,7 @@ export async function openContactFiles(
   path: string,
   settings: Settings,
   kept: KeptFiles | undefined,
+  written?: readonly string[],
 ): Promise<readonly ContactFile[]> {
   const { file: names, encoding, delimiter, skipLines } = campaign.value.contacts;
   const options = { encoding, delimiter: delimiter && delimiters[delimiter], skipLines };
@@ -62,7 +67,12 @@ export async function openContactFiles(
       const { bytes, shown } =
         name === standardInput
           ? pipedIn(settings, where)
-          : await openFile(resolve(campaignFolder(path, settings), name), settings, where, 'contact file');
+          : await openFile(
+              resolve(campaignFolder(path, settings), name),
+              written?.[index] ?? besideCampaign(path, name),
+              where,
+              'contact file',
+            );
       opened.push(await openContactFile(kept ? kept.keep(index, bytes) : bytes, shown, options));
     }
     return opened;

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { copyFile, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, extname, join, relative, resolve } from 'node:path';
+import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import type { Campaign } from '../../campaign/campaign.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
 import { InputError } from '../../domain/problems.ts';
 import { findDigests } from '../../ledger/runs/contact-files.ts';
+import { whyUnreadable } from '../../platform/file-error.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { EngineContext } from '../context.ts';
 import type { Settings } from '../settings.ts';
@@ -43,8 +44,11 @@ export async function matchContactFiles(
   const { file: names, take } = campaign.value.contacts;
   if (!names.some(isPattern)) return { campaign, matched: [] };
   const folder = resolve(workingFolder, dirname(path));
-  const found = await Promise.all(names.map((name) => (isPattern(name) ? filesOf(name, folder) : [])));
+  const patterns = names.filter(isPattern);
+  const found = await Promise.all(patterns.map((name) => filesOf(name, folder)));
   const matched = [...new Set(found.flat())];
+  const ofAbsolute = new Set(found.filter((_, place) => isAbsolute(patterns[place] ?? '')).flat());
+  const shownAs = (each: string): string => (ofAbsolute.has(each) ? each : relative(folder, each));
   if (matched.length === 0) {
     const what = `No file matches ${names.filter(isPattern).join(' or ')}.`;
     if (ranBefore) throw new NothingNewError(what);
@@ -55,7 +59,7 @@ export async function matchContactFiles(
     throw new NothingNewError(`All ${matched.length} files that match have been run before.`);
   }
   const chosen = take === 'newest' ? fresh.slice(-1) : fresh;
-  const file = [...names.filter((name) => !isPattern(name)), ...chosen.map((each) => relative(folder, each))];
+  const file = [...names.filter((name) => !isPattern(name)), ...chosen.map(shownAs)];
   const { value, locate } = campaign;
   return {
     campaign: {
@@ -136,7 +140,7 @@ export async function moveContactFiles(
       const ending = extname(file);
       await move(file, join(target, `${basename(file, ending)}.${run}${ending}`));
     } catch (error) {
-      stuck.push({ file, reason: error instanceof Error ? error.message : String(error) });
+      stuck.push({ file, reason: whyUnreadable(error) });
     }
   }
   return stuck;

@@ -118,7 +118,7 @@ export async function prepareCampaign(
   // A cost that cannot be told is told before any contact is read.
   const { rates } = openTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
-  const contactFiles = await openContactFiles(campaign, path, settings, kept);
+  const contactFiles = await openContactFiles(campaign, path, settings, kept, others);
   try {
     const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
     requireColumns(contactFiles, composition);

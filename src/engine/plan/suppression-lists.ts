@@ -6,6 +6,7 @@ import { readSuppressionFile } from '../../contacts/suppression-file.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { LeftOutAddress } from '../../ledger/contacts/suppress.ts';
+import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import { inSmallLetters } from '../suppressions/suppress.ts';
 import { closeContactFiles } from './contact-files.ts';
@@ -42,7 +43,12 @@ export async function openSuppressionLists(
   const files = await Promise.all(
     contacts.suppressions.map(async (name, index) => {
       const where = locate(['contacts', 'suppressions', index]);
-      const { bytes, shown } = await openFile(resolve(folder, name), settings, where, 'suppression file');
+      const { bytes, shown } = await openFile(
+        resolve(folder, name),
+        besideCampaign(path, name),
+        where,
+        'suppression file',
+      );
       return openContactFile(bytes, shown);
     }),
   );

@@ -13,7 +13,7 @@ import type { Settings } from '../settings.ts';
  */
 export async function yamlFilesOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    const what = `The folder of campaigns cannot be read (${whyUnreadable(error)}).`;
+    const what = `The folder of campaigns cannot be read (${whyUnreadable(error, folder)}).`;
     throw new InputError([{ where: folder, what }]);
   });
   return entries
