@@ -33,6 +33,7 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
   if (preview.ledger === 'not read') {
     parts.push('  ledger      not read: its suppressions, and who was sent to before, are not looked at');
   }
+  if (preview.repeats !== null) parts.push(`  repeats     ${printable(preview.repeats)}`);
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast));
   if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));

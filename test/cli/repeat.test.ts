@@ -71,6 +71,8 @@ test('the same campaign run again sends nothing, and the error names the run and
   await write('twice');
   const first = await run();
   expect([first.code, sent()]).toEqual([0, 3]);
+  const plan = await volley('plan', 'campaign.yaml');
+  expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining(`repeats     Run ${first.run} `)]);
   const second = await run();
   expect([second.code, second.run, sent()]).toEqual([2, '', 3]);
   expect(second.stderr).toContain(`campaign.yaml:1:11: Run ${first.run} has the same message`);
@@ -187,6 +189,9 @@ describe('the same is', () => {
       campaignIs((text) => `${text}dispatch: { concurrency: 1, chunkSize: 7 }\n`),
     ])
       expect(await run(...(await change()))).toMatchObject({ code: 2 });
+    expect((await volley('plan', 'campaign.yaml')).stdout).toContain('has the same message');
+    await workspace.write('note.txt', 'another note');
+    expect((await volley('plan', 'campaign.yaml')).stdout).not.toContain('has the same message');
   });
 
   test('not one with another row, name, text, payer, attachment, account or campaign', async () => {

@@ -23,6 +23,8 @@ export type Fingerprint = {
   ) => AsyncGenerator<readonly Contact[], void, undefined>;
   /** Passes on what reads a file that is sent along, and takes its content in. */
   readonly watchFiles: (readFile: (path: string) => Promise<Buffer>) => (path: string) => Promise<Buffer>;
+  /** Of the files that are sent along with the contacts so far. */
+  readonly paths: () => ReadonlySet<string>;
   /** 32 bytes of what was taken in so far. */
   readonly digest: () => Buffer;
 };
@@ -32,12 +34,15 @@ export function openFingerprint({ campaign, account, channel }: FingerprintHead)
   const fileSum = openSum();
   // Where the service merges, many contacts share one envelope.
   const known = new WeakMap<Envelope, string>();
+  const paths = new Set<string>();
   const digestOfEnvelope = (envelope: Envelope): string => {
     const found = known.get(envelope);
     if (found !== undefined) return found;
     const { fields, keypads, files, audio } = envelope;
     const digest = hash('sha256', JSON.stringify([sorted(fields), keypads, files, sorted(audio)]));
     known.set(envelope, digest);
+    for (const { path } of files) paths.add(path);
+    for (const path of Object.values(audio)) paths.add(path);
     return digest;
   };
   return {
@@ -58,6 +63,7 @@ export function openFingerprint({ campaign, account, channel }: FingerprintHead)
       fileSum.add(JSON.stringify([path, hash('sha256', data)]));
       return data;
     },
+    paths: () => paths,
     digest: () =>
       hash(
         'sha256',

@@ -10,6 +10,7 @@ import type { Channel, Destination, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { EngineContext } from '../context.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
+import { openFingerprint } from './fingerprint.ts';
 import { openFirstContacts } from './first-contacts.ts';
 import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
 import { type LeavingFields, watchLeavingFields } from './leaving-fields.ts';
@@ -21,6 +22,7 @@ import { countPlan } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { openReached } from './reached.ts';
 import { countRemovedMarks, type RemovedMarks } from './removed-marks.ts';
+import { previewRepeat } from './repeats.ts';
 import { openSmsReader } from './sms-text.ts';
 import { countTurnedTexts, type TurnedTexts } from './turned-texts.ts';
 
@@ -43,6 +45,8 @@ export type Preview = {
   readonly recipients: number;
   /** A warning for people of duplicates that are left out and would be sent something else; null where there are none. */
   readonly differing: string | null;
+  /** Why a run would be refused as a repetition of an earlier one, unless `--again` is said; null where it would not. */
+  readonly repeats: string | null;
   readonly requests: number;
   readonly envelopes: number;
   readonly merge: MergePlan;
@@ -101,6 +105,7 @@ export async function previewCampaign(
     contactFiles,
     contacts,
     found,
+    files,
     origin,
     suppressionLists,
   }: PreparedCampaign,
@@ -174,7 +179,8 @@ export async function previewCampaign(
     }
   };
 
-  for await (const batch of contacts) {
+  const fingerprint = openFingerprint(campaign.value);
+  for await (const batch of context.ledger ? fingerprint.watch(contacts) : contacts) {
     counts.read += batch.length;
     await reachedBefore.look(found().origins);
     for (const contact of batch) take(contact);
@@ -194,6 +200,9 @@ export async function previewCampaign(
   const rates = { limits: await limitsOf(context, account), from: now };
   const forecast = forecastRun(campaign.value, account, rates, portions, placeOf);
   checkDeadline(campaign, forecast);
+  const relatives = reachedBefore.origins().relatives.map(({ run }) => run);
+  const previewed = { fingerprint, readFile: files.read, now, relatives };
+  const repeats = context.ledger && (await previewRepeat(context.ledger.pool, campaign.value, previewed));
   return {
     campaign: definition.campaign,
     account: definition.account,
@@ -205,6 +214,7 @@ export async function previewCampaign(
     leaving: leaving.found(),
     recipients,
     differing: differingText(repeated, placeOf) ?? null,
+    repeats: repeats ?? null,
     requests: sizes.reduce((sum, size) => sum + Math.ceil(size / dispatch.chunkSize), 0),
     envelopes: sizes.length,
     merge: composition.merge,

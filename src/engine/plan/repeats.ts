@@ -4,15 +4,20 @@ import { isOver } from '../../domain/runs.ts';
 import type { Alongside } from '../../ledger/connection.ts';
 import { findRepeated, type RepeatedRun } from '../../ledger/runs/repeats.ts';
 import { durationText } from '../../platform/scalars.ts';
+import type { EngineContext } from '../context.ts';
+import type { Fingerprint } from './fingerprint.ts';
 
 export type MadeRun = {
-  readonly run: string;
-  /** It has been kept. */
+  /** Null for a run that is only previewed. */
+  readonly run: string | null;
+  /** Of a run that is made, it has been kept. */
   readonly fingerprint: Buffer;
   readonly now: Date;
   /** Runs whose recipients are left out of this one, so that it does not repeat them. */
   readonly relatives: readonly string[];
 };
+
+type Client = EngineContext['ledger']['pool'] | Parameters<Alongside>[0];
 
 /**
  * Refuses a run that sends what a run of the last hours (`dispatch.repeat`) has sent, in the transaction that makes it.
@@ -21,15 +26,47 @@ export type MadeRun = {
  */
 export async function refuseRepeat(
   client: Parameters<Alongside>[0],
-  { value, locate }: Pick<Campaign, 'value' | 'locate'>,
-  { run, fingerprint, now, relatives }: MadeRun,
+  campaign: Campaign,
+  made: MadeRun,
 ): Promise<void> {
-  const { repeat } = value.dispatch;
-  if (repeat === 'allow') return;
+  const what = await whyRepeat(client, campaign.value, made);
+  if (what !== undefined) throw new InputError([{ where: campaign.locate(['campaign']), what }]);
+}
+
+/**
+ * As `whyRepeat`, of a run that is only previewed: the content of all files that are sent along is read for it.
+ *
+ * @param fingerprint that has taken in all contacts
+ */
+export async function previewRepeat(
+  client: Client,
+  definition: Pick<Campaign['value'], 'dispatch'>,
+  {
+    fingerprint,
+    readFile,
+    ...made
+  }: Pick<MadeRun, 'now' | 'relatives'> & {
+    readonly fingerprint: Fingerprint;
+    readonly readFile: (path: string) => Promise<Buffer>;
+  },
+): Promise<string | undefined> {
+  if (definition.dispatch.repeat === 'allow') return undefined;
+  const read = fingerprint.watchFiles(readFile);
+  for (const path of fingerprint.paths()) await read(path);
+  return whyRepeat(client, definition, { ...made, run: null, fingerprint: fingerprint.digest() });
+}
+
+/** Why a run would be refused as a repetition, and what an operator can do; undefined where it would not. */
+async function whyRepeat(
+  client: Client,
+  { dispatch: { repeat } }: Pick<Campaign['value'], 'dispatch'>,
+  { run, fingerprint, now, relatives }: MadeRun,
+): Promise<string | undefined> {
+  if (repeat === 'allow') return undefined;
   const since = new Date(now.getTime() - repeat);
-  const repeated = await findRepeated(client, { fingerprint, since, others: [run, ...relatives] });
-  if (!repeated) return;
-  throw new InputError([{ where: locate(['campaign']), what: repeatText(repeated, repeat) }]);
+  const others = run === null ? relatives : [run, ...relatives];
+  const repeated = await findRepeated(client, { fingerprint, since, others });
+  return repeated && repeatText(repeated, repeat);
 }
 
 function repeatText({ run, state, stateReason, since }: RepeatedRun, repeat: number): string {

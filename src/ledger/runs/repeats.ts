@@ -39,7 +39,7 @@ export async function keepFingerprint(
  * @param others runs that do not count: the one that is being made, first of all
  */
 export async function findRepeated(
-  client: pg.ClientBase,
+  client: pg.Pool | pg.ClientBase,
   {
     fingerprint,
     since,
