@@ -77,22 +77,28 @@ export const pendingClauses = `
              q.recipients - coalesce(cardinality(left_out.positions), 0) AS recipients,
              coalesce(left_out.positions, '{}') AS left_out
       FROM requests q
+      -- Each by its key, whatever is thought of how many there are: right after a run there are no statistics yet, and a
+      -- join holds each request of a block against all the others, at 0.4 ms a request.
       CROSS JOIN LATERAL (
-        -- By its key, whatever is thought of how many there are.
         SELECT sub_account, department, charge_code
         FROM envelopes
         WHERE run_id = block.run_id AND envelope = q.envelope
         OFFSET 0
       ) e
-      JOIN chunks c ON c.run_id = block.run_id AND c.request = q.request AND ${inBlock('c')}
-      LEFT JOIN attempts a
-        ON a.run_id = block.run_id AND a.request = q.request AND a.attempt = q.attempts AND ${inBlock('a')}
-      LEFT JOIN (
-        SELECT request, array_agg(position) AS positions
-        FROM recipient_outcomes o
-        WHERE outcome = 'cancelled' AND run_id = block.run_id AND ${inBlock('o')}
-        GROUP BY request
-      ) left_out ON left_out.request = q.request
+      CROSS JOIN LATERAL (
+        SELECT lines, parts, tariffs FROM chunks WHERE run_id = block.run_id AND request = q.request OFFSET 0
+      ) c
+      LEFT JOIN LATERAL (
+        SELECT started_at
+        FROM attempts
+        WHERE run_id = block.run_id AND request = q.request AND attempt = q.attempts
+        OFFSET 0
+      ) a ON true
+      CROSS JOIN LATERAL (
+        SELECT array_agg(position) AS positions
+        FROM recipient_outcomes
+        WHERE run_id = block.run_id AND request = q.request AND outcome = 'cancelled'
+      ) left_out
       WHERE q.run_id = block.run_id AND ${inBlock('q')} AND q.state NOT IN ('planned', 'cancelled')
       OFFSET 0
     ) q
