@@ -68,6 +68,9 @@ export async function keepWorking(
         observer: telling(observer, logger),
         stop: end,
         cutOff: deadlines.cutOff,
+        onHeld: sayOnce((reason) =>
+          logger.error({ reason }, 'the ledger is held: nothing is sent until `volley db restored` says so'),
+        ),
         patience: openPatience(outage, context.ledger, deadlines.giveUp),
       });
       logger.info('worker stopped');
@@ -81,6 +84,15 @@ export async function keepWorking(
     await scheduling;
     await notifying;
   }
+}
+
+/** Says the same words again only after others. */
+function sayOnce(say: (words: string) => void): (words: string) => void {
+  let last = '';
+  return (words) => {
+    if (words !== last) say(words);
+    last = words;
+  };
 }
 
 /** Logs what somebody may have to look into, by run and MessageID; never the words of the service, which may hold an address. */

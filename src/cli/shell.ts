@@ -5,6 +5,7 @@ import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
 import { hashKeyOf } from '../ledger/suppressions/hash.ts';
+import { openClaimMarks } from '../platform/claim-marks.ts';
 import { leaseDatabase } from '../platform/database.ts';
 import { embeddedServerStatus } from '../platform/embedded-postgres.ts';
 import { readHashKey } from '../platform/hash-key.ts';
@@ -175,7 +176,12 @@ async function openContext(
       opened = { description, ...change };
       if (change.made) note(`A new, empty ledger was made: ${description}.`);
     };
-    const ledger = await openLedger(connection, description, revive, hashKey, { access, onSchema });
+    const home = findHome(settings.environment, settings.workingFolder);
+    const ledger = await openLedger(connection, description, revive, hashKey, {
+      access,
+      onSchema,
+      ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),
+    });
     const close = async (): Promise<void> => {
       await ledger.close();
       await lease.release();

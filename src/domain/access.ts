@@ -18,6 +18,7 @@ export const auditActions = [
   'suppressions removed',
   'token created',
   'token revoked',
+  'ledger restored',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

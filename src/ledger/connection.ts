@@ -1,7 +1,9 @@
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
+import { type ClaimMarks, marksInMemory } from '../domain/claim-marks.ts';
 import { InputError } from '../domain/problems.ts';
 import { type DatabaseConnection, isConnectionFailure } from '../platform/database.ts';
+import { bindToPlace, readPlace } from './place/place.ts';
 import {
   type MigrationGap,
   migrationGap,
@@ -30,6 +32,8 @@ export type Ledger = {
   readonly watch: pg.Pool;
   /** Of suppressions that are known by their hashes; null where there is none, which is as well as long as none is hashed. */
   readonly hashKey: HashKey | null;
+  /** The last claims of this machine, outside of the ledger. */
+  readonly marks: ClaimMarks;
   /** What waits to be sent; opened when it is first asked for. */
   readonly queue: () => Promise<SliceQueue>;
   /**
@@ -119,6 +123,8 @@ export type OpenOptions = {
   readonly access?: SchemaAccess;
   /** Called once, before the ledger is there. */
   readonly onSchema?: (change: SchemaChange) => void;
+  /** In the memory of this process by default. */
+  readonly marks?: ClaimMarks;
 };
 
 /**
@@ -132,19 +138,26 @@ export async function openLedger(
   description: string,
   revive: Ledger['revive'] = async () => undefined,
   hashKey: HashKey | null = null,
-  { access = 'make', onSchema }: OpenOptions = {},
+  { access = 'make', onSchema, marks = marksInMemory() }: OpenOptions = {},
 ): Promise<Ledger> {
   const ofAll: SessionSettings = access === 'read' ? { ...everySession, ...refuseChanges } : everySession;
   const knex = connectLedger(connection, ofAll);
-  const openPool = (settings: SessionSettings, options: pg.PoolConfig): pg.Pool =>
+  const openPool = (
+    settings: SessionSettings,
+    options: pg.PoolConfig,
+    prepare: (client: pg.ClientBase) => Promise<void> = async () => undefined,
+  ): pg.Pool =>
     new pg.Pool({
       ...connection,
       ...noticeSilence,
       ...options,
-      onConnect: (client) => applySettings(client, settings),
+      onConnect: async (client) => {
+        await applySettings(client, settings);
+        await prepare(client);
+      },
     });
   const pool = openPool(ofAll, { max: 10 });
-  const hot = openPool({ ...ofAll, ...plannedByKeys }, { max: 4 });
+  const hot = openPool({ ...ofAll, ...plannedByKeys }, { max: 4 }, bindToPlace);
   const watch = openPool(ofAll, { ...answerSoon, max: 2 });
   const connections = new Set<pg.PoolClient>();
   for (const each of [pool, hot, watch]) {
@@ -178,6 +191,7 @@ export async function openLedger(
       // What was to be kept is committed by now; a database that is gone has nothing to close.
       if (!isConnectionFailure(error)) throw error;
     } finally {
+      marks.close();
       await Promise.all([knex.destroy(), pool.end(), hot.end(), watch.end()]);
     }
   };
@@ -188,7 +202,7 @@ export async function openLedger(
     await close();
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
-  return { pool, hot, watch, knex, hashKey, queue, revive, dropConnections, close };
+  return { pool, hot, watch, knex, hashKey, marks, queue, revive, dropConnections, close };
 }
 
 /** A server that is gone without a word is noticed within some 20 s, by connections that wait for it. */
@@ -200,6 +214,14 @@ const noticeSilence = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
  */
 const answerSoon = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };
 
+export type DatabaseLook = {
+  /** Postgres's own, such as `18.4`. */
+  readonly version: string;
+  readonly gap: MigrationGap;
+  /** Why nothing is sent from the ledger; null where there is none, or something may be. */
+  readonly held: string | null;
+};
+
 /**
  * What there is in a database, whether it has a ledger or not. Changes nothing.
  *
@@ -209,13 +231,16 @@ const answerSoon = { connectionTimeoutMillis: 800, statement_timeout: 800, query
 export async function lookAtDatabase(
   connection: DatabaseConnection,
   description: string,
-): Promise<{ readonly version: string; readonly gap: MigrationGap }> {
+): Promise<DatabaseLook> {
   const onConnect = (client: pg.ClientBase): Promise<void> => applySettings(client, refuseChanges);
   const pool = new pg.Pool({ ...connection, ...noticeSilence, max: 1, onConnect });
   pool.on('error', () => undefined);
   try {
     const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
-    return { version: rows[0]?.server_version ?? 'unknown', gap: await migrationGap(pool) };
+    const gap = await migrationGap(pool);
+    const known = !gap.empty && gap.missing.length === 0;
+    const held = known ? (await readPlace(pool)).heldReason : null;
+    return { version: rows[0]?.server_version ?? 'unknown', gap, held };
   } catch (error) {
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   } finally {

@@ -25,7 +25,7 @@ export async function claimRequests(
     `UPDATE slices SET state = 'waiting', job = NULL, worker = NULL, owner = NULL WHERE run_id = $1 AND slice = 1`,
     [run],
   );
-  return claimed ?? { claimed: [], cancelled: [] };
+  return claimed ?? { claimed: [], cancelled: [], witnesses: [] };
 }
 
 /** @returns the requests that were settled */

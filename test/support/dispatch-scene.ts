@@ -51,6 +51,7 @@ export async function openDispatchScene({
   const cwd = workspace.folder;
   const env = {
     DATABASE_URL: ledger.url,
+    VOLLEY_HOME: `${cwd}/.volley`,
     VOLLEY_ACCOUNTS: 'accounts.yaml',
     VOLLEY_SANDBOX_URL: peer.url,
     VOLLEY_SANDBOX_TOKEN: 'any',

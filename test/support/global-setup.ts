@@ -49,6 +49,8 @@ async function createTemplate(server: string, template: string): Promise<void> {
   const knex = connectLedger({ connectionString: urlOfDatabase(server, template) });
   try {
     await migrateLedger(knex);
+    // The databases that are cloned from it are not restored ones.
+    await knex.raw('UPDATE ledger_place SET place = NULL');
   } finally {
     await knex.destroy();
   }

@@ -30,7 +30,7 @@ export async function claimFrom(
   now = new Date(),
 ): Promise<Claim> {
   const [claim] = await claimRequests(hot, [{ ...slice, from: slice.first, limit }], now);
-  return claim ?? { claimed: [], cancelled: [] };
+  return claim ?? { claimed: [], cancelled: [], witnesses: [] };
 }
 
 /** Right after a start of Postgres nobody is taken for dead. */

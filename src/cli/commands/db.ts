@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
+import { heldAdvice } from '../../engine/dispatch/place.ts';
+import { confirmRestored, type DoubtedRun } from '../../engine/schedule/restored.ts';
 import { lookAtDatabase } from '../../ledger/connection.ts';
 import type { MigrationGap } from '../../ledger/schema.ts';
 import { leaseDatabase } from '../../platform/database.ts';
 import { embeddedServerStatus, stopEmbeddedServer } from '../../platform/embedded-postgres.ts';
 import { requireHome } from '../../platform/project.ts';
-import { type Shell, withNewLedger } from '../shell.ts';
+import { parseTime } from '../options.ts';
+import { type Shell, withLedger, withNewLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
   const { environment, workingFolder } = shell.settings;
@@ -42,6 +45,43 @@ export function define(command: Command, shell: Shell): void {
       const done = stopped.outcome === 'stopped' ? 'is stopped' : 'was not running';
       shell.print(`The embedded server ${done}.`);
     });
+  command
+    .command('restored')
+    .description(
+      'Says that the ledger was restored from a backup, moved, or that a stand-by was promoted. What was left to send of its runs may have been sent since the backup, so it is put in doubt, and the runs are paused; `volley resume` and `volley resolve` go on (docs/backup.md).',
+    )
+    .option('--since <time>', 'when the backup was made, such as 2026-11-21T08:00:00Z', parseTime)
+    .option(
+      '--nothing-missing',
+      'instead of --since: the ledger has everything, because all was stopped before it was moved, or the stand-by was synchronous; nothing is put in doubt',
+    )
+    .requiredOption('--reason <words>', 'why, in words for people')
+    .option('--json', 'print the runs that were not over as JSON')
+    .action(async ({ since, nothingMissing, reason, json }: RestoredOptions) => {
+      if ((since === undefined) === (nothingMissing === undefined)) {
+        const what = 'Give one of the two: when the backup was made, or that nothing is missing.';
+        throw new InputError([{ where: '--since, --nothing-missing', what }]);
+      }
+      const runs = await withLedger(shell, (context) =>
+        confirmRestored(context, { reason, since: since ?? null }),
+      );
+      shell.print(json ? JSON.stringify({ runs }) : restoredText(runs));
+    });
+}
+
+type RestoredOptions = {
+  readonly since?: Date;
+  readonly nothingMissing?: true;
+  readonly reason: string;
+  readonly json?: true;
+};
+
+function restoredText(runs: readonly DoubtedRun[]): string {
+  const lines = runs.map(
+    ({ run, requests }) =>
+      `Run ${run}: ${requests} requests are in doubt; \`volley resume ${run}\` asks the service where it can, \`volley resolve ${run}\` settles the rest.`,
+  );
+  return [...lines, 'The ledger is in use again.'].join('\n');
 }
 
 type DatabaseStatus = Readonly<Record<string, unknown>>;
@@ -52,8 +92,9 @@ async function externalStatus({ settings }: Shell): Promise<DatabaseStatus> {
     settings.workingFolder,
     false,
   );
-  const { version, gap } = await lookAtDatabase(connection, description);
-  return { database: 'DATABASE_URL', state: 'running', version, ledger: schemaText(gap) };
+  const { version, gap, held } = await lookAtDatabase(connection, description);
+  const status = { database: 'DATABASE_URL', state: 'running', version, ledger: schemaText(gap) };
+  return held === null ? status : { ...status, held: `${held} ${heldAdvice}` };
 }
 
 const noLedgerYet = 'none yet: the database is empty; volley init makes a ledger in it';

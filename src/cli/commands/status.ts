@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { heldAdvice } from '../../engine/dispatch/place.ts';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
@@ -20,11 +21,12 @@ export function define(command: Command, shell: Shell): void {
           shell.print(JSON.stringify(status));
           return;
         }
-        const { reason, overtakenBy, refusal } = status;
+        const { reason, overtakenBy, refusal, held } = status;
         shell.print(runSummaryText(status, shell.screen));
         if (reason) shell.print(`  because     ${printable(reason)}`);
         if (overtakenBy) shell.print(`  waits       for run ${overtakenBy}, which is more urgent`);
         if (refusal) shell.print(`  waits       because ${refusalNow(refusal)}`);
+        if (held) shell.print(`  held        ${printable(`${held} ${heldAdvice}`)}`);
         for (const line of notificationLines(status.notifications)) shell.print(line);
       });
     });

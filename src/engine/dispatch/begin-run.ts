@@ -12,6 +12,7 @@ import { audited, noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun, requireRun } from '../find-run.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
+import { requirePlace } from './place.ts';
 
 /** A run that is put into the queue by its plan is started by that: from then on any worker takes it. */
 export function startingWith(
@@ -113,6 +114,7 @@ async function begin(
 ): ReturnType<typeof beginRun> {
   const { ledger, now } = context;
   await requireHashKey(ledger.pool, ledger.hashKey);
+  await requirePlace(context);
   const { plan, policy } = dispatchSettings(run.run, await accountNamed(run.account), run.definition);
   const queue = await ledger.queue();
   // What a dead process left in the middle of sending is in doubt before anything else of it is sent.

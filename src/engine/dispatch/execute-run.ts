@@ -14,6 +14,7 @@ import { noteBegun, nothingLeft, requireApproved, toldIfRefused } from './begin-
 import { dispatchSettings } from './dispatch-settings.ts';
 import { drainDeadlines } from './drain.ts';
 import { type Outage, openPatience } from './patience.ts';
+import { checkPlace, heldAdvice, requirePlace } from './place.ts';
 import { runWorker, type WorkerOptions } from './worker.ts';
 
 /** How a run ended, or its sending in this process, as the ledger has it. */
@@ -70,6 +71,7 @@ export async function executeRun(
   try {
     const run = await persist(() => requireRun(context, runId));
     await persist(() => requireHashKey(pool, ledger.hashKey));
+    await persist(() => requirePlace(context));
     const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
     const queue = await persist(() => ledger.queue());
     await persist(() => reapDeadWorkers(queue, pool, null, now));
@@ -96,8 +98,13 @@ export async function executeRun(
       pass('at rest', runId);
       if (stop.aborted) await pausing;
       const end = await persist(() => findEnd(context, runId, stop));
-      // Without one, an operator has resumed the run meanwhile.
-      if (!end) continue;
+      // Without one, an operator has resumed the run meanwhile; or an older ledger, in which it is not begun, is in its place.
+      if (!end) {
+        const { held } = await persist(() => checkPlace(context));
+        if (held === null) continue;
+        const summary = await persist(() => requireSummary(context, runId));
+        return { kind: 'paused', reason: `${held} ${heldAdvice}`, summary };
+      }
       pass('run finished', runId);
       return end;
     }

@@ -18,6 +18,7 @@ import { keepDuties } from './duties.ts';
 import { type Holding, holdSlice } from './holding.ts';
 import { noObserver, type Observer } from './observer.ts';
 import type { Patience } from './patience.ts';
+import { checkPlace } from './place.ts';
 import { openRecorder } from './recorder.ts';
 import { keepSession } from './session.ts';
 import { openSliceDesk } from './slice-desk.ts';
@@ -35,6 +36,8 @@ export type WorkerOptions = {
   /** With a ledger that is away; when it ends, the worker does. */
   readonly patience: Patience;
   readonly observer?: Observer;
+  /** Told each time that the ledger is found to be held, with why: nothing is sent. */
+  readonly onHeld?: (reason: string) => void;
   /** A run to watch even while nothing of it is held. */
   readonly watched?: string;
   /** A few times a second, for the watched run. */
@@ -75,10 +78,11 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const { patience, observer = noObserver } = options;
   const { persist } = patience;
   await persist(() => requireHashKey(pool, ledger.hashKey));
+  const place = await persist(() => checkPlace(context));
   const queue = await persist(() => ledger.queue());
   const bell = openBell();
   const accounts = openAccountDesks(context, options.accountNamed, observer);
-  const claimer = openClaimer(ledger, now);
+  const claimer = openClaimer(context, place.ledger);
   const recorder = openRecorder(ledger.hot, patience);
   const tools = { context, queue, patience, claimer, recorder };
   const desk = openSliceDesk({ ...tools, observer, cutOff: options.cutOff });
@@ -174,6 +178,12 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     if (await mayTakeFromOthers()) await reapDeadWorkers(queue, pool, worker, now);
   }
 
+  /** Also when there is nothing to claim: others are to hear of it. */
+  async function lookAtPlace(): Promise<void> {
+    const { held } = await checkPlace(context);
+    if (held !== null) options.onHeld?.(held);
+  }
+
   /** The ledger is asked in any case: that this succeeds says that it is there. */
   async function mayTakeFromOthers(): Promise<boolean> {
     return (await isCalm(pool)) && session.isSteady();
@@ -187,6 +197,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
       { every: 500, task: accounts.lookAtBreakers, quick: true },
       { every: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
       { every: 1_000, task: takeFromTheDead },
+      { every: 5_000, task: lookAtPlace },
       { every: 2_000, task: giveAndTakeSigns },
     ],
     patience,

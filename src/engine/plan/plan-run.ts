@@ -19,6 +19,7 @@ import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { startingWith } from '../dispatch/begin-run.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
+import { requirePlace } from '../dispatch/place.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { newRunId } from '../run-id.ts';
 import { openApprovalGate } from './approval-gate.ts';
@@ -71,6 +72,7 @@ export async function planRun(
   progress: PlanProgress,
   { onRefused, ...options }: PlanOptions = {},
 ): Promise<string> {
+  await requirePlace(context);
   try {
     return await planContacts(context, prepared, kept, progress, options);
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Refusal } from '../../domain/breaker.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import { findRefusal } from '../../ledger/limits/breaker.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
+import { readPlace } from '../../ledger/place/place.ts';
 import { findOvertaking } from '../../ledger/slices/priority.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun, requireSummary } from '../find-run.ts';
@@ -14,6 +15,8 @@ export type RunStatus = RunSummary & {
   readonly overtakenBy: string | null;
   /** Its account's service refuses everything; it waits, and goes on by itself. */
   readonly refusal: Refusal | null;
+  /** Why nothing at all is sent from the ledger. */
+  readonly held: string | null;
   /** Who was told of it, or is to be. */
   readonly notifications: readonly ListedNotification[];
 };
@@ -25,5 +28,9 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const overtakenBy = await findOvertaking(context.ledger.pool, run);
   const refusal = (await findRefusal(context.ledger.pool, run)) ?? null;
   const notifications = await listRunNotifications(context.ledger.pool, run);
-  return { ...summary, reason: stateReason, overtakenBy: overtakenBy ?? null, refusal, notifications };
+  const { heldReason: held } = await readPlace(context.ledger.pool);
+  return {
+    ...{ ...summary, reason: stateReason, overtakenBy: overtakenBy ?? null },
+    ...{ refusal, held, notifications },
+  };
 }

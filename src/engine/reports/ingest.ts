@@ -1,4 +1,5 @@
 import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
+import { doubtUnsent, listUntriedProofs } from '../../ledger/place/doubt-unsent.ts';
 import { applyReports } from '../../ledger/reports/apply.ts';
 import type { FailedReport } from '../../ledger/reports/failed.ts';
 import type { InboxReport, Reading } from '../../ledger/reports/reading.ts';
@@ -61,10 +62,12 @@ export async function applyInbox(
   }
   // Where one fails, the other one is not left behind.
   const counts = await Promise.allSettled(Array.from({ length: lanes }, work));
-  return counts.reduce((sum, count) => {
+  const total = counts.reduce((sum, count) => {
     if (count.status === 'rejected') throw count.reason;
     return sum + count.value;
   }, 0);
+  await doubtUntried({ ledger, now });
+  return total;
 }
 
 /** No receiver tries a batch for so long (milliseconds). */
@@ -73,6 +76,14 @@ const batchesKept = 600_000;
 /** Forgets what is kept to store each call once, and is of no use any more. */
 export async function tidyInbox({ ledger, now }: EngineContext): Promise<void> {
   await forgetBatches(ledger.pool, new Date(now().getTime() - batchesKept));
+}
+
+/** Pauses runs that another ledger has sent, and has in doubt what that may have sent of them. */
+async function doubtUntried({ ledger, now }: Pick<EngineContext, 'ledger' | 'now'>): Promise<void> {
+  for (const { run, reason } of await listUntriedProofs(ledger.pool)) {
+    const time = now();
+    await doubtUnsent(await ledger.queue(), ledger.pool, run, { reason, since: time }, time);
+  }
 }
 
 /**

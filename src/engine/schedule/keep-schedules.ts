@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../../platform/database.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
+import { checkPlace } from '../dispatch/place.ts';
 import { noteSchedules } from './note-ticks.ts';
 import { readScheduleFolder } from './schedule-folder.ts';
 import { beginScheduledRuns, type SchedulePlace, startDueTicks, type TickEnd } from './start-ticks.ts';
@@ -29,6 +30,9 @@ export async function keepSchedules(
   let failing = '';
   while (!stop.aborted) {
     try {
+      // What the ledger says is due may have been sent by the one that is gone.
+      const { held } = await checkPlace(context);
+      if (held !== null) throw new Error(`the ledger is held: ${held}`);
       const read = await readScheduleFolder(folder);
       await noteSchedules(context, read);
       const problems = JSON.stringify(read.unreadable);

@@ -15,7 +15,7 @@ import type { ScheduleFolder } from './schedule-folder.ts';
 const inTime = 60_000;
 
 /** Of one schedule, after a long time without a worker. */
-const mostTicks = 1_000;
+export const mostTicks = 1_000;
 
 /**
  * Notes what has come of every schedule since it was last looked at; and then makes the schedules those of the folder,

@@ -40,7 +40,7 @@ export async function applyReadings(
   await keepInbound(client, inbound, recipients, sharing.webhooks);
   await keepUnreadable(client, readings.filter(isOf('unreadable')));
   await decideOutcomes(client, deliveries, recipients, before);
-  await proveAccepted(client, [...recipients.values()]);
+  await proveAccepted(client, [...recipients.values()], now);
 
   const unmatched = new Set(
     deliveries.filter(({ report }) => !recipients.has(report)).map(({ report }) => report),

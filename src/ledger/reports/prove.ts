@@ -1,7 +1,11 @@
 import type pg from 'pg';
 import type { RequestState } from '../../domain/runs.ts';
+import { holdLedger } from '../place/place.ts';
 import { reportProof } from '../requests/proof.ts';
 import type { MatchedRecipient } from './matched.ts';
+
+/** `run` is null of a request that was tried. */
+type DbProven = { readonly run: string | null; readonly message_id: string };
 
 /** States in which a report may still prove something. */
 const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
@@ -9,32 +13,60 @@ const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
 /**
  * A report or a reply proves that the service accepted the request: one that is in doubt, or waits to be sent again after a doubt, is
  * accepted, and of one that is being sent it is kept for the case that its answer is lost.
+ *
+ * Where the ledger never tried the request, another one did: this one was restored from a backup, or is a copy. Then it is
+ * held, so that nothing more is claimed from it, and the run is noted: what is planned of it is to be in doubt.
  */
 export async function proveAccepted(
   client: pg.ClientBase,
   recipients: readonly MatchedRecipient[],
+  now: Date,
 ): Promise<void> {
   const requests = recipients.filter(({ isProof, state }) => isProof && unproven.includes(state));
   if (requests.length === 0) return;
-  await client.query(
+  const { rows } = await client.query<DbProven>(
     `
     WITH proven AS MATERIALIZED (
-      SELECT run_id, request, q.state
+      SELECT run_id, request, q.state, q.state = 'planned' AND q.attempts = 0 AND q.resends = 0 AS untried
       FROM requests q
       WHERE (run_id, request) IN (SELECT * FROM unnest($1::text[], $2::integer[]))
-        AND (q.state = 'in_doubt'
-             OR (q.state = 'sending' AND NOT q.reported)
-             OR (q.state = 'planned' AND q.resends > 0))
+        AND (q.state IN ('in_doubt', 'planned') OR (q.state = 'sending' AND NOT q.reported))
       ORDER BY run_id, request
       FOR NO KEY UPDATE
     )
     UPDATE requests q
     SET reported = true,
-        state = CASE q.state WHEN 'sending' THEN 'sending' ELSE 'accepted' END,
-        reason = CASE q.state WHEN 'sending' THEN q.reason ELSE '${reportProof}' END
+        state = CASE WHEN q.state = 'sending' OR p.untried THEN q.state ELSE 'accepted' END,
+        reason = CASE WHEN q.state = 'sending' OR p.untried THEN q.reason ELSE '${reportProof}' END
     FROM proven p
     WHERE q.run_id = p.run_id AND q.request = p.request
+    RETURNING CASE WHEN p.untried THEN q.run_id END AS run, q.message_id
     `,
     [requests.map(({ run }) => run), requests.map(({ request }) => request)],
   );
+  const untried = rows.flatMap(({ run, message_id }) =>
+    run === null ? [] : [{ run, messageId: message_id }],
+  );
+  if (untried.length > 0) await noteUntried(client, untried, now);
+}
+
+async function noteUntried(
+  client: pg.ClientBase,
+  untried: readonly { readonly run: string; readonly messageId: string }[],
+  now: Date,
+): Promise<void> {
+  const reasons = new Map(
+    untried.map(({ run, messageId }) => [
+      run,
+      `a report or a reply proves that the service has ${messageId}, which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent the run`,
+    ]),
+  );
+  await client.query(
+    `INSERT INTO untried_proofs (run_id, reason)
+     SELECT * FROM unnest($1::text[], $2::text[])
+     ON CONFLICT DO NOTHING`,
+    [[...reasons.keys()], [...reasons.values()]],
+  );
+  const [first] = reasons;
+  if (first) await holdLedger(client, `Run ${first[0]}: ${first[1]}.`, now);
 }

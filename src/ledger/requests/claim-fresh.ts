@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Envelope } from '../../domain/message.ts';
+import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
 import { type HashKey, hashedAddress, keyFits } from '../suppressions/hash.ts';
 import type { ClaimedRequest, SliceClaim } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';
@@ -36,6 +37,7 @@ export async function claimFreshRequests(
   claims: readonly SliceClaim[],
   now: Date,
   key: HashKey | null,
+  fence: ClaimFence | null,
 ): Promise<FreshClaim[]> {
   // What another transaction is changing is passed by: all slices of a process wait for this statement, and that of a run
   // which is being cancelled takes its time.
@@ -52,6 +54,7 @@ export async function claimFreshRequests(
         AS a (run_id, slice, owner, first, last, most, place)
       JOIN slices s ON s.run_id = a.run_id AND s.slice = a.slice AND s.owner = a.owner
       JOIN runs r ON r.run_id = a.run_id AND r.state = 'running'
+      WHERE ${mayClaim(10)}
     ), batch AS MATERIALIZED (
       SELECT a.run_id, a.owner, a.channel, a.suppressions_of, a.has_suppressed, a.has_hashed, a.place, q.request
       FROM asked a
@@ -121,6 +124,7 @@ export async function claimFreshRequests(
       now,
       key?.inner ?? null,
       key?.outer ?? null,
+      ...fenceValues(fence),
     ],
   });
   return readClaims(rows, claims.length);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Destination, Envelope } from '../../domain/message.ts';
+import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
 import { type HashKey, hashedAddress, keyFits } from '../suppressions/hash.ts';
 import type { Claim, ClaimedRequest, SliceClaim } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';
@@ -30,7 +31,8 @@ export async function claimOtherRequests(
   claim: SliceClaim,
   now: Date,
   key: HashKey | null,
-): Promise<Claim> {
+  fence: ClaimFence | null,
+): Promise<Omit<Claim, 'witnesses'>> {
   // Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
   // what `left_out` has written. Suppressions may be millions and a run's requests too, and the plan is made when they are
   // few. One that reads them all for a batch would be ruinous: suppressions are looked up an address at a time (LIMIT 1),
@@ -46,6 +48,7 @@ export async function claimOtherRequests(
         AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = $7 AND owner = $2)
         AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state = 'running')
         AND ${keyFits('$8', '$9')}
+        AND ${mayClaim(10)}
       ORDER BY request
       LIMIT $3
       FOR UPDATE SKIP LOCKED
@@ -157,6 +160,7 @@ export async function claimOtherRequests(
       claim.slice,
       key?.inner ?? null,
       key?.outer ?? null,
+      ...fenceValues(fence),
     ],
   });
   return {

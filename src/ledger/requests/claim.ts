@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ClaimFence } from '../place/place.ts';
 import { type HashKey, requireHashKey } from '../suppressions/hash.ts';
 import { claimFreshRequests } from './claim-fresh.ts';
 import { claimOtherRequests } from './claim-others.ts';
@@ -19,6 +20,8 @@ export type { CancelledRequest, Claim, ClaimedRequest, SliceClaim } from './clai
  * Most requests were never tried, and have nobody who is suppressed. They are claimed by a statement that knows of nothing
  * else, in a third of the time; only what it leaves is looked at closely.
  *
+ * Nothing is claimed either from a ledger that is held, that is another one by now, or that lacks the last claim.
+ *
  * @param key of suppressions that are known by their hashes
  * @returns a claim for each slice, in their order
  * @throws InputError when there are such and this is not their key
@@ -28,18 +31,20 @@ export async function claimRequests(
   claims: readonly SliceClaim[],
   now: Date,
   key: HashKey | null = null,
+  fence: ClaimFence | null = null,
 ): Promise<Claim[]> {
-  const fresh = await claimFreshRequests(pool, claims, now, key);
+  const fresh = await claimFreshRequests(pool, claims, now, key, fence);
   const settled = await Promise.allSettled(
     claims.map(async (claim, place) => {
       const { claimed, left } = fresh[place] ?? { claimed: [], left: 0 };
-      if (left === 0) return { claimed, cancelled: [] };
+      if (left === 0) return { claimed, cancelled: [], witnesses: claimed.slice(0, 1) };
       // What was left is among the lowest that are still planned.
-      const others = await claimOtherRequests(pool, { ...claim, limit: left }, now, key);
+      const others = await claimOtherRequests(pool, { ...claim, limit: left }, now, key, fence);
       // Without the key nothing is claimed.
       if (others.claimed.length + others.cancelled.length === 0) await requireHashKey(pool, key);
       const all = [...claimed, ...others.claimed].sort((one, other) => one.request - other.request);
-      return { claimed: all, cancelled: others.cancelled };
+      const witnesses = [...claimed.slice(0, 1), ...others.claimed.slice(0, 1)];
+      return { claimed: all, cancelled: others.cancelled, witnesses };
     }),
   );
   // Where one fails, all are taken back: by then none may still be on its way.

@@ -17,6 +17,8 @@ export type CancelledRequest = { readonly request: number; readonly recipients: 
 export type Claim = {
   readonly claimed: readonly ClaimedRequest[];
   readonly cancelled: readonly CancelledRequest[];
+  /** One claimed request for each commit that claimed some. */
+  readonly witnesses: readonly ClaimedRequest[];
 };
 
 /** What is to be claimed of a slice. */

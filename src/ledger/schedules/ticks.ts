@@ -56,6 +56,11 @@ export async function noteTicks(
   await client.query('UPDATE schedules SET noted_until = $2 WHERE schedule = ANY ($1)', [schedules, now]);
 }
 
+/** `due → missed` for every tick that waits for its run. */
+export async function missDueTicks(client: pg.ClientBase, reason: string): Promise<void> {
+  await client.query(`UPDATE ticks SET state = 'missed', reason = $1 WHERE state = 'due'`, [reason]);
+}
+
 /** A tick that waits for its run. */
 export type DueTick = {
   readonly schedule: string;

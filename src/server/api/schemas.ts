@@ -90,6 +90,7 @@ export const runStatus = runSummary
       .describe(
         'The service refuses every request of its account, since when and how; the run waits, and one request tries it again at `retryAt`.',
       ),
+    held: z.string().nullable().describe('Why nothing at all is sent from the ledger.'),
     notifications: z
       .array(
         z.object({

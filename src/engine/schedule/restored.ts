@@ -1,0 +1,100 @@
+import { ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
+import { InputError } from '../../domain/problems.ts';
+import { type Alongside, inTransaction } from '../../ledger/connection.ts';
+import { doubtUnsent } from '../../ledger/place/doubt-unsent.ts';
+import {
+  findMissingClaim,
+  holdLedger,
+  listRunsIn,
+  readPlace,
+  releaseLedger,
+  serverPlace,
+} from '../../ledger/place/place.ts';
+import { missDueTicks, noteTicks, takeSchedules } from '../../ledger/schedules/ticks.ts';
+import { audited } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { mostTicks } from './note-ticks.ts';
+
+/** What an operator says of a ledger that was restored, moved or promoted. */
+export type Restoration = {
+  readonly reason: string;
+  /** When the backup was made: what was done from then on may be missing. Null: nothing is missing. */
+  readonly since: Date | null;
+};
+
+/** A run that was not over, and how many of its requests are in doubt by it. */
+export type DoubtedRun = { readonly run: string; readonly requests: number };
+
+/**
+ * Takes a restored ledger for the ledger from now on, on the word of an operator. What was left to send of every run may
+ * have been sent since the backup: it is in doubt, and the runs are paused. Times of schedules since then count as missed.
+ * The ledger gets a new identity, so that the last claims of the one that is gone hold it no more.
+ *
+ * @returns the runs that were not over
+ * @throws InputError when the time is in the future, or nothing is said to be missing and this machine knows better
+ */
+export async function confirmRestored(
+  context: EngineContext,
+  { reason, since }: Restoration,
+): Promise<readonly DoubtedRun[]> {
+  const { ledger, now } = context;
+  const act = {
+    action: 'ledger restored',
+    details: { reason, since: since?.toISOString() ?? null },
+  } as const;
+  return audited(context, act, async (note) => {
+    if (since !== null && since > now()) {
+      const what = `${since.toISOString()} is in the future; give the time at which the backup was made.`;
+      throw new InputError([{ where: '--since', what }]);
+    }
+    if (since === null) await requireComplete(context);
+    await holdLedger(ledger.pool, `An operator is looking after a restored ledger: ${reason}.`, now());
+    const doubted = since === null ? [] : await doubtAll(context, { reason, since });
+    const place = await serverPlace(ledger.pool);
+    await inTransaction(ledger.pool, async (client) => {
+      if (since !== null) await missTicks(client, reason, now());
+      await releaseLedger(client, context.randomUuid(), place);
+      await note(client);
+    });
+    return doubted;
+  });
+}
+
+async function requireComplete({ ledger: { pool, marks } }: EngineContext): Promise<void> {
+  const { ledger } = await readPlace(pool);
+  const missing = await findMissingClaim(pool, marks.read(ledger));
+  if (!missing) return;
+  const what = `This machine claimed request ${missing.request} of run ${missing.run} at ${missing.at}, and the ledger does not know it. Give --since with the time of the backup instead.`;
+  throw new InputError([{ where: '--nothing-missing', what }]);
+}
+
+async function doubtAll(
+  { ledger, now }: EngineContext,
+  { reason, since }: { readonly reason: string; readonly since: Date },
+): Promise<DoubtedRun[]> {
+  const why = `the ledger was restored to ${since.toISOString()} (${reason}): it may have been sent since`;
+  const doubted: DoubtedRun[] = [];
+  for (const run of await listRunsIn(ledger.pool, ['planned', 'running', 'paused'])) {
+    const requests = await doubtUnsent(await ledger.queue(), ledger.pool, run, { reason: why, since }, now());
+    if (requests !== undefined) doubted.push({ run, requests });
+  }
+  return doubted;
+}
+
+/** Their runs may have been sent by the ledger that is gone. */
+async function missTicks(client: Parameters<Alongside>[0], reason: string, now: Date): Promise<void> {
+  const why = `the ledger was restored (${reason}), and its run may have been sent`;
+  await missDueTicks(client, why);
+  const taken = await takeSchedules(client, now);
+  const ticks = taken.flatMap(({ schedule, times, notedUntil }) =>
+    ticksBetween(writtenSchedule.parse(times), notedUntil, now, mostTicks).map((dueAt) => {
+      return { schedule, dueAt, state: 'missed', reason: why } as const;
+    }),
+  );
+  await noteTicks(
+    client,
+    taken.map(({ schedule }) => schedule),
+    ticks,
+    now,
+  );
+}

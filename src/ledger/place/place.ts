@@ -1,0 +1,146 @@
+import type pg from 'pg';
+import type { ClaimMark } from '../../domain/claim-marks.ts';
+
+type Database = pg.Pool | pg.ClientBase;
+
+/** Which ledger this is, where it was last known to be, and whether it is held: then nothing is claimed from it. */
+export type LedgerPlace = {
+  /** New whenever an operator says that it was restored. */
+  readonly ledger: string;
+  /** As in `serverPlace`; null where nobody knows. */
+  readonly place: string | null;
+  readonly heldAt: Date | null;
+  readonly heldReason: string | null;
+};
+
+export async function readPlace(client: Database): Promise<LedgerPlace> {
+  const { rows } = await client.query<LedgerPlace>(
+    'SELECT ledger, place, held_at AS "heldAt", held_reason AS "heldReason" FROM ledger_place',
+  );
+  const [place] = rows;
+  if (!place) throw new Error('The ledger does not say which it is: ledger_place is empty.');
+  return place;
+}
+
+/** SQL of the same. The timeline is that of what is written now; the control file has it from the last checkpoint. */
+const placeStatement = `
+  SELECT concat_ws('/', c.system_identifier, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), d.oid) AS place
+  FROM pg_control_system() c, pg_database d
+  WHERE d.datname = current_database()`;
+
+/** What servers answer that do not tell their place: undefined function, insufficient privilege, not supported. */
+const untold = /^(42883|42501|0A000)$/;
+
+/**
+ * Where the server writes: its system identifier, its timeline and the database's number, as `system/timeline/database`. A
+ * restored dump has another database, a restored base backup and a promoted stand-by another timeline.
+ *
+ * @returns null where the server does not tell
+ */
+export async function serverPlace(client: Database): Promise<string | null> {
+  try {
+    const { rows } = await client.query<{ place: string }>(placeStatement);
+    return rows[0]?.place ?? null;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (untold.test(code)) return null;
+    // In recovery. What it writes will be on a timeline that there is not yet; until then it is as if it were away.
+    if (code === '55000')
+      throw Object.assign(new Error('the server is a stand-by that only reads'), { code: '25006' });
+    throw error;
+  }
+}
+
+/** Claims are made on this session only while the ledger says that it is where the session is connected to. */
+export async function bindToPlace(client: pg.ClientBase): Promise<void> {
+  const place = await serverPlace(client);
+  await client.query(`SELECT set_config('volley.place', $1, false)`, [place ?? '']);
+}
+
+/** The ledger, and the last claim that was made from it: claims are committed only where both are found. */
+export type ClaimFence = {
+  readonly ledger: string;
+  readonly last: ClaimMark | null;
+};
+
+/**
+ * SQL: whether claims may be made. A part of the statement that claims, so nothing comes between.
+ *
+ * @param first number of the first of five parameters: the values of `fenceValues`
+ */
+export function mayClaim(first: number): string {
+  const [ledger, run, request, attempt, owner] = [0, 1, 2, 3, 4].map((place) => `$${first + place}`);
+  return `(EXISTS (
+    SELECT FROM ledger_place
+    WHERE one AND held_at IS NULL AND (${ledger}::uuid IS NULL OR ledger = ${ledger}::uuid)
+      AND (place IS NULL OR coalesce(current_setting('volley.place', true), '') IN ('', place))
+  ) AND (${run}::text IS NULL OR EXISTS (
+    SELECT FROM attempts
+    WHERE run_id = ${run}::text AND request = ${request}::integer AND attempt = ${attempt}::integer
+      AND owner = ${owner}::uuid
+  )))`;
+}
+
+export function fenceValues(fence: ClaimFence | null): unknown[] {
+  const { run = null, request = null, attempt = null, owner = null } = fence?.last ?? {};
+  return [fence?.ledger ?? null, run, request, attempt, owner];
+}
+
+/** The first of these claims that the ledger does not have. */
+export async function findMissingClaim(
+  client: Database,
+  marks: readonly ClaimMark[],
+): Promise<ClaimMark | undefined> {
+  if (marks.length === 0) return undefined;
+  const { rows } = await client.query<{ place: number }>(
+    `
+    SELECT CAST(place - 1 AS integer) AS place
+    FROM unnest($1::text[], $2::integer[], $3::integer[], $4::uuid[]) WITH ORDINALITY
+      AS m (run_id, request, attempt, owner, place)
+    WHERE NOT EXISTS (
+      SELECT FROM attempts a
+      WHERE a.run_id = m.run_id AND a.request = m.request AND a.attempt = m.attempt AND a.owner = m.owner
+    )
+    ORDER BY place
+    LIMIT 1
+    `,
+    [
+      marks.map(({ run }) => run),
+      marks.map(({ request }) => request),
+      marks.map(({ attempt }) => attempt),
+      marks.map(({ owner }) => owner),
+    ],
+  );
+  const [row] = rows;
+  return row && marks[row.place];
+}
+
+/** The ledger was nowhere yet. */
+export async function settlePlace(client: Database, place: string): Promise<void> {
+  await client.query('UPDATE ledger_place SET place = $1 WHERE place IS NULL', [place]);
+}
+
+/** Nothing is claimed from now on, by whatever process. One that is held already keeps its reason. */
+export async function holdLedger(client: Database, reason: string, now: Date): Promise<void> {
+  await client.query('UPDATE ledger_place SET held_at = $1, held_reason = $2 WHERE held_at IS NULL', [
+    now,
+    reason,
+  ]);
+}
+
+/** By the word of an operator, this is the ledger from now on, and here. */
+export async function releaseLedger(client: Database, ledger: string, place: string | null): Promise<void> {
+  await client.query('UPDATE ledger_place SET ledger = $1, place = $2, held_at = NULL, held_reason = NULL', [
+    ledger,
+    place,
+  ]);
+}
+
+/** Runs by their state, whatever became of the ledger. */
+export async function listRunsIn(client: Database, states: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ run: string }>(
+    `SELECT run_id AS run FROM runs WHERE state = ANY ($1::text[]) AND state IN ('planned', 'running', 'paused') ORDER BY run_id`,
+    [states],
+  );
+  return rows.map(({ run }) => run);
+}

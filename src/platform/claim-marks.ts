@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fdatasync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type ClaimMark, type ClaimMarks, marksInMemory } from '../domain/claim-marks.ts';
+import { hasCode } from './file-error.ts';
+import { isAlive, ownProcessToken } from './process-identity.ts';
+import { messageOf } from './server-files.ts';
+
+/** Marks are on the disk, and safe from a power cut, so often (milliseconds); a killed process loses none. */
+const flushedEvery = 1_000;
+
+const written = z.array(
+  z.object({
+    run: z.string(),
+    request: z.number(),
+    attempt: z.number(),
+    owner: z.string(),
+    at: z.string(),
+  }),
+);
+
+/**
+ * Keeps marks in `claims/` in VOLLEY_HOME: a file for each process, in a folder for each ledger. The file is written over
+ * with each claim, which takes some microseconds: it goes to the system's memory, which outlives the process.
+ *
+ * @param onProblem told once when a mark cannot be written; from then on they are in this process's memory alone
+ */
+export function openClaimMarks(home: string, onProblem: (what: string) => void): ClaimMarks {
+  const memory = marksInMemory();
+  const own = `${ownProcessToken()}-${randomBytes(3).toString('hex')}`;
+  const folderOf = (ledger: string): string => join(home, 'claims', ledger);
+  let file: { readonly ledger: string; readonly descriptor: number; length: number } | undefined;
+  let failed = false;
+  let flushedAt = 0;
+
+  function open(ledger: string) {
+    if (file?.ledger === ledger) return file;
+    if (file) closeSync(file.descriptor);
+    file = undefined;
+    // Nobody wants a home that Volley made in a repository.
+    if (mkdirSync(home, { recursive: true, mode: 0o711 }) !== undefined)
+      writeFileSync(join(home, '.gitignore'), '*\n');
+    mkdirSync(folderOf(ledger), { recursive: true, mode: 0o700 });
+    file = { ledger, descriptor: openSync(join(folderOf(ledger), own), 'w', 0o600), length: 0 };
+    return file;
+  }
+
+  function write(ledger: string, marks: readonly ClaimMark[]): void {
+    memory.write(ledger, marks);
+    if (failed) return;
+    try {
+      const opened = open(ledger);
+      // In one piece, over all that was there: whoever reads it in the middle, or after a kill, sees one or the other.
+      const line = `${JSON.stringify(marks)}\n`.padEnd(opened.length);
+      writeSync(opened.descriptor, line, 0);
+      opened.length = line.length;
+      if (performance.now() - flushedAt < flushedEvery) return;
+      flushedAt = performance.now();
+      fdatasync(opened.descriptor, () => undefined);
+    } catch (error) {
+      failed = true;
+      onProblem(
+        `${folderOf(ledger)} cannot be written (${messageOf(error)}), so this machine will not know its last claims when this process is gone: a ledger that is restored from a backup may then be sent from without a warning.`,
+      );
+    }
+  }
+
+  /** Those of other processes, by the name of their file. */
+  function others(ledger: string): { readonly name: string; readonly marks: readonly ClaimMark[] }[] {
+    return namesIn(folderOf(ledger))
+      .filter((name) => name !== own)
+      .map((name) => ({ name, marks: marksIn(join(folderOf(ledger), name)) }));
+  }
+
+  return {
+    read: (ledger) => [...memory.read(ledger), ...others(ledger).flatMap(({ marks }) => marks)],
+    write,
+    forget(ledger) {
+      const dead = others(ledger).filter(({ name }) => !isAlive(name.slice(0, name.lastIndexOf('-'))));
+      const newest = dead.toSorted((one, other) => timeOf(other.marks).localeCompare(timeOf(one.marks)));
+      for (const { name } of newest.slice(1)) rmSync(join(folderOf(ledger), name), { force: true });
+    },
+    close() {
+      if (file) closeSync(file.descriptor);
+      file = undefined;
+    },
+  };
+}
+
+function timeOf(marks: readonly ClaimMark[]): string {
+  return marks[0]?.at ?? '';
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return [];
+    throw error;
+  }
+}
+
+/** A file that a power cut has left half written says nothing. */
+function marksIn(path: string): readonly ClaimMark[] {
+  try {
+    const [line = ''] = readFileSync(path, 'utf8').split('\n');
+    return written.parse(JSON.parse(line));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { applyInbox } from '../../src/engine/reports/ingest.ts';
+import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
+import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
+import { backUpLedger } from '../support/ledger-backup.ts';
+import { plannedRun } from '../support/planned-run.ts';
+import { runStatement, urlOfDatabase } from '../support/statement.ts';
+import { volleyHere } from '../support/volley.ts';
+
+/** Backups that are brought back: what was sent since is never sent again without a word of the operator. */
+
+const requests = 16;
+let scene: DispatchScene;
+beforeAll(async () => {
+  scene = await openDispatchScene({ requests, concurrency: 2, peer: { latency: 5 } });
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const counts = z.object({
+  state: z.string(),
+  reason: z.string().nullable(),
+  requests: z.object({ planned: z.number(), accepted: z.number(), in_doubt: z.number() }),
+});
+
+async function statusOf(run: string): Promise<z.infer<typeof counts>> {
+  return counts.parse(JSON.parse((await scene.here(['status', run, '--json'])).stdout));
+}
+
+/** How often the service has accepted each message of the run; the run has so many. */
+async function accepted(run: string): Promise<{ readonly messages: number; readonly most: number }> {
+  const { rows } = await scene.ledger.ledger.pool.query<{ message_id: string }>(
+    'SELECT message_id FROM requests WHERE run_id = $1',
+    [run],
+  );
+  const own = new Set(rows.map(({ message_id }) => message_id));
+  const times = new Map<string, number>();
+  for (const { messageId } of await scene.peer.acceptances())
+    if (own.has(messageId)) times.set(messageId, (times.get(messageId) ?? 0) + 1);
+  return { messages: times.size, most: Math.max(0, ...times.values()) };
+}
+
+/** A run that was planned, whose process is gone before it began. */
+async function planOnly(): Promise<string> {
+  const started = scene.start(['run', 'campaign.yaml'], {
+    ...{ point: 'beginning', occurrence: 1 },
+    signal: 'SIGKILL',
+  });
+  const run = await plannedRun(started);
+  await started.ended;
+  return run;
+}
+
+async function confirm(...words: string[]): Promise<void> {
+  const { code, stderr } = await scene.here(['db', 'restored', ...words, '--reason', 'the disk was lost']);
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+}
+const restoredNow = () => confirm('--since', `${new Date(Date.now() - 1000).toISOString().slice(0, 19)}Z`);
+
+test('a backup of the middle of a run sends nothing until an operator has said so, and then nobody twice', async () => {
+  const run = await planOnly();
+  const before = scene.peer.received().requests;
+  const sending = scene.start(['resume', run]);
+  await scene.peer.hasReceived(before + 5);
+  const backup = await backUpLedger(scene.ledger.url);
+  expect((await sending.ended).code).toBe(0);
+  await backup.restore();
+
+  const refused = await scene.here(['resume', run]);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(
+    /This machine claimed request \d+ of run .* and the ledger does not know it/,
+  );
+  expect(refused.stderr).toContain('volley db restored --since TIME');
+  expect((await scene.here(['run', 'campaign.yaml'])).code).toBe(2);
+  expect((await scene.here(['db', 'status'])).stdout).toMatch(/^held: This machine claimed/m);
+  const lie = await scene.here(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
+  expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('does not know it') });
+
+  await restoredNow();
+  const status = await statusOf(run);
+  expect(status).toMatchObject({ state: 'paused', requests: { planned: 0 } });
+  expect(status.requests.in_doubt).toBeGreaterThan(0);
+  expect(status.reason).toContain('the disk was lost');
+  expect((await scene.here(['resume', run])).code).toBe(3);
+  expect(await accepted(run)).toEqual({ messages: requests, most: 1 });
+  // A new run is one of the ledger as it is now.
+  expect((await scene.here(['run', 'campaign.yaml'])).code).toBe(0);
+});
+
+test('an old backup of a run that was only planned is not sent again', async () => {
+  const run = await planOnly();
+  const backup = await backUpLedger(scene.ledger.url);
+  expect((await scene.here(['resume', run])).code).toBe(0);
+  await backup.restore();
+  expect((await scene.here(['resume', run])).code).toBe(2);
+  await restoredNow();
+  expect((await statusOf(run)).requests).toMatchObject({ planned: 0, accepted: 0, in_doubt: requests });
+  expect(await accepted(run)).toEqual({ messages: requests, most: 1 });
+});
+
+test('a ledger that is exchanged for an older one under a running run stops it', async () => {
+  const run = await planOnly();
+  const before = scene.peer.received().requests;
+  const backup = await backUpLedger(scene.ledger.url);
+  const sending = scene.start(['resume', run]);
+  await scene.peer.hasReceived(before + 6);
+  await backup.restore();
+  const { code, stderr } = await sending.ended;
+  expect(stderr).toContain('the ledger does not know it');
+  expect(code).toBe(4);
+  await restoredNow();
+  expect((await scene.here(['resume', run])).code).toBe(3);
+  expect((await accepted(run)).most).toBe(1);
+});
+
+test('reports of what a restored ledger never tried pause its run, and prove what they are about', async () => {
+  const run = await planOnly();
+  const backup = await backUpLedger(scene.ledger.url);
+  expect((await scene.here(['resume', run])).code).toBe(0);
+  await backup.restore();
+  // Another machine: nothing but the reports tells.
+  await rm(join(scene.workspace.folder, '.volley', 'claims'), { recursive: true });
+  const { context } = scene.ledger;
+  const { rows } = await context.ledger.pool.query<{ message_id: string; address: string }>(
+    `SELECT message_id, addresses[1] AS address
+     FROM requests JOIN chunks USING (run_id, request)
+     WHERE run_id = $1 AND request <= 3`,
+    [run],
+  );
+  await receiveReports(
+    context.ledger.pool,
+    randomUUID(),
+    rows.map(({ message_id, address }) => {
+      const { headers, body } = encodeDeliveryReport(
+        {
+          ...{ version: 'v2.02', url: 'https://volley.example/', type: 'SMS', messageId: message_id },
+          ...{ destination: address, status: 'Success', result: 'delivered', units: {} },
+        },
+        'json',
+      );
+      const contentType = headers['Content-Type'] ?? '';
+      const call = { account: 'sandbox', method: 'POST', contentType, headers: {} } as const;
+      return { ...call, receivedAt: new Date(), body: Buffer.from(body ?? '') };
+    }),
+  );
+  await applyInbox(context);
+  const status = await statusOf(run);
+  expect(status).toMatchObject({
+    state: 'paused',
+    reason: expect.stringContaining('which this ledger never tried'),
+    requests: { planned: 0, accepted: 3, in_doubt: requests - 3 },
+  });
+  expect((await scene.here(['resume', run])).code).toBe(2);
+  await restoredNow();
+  expect((await scene.here(['resume', run])).code).toBe(3);
+  expect((await accepted(run)).most).toBe(1);
+  const { stdout } = await scene.here(['report', 'billing', '--format', 'ndjson', '--by', 'Campaign']);
+  expect(stdout).not.toBe('');
+});
+
+test('a copy of the ledger in another database sends nothing until an operator has said what it is', async () => {
+  const run = await planOnly();
+  const original = new URL(scene.ledger.url).pathname.slice(1);
+  const copy = `${original}_copy`;
+  const server = urlOfDatabase(scene.ledger.url, 'postgres');
+  await runStatement(server, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+    original,
+  ]);
+  await runStatement(server, `CREATE DATABASE ${copy} TEMPLATE ${original}`);
+  const env = {
+    DATABASE_URL: urlOfDatabase(scene.ledger.url, copy),
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: scene.peer.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+  const there = (...words: string[]) => volleyHere(words, { cwd: scene.workspace.folder, env });
+  const refused = await there('resume', run);
+  expect(refused.stderr).toContain('was another database of this server');
+  expect(refused.code).toBe(2);
+  expect((await there('db', 'restored', '--nothing-missing', '--reason', 'moved at rest')).code).toBe(0);
+  expect((await there('resume', run)).code).toBe(0);
+});
