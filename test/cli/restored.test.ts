@@ -46,7 +46,7 @@ async function accepted(run: string): Promise<{ readonly messages: number; reado
 
 /** A run that was planned, whose process is gone before it began. */
 async function planOnly(): Promise<string> {
-  const started = scene.start(['run', 'campaign.yaml'], {
+  const started = scene.start(['run', 'campaign.yaml', '--again'], {
     ...{ point: 'beginning', occurrence: 1 },
     signal: 'SIGKILL',
   });
@@ -77,7 +77,7 @@ test('a backup of the middle of a run sends nothing until an operator has said s
     /This machine claimed request \d+ of run .* and the ledger does not know it/,
   );
   expect(refused.stderr).toContain('volley db restored --since TIME');
-  expect((await scene.here(['run', 'campaign.yaml'])).code).toBe(2);
+  expect((await scene.here(['run', 'campaign.yaml', '--again'])).code).toBe(2);
   expect((await scene.here(['db', 'status'])).stdout).toMatch(/^held: This machine claimed/m);
   const lie = await scene.here(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
   expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('does not know it') });
@@ -90,7 +90,7 @@ test('a backup of the middle of a run sends nothing until an operator has said s
   expect((await scene.here(['resume', run])).code).toBe(3);
   expect(await accepted(run)).toEqual({ messages: requests, most: 1 });
   // A new run is one of the ledger as it is now.
-  expect((await scene.here(['run', 'campaign.yaml'])).code).toBe(0);
+  expect((await scene.here(['run', 'campaign.yaml', '--again'])).code).toBe(0);
 });
 
 test('an old backup of a run that was only planned is not sent again', async () => {
