@@ -4,9 +4,9 @@ import type { Observer } from '../engine/dispatch/observer.ts';
 import { openPatience } from '../engine/dispatch/patience.ts';
 import { runWorker } from '../engine/dispatch/worker.ts';
 import { keepNotifying, usualTellingLook } from '../engine/notify/keep-notifying.ts';
-import { keepSchedules, usualLook } from '../engine/schedule/keep-schedules.ts';
 import type { Logger } from '../platform/logger.ts';
 import { accountsOf } from './accounts-of.ts';
+import type { Planner } from './planner/planner.ts';
 import type { Shell } from './shell.ts';
 import { tellingTools } from './tell-of-run.ts';
 
@@ -26,6 +26,7 @@ export type WorkTools = {
   readonly observer: Omit<Observer, 'over'>;
   readonly stop: AbortSignal;
   readonly deadlines: DrainDeadlines;
+  readonly planner: Planner;
 };
 
 /**
@@ -38,7 +39,7 @@ export async function keepWorking(
   shell: Shell,
   context: EngineContext,
   { worker, schedules, campaigns }: Work,
-  { logger, observer, stop, deadlines }: WorkTools,
+  { logger, observer, stop, deadlines, planner }: WorkTools,
 ): Promise<void> {
   const failed = new AbortController();
   const end = AbortSignal.any([stop, failed.signal]);
@@ -47,17 +48,16 @@ export async function keepWorking(
     onLost: ({ message }: Error) => logger.warn({ reason: message }, 'the database is away; waiting'),
     onBack: () => logger.info('the database is back; going on'),
   };
-  const place = { folder: campaigns, settings: shell.settings, accountNamed };
   const notifying = worker
     ? keepNotifying(context, {
-        tools: tellingTools(shell, campaigns),
+        tools: tellingTools(shell, campaigns, planner.findCommand),
         every: usualTellingLook,
         logger,
         stop: end,
         cutOff: deadlines.cutOff,
       })
     : undefined;
-  const scheduling = schedules ? keepSchedules(context, place, usualLook, logger, end) : undefined;
+  const scheduling = schedules ? planner.keepSchedules(end) : undefined;
   try {
     if (worker) {
       logger.info('worker started');

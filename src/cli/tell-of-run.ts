@@ -3,6 +3,7 @@ import type { EngineContext } from '../engine/context.ts';
 import { drainDeadlines } from '../engine/dispatch/drain.ts';
 import { openPatience } from '../engine/dispatch/patience.ts';
 import { runWorker } from '../engine/dispatch/worker.ts';
+import { type FindCommand, findCommand } from '../engine/notify/find-command.ts';
 import { keepNotifying } from '../engine/notify/keep-notifying.ts';
 import type { TellingTools } from '../engine/notify/tell.ts';
 import {
@@ -22,8 +23,14 @@ import type { Shell } from './shell.ts';
  * @param campaigns the folder of campaigns
  * @param ownCampaign the campaign that this process was told to run
  */
-export function tellingTools(shell: Shell, campaigns: string, ownCampaign?: string): TellingTools {
+export function tellingTools(
+  shell: Shell,
+  campaigns: string,
+  findCommand: FindCommand,
+  ownCampaign?: string,
+): TellingTools {
   return {
+    findCommand,
     settings: shell.settings,
     campaigns,
     ownCampaign,
@@ -77,7 +84,7 @@ async function tellOf(
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
   const deadlines = drainDeadlines(shell.stop);
   const telling = {
-    tools: tellingTools(shell, campaignsFolder(shell), ownCampaign),
+    tools: tellingTools(shell, campaignsFolder(shell), findCommand, ownCampaign),
     every: undefined,
     logger,
     stop: shell.stop,

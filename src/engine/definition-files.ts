@@ -27,8 +27,8 @@ export function besideCampaign(campaign: string, written: string): string {
   return isAbsolute(written) ? written : join(dirname(campaign), written);
 }
 
-/** A campaign is some kilobytes, of which every second is read; an accounts file may hold rate cards. */
-const mostBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024 } as const;
+/** A campaign is some kilobytes; an accounts file may hold rate cards. */
+export const mostBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024 } as const;
 
 /** @throws InputError when the file cannot be read, is too large, or is not UTF-8 */
 export async function readText(

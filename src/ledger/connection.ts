@@ -24,6 +24,10 @@ import type { HashKey } from './suppressions/hash.ts';
 
 /** The ledger's doors: `pool` for COPY and what is asked in pg's own words, `knex` for migrations and all the rest. */
 export type Ledger = {
+  /** For another thread of this process to open it too. It holds a password: never log it. */
+  readonly connection: DatabaseConnection;
+  /** Which database it is, in words that may be shown. */
+  readonly description: string;
   readonly pool: pg.Pool;
   /** For claim and settle, thousands of times a run: planned once a connection, and by the keys alone. */
   readonly hot: pg.Pool;
@@ -202,7 +206,20 @@ export async function openLedger(
     await close();
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
-  return { pool, hot, watch, knex, hashKey, marks, queue, revive, dropConnections, close };
+  return {
+    connection,
+    description,
+    pool,
+    hot,
+    watch,
+    knex,
+    hashKey,
+    marks,
+    queue,
+    revive,
+    dropConnections,
+    close,
+  };
 }
 
 /** A server that is gone without a word is noticed within some 20 s, by connections that wait for it. */

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { TokenScope } from '../../src/domain/access.ts';
+import { startByKey } from '../../src/engine/access/start-by-key.ts';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import { loadAccount } from '../../src/engine/plan/prepare.ts';
 import { openLogger } from '../../src/platform/logger.ts';
@@ -82,7 +83,10 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const answered: string[] = [];
   const observer = (operation: string, status: number) => void answered.push(`${operation} ${status}`);
   const address = { host: '127.0.0.1', port: 0, ...(refusals !== undefined && { refusals }) };
-  const { url, close } = await startApi(opened.context, { ...address, place, logger, observer });
+  const { url, close } = await startApi(opened.context, {
+    ...{ ...address, place, logger, observer },
+    startRun: (context, request, onStuck) => startByKey(context, place, request, onStuck),
+  });
   cleanUp.defer(() => close());
 
   const tokenOf: ApiScene['tokenOf'] = (name, scope, owner, { expiresAt = null, accounts = null } = {}) =>

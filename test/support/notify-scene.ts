@@ -1,4 +1,5 @@
 import type { RunEnd } from '../../src/engine/dispatch/execute-run.ts';
+import { findCommand } from '../../src/engine/notify/find-command.ts';
 import { keepNotifying } from '../../src/engine/notify/keep-notifying.ts';
 import type { TellingTools } from '../../src/engine/notify/tell.ts';
 import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
@@ -63,6 +64,7 @@ export async function openNotifyScene(): Promise<NotifyScene> {
     settings,
     campaigns: '.',
     ownCampaign: undefined,
+    findCommand,
     accountNamed,
     writeMail: notificationMail,
   };

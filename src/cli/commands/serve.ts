@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
+import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { accountSharing, receiverAccounts } from '../../engine/reports/receivers.ts';
@@ -11,6 +12,7 @@ import { accountsOf } from '../accounts-of.ts';
 import { openReceiver, pollMissing, type Receiving } from '../keep-receiving.ts';
 import { keepWorking, type Work } from '../keep-working.ts';
 import { campaignsOption, parsePort } from '../options.ts';
+import { openPlanner } from '../planner/planner.ts';
 import { readPublicUrl } from '../public-url.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
@@ -108,6 +110,8 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
     opened.defer(close);
     shell.note(`Monitoring: ${url}/healthz, /readyz, /metrics`);
   }
+  const planner = openPlanner(context, shell.settings, options.campaigns, logger);
+  opened.defer(planner.close);
   const parts: Promise<void>[] = [];
   if (options.receiver) {
     const usual = metricsPort === undefined ? { operations } : {};
@@ -121,8 +125,17 @@ async function serve(shell: Shell, context: EngineContext, options: ServeOptions
     shell.note(`Monitoring, for this machine: ${url}/healthz, /readyz, /metrics`);
   }
   if (options.api)
-    opened.defer(await openApi(shell, context, options, { logger, observer: metrics.api }, deadlines.giveUp));
-  parts.push(keepWorking(shell, context, options, { logger, observer: metrics.dispatch, stop, deadlines }));
+    opened.defer(
+      await openApi(
+        shell,
+        context,
+        options,
+        { logger, observer: metrics.api, startRun: planner.startRun },
+        deadlines.giveUp,
+      ),
+    );
+  const tools = { logger, observer: metrics.dispatch, stop, deadlines, planner };
+  parts.push(keepWorking(shell, context, options, tools));
   // One that fails ends the others, and the process: who keeps it running starts it again.
   for (const part of parts) part.catch((error: unknown) => failed.abort(error));
   if (!stop.aborted) await once(stop, 'abort');
@@ -135,7 +148,7 @@ async function openApi(
   shell: Shell,
   context: EngineContext,
   { apiHost: host, apiPort: port, campaigns: folder }: ServeOptions,
-  tools: { readonly logger: Logger; readonly observer: ApiObserver },
+  tools: { readonly logger: Logger; readonly observer: ApiObserver; readonly startRun: StartRun },
   cutOff: AbortSignal,
 ): Promise<() => Promise<void>> {
   // What describes and checks its routes is loaded by who wants it.

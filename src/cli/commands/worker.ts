@@ -4,6 +4,7 @@ import { noObserver } from '../../engine/dispatch/observer.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { keepWorking } from '../keep-working.ts';
 import { campaignsOption } from '../options.ts';
+import { openPlanner } from '../planner/planner.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -19,10 +20,12 @@ export function define(command: Command, shell: Shell): void {
         shell.drainable();
         const { stop } = shell;
         const deadlines = drainDeadlines(stop);
-        const tools = { logger, observer: noObserver, stop, deadlines };
+        const planner = openPlanner(context, shell.settings, options.campaigns, logger);
+        const tools = { logger, observer: noObserver, stop, deadlines, planner };
         try {
           await keepWorking(shell, context, { worker: true, ...options }, tools);
         } finally {
+          await planner.close();
           deadlines.clear();
         }
       });

@@ -36,6 +36,16 @@ type Wanted = {
   readonly accounts: readonly string[] | null;
 };
 
+/** What is to be started, for whom and by which key. */
+export type StartRequest = StartKey & Wanted;
+
+/** `startByKey`, wherever it is done. */
+export type StartRun = (
+  context: EngineContext,
+  request: StartRequest,
+  onStuck: (stuck: StuckFile) => void,
+) => Promise<StartEnd>;
+
 /**
  * Makes a planned run of a campaign of the folder, once for a key however often and wherever it is asked: the key is
  * committed with the run.
@@ -49,7 +59,7 @@ type Wanted = {
 export async function startByKey(
   context: EngineContext,
   place: SchedulePlace,
-  { campaign, accounts, ...key }: StartKey & Wanted,
+  { campaign, accounts, ...key }: StartRequest,
   onStuck: (stuck: StuckFile) => void,
 ): Promise<StartEnd> {
   const request = digestOf(JSON.stringify({ campaign }));

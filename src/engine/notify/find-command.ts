@@ -9,11 +9,15 @@ export type FoundCommand =
   | { readonly kind: 'found'; readonly folder: string }
   | { readonly kind: 'not here'; readonly problem: string };
 
-type Allowed = {
+/** From where a process runs commands. */
+export type Allowed = {
   readonly settings: Settings;
   readonly campaigns: string;
   readonly ownCampaign: string | undefined;
 };
+
+/** `findCommand`, wherever it is done. */
+export type FindCommand = typeof findCommand;
 
 /**
  * Looks for a command in its campaign's file. Whoever can write into the ledger, or plan a campaign from elsewhere, could

@@ -11,7 +11,7 @@ import { runCommand } from '../../platform/run-command.ts';
 import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
 import type { Settings } from '../settings.ts';
-import { findCommand } from './find-command.ts';
+import type { FindCommand } from './find-command.ts';
 import { type Mail, planMail } from './mail-run.ts';
 import { describeEvent } from './told.ts';
 
@@ -22,6 +22,7 @@ export type TellingTools = {
   readonly campaigns: string;
   /** The campaign that this process was told to run, relative to the working folder. */
   readonly ownCampaign: string | undefined;
+  readonly findCommand: FindCommand;
   /** @throws InputError for an account that this process does not have */
   readonly accountNamed: (name: string) => Promise<Account>;
   /** The words of an e-mail. */
@@ -92,7 +93,7 @@ async function runTarget(
   tools: TellingTools,
   cutOff: AbortSignal,
 ): Promise<Telling> {
-  const found = await findCommand(campaignFileOf(taken, tools), command, tools);
+  const found = await tools.findCommand(campaignFileOf(taken, tools), command, tools);
   if (found.kind === 'not here') return found;
   const body = await begin(context, taken);
   if (body === undefined) return { kind: 'taken' };

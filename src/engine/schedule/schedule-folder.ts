@@ -4,6 +4,7 @@ import { readCampaign } from '../../campaign/campaign.ts';
 import { frozenTargets } from '../../campaign/notify.ts';
 import type { Schedule } from '../../campaign/schedule.ts';
 import type { SyncedSchedule } from '../../ledger/schedules/sync.ts';
+import { mostBytes } from '../definition-files.ts';
 import { yamlFilesOf } from './served-campaigns.ts';
 
 type ReadSchedule = SyncedSchedule & { readonly times: Schedule };
@@ -18,9 +19,6 @@ export type ScheduleFolder = {
 /** A file without it is no campaign, or one that nobody wants to run by itself. */
 const hasSchedule = /^schedule\s*:/m;
 
-/** Larger than any campaign (bytes). */
-const mostBytes = 1024 * 1024;
-
 /**
  * Reads the campaigns of a folder, not of the folders in it.
  *
@@ -33,7 +31,11 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
   for (const schedule of await yamlFilesOf(folder)) {
     try {
       const source = await readFile(join(folder, schedule), 'utf8');
-      if (source.length > mostBytes || !hasSchedule.test(source)) continue;
+      if (!hasSchedule.test(source)) continue;
+      if (source.length > mostBytes.campaign) {
+        unreadable.push({ schedule, what: 'The file is larger than a campaign may be.' });
+        continue;
+      }
       const { value } = readCampaign(source, schedule);
       const { campaign, schedule: times } = value;
       if (times) schedules.push({ schedule, campaign, times, notify: frozenTargets(value) });

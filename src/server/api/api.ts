@@ -1,5 +1,6 @@
 import accepts from '@fastify/accepts';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { SchedulePlace } from '../../engine/schedule/start-ticks.ts';
 import { type ListenAddress, listen } from '../../platform/http-server.ts';
@@ -28,6 +29,7 @@ export type ApiServer = {
 export type ApiOptions = ListenAddress & {
   /** Where the campaigns are that can be started. */
   readonly place: SchedulePlace;
+  readonly startRun: StartRun;
   readonly logger: Logger;
   /** Who counts. */
   readonly observer?: ApiObserver;
@@ -42,7 +44,7 @@ export type ApiOptions = ListenAddress & {
  */
 export async function startApi(
   context: EngineContext,
-  { place, logger, observer, refusals, ...address }: ApiOptions,
+  { place, startRun, logger, observer, refusals, ...address }: ApiOptions,
 ): Promise<ApiServer> {
   const { server, close } = openBoundedServer(limits, [], (_request, reply) => {
     const what = 'The path cannot be read.';
@@ -55,7 +57,7 @@ export async function startApi(
     server.getDefaultJsonParser('error', 'error'),
   );
   await server.register(accepts);
-  const tools = { context, place, logger, slots: openCallSlots() };
+  const tools = { context, place, startRun, logger, slots: openCallSlots() };
   server.addHook('onResponse', async (request, reply) => {
     const operation = request.routeOptions.schema?.operationId ?? 'none';
     observer?.(operation, reply.statusCode);

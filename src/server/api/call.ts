@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { StartRun } from '../../engine/access/start-by-key.ts';
 import { isForAccount } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { SchedulePlace } from '../../engine/schedule/start-ticks.ts';
@@ -14,6 +15,7 @@ export type Call = {
   readonly context: EngineContext;
   readonly token: Token;
   readonly place: SchedulePlace;
+  readonly startRun: StartRun;
   readonly logger: Logger;
   readonly slots: CallSlots;
 };

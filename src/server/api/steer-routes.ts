@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { startByKey } from '../../engine/access/start-by-key.ts';
 import { resumeByWorkers, startByWorkers } from '../../engine/dispatch/begin-run.ts';
 import { cancel, pause } from '../../engine/dispatch/stop-run.ts';
 import { requireRun } from '../../engine/find-run.ts';
@@ -131,10 +130,10 @@ async function start(
   call: Call,
   { key, campaign }: { readonly key: string; readonly campaign: string },
 ): Promise<{ readonly run: string; readonly repeated: boolean }> {
-  const { context, token, place, logger, slots } = call;
+  const { context, token, startRun, logger, slots } = call;
   const asked = { token: token.name, accounts: token.accounts, key, campaign };
   const end = await slots.plan(() =>
-    startByKey(context, place, asked, (stuck) =>
+    startRun(context, asked, (stuck) =>
       logger.warn(stuck, 'a contact file could not be moved; it is not read again all the same'),
     ),
   );

@@ -1,0 +1,75 @@
+import type { Actor } from '../../domain/access.ts';
+import { InputError, type Problem, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
+import type { StartEnd, StartRequest } from '../../engine/access/start-by-key.ts';
+import type { Allowed, FoundCommand } from '../../engine/notify/find-command.ts';
+import { NothingNewError, type StuckFile } from '../../engine/plan/contact-patterns.ts';
+import type { DatabaseConnection } from '../../platform/database.ts';
+
+/** What a process and its planning thread say to each other: plain data, for it is copied. */
+
+/** What the thread is started with. */
+export type PlannerData = {
+  readonly connection: DatabaseConnection;
+  /** Which database it is, in words that may be shown. */
+  readonly description: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly workingFolder: string;
+  /** The folder of campaigns. */
+  readonly campaigns: string;
+};
+
+/** What can be asked of the thread. */
+export type Question =
+  | { readonly kind: 'start run'; readonly request: StartRequest; readonly actor: Actor }
+  | {
+      readonly kind: 'find command';
+      readonly file: string | undefined;
+      readonly command: readonly string[];
+      readonly allowed: Pick<Allowed, 'campaigns' | 'ownCampaign'>;
+    }
+  /** Is answered when schedules are to be kept no longer. */
+  | { readonly kind: 'keep schedules' };
+
+export type Answer =
+  | { readonly kind: 'start run'; readonly end: StartEnd; readonly stuck: readonly StuckFile[] }
+  | { readonly kind: 'find command'; readonly found: FoundCommand }
+  | { readonly kind: 'keep schedules' };
+
+export type ToPlanner =
+  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly kind: 'stop schedules' }
+  /** Finishes what is under way, and ends. */
+  | { readonly kind: 'end' };
+
+export type FromPlanner =
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
+  | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
+
+/** An error as it can be copied: its class says what becomes of it. */
+export type Failure =
+  | { readonly kind: 'refused'; readonly refused: RefusedRun; readonly problems: readonly Problem[] }
+  | { readonly kind: 'input'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'nothing new'; readonly message: string }
+  | { readonly kind: 'other'; readonly message: string; readonly code: unknown };
+
+export function toFailure(error: unknown): Failure {
+  if (error instanceof RefusedRunError)
+    return { kind: 'refused', refused: error.refused, problems: error.problems };
+  if (error instanceof InputError) return { kind: 'input', problems: error.problems };
+  if (error instanceof NothingNewError) return { kind: 'nothing new', message: error.message };
+  if (!(error instanceof Error)) return { kind: 'other', message: String(error), code: undefined };
+  return { kind: 'other', message: error.message, code: 'code' in error ? error.code : undefined };
+}
+
+export function toError(failure: Failure): Error {
+  switch (failure.kind) {
+    case 'refused':
+      return new RefusedRunError(failure.refused, failure.problems);
+    case 'input':
+      return new InputError(failure.problems);
+    case 'nothing new':
+      return new NothingNewError(failure.message);
+    case 'other':
+      return Object.assign(new Error(failure.message), { code: failure.code });
+  }
+}

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { StartRun } from '../../engine/access/start-by-key.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import type { FindCommand } from '../../engine/notify/find-command.ts';
+import { usualLook } from '../../engine/schedule/keep-schedules.ts';
+import type { Settings } from '../../engine/settings.ts';
+import { reasonOf } from '../../platform/database.ts';
+import type { Logger } from '../../platform/logger.ts';
+import {
+  type Answer,
+  type FromPlanner,
+  type PlannerData,
+  type Question,
+  type ToPlanner,
+  toError,
+} from './messages.ts';
+
+/**
+ * Whatever reads campaign and contact files for a process that goes on answering, in a thread of its own: reading takes as
+ * long as the files are large, and nothing else of a process happens meanwhile. The thread is started when it is first
+ * needed, and again after it was lost.
+ */
+export type Planner = {
+  readonly startRun: StartRun;
+  readonly findCommand: FindCommand;
+  /** Until the signal. What goes wrong is logged, and tried again. */
+  readonly keepSchedules: (stop: AbortSignal) => Promise<void>;
+  /** Lets what is under way be finished. */
+  readonly close: () => Promise<void>;
+};
+
+export function openPlanner(
+  { ledger: { connection, description } }: Pick<EngineContext, 'ledger'>,
+  { environment, workingFolder }: Settings,
+  campaigns: string,
+  logger: Logger,
+): Planner {
+  const data: PlannerData = {
+    connection,
+    description,
+    environment: { ...environment },
+    workingFolder,
+    campaigns,
+  };
+  const pending = new Map<number, PromiseWithResolvers<Answer>>();
+  let thread: Worker | undefined;
+  let asked = 0;
+
+  function start(): Worker {
+    const started = new Worker(new URL('./thread.ts', import.meta.url), {
+      workerData: data,
+      name: 'planner',
+    });
+    started.on('message', (said: FromPlanner) => {
+      const promise = pending.get(said.id);
+      pending.delete(said.id);
+      if (said.kind === 'failure') promise?.reject(toError(said.failure));
+      else promise?.resolve(said.answer);
+    });
+    let reason: unknown = new Error('the planning thread has ended');
+    started.on('error', (error) => {
+      reason = error;
+    });
+    started.on('exit', () => {
+      if (thread === started) thread = undefined;
+      for (const { reject } of pending.values()) reject(reason);
+      pending.clear();
+    });
+    return started;
+  }
+
+  const tell = (message: ToPlanner): void => thread?.postMessage(message);
+
+  function ask(question: Question): Promise<Answer> {
+    thread ??= start();
+    const promise = Promise.withResolvers<Answer>();
+    const id = ++asked;
+    pending.set(id, promise);
+    tell({ kind: 'ask', id, question });
+    return promise.promise;
+  }
+
+  return {
+    async startRun({ actor }, request, onStuck) {
+      const answer = await ask({ kind: 'start run', request, actor });
+      if (answer.kind !== 'start run') throw new Error(`the planning thread answered ${answer.kind}`);
+      for (const file of answer.stuck) onStuck(file);
+      return answer.end;
+    },
+    async findCommand(file, command, { campaigns: folder, ownCampaign }) {
+      const allowed = { campaigns: folder, ownCampaign };
+      const answer = await ask({ kind: 'find command', file, command, allowed });
+      if (answer.kind !== 'find command') throw new Error(`the planning thread answered ${answer.kind}`);
+      return answer.found;
+    },
+    async keepSchedules(stop) {
+      const end = (): void => tell({ kind: 'stop schedules' });
+      stop.addEventListener('abort', end, { once: true });
+      while (!stop.aborted) {
+        await ask({ kind: 'keep schedules' }).catch((error: unknown) => {
+          logger.error({ reason: reasonOf(error) }, 'schedules were not looked at; trying again');
+        });
+        await sleep(usualLook, undefined, { signal: stop }).catch(() => undefined);
+      }
+      stop.removeEventListener('abort', end);
+    },
+    async close() {
+      const ending = thread;
+      if (!ending) return;
+      const ended = once(ending, 'exit');
+      tell({ kind: 'end' });
+      await ended;
+    },
+  };
+}

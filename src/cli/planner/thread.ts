@@ -1,0 +1,100 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+import { startByKey } from '../../engine/access/start-by-key.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { findCommand } from '../../engine/notify/find-command.ts';
+import type { StuckFile } from '../../engine/plan/contact-patterns.ts';
+import { loadAccount } from '../../engine/plan/prepare.ts';
+import { keepSchedules, usualLook } from '../../engine/schedule/keep-schedules.ts';
+import { openLedger } from '../../ledger/connection.ts';
+import { hashKeyOf } from '../../ledger/suppressions/hash.ts';
+import { readHashKey } from '../../platform/hash-key.ts';
+import { openLogger } from '../../platform/logger.ts';
+import { whoWorks } from '../who-works.ts';
+import {
+  type Answer,
+  type FromPlanner,
+  type PlannerData,
+  type Question,
+  type ToPlanner,
+  toFailure,
+} from './messages.ts';
+
+/** The planning thread: campaign and contact files are read here, so that the process goes on answering meanwhile. */
+
+const data: PlannerData = workerData;
+const port = parentPort;
+if (!port) throw new Error('this is no thread');
+
+const settings = { environment: data.environment, workingFolder: data.workingFolder };
+const place = {
+  folder: data.campaigns,
+  settings,
+  accountNamed: (name: string) => loadAccount(name, settings),
+};
+const logger = openLogger(settings.environment['LOG_LEVEL'], 'info');
+const stopping = new AbortController();
+const context = await openContext();
+const underWay = new Set<Promise<void>>();
+
+async function openContext(): Promise<EngineContext> {
+  const secret = readHashKey(settings.environment, settings.workingFolder);
+  const hashKey = secret ? hashKeyOf(secret) : null;
+  const ledger = await openLedger(data.connection, data.description, undefined, hashKey, { access: 'work' });
+  return {
+    ledger,
+    actor: { who: whoWorks(settings.environment), how: 'cli', token: null },
+    now: () => new Date(),
+    monotonic: () => performance.now(),
+    randomBytes,
+    random: Math.random,
+    randomUuid: randomUUID,
+  };
+}
+
+async function answer(question: Question): Promise<Answer> {
+  switch (question.kind) {
+    case 'start run': {
+      const { kind, request, actor } = question;
+      const stuck: StuckFile[] = [];
+      const end = await startByKey({ ...context, actor }, place, request, (file) => stuck.push(file));
+      return { kind, end, stuck };
+    }
+    case 'find command': {
+      const { kind, file, command, allowed } = question;
+      return { kind, found: await findCommand(file, command, { ...allowed, settings }) };
+    }
+    case 'keep schedules':
+      await keepSchedules(context, place, usualLook, logger, stopping.signal);
+      return { kind: question.kind };
+  }
+}
+
+async function answerAndSend(id: number, question: Question): Promise<void> {
+  const said = await answer(question).then(
+    (given): FromPlanner => ({ kind: 'answer', id, answer: given }),
+    (error: unknown): FromPlanner => ({ kind: 'failure', id, failure: toFailure(error) }),
+  );
+  port?.postMessage(said);
+}
+
+async function end(): Promise<void> {
+  stopping.abort();
+  await Promise.all(underWay);
+  await context.ledger.close();
+  // Nothing else keeps the thread.
+  port?.close();
+}
+
+port.on('message', (message: ToPlanner) => {
+  switch (message.kind) {
+    case 'stop schedules':
+      return stopping.abort();
+    case 'end':
+      return void end();
+    case 'ask': {
+      const answering = answerAndSend(message.id, message.question).finally(() => underWay.delete(answering));
+      underWay.add(answering);
+    }
+  }
+});

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { askWhilePlanning, heavyCampaign } from '../support/answering.ts';
+
+test('serve goes on answering while it reads a campaign that takes long to read', async () => {
+  const { status, health } = await askWhilePlanning('heavy.yaml', {
+    'campaigns/heavy.yaml': heavyCampaign(5_000),
+  });
+  expect(status).toBe(422);
+  // A process that reads by itself answers before and after.
+  expect(health.length).toBeGreaterThan(8);
+});

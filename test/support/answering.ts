@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createToken } from '../../src/engine/access/tokens.ts';
+import { freePort } from './free-port.ts';
+import { openTestLedger } from './ledger.ts';
+import { startVolley } from './volley.ts';
+import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from './workspace.ts';
+
+export type Answering = {
+  readonly status: number;
+  /** How long planning took, and each answer of `healthz` meanwhile (milliseconds). */
+  readonly planning: number;
+  readonly health: readonly number[];
+};
+
+/** A campaign that takes long to read. */
+export const heavyCampaign = (keys: number): string =>
+  smsCampaignYaml + Array.from({ length: keys }, (_, index) => `k${index}: 1\n`).join('');
+
+/**
+ * Starts a campaign over the API of a `serve` process, and asks `healthz` again and again until that is answered.
+ *
+ * @param files of the project, by name
+ */
+export async function askWhilePlanning(
+  campaign: string,
+  files: Readonly<Record<string, string>>,
+): Promise<Answering> {
+  await using cleanUp = new AsyncDisposableStack();
+  const ledger = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const workspace = cleanUp.use(
+    await makeWorkspace({
+      'campaigns/accounts.yaml': accountsYaml,
+      'campaigns/contacts.csv': contactsCsv(4),
+      ...files,
+    }),
+  );
+  const [port, apiPort] = [await freePort(), await freePort()];
+  const server = startVolley(
+    ['serve', '--no-receiver', '--no-worker', '--port', String(port), '--api-port', String(apiPort)],
+    {
+      cwd: workspace.folder,
+      env: {
+        DATABASE_URL: ledger.url,
+        VOLLEY_ACCOUNTS: 'campaigns/accounts.yaml',
+        VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+        VOLLEY_SANDBOX_TOKEN: 'any',
+      },
+    },
+  );
+  cleanUp.defer(async () => {
+    server.process.kill('SIGTERM');
+    await server.ended;
+  });
+  await server.says('API: ');
+  const token = await createToken(ledger.context, {
+    ...({ name: 'starter', scope: 'run', owner: 'ann', accounts: null, expiresAt: null } as const),
+  });
+  const start = async (name: string): Promise<Response> =>
+    fetch(`http://127.0.0.1:${apiPort}/api/v1/runs`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': `start-of-${name}`,
+      },
+      body: JSON.stringify({ campaign: name }),
+    });
+  // What is loaded when it is first needed is there by then.
+  await start('no-such.yaml');
+  const health: number[] = [];
+  let status: number | undefined;
+  const begun = performance.now();
+  const planning = start(campaign).then((answer) => {
+    status = answer.status;
+    return performance.now() - begun;
+  });
+  while (status === undefined) {
+    const asked = performance.now();
+    await (await fetch(`http://127.0.0.1:${port}/healthz`)).text();
+    health.push(performance.now() - asked);
+    await sleep(5);
+  }
+  return { status, planning: await planning, health };
+}
