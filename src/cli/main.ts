@@ -99,7 +99,8 @@ Environment:
   VOLLEY_ACCOUNTS  the accounts file (default campaigns/accounts.yaml, in the project's folder)
   VOLLEY_HASH_KEY  key of the suppressions that volley purge has hashed (default: VOLLEY_HOME/hash-key)
   LOG_LEVEL        debug, info, warn, error, silent
-  NO_COLOR         no colours on a terminal`;
+  NO_COLOR         no colours on a terminal
+  TZ               the zone of times on a terminal, where --zone names no other`;
 
 /** Runs the command line; sets the process's exit code. */
 export async function main(words: readonly string[]): Promise<void> {
@@ -109,15 +110,20 @@ export async function main(words: readonly string[]): Promise<void> {
 
 /** Runs one command in a shell, and tells it the exit code. */
 export async function runCommand(words: readonly string[], shell: Shell): Promise<void> {
-  // What --color says is known when the words are read, and looked at when something is printed.
+  // What --color and --zone say is known when the words are read, and looked at when something is printed.
   const screens = { screen: { ...shell.screen }, noteScreen: { ...shell.noteScreen } };
   const own = { ...shell, ...screens };
-  const paint = (choice: ColourChoice): void => {
-    if (choice === 'auto') return;
-    for (const screen of Object.values(screens)) screen.colour = choice === 'always';
+  const adjust: ScreenOptions = {
+    paint(choice) {
+      if (choice === 'auto') return;
+      for (const screen of Object.values(screens)) screen.colour = choice === 'always';
+    },
+    turnTo(zone) {
+      for (const screen of Object.values(screens)) screen.zone = zone;
+    },
   };
   try {
-    const program = await buildProgram(words, own, paint);
+    const program = await buildProgram(words, own, adjust);
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
     shell.exitWith(explain(error, own));
@@ -128,7 +134,7 @@ export async function runCommand(words: readonly string[], shell: Shell): Promis
 export async function buildProgram(
   words: readonly string[],
   shell: Shell,
-  paint: (choice: ColourChoice) => void,
+  { paint, turnTo }: ScreenOptions,
 ): Promise<Command> {
   const program = tellMistakesOf(new Command('volley'))
     .description(
@@ -136,6 +142,7 @@ export async function buildProgram(
     )
     .version(version())
     .addOption(colourOption(paint))
+    .addOption(await zoneOption(words, turnTo))
     .addHelpText('after', exitCodes)
     .exitOverride()
     .configureOutput({
@@ -147,6 +154,26 @@ export async function buildProgram(
     if (words.includes(name)) (await load()).define(command, shell);
   }
   return program;
+}
+
+/** What the options of all commands change of the screens. */
+type ScreenOptions = {
+  readonly paint: (choice: ColourChoice) => void;
+  readonly turnTo: (zone: string) => void;
+};
+
+async function zoneOption(words: readonly string[], turnTo: ScreenOptions['turnTo']): Promise<Option> {
+  const isGiven = words.some((word) => word.startsWith('--zone'));
+  // What knows the zones takes as long to load as all the rest of `--help`.
+  const parse = isGiven ? (await import('./options.ts')).parseTimeZone : undefined;
+  return new Option(
+    '--zone <zone>',
+    "of the times that are shown to people, such as Pacific/Auckland; default: the terminal's (TZ), otherwise UTC; JSON and CSV are UTC",
+  ).argParser((text) => {
+    const zone = parse?.(text) ?? text;
+    turnTo(zone);
+    return zone;
+  });
 }
 
 function colourOption(paint: (choice: ColourChoice) => void): Option {

@@ -2,15 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { inProject } from '../engine/definition-files.ts';
 import { countryOf, nearestCountry } from '../platform/countries.ts';
-import { nearestZone } from '../platform/region-names.ts';
-import {
-  billingTime,
-  duration,
-  expectedDuration,
-  localTime,
-  positiveNumber,
-  timeZone,
-} from '../platform/scalars.ts';
+import { nearestZone, regionName } from '../platform/region-names.ts';
+import { billingTime, duration, expectedDuration, localTime, positiveNumber } from '../platform/scalars.ts';
 import type { Shell } from './shell.ts';
 
 /** Readers of option values; what they refuse ends the command with exit code 2. */
@@ -85,10 +78,10 @@ export function parseCountry(text: string): string {
   throw new InvalidArgumentError(`expected a country with phone numbers, such as NZ.${nearestCountry(text)}`);
 }
 
-/** A name of the IANA database. */
+/** A name of the IANA database, in its own capitals. */
 export function parseTimeZone(text: string): string {
-  const result = timeZone.safeParse(text);
-  if (result.success) return result.data;
+  const name = regionName(text);
+  if (name !== undefined) return name;
   throw new InvalidArgumentError(`expected a time zone such as Pacific/Auckland or UTC.${nearestZone(text)}`);
 }
 

@@ -5,12 +5,13 @@ import type { Unit } from '../domain/rates.ts';
 import { lateText, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
 import { showInvisible } from '../platform/invisible.ts';
+import { momentOf } from '../platform/zoned-times.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
 import { waitLines } from '../report/run-summary.ts';
 import { paper, type Screen } from '../report/screen.ts';
 import { type Column, table } from '../report/table.ts';
-import { toSeconds } from '../report/time.ts';
+import { minuteOn, zoneOf } from '../report/time.ts';
 
 /** What `volley plan` prints. */
 export function previewText(preview: Preview, screen: Screen = paper): string {
@@ -35,7 +36,7 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
   }
   if (preview.repeats !== null) parts.push(`  repeats     ${printable(preview.repeats)}`);
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
-  parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast));
+  parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
   if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));
   if (preview.removedMarks.recipients > 0) parts.push(removedText(preview.removedMarks));
   if (preview.turnedTexts.recipients > 0) parts.push(turnedText(preview.turnedTexts));
@@ -80,7 +81,10 @@ export function unreadableText({ lines, problems }: Preview['unreadableSuppressi
 }
 
 /** What waits for its window, when it would end, where anything but the service says so, and who would be late. */
-export function forecastText({ endsAt, limits, windows, waits, deadline }: RunForecast): string[] {
+export function forecastText(
+  { endsAt, limits, windows, waits, deadline }: RunForecast,
+  screen?: Screen,
+): string[] {
   const rate = [
     ...(limits.requestsPerSecond === null ? [] : [`${limits.requestsPerSecond} requests`]),
     ...(limits.recipientsPerSecond === null ? [] : [`${limits.recipientsPerSecond} recipients`]),
@@ -88,19 +92,20 @@ export function forecastText({ endsAt, limits, windows, waits, deadline }: RunFo
   const windowed = windows === 0 ? '' : `, in ${windows === 1 ? 'its window' : `${windows} windows`}`;
   const ends = (time: string): string =>
     rate === ''
-      ? `${time} UTC or soon after${windowed}; no rate is set`
-      : `${time} UTC, begun now, at ${rate} a second${windowed}`;
+      ? `${time} or soon after${windowed}; no rate is set`
+      : `${time}, begun now, at ${rate} a second${windowed}`;
   const lines =
     endsAt === null
       ? []
-      : [...waitLines(waits), `  ends        ${ends(toSeconds(new Date(endsAt)).slice(0, 16))}`];
+      : [...waitLines(waits, screen), `  ends        ${ends(minuteOn(screen, new Date(endsAt)))}`];
   if (deadline) {
     const { late, at, timeZone } = deadline;
+    const moment = momentOf(at, timeZone);
     const ifKnown = rate === '' ? ', if sending took no time: no rate is set' : '';
     const text =
       late === 0
-        ? `${at} ${timeZone}; nobody would miss it${ifKnown}`
-        : printable(lateText(deadline, endsAt));
+        ? `${minuteOn(screen, moment)}; nobody would miss it${ifKnown}`
+        : printable(lateText(deadline, endsAt, zoneOf(screen)));
     lines.push(`  deadline    ${text}`);
   }
   return lines;

@@ -3,7 +3,7 @@ import type { RunProgress } from '../engine/dispatch/execute-run.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { printable } from '../report/printable.ts';
 import { refusalText } from '../report/refusal.ts';
-import { toSeconds } from '../report/time.ts';
+import { minuteOn } from '../report/time.ts';
 import type { Shell } from './shell.ts';
 
 /** A line that tells how far something is. */
@@ -70,7 +70,7 @@ export function stageText(name: string, milliseconds: number, state: StageState)
 
 /** Progress of a dispatch: a bar, requests, rate, time left, failures so far, of all workers together. */
 export function startRunProgress(
-  shell: Pick<Shell, 'terminal' | 'now' | 'note'>,
+  shell: Pick<Shell, 'terminal' | 'now' | 'note' | 'noteScreen'>,
 ): RunProgress & { readonly done: () => void } {
   const line = startProgressLine(shell);
   let began: number | undefined;
@@ -83,11 +83,11 @@ export function startRunProgress(
 
   const text = ({ settled, total, notAccepted, overtaken, opensAt, refusal }: RunWatch): string => {
     if (refusal !== null) {
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${refusalText(refusal)}; one request tries it now and then`;
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${refusalText(refusal, shell.noteScreen)}; one request tries it now and then`;
     }
     if (opensAt !== null) {
-      const time = toSeconds(opensAt).slice(0, 16);
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next sending window opens at ${time} UTC`;
+      const time = minuteOn(shell.noteScreen, opensAt);
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next sending window opens at ${time}`;
     }
     const stage = stageText('sending', shell.now().getTime() - startedAt, {
       part: settled,

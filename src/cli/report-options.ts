@@ -91,16 +91,20 @@ export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
  */
 export function sheetWriter(
   shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen'>,
-  options: ReportOptions,
+  options: ReportOptions & { readonly timeZone?: string },
   standard: ReportFormat,
 ): WriteSheet {
   const chosen = chosenFormat(shell, options, standard, reportFormats, '');
   return (sheet) => writeReport(shell, options, chosen, sheetText(sheet, chosen, screenOf(shell, options)));
 }
 
-/** What a report is printed on. */
-export function screenOf({ screen }: Pick<Shell, 'screen'>, { out }: Pick<ReportOptions, 'out'>): Screen {
-  return out === undefined ? screen : paper;
+/** What a report is printed on. Where its dates are of a zone, so are all times on the screen. */
+export function screenOf(
+  { screen }: Pick<Shell, 'screen'>,
+  { out, timeZone }: Pick<ReportOptions, 'out'> & { readonly timeZone?: string },
+): Screen {
+  const printedOn = out === undefined ? screen : paper;
+  return timeZone === undefined ? printedOn : { ...printedOn, zone: timeZone };
 }
 
 /**

@@ -13,6 +13,7 @@ import { findApproval } from '../ledger/approvals/approvals.ts';
 import type { BeginOptions } from '../ledger/runs/begin.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
+import { zoneOf } from '../report/time.ts';
 import { accountsOf } from './accounts-of.ts';
 import { afterRecording } from './after-recording.ts';
 import { originLines, unreadableText } from './preview-text.ts';
@@ -63,7 +64,7 @@ export async function planWithProgress(
       differing = differingText(repeated, placeOf);
     },
     onForecast: ({ deadline, endsAt }) => {
-      if (deadline && deadline.late > 0) late = lateText(deadline, endsAt);
+      if (deadline && deadline.late > 0) late = lateText(deadline, endsAt, zoneOf(shell.noteScreen));
     },
   };
   const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });

@@ -81,10 +81,17 @@ export function processShell(): Shell {
   };
 }
 
+/** That of TZ, or of the machine; undefined for one that has no name. */
+function localZone(): string | undefined {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  return /^[A-Za-z]/.test(timeZone) && timeZone !== 'Etc/Unknown' ? timeZone : undefined;
+}
+
 function screenOfStream({ isTTY, columns }: NodeJS.WriteStream): Screen {
   return {
     width: isTTY === true && columns > 0 ? columns : undefined,
     colour: wantsColour(process.env, isTTY === true),
+    zone: isTTY === true ? localZone() : undefined,
   };
 }
 

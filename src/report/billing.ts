@@ -7,7 +7,7 @@ import type {
   BillingTotal,
 } from '../ledger/billing/report.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
-import { toSeconds } from './time.ts';
+import { toLocalSeconds } from './time.ts';
 
 /** A line of the report, or the sum of all lines of a currency. */
 export type BillingSheetLine = BillingFigures & {
@@ -101,7 +101,7 @@ export function billingSheet(
   }
   return {
     title: 'Billing',
-    subtitle: [...subtitleOf(query), ...closingLine(report.closing)],
+    subtitle: [...subtitleOf(query), ...closingLine(report.closing, query.timeZone)],
     asOf,
     columns: [
       ...dimensions,
@@ -132,8 +132,10 @@ export function billingSheet(
   };
 }
 
-function closingLine(closing: Closing | undefined): string[] {
-  return closing ? [`closed ${toSeconds(closing.closedAt)} UTC by ${closing.closedBy}`] : [];
+function closingLine(closing: Closing | undefined, timeZone: string): string[] {
+  return closing
+    ? [`closed ${toLocalSeconds(closing.closedAt, timeZone)} ${timeZone} by ${closing.closedBy}`]
+    : [];
 }
 
 function subtitleOf({ by, from, until, timeZone, only }: BillingQuery): string[] {

@@ -2,7 +2,7 @@ import type { Resolution } from '../domain/runs.ts';
 import type { Doubt } from '../ledger/requests/doubts.ts';
 import type { Screen } from './screen.ts';
 import { table } from './table.ts';
-import { toSeconds } from './time.ts';
+import { inZoneOf, timeOn } from './time.ts';
 
 /** Requests in doubt, for `volley resolve`. */
 export function doubtTable(doubts: readonly Doubt[], screen?: Screen): string {
@@ -12,7 +12,7 @@ export function doubtTable(doubts: readonly Doubt[], screen?: Screen): string {
       { title: 'MessageID', value: ({ messageId }) => messageId },
       { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
       { title: 'Attempts', value: ({ attempts }) => attempts, align: 'right' },
-      { title: 'Since (UTC)', value: ({ since }) => (since ? toSeconds(since) : '') },
+      { title: inZoneOf(screen, 'Since'), value: ({ since }) => (since ? timeOn(screen, since) : '') },
       { title: 'Why', value: ({ reason }) => reason ?? '' },
     ],
     doubts,

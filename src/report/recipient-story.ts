@@ -1,10 +1,11 @@
 import type { RecipientStory } from '../ledger/recipients/story.ts';
 import type { ListedReport } from '../ledger/reports/list.ts';
 import { printable } from './printable.ts';
-import { toSeconds } from './time.ts';
+import type { Screen } from './screen.ts';
+import { timeOn, zoneOf } from './time.ts';
 
-/** The whole story of a recipient in the order it happened, for `volley report recipient`. Times are UTC. */
-export function recipientStoryText(story: RecipientStory): string {
+/** The whole story of a recipient in the order it happened, for `volley report recipient`. */
+export function recipientStoryText(story: RecipientStory, screen?: Screen): string {
   const { run, campaign, channel, address, originalAddress, file, line, messageId } = story;
   const written = originalAddress === address ? '' : ` ("${originalAddress}")`;
   const billing = [
@@ -15,14 +16,15 @@ export function recipientStoryText(story: RecipientStory): string {
   const purged =
     story.purgedAt === null
       ? []
-      : [`  purged     ${toSeconds(story.purgedAt)}; address, message and words are erased`];
+      : [`  purged     ${timeOn(screen, story.purgedAt)}; address, message and words are erased`];
   const lines = [
     `${address || '(purged)'}  run ${run} (${campaign}, ${channel})`,
     `  from       ${file ? `${file} ` : ''}line ${line}${written}`,
     ...purged,
     ...(billing.length > 0 ? [`  billed to  ${billing.join(', ')}`] : []),
     `  MessageID  ${messageId}`,
-    ...events(story).map(({ at, words }) => `  ${toSeconds(at)}  ${words}`),
+    `  times      ${zoneOf(screen)}`,
+    ...events(story).map(({ at, words }) => `  ${timeOn(screen, at)}  ${words}`),
     `  ${[story.state, ...whatItCost(story)].join('; ')}${story.reason ? `: ${story.reason}` : ''}`,
   ];
   return lines.map(printable).join('\n');

@@ -3,13 +3,13 @@ import type { MissingReport } from '../ledger/reports/missing.ts';
 import type { SheetColumn } from './formats/sheet.ts';
 import type { Screen } from './screen.ts';
 import { table } from './table.ts';
-import { toSeconds } from './time.ts';
+import { inZoneOf, timeOn } from './time.ts';
 
 /** Reports that are to be looked at, for `volley reports list`. */
 export function reportTable(reports: readonly ListedReport[], screen?: Screen): string {
   return table(
     [
-      { title: 'Received (UTC)', value: ({ receivedAt }) => toSeconds(receivedAt) },
+      { title: inZoneOf(screen, 'Received'), value: ({ receivedAt }) => timeOn(screen, receivedAt) },
       { title: 'Account', value: ({ account }) => account },
       { title: 'State', value: ({ state }) => state },
       { title: 'MessageID', value: ({ messageId }) => messageId ?? '' },
@@ -50,7 +50,7 @@ function sayingOf({ why, text, status, result }: ListedReport): string {
 export function missingTable(missing: readonly MissingReport[], screen?: Screen): string {
   return table(
     [
-      { title: 'Accepted (UTC)', value: ({ acceptedAt }) => toSeconds(acceptedAt) },
+      { title: inZoneOf(screen, 'Accepted'), value: ({ acceptedAt }) => timeOn(screen, acceptedAt) },
       { title: 'Run', value: ({ run }) => run },
       { title: 'MessageID', value: ({ messageId }) => messageId },
       { title: 'Address', value: ({ address }) => address },

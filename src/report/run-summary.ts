@@ -1,6 +1,6 @@
 import { type RunSummary, recipientStates, requestStates, type WindowWait } from '../domain/runs.ts';
 import { painted, paper, type Screen, toneOf } from './screen.ts';
-import { toLocalSeconds } from './time.ts';
+import { minuteOn } from './time.ts';
 
 /** A run in a few lines: every state that is not empty. */
 export function runSummaryText(summary: RunSummary, screen: Screen = paper): string {
@@ -23,19 +23,19 @@ export function runSummaryText(summary: RunSummary, screen: Screen = paper): str
       recipientStates.map((name) => [recipients[name], name] as const),
       screen,
     )}`,
-    ...waitLines(waits),
+    ...waitLines(waits, screen),
   ].join('\n');
 }
 
 /** Windows that are listed. */
 const shownWaits = 5;
 
-export function waitLines(waits: readonly WindowWait[]): string[] {
+export function waitLines(waits: readonly WindowWait[], screen?: Screen): string[] {
   const lines = waits
     .slice(0, shownWaits)
     .map(
       ({ timeZones, until, requests, recipients }) =>
-        `${count(requests, 'request')} (${count(recipients, 'recipient')}) for ${requests === 1 ? 'its' : 'their'} window, until ${openingText(new Date(until), timeZones)}`,
+        `${count(requests, 'request')} (${count(recipients, 'recipient')}) for ${requests === 1 ? 'its' : 'their'} window${placesText(timeZones)}, until ${minuteOn(screen, new Date(until))}`,
     );
   const others = waits.slice(shownWaits);
   const left = others.reduce((sum, { requests }) => sum + requests, 0);
@@ -48,14 +48,13 @@ function count(number: number, word: string): string {
   return `${number} ${word}${number === 1 ? '' : 's'}`;
 }
 
-/** When a window opens, by the clocks of those it is for: `2026-12-01 09:00 Pacific/Auckland`. */
-function openingText(at: Date, timeZones: readonly string[]): string {
-  const [zone = 'UTC', ...others] = timeZones;
+/** Whose clocks a window is of: ` in Pacific/Auckland and 2 more time zones`. */
+function placesText(timeZones: readonly string[]): string {
+  const [zone, ...others] = timeZones;
+  if (zone === undefined) return '';
   const more =
-    others.length === 0
-      ? ''
-      : ` (and in ${others.length} more time ${others.length === 1 ? 'zone' : 'zones'})`;
-  return `${toLocalSeconds(at, zone).slice(0, 16)} ${zone}${more}`;
+    others.length === 0 ? '' : ` and ${others.length} more time ${others.length === 1 ? 'zone' : 'zones'}`;
+  return ` in ${zone}${more}`;
 }
 
 function counted(

@@ -1,7 +1,7 @@
 import type { TickState } from '../domain/runs.ts';
 import type { Screen } from './screen.ts';
 import { table } from './table.ts';
-import { toLocalSeconds, toSeconds } from './time.ts';
+import { inZoneOf, timeOn } from './time.ts';
 
 /** When a campaign runs by itself, in the words of its file. */
 type Times = {
@@ -28,8 +28,8 @@ export function scheduleTable(
       { title: 'Times', value: ({ times: { cron, at } }) => cron ?? (at ?? []).join(', ') },
       { title: 'Zone', value: ({ times }) => times.timeZone },
       {
-        title: 'Next (UTC)',
-        value: ({ active, next }) => (active ? (next ? toSeconds(next) : 'never') : 'its file is gone'),
+        title: inZoneOf(screen, 'Next'),
+        value: ({ active, next }) => (active ? (next ? timeOn(screen, next) : 'never') : 'its file is gone'),
       },
     ],
     schedules,
@@ -51,7 +51,7 @@ export function tickTable(
 ): string {
   return table(
     [
-      { title: 'Time (UTC)', value: ({ dueAt }) => toSeconds(dueAt) },
+      { title: inZoneOf(screen, 'Time'), value: ({ dueAt }) => timeOn(screen, dueAt) },
       { title: 'Schedule', value: ({ schedule }) => schedule },
       { title: 'State', value: ({ state }) => state },
       { title: 'Run', value: ({ run }) => run ?? '' },
@@ -75,11 +75,8 @@ export function upcomingTable(
 ): string {
   return table(
     [
-      { title: 'Time (UTC)', value: ({ dueAt }) => toSeconds(dueAt) },
-      {
-        title: 'Local time',
-        value: ({ dueAt, timeZone }) => `${toLocalSeconds(dueAt, timeZone)} ${timeZone}`,
-      },
+      { title: inZoneOf(screen, 'Time'), value: ({ dueAt }) => timeOn(screen, dueAt) },
+      { title: 'Zone of the schedule', value: ({ timeZone }) => timeZone },
       { title: 'Schedule', value: ({ schedule }) => schedule },
       { title: 'Campaign', value: ({ campaign }) => campaign },
     ],

@@ -5,6 +5,8 @@ export type Screen = {
   /** Characters of a line; undefined where lines may be of any length, as in a file. */
   readonly width: number | undefined;
   readonly colour: boolean;
+  /** All times on it are in this zone, a name of the IANA database; UTC where none is given. */
+  readonly zone?: string | undefined;
 };
 
 /** A file, a pipe, an e-mail. */

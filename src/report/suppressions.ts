@@ -3,6 +3,7 @@ import type { Suppression } from '../domain/suppressions.ts';
 import type { CellValue, SheetColumn } from './formats/sheet.ts';
 import type { Screen } from './screen.ts';
 import { table } from './table.ts';
+import { inZoneOf, timeOn } from './time.ts';
 
 export function suppressionTable(suppressions: readonly Suppression[], screen?: Screen): string {
   return table(
@@ -12,7 +13,7 @@ export function suppressionTable(suppressions: readonly Suppression[], screen?: 
       { title: 'Account', value: ({ account }) => account || '(all)' },
       { title: 'SubAccount', value: ({ subAccount }) => subAccount || '(all)' },
       { title: 'Source', value: ({ source }) => source },
-      { title: 'Since', value: ({ createdAt }) => createdAt.toISOString() },
+      { title: inZoneOf(screen, 'Since'), value: ({ createdAt }) => timeOn(screen, createdAt) },
       { title: 'Reason', value: ({ reason }) => reason },
     ],
     suppressions,

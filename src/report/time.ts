@@ -1,10 +1,39 @@
+import { paper, type Screen } from './screen.ts';
+
 /** `YYYY-MM-DD HH:mm:ss` in UTC. */
 export function toSeconds(time: Date): string {
   return time.toISOString().slice(0, 19).replace('T', ' ');
 }
 
+/** Making one takes a hundred times as long as using it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
 /** `YYYY-MM-DD HH:mm:ss` in a time zone of the IANA database. */
 export function toLocalSeconds(time: Date, timeZone: string): string {
   // Swedes write dates so.
-  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(time);
+  const format =
+    formats.get(timeZone) ??
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  formats.set(timeZone, format);
+  return format.format(time);
+}
+
+/** The zone of all times on a screen, by its name. */
+export function zoneOf({ zone = 'UTC' }: Screen = paper): string {
+  return zone;
+}
+
+/** A time on a screen: `YYYY-MM-DD HH:mm:ss` in its zone. */
+export function timeOn(screen: Screen | undefined, time: Date): string {
+  return toLocalSeconds(time, zoneOf(screen));
+}
+
+/** As `timeOn`, to the minute, with the name of the zone: `2026-12-01 09:00 Pacific/Auckland`. */
+export function minuteOn(screen: Screen | undefined, time: Date): string {
+  return `${timeOn(screen, time).slice(0, 16)} ${zoneOf(screen)}`;
+}
+
+/** The title of a column of times: `Since (Pacific/Auckland)`. */
+export function inZoneOf(screen: Screen | undefined, title: string): string {
+  return `${title} (${zoneOf(screen)})`;
 }

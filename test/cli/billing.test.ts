@@ -131,7 +131,7 @@ describe('volley billing close', () => {
     const read = () =>
       Promise.all(formats.map(async (format) => (await billing(...month, '--format', format)).stdout));
     const before = await read();
-    expect(before[1]).toMatch(/closed .* UTC by ann/);
+    expect(before[1]).toMatch(/closed .* Pacific\/Auckland by ann/);
 
     await opened.ledger.pool.query(`UPDATE requests SET state = 'accepted' WHERE state = 'in_doubt'`);
     expect(await read()).toEqual(before);

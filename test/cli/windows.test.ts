@@ -27,7 +27,7 @@ test('a run whose window is shut says until when it waits, outlives its process,
   await resumed.says(`the next sending window opens at ${time} UTC`);
   const { stdout } = await scene.here(['status', run]);
   expect(stdout).toContain(
-    `  waiting     3 requests (6 recipients) for their window, until ${time} Etc/UTC\n`,
+    `  waiting     3 requests (6 recipients) for their window in Etc/UTC, until ${time} UTC\n`,
   );
   const { stdout: json } = await scene.here(['status', run, '--json']);
   expect(JSON.parse(json)).toMatchObject({

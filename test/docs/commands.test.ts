@@ -42,9 +42,11 @@ function withoutActions(command: Command): Command {
   return command;
 }
 
+const unchanged = { paint: () => undefined, turnTo: () => undefined };
+
 /** What commander has against these words, by the real definitions of all commands; nothing is done. */
 async function refusal(words: readonly string[]): Promise<CommanderError | undefined> {
-  const program = await buildProgram(words, silentShell, () => undefined);
+  const program = await buildProgram(words, silentShell, unchanged);
   program.commands.forEach(withoutActions);
   try {
     await program.parseAsync([...words], { from: 'user' });
@@ -55,10 +57,8 @@ async function refusal(words: readonly string[]): Promise<CommanderError | undef
   }
 }
 
-const everyProgram = (): Promise<Command> => buildProgram(commandNames, silentShell, () => undefined);
-const commandNames = (await buildProgram([], silentShell, () => undefined)).commands.map((each) =>
-  each.name(),
-);
+const everyProgram = (): Promise<Command> => buildProgram(commandNames, silentShell, unchanged);
+const commandNames = (await buildProgram([], silentShell, unchanged)).commands.map((each) => each.name());
 const groups = new Set(
   (await everyProgram()).commands.filter(({ commands }) => commands.length > 0).map((each) => each.name()),
 );

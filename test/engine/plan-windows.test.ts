@@ -9,6 +9,7 @@ import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { type Preview, previewCampaign } from '../../src/engine/plan/preview.ts';
 import { planRerun } from '../../src/engine/plan/rerun.ts';
 import { setRateLimits } from '../../src/ledger/limits/set.ts';
+import { paper } from '../../src/report/screen.ts';
 import { anAccount } from '../support/account.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -179,7 +180,7 @@ describe('the end of a run', () => {
       deadline: null,
     });
     expect(previewText(previewed)).toContain(
-      '\n  waiting     20 requests (40 recipients) for their window, until 2026-11-23 09:00 Pacific/Auckland\n  ends        2026-11-22 20:33 UTC, begun now, at 0.01 requests a second, in its window\n',
+      '\n  waiting     20 requests (40 recipients) for their window in Pacific/Auckland, until 2026-11-22 20:00 UTC\n  ends        2026-11-22 20:33 UTC, begun now, at 0.01 requests a second, in its window\n',
     );
   });
 
@@ -199,7 +200,14 @@ describe('the end of a run', () => {
     await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 0.01 });
     const previewed = await preview();
     expect(previewed.forecast.deadline).toMatchObject({ late: 21, at: '2026-11-23T09:16' });
-    expect(previewText(previewed)).toContain(`\n  deadline    ${late}`);
+    // A screen has one zone for all its times.
+    const lateInUtc = late
+      .replace('2026-11-23T09:16 Pacific/Auckland', '2026-11-22T20:16 UTC')
+      .replace('2026-11-23T09:33', '2026-11-22T20:33');
+    expect(previewText(previewed)).toContain(`\n  deadline    ${lateInUtc}`);
+    expect(previewText(previewed, { ...paper, zone: 'Pacific/Auckland' })).toContain(
+      `\n  deadline    ${late}`,
+    );
     let told: RunForecast | undefined;
     await plan((forecast) => {
       told = forecast;
@@ -236,14 +244,14 @@ describe('the end of a run', () => {
     await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 10 });
     expect((await preview()).forecast.deadline).toMatchObject({ late: 0, examples: [] });
     expect(previewText(await preview())).toContain(
-      '\n  deadline    2026-11-23T09:16 Pacific/Auckland; nobody would miss it\n',
+      '\n  deadline    2026-11-22 20:16 UTC; nobody would miss it\n',
     );
   });
 
   test('of which nobody knows how long it takes, is not said to be in time', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
     expect(previewText(await preview())).toContain(
-      '\n  deadline    2026-11-23T09:16 Pacific/Auckland; nobody would miss it, if sending took no time: no rate is set\n',
+      '\n  deadline    2026-11-22 20:16 UTC; nobody would miss it, if sending took no time: no rate is set\n',
     );
   });
 });

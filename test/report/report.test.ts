@@ -6,6 +6,7 @@ import { sheetText } from '../../src/report/formats/write.ts';
 import type { RunDetails } from '../../src/report/run-details.ts';
 import { runSummaryText } from '../../src/report/run-summary.ts';
 import { runDetailsText } from '../../src/report/run-text.ts';
+import { paper, type Screen } from '../../src/report/screen.ts';
 
 const summary: RunSummary = {
   run: '261121-7k2mq',
@@ -23,7 +24,7 @@ const summary: RunSummary = {
 };
 
 describe('the summary of a run', () => {
-  test('says what waits for its window, by the clocks of those it is for', () => {
+  test('says what waits for its window, and whose that is, in the one zone of the screen', () => {
     const waiting = (hour: number, timeZones: readonly string[]) => ({
       ...{ timeZones, until: `2026-11-22T${hour}:00:00.000Z`, requests: 2, recipients: 300 },
     });
@@ -32,18 +33,19 @@ describe('the summary of a run', () => {
       waiting(20, ['Pacific/Auckland', 'Pacific/Chatham']),
       ...zones.map((zone) => waiting(21, [zone])),
     ];
-    expect(
-      runSummaryText({ ...summary, state: 'running', waits })
+    const linesOn = (screen?: Screen) =>
+      runSummaryText({ ...summary, state: 'running', waits }, screen)
         .split('\n')
-        .slice(4),
-    ).toEqual([
-      '  waiting     2 requests (300 recipients) for their window, until 2026-11-23 09:00 Pacific/Auckland (and in 1 more time zone)',
-      '  waiting     2 requests (300 recipients) for their window, until 2026-11-23 06:00 Asia/Tokyo',
-      '  waiting     2 requests (300 recipients) for their window, until 2026-11-23 02:30 Asia/Kolkata',
-      '  waiting     2 requests (300 recipients) for their window, until 2026-11-22 21:00 UTC',
-      '  waiting     2 requests (300 recipients) for their window, until 2026-11-22 22:00 Etc/GMT-1',
+        .slice(4);
+    expect(linesOn()).toEqual([
+      '  waiting     2 requests (300 recipients) for their window in Pacific/Auckland and 1 more time zone, until 2026-11-22 20:00 UTC',
+      '  waiting     2 requests (300 recipients) for their window in Asia/Tokyo, until 2026-11-22 21:00 UTC',
+      '  waiting     2 requests (300 recipients) for their window in Asia/Kolkata, until 2026-11-22 21:00 UTC',
+      '  waiting     2 requests (300 recipients) for their window in UTC, until 2026-11-22 21:00 UTC',
+      '  waiting     2 requests (300 recipients) for their window in Etc/GMT-1, until 2026-11-22 21:00 UTC',
       '  waiting     4 more requests for windows that open later',
     ]);
+    expect(linesOn({ ...paper, zone: 'Asia/Tokyo' })[0]).toMatch(/until 2026-11-23 05:00 Asia\/Tokyo$/);
   });
 
   test('names every state that is not empty, and every unknown', () => {

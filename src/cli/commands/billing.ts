@@ -3,7 +3,7 @@ import { closeMonth } from '../../engine/billing/billing.ts';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
 import type { Screen } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
-import { toSeconds } from '../../report/time.ts';
+import { inZoneOf, timeOn, zoneOf } from '../../report/time.ts';
 import { parsePerson, parseTimeZone } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
@@ -26,7 +26,7 @@ export function define(command: Command, shell: Shell): void {
       const closing = await withLedger(shell, (context) =>
         closeMonth(context, { month, timeZone, closedBy: by ?? context.actor.who }),
       );
-      shell.print(json ? JSON.stringify(closing) : closedText(closing));
+      shell.print(json ? JSON.stringify(closing) : closedText(closing, shell.screen));
     });
   command
     .command('list')
@@ -47,19 +47,19 @@ function parseMonth(text: string): string {
   throw new InvalidArgumentError('expected a month such as 2026-11.');
 }
 
-function closedText({ period, timeZone, beginsAt, endsAt }: Closing): string {
-  const [from, to] = [beginsAt, endsAt].map(toSeconds);
-  return `${period} is closed: what was sent from ${from} until before ${to} UTC (${timeZone}). Later news of it goes to the next month, as corrections.`;
+function closedText({ period, timeZone, beginsAt, endsAt }: Closing, screen: Screen): string {
+  const [from, to] = [beginsAt, endsAt].map((time) => timeOn(screen, time));
+  return `${period} is closed: what was sent from ${from} until before ${to} ${zoneOf(screen)} (a month of ${timeZone}). Later news of it goes to the next month, as corrections.`;
 }
 
 function closingTable(closings: readonly Closing[], screen?: Screen): string {
   return table(
     [
       { title: 'Month', value: ({ period }) => period },
-      { title: 'Zone', value: ({ timeZone }) => timeZone },
-      { title: 'From (UTC)', value: ({ beginsAt }) => toSeconds(beginsAt) },
-      { title: 'Until before (UTC)', value: ({ endsAt }) => toSeconds(endsAt) },
-      { title: 'Closed (UTC)', value: ({ closedAt }) => toSeconds(closedAt) },
+      { title: 'Month of', value: ({ timeZone }) => timeZone },
+      { title: inZoneOf(screen, 'From'), value: ({ beginsAt }) => timeOn(screen, beginsAt) },
+      { title: inZoneOf(screen, 'Until before'), value: ({ endsAt }) => timeOn(screen, endsAt) },
+      { title: inZoneOf(screen, 'Closed'), value: ({ closedAt }) => timeOn(screen, closedAt) },
       { title: 'By', value: ({ closedBy }) => closedBy },
     ],
     closings,

@@ -17,7 +17,7 @@ export function define(command: Command, shell: Shell): void {
         await cancel(context, run, reason);
         await waitUntilIdle(context, run, shell.stop);
         const summary = await requireSummary(context, run);
-        shell.print(json ? JSON.stringify(summary) : runSummaryText(summary));
+        shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));
       });
     });
 }

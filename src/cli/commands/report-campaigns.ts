@@ -31,7 +31,7 @@ export function defineCampaigns(command: Command, shell: Shell): void {
     );
   addReportOptions(campaigns, 'table').action(
     async (names: readonly string[], { from, to, timeZone, ...options }: CampaignsOptions) => {
-      const write = sheetWriter(shell, options, 'table');
+      const write = sheetWriter(shell, { ...options, timeZone }, 'table');
       requirePeriod(from, to);
       const query = { campaigns: names, from: from ?? null, until: to ?? null, timeZone };
       await withLedgerToRead(shell, (context) =>

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { reportRun } from '../../engine/reporting/run-report.ts';
 import { runDetails } from '../../report/run-details.ts';
 import { runReportFormats, runReportText } from '../../report/run-report.ts';
+import { zoneOf } from '../../report/time.ts';
 import { parseTimeZone } from '../options.ts';
 import {
   addSomeReportOptions,
@@ -23,21 +24,19 @@ export function defineRun(command: Command, shell: Shell): void {
     )
     .argument('<run>', "the run's id (volley runs)")
     .addOption(
-      new Option('--time-zone <zone>', 'of the times, such as Pacific/Auckland; in JSON, of sends over time')
-        .default('UTC')
-        .argParser(parseTimeZone),
+      new Option(
+        '--time-zone <zone>',
+        "of the times, such as Pacific/Auckland (default: the terminal's in a table, otherwise UTC); in JSON, of sends over time",
+      ).argParser(parseTimeZone),
     );
   addSomeReportOptions(run, 'table', runReportFormats, instead).action(
-    async (runId: string, { timeZone, ...options }: ReportOptions & { readonly timeZone: string }) => {
+    async (runId: string, options: ReportOptions & { readonly timeZone?: string }) => {
       const format = chosenFormat(shell, options, 'table', runReportFormats, instead);
+      const screen = screenOf(shell, options);
+      const timeZone = options.timeZone ?? (format === 'table' ? zoneOf(screen) : 'UTC');
       await withLedgerToRead(shell, async (context) => {
         const details = await reportRun(context, runId, timeZone, (report) => runDetails(report, timeZone));
-        await writeReport(
-          shell,
-          options,
-          format,
-          runReportText(details, format, shell.now(), screenOf(shell, options)),
-        );
+        await writeReport(shell, options, format, runReportText(details, format, shell.now(), screen));
       });
     },
   );

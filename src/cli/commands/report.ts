@@ -76,7 +76,7 @@ export function define(command: Command, shell: Shell): void {
       shell.print(
         json
           ? stories.map((story) => JSON.stringify(story)).join('\n')
-          : stories.map(recipientStoryText).join('\n\n'),
+          : stories.map((story) => recipientStoryText(story, shell.screen)).join('\n\n'),
       );
       if (areMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
       if (others) {

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
 import { type Screen, toneOf } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
-import { toSeconds } from '../../report/time.ts';
+import { inZoneOf, timeOn } from '../../report/time.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -40,8 +40,8 @@ function runTable(runs: readonly ListedRun[], screen?: Screen): string {
         tone: ({ state }) => toneOf(state),
       },
       {
-        title: 'Planned (UTC)',
-        value: ({ createdAt }) => toSeconds(createdAt),
+        title: inZoneOf(screen, 'Planned'),
+        value: ({ createdAt }) => timeOn(screen, createdAt),
       },
     ],
     runs,

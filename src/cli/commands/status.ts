@@ -25,7 +25,7 @@ export function define(command: Command, shell: Shell): void {
         shell.print(runSummaryText(status, shell.screen));
         if (reason) shell.print(`  because     ${printable(reason)}`);
         if (overtakenBy) shell.print(`  waits       for run ${overtakenBy}, which is more urgent`);
-        if (refusal) shell.print(`  waits       because ${refusalNow(refusal)}`);
+        if (refusal) shell.print(`  waits       because ${refusalNow(refusal, shell.screen)}`);
         if (held) shell.print(`  held        ${printable(`${held} ${heldAdvice}`)}`);
         for (const line of notificationLines(status.notifications)) shell.print(line);
       });

@@ -5,7 +5,7 @@ import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
 import { duration, expectedDuration } from '../../platform/scalars.ts';
 import type { Screen } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
-import { toSeconds } from '../../report/time.ts';
+import { inZoneOf, timeOn } from '../../report/time.ts';
 import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
@@ -81,16 +81,16 @@ export function define(command: Command, shell: Shell): void {
 }
 
 function tokenTable(tokens: readonly Token[], now: Date, screen?: Screen): string {
-  const time = (at: Date | null, never: string): string => (at === null ? never : toSeconds(at));
+  const time = (at: Date | null, never: string): string => (at === null ? never : timeOn(screen, at));
   return table(
     [
       { title: 'Name', value: ({ name }) => name },
       { title: 'Scope', value: ({ scope }) => scope },
       { title: 'Accounts', value: ({ accounts }) => accounts?.join(', ') ?? 'all' },
       { title: 'Owner', value: ({ owner }) => owner },
-      { title: 'State', value: (token) => stateOf(token, now) },
-      { title: 'Expires (UTC)', value: ({ expiresAt }) => time(expiresAt, 'never') },
-      { title: 'Last used (UTC)', value: ({ lastUsedAt }) => time(lastUsedAt, 'never') },
+      { title: 'State', value: (token) => stateOf(token, now, screen) },
+      { title: inZoneOf(screen, 'Expires'), value: ({ expiresAt }) => time(expiresAt, 'never') },
+      { title: inZoneOf(screen, 'Last used'), value: ({ lastUsedAt }) => time(lastUsedAt, 'never') },
     ],
     tokens,
     [],
@@ -98,8 +98,8 @@ function tokenTable(tokens: readonly Token[], now: Date, screen?: Screen): strin
   );
 }
 
-function stateOf({ revokedAt, expiresAt }: Token, now: Date): string {
-  if (revokedAt !== null) return `revoked ${toSeconds(revokedAt)}`;
+function stateOf({ revokedAt, expiresAt }: Token, now: Date, screen?: Screen): string {
+  if (revokedAt !== null) return `revoked ${timeOn(screen, revokedAt)}`;
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
 }
 

@@ -137,9 +137,14 @@ export function checkDeadline(
 }
 
 /** A sentence or two. */
-export function lateText({ at, timeZone, late, examples }: DeadlineForecast, endsAt: string | null): string {
-  const end = endsAt === null ? '' : `, and the last at ${localTime(new Date(endsAt), timeZone)}`;
+export function lateText(
+  { at, timeZone, late, examples }: DeadlineForecast,
+  endsAt: string | null,
+  zone: string = timeZone,
+): string {
+  const deadline = zone === timeZone ? at : localTime(momentOf(at, timeZone), zone);
+  const end = endsAt === null ? '' : `, and the last at ${localTime(new Date(endsAt), zone)}`;
   const some = examples.map(({ place, address }) => `${place} (${address})`).join(', ');
   const who = late === 1 ? '1 recipient' : `${late} recipients`;
-  return `${who} would be sent to after ${at} ${timeZone}${end}; among them ${some}.`;
+  return `${who} would be sent to after ${deadline} ${zone}${end}; among them ${some}.`;
 }

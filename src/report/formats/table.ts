@@ -1,7 +1,7 @@
 import { printable } from '../printable.ts';
 import { painted, paper, type Screen, toneOf } from '../screen.ts';
 import { table } from '../table.ts';
-import { toSeconds } from '../time.ts';
+import { inZoneOf, timeOn } from '../time.ts';
 import { cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
 /** So many lines are for people; more are for a file. On a screen, more would only push the first ones out. */
@@ -52,10 +52,10 @@ function drawn<Row>(
   const columnsDrawn = columns.map(({ title, key, kind, minor, value }) => {
     const text = (row: Row): string => {
       const cell = value(row);
-      return cell instanceof Date ? toSeconds(cell) : cellText(cell);
+      return cell instanceof Date ? timeOn(screen, cell) : cellText(cell);
     };
     return {
-      title: printable(title),
+      title: printable(kind === 'time' ? inZoneOf(screen, title.replace(/ \(UTC\)$/, '')) : title),
       value: text,
       align: kind === 'integer' || kind === 'decimal' ? ('right' as const) : ('left' as const),
       minor,

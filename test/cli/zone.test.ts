@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { emptyWorld, take } from '../support/billing-world.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { volleyHere } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+/** All times of a screen are in one zone, which is named on it; what programs read is UTC. */
+
+let opened: TestLedger;
+let workspace: Workspace;
+let run: string;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace({
+    'campaigns/night.yaml': `campaign: night
+account: a
+channel: sms
+contacts: { file: c.csv }
+message: { Message: x }
+schedule: { at: [2099-01-15T02:30], timeZone: Europe/Berlin }
+`,
+  });
+  const world = await emptyWorld(opened.ledger, '2026-01-15T11:30:00Z');
+  await take(world, { kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 1, rates: null });
+  await take(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'in_doubt'] });
+  const { rows } = await opened.ledger.pool.query<{ run_id: string }>(
+    `UPDATE runs SET created_at = '2026-01-15T11:30:00Z' RETURNING run_id`,
+  );
+  run = rows[0]?.run_id ?? '';
+  await volley(['suppress', 'add', '+64211234567', '--channel', 'sms']);
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+const inAuckland = { width: undefined, colour: false, zone: 'Pacific/Auckland' };
+
+function volley(words: readonly string[], screen = inAuckland) {
+  return volleyHere(words, { cwd: workspace.folder, env: { DATABASE_URL: opened.url }, screen });
+}
+
+test("a screen's times are in its zone: the terminal's, or that of --zone", async () => {
+  const shown = (await volley(['runs'])).stdout;
+  expect(shown).toContain('Planned (Pacific/Auckland)');
+  expect(shown).toContain('2026-01-16 00:30:00');
+  for (const words of [
+    ['--zone', 'Asia/Kolkata', 'runs'],
+    ['runs', '--zone=asia/kolkata'],
+  ]) {
+    const { stdout } = await volley(words);
+    expect(stdout).toContain('Planned (Asia/Kolkata)');
+    expect(stdout).toContain('2026-01-15 17:00:00');
+  }
+});
+
+test('every command that shows a time names that zone, and no other', async () => {
+  const commands = [
+    ['runs'],
+    ['resolve', run],
+    ['reports', 'missing'],
+    ['report', 'run', run],
+    ['report', 'failures', run],
+    ['suppress', 'list'],
+    ['audit'],
+    ['schedule', 'next'],
+    ['--zone', 'Pacific/Auckland', 'schedule', 'next'],
+  ];
+  for (const words of commands) {
+    const { code, stdout } = await volley(words);
+    expect({ words, code, stdout }).toEqual({
+      words,
+      code: 0,
+      stdout: expect.stringContaining('(Pacific/Auckland)'),
+    });
+    expect(stdout).not.toMatch(/UTC|\dZ\b/);
+  }
+  expect((await volley(['schedule', 'next'])).stdout).toContain('2099-01-15 14:30:00');
+});
+
+test('what programs read is UTC, whatever the zone', async () => {
+  const planned = { createdAt: '2026-01-15T11:30:00.000Z' };
+  expect(JSON.parse((await volley(['runs', '--json', '--zone', 'Asia/Kolkata'])).stdout)).toMatchObject(
+    planned,
+  );
+  const csv = (await volley(['report', 'failures', run, '--format', 'csv'])).stdout;
+  expect(csv).toContain('First (UTC)');
+  const json = JSON.parse((await volley(['report', 'run', run, '--json'])).stdout);
+  expect(json).toMatchObject({ timeZone: 'UTC' });
+});
+
+test('where --time-zone says of which days a report is, all its times are in that zone', async () => {
+  const campaigns = await volley(['report', 'campaigns', '--time-zone', 'Asia/Kolkata']);
+  expect(campaigns.stdout).toContain('Planned (Asia/Kolkata)');
+  expect(campaigns.stdout).not.toMatch(/Auckland|UTC/);
+});
+
+test('a zone that there is not is refused', async () => {
+  expect(await volley(['runs', '--zone', 'Mars/Phobos'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('expected a time zone such as Pacific/Auckland or UTC'),
+  });
+});
