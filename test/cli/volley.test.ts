@@ -3,6 +3,7 @@ import { volley, volleyHere } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 const commands = [
+  'init',
   'check',
   'plan',
   'run',

@@ -128,6 +128,18 @@ test('every path of the receiver and of the sandbox that a document names is ans
     ]);
 });
 
+test('the metrics that the documents explain are those that there are', async () => {
+  const answer = await fetch(`${reader.inPlaceOf.get('http://127.0.0.1:8026')}/metrics`);
+  const text = await answer.text();
+  const there = new Set([...text.matchAll(/^# HELP (volley_\w+)/gm)].map(([, name = '']) => name));
+  const explained = new Set(
+    inlineCodesOf('docs/operations.md').flatMap(
+      ({ text: code }) => /^volley_[a-z_]+(?=$|\{)/.exec(code)?.[0] ?? [],
+    ),
+  );
+  expect([...explained].toSorted()).toEqual([...there].toSorted());
+});
+
 /** `/send/{email|sms}` is two paths; `{MessageID}` is any. */
 function waysOf(path: string): string[] {
   const [whole, inner = ''] = /\{([^}]*)\}/.exec(path) ?? [];
