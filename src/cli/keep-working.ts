@@ -58,6 +58,7 @@ export async function keepWorking(
       })
     : undefined;
   const scheduling = schedules ? planner.keepSchedules(end) : undefined;
+  let unfinished = 0;
   try {
     if (worker) {
       logger.info('worker started');
@@ -66,6 +67,7 @@ export async function keepWorking(
         onUnknownAccount: ({ message }) =>
           logger.warn({ reason: message }, 'an account cannot be used here; its requests are left to others'),
         observer: telling(observer, logger),
+        onUnfinished: () => unfinished++,
         stop: end,
         cutOff: deadlines.cutOff,
         onHeld: sayOnce((reason) =>
@@ -78,7 +80,8 @@ export async function keepWorking(
   } catch (error) {
     failed.abort();
     if (!deadlines.giveUp.aborted) throw error;
-    logger.error('the database was away until the end; what could not be recorded is in doubt');
+    const doubt = unfinished > 0 ? 'what could not be recorded is in doubt' : 'nothing was being sent';
+    logger.error(`the database was away until the end; ${doubt}`);
     shell.leave(1);
   } finally {
     await scheduling;

@@ -134,9 +134,9 @@ export async function dispatchAndPrint(
 /** Leaves at once, because the database is away: what can be said of the run is said from what this process knows. */
 function leaveWithout(shell: Shell, run: string, end: Exclude<RunEnd, KnownEnd>): never {
   switch (end.kind) {
-    case 'unbegun':
+    case 'idle':
       shell.note(
-        `The database was away until the end, and this process had sent nothing by then. \`volley resume ${run}\` goes on.`,
+        `The database was away until the end; all that this process had sent was recorded before. \`volley resume ${run}\` goes on.`,
       );
       return shell.leave(130);
     case 'unrecorded':

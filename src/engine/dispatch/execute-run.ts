@@ -28,8 +28,8 @@ export type KnownEnd = { readonly summary: RunSummary } & (
 /** How a run ended, or its sending in this process; of the last three, the ledger was away when the process had to end. */
 export type RunEnd =
   | KnownEnd
-  /** Nothing was sent by this process. */
-  | { readonly kind: 'unbegun' }
+  /** This process had nothing on its way. */
+  | { readonly kind: 'idle' }
   /** What could not be recorded is in doubt. */
   | { readonly kind: 'unrecorded' }
   /** All of it had been recorded; these are the last counts that were read. */
@@ -66,7 +66,7 @@ export async function executeRun(
   const drained = drainDeadlines(stop);
   const patience = openPatience(progress, ledger, drained.giveUp);
   const { persist } = patience;
-  let begun = false;
+  let unfinished = false;
   let last: RunWatch | undefined;
   try {
     const run = await persist(() => requireRun(context, runId));
@@ -79,7 +79,6 @@ export async function executeRun(
     const options = { evenPaused, alongside: noteBegun(context, runId) };
     const before = await persist(() => beginRun(queue, pool, plan, policy, now(), options));
     await toldIfRefused(context, run, async () => requireApproved(runId, before));
-    begun = true;
     progress.onStart(await persist(() => requireSummary(context, runId)));
 
     const reason = 'interrupted';
@@ -91,7 +90,10 @@ export async function executeRun(
       last = watch;
       progress.onWatch(watch);
     };
-    const working = { accountNamed, stop, cutOff: drained.cutOff, patience, onWatch };
+    const onUnfinished = (): void => {
+      unfinished = true;
+    };
+    const working = { accountNamed, stop, cutOff: drained.cutOff, patience, onWatch, onUnfinished };
     for (;;) {
       last = (await persist(() => watchRuns(pool, [runId]))).get(runId);
       if (!last || !isAtRest(last)) await workUntilAtRest(context, runId, working);
@@ -110,8 +112,8 @@ export async function executeRun(
     }
   } catch (error) {
     if (!drained.giveUp.aborted) throw error;
-    if (!begun) return { kind: 'unbegun' };
-    return last && isAtRest(last) ? { kind: 'recorded', watch: last } : { kind: 'unrecorded' };
+    if (unfinished) return { kind: 'unrecorded' };
+    return last && isAtRest(last) ? { kind: 'recorded', watch: last } : { kind: 'idle' };
   } finally {
     drained.clear();
   }
@@ -128,7 +130,8 @@ async function workUntilAtRest(
   {
     onWatch,
     ...options
-  }: Pick<WorkerOptions, 'accountNamed' | 'stop' | 'cutOff' | 'patience'> & Pick<RunProgress, 'onWatch'>,
+  }: Pick<WorkerOptions, 'accountNamed' | 'stop' | 'cutOff' | 'patience' | 'onUnfinished'> &
+    Pick<RunProgress, 'onWatch'>,
 ): Promise<void> {
   const atRest = new AbortController();
   await runWorker(context, {

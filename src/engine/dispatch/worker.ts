@@ -35,6 +35,8 @@ export type WorkerOptions = {
   readonly cutOff: AbortSignal;
   /** With a ledger that is away; when it ends, the worker does. */
   readonly patience: Patience;
+  /** Called for a slice that a failure has ended: what was on its way in it may be in doubt. */
+  readonly onUnfinished?: (run: string) => void;
   readonly observer?: Observer;
   /** Told each time that the ledger is found to be held, with why: nothing is sent. */
   readonly onHeld?: (reason: string) => void;
@@ -131,6 +133,10 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     const stopSlice = AbortSignal.any([stop, halt.signal, holding.lost]);
     const done = desk
       .work(holding, account, stopSlice)
+      .catch((error: unknown) => {
+        options.onUnfinished?.(slice.run);
+        throw error;
+      })
       .then(() =>
         persist(() =>
           finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), stopSlice.aborted, now()),

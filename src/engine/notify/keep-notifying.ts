@@ -177,6 +177,6 @@ async function beginMails(context: EngineContext, accountNamed: TellingTools['ac
     // Without its account it is left to others.
     if (!account) continue;
     const { plan, policy } = dispatchSettings(runId, account, run.definition);
-    await beginRun(await ledger.queue(), ledger.pool, plan, policy, now());
+    await beginRun(await ledger.queue(), ledger.pool, plan, policy, now(), { evenPaused: false });
   }
 }
