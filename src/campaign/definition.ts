@@ -117,7 +117,7 @@ export const definitionSchema = z
       .max(20, 'at most 20 files can be sent along')
       .default([])
       .describe(
-        'Attachments; the document of a fax; what [[File1]], [[File2]], … link to in an SMS. Their values may contain [[Column]] too, for a file of each contact. At most 20 MiB together in a request, 2 GiB in a run.',
+        'Attachments; the document of a fax; what [[File1]], [[File2]], … link to in an SMS. Their values may contain [[Column]] too, for a file of each contact, after a folder of its own (statements/[[account]].pdf): a row can name no other file. Hidden files, YAML files and the files of the campaign itself are not sent. At most 20 MiB together in a request, 2 GiB in a run.',
       ),
     dispatch,
     budget,

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { type Campaign, fieldsOf } from './campaign.ts';
 import { asPlaceholder, hasPlaceholder, type Template } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
+import { rowFolderOf } from './values.ts';
 
 /**
  * Paths in a campaign: files to send along, and the recordings of a voice message. They are rendered here; whether a
@@ -25,6 +26,34 @@ export function staticFiles(campaign: Campaign, target: CampaignTarget): StaticF
     .filter(({ definition }) => definition.type === 'audio')
     .map(({ key, source }): StaticFile => ({ kind: 'audio', path: source, where: locate(['message', key]) }));
   return [...files, ...recordings].filter(({ path }) => !hasPlaceholder(path));
+}
+
+/** A folder whose files rows of the contact files may name, and where the campaign names it. */
+export type RowFolder = { readonly folder: string; readonly where: string };
+
+/** The folders of paths with placeholders, by the columns that rejected contacts are told: `files.0.file`, `MessageToPeople`. */
+export function rowFolders(campaign: Campaign, target: CampaignTarget): ReadonlyMap<string, RowFolder> {
+  const { value, locate } = campaign;
+  const paths = [
+    ...value.files.map(({ file }, index) => ({
+      column: `files.${index}.file`,
+      source: file,
+      where: locate(['files', index, 'file']),
+    })),
+    ...fieldsOf(value, target.interface)
+      .filter(({ definition }) => definition.type === 'audio')
+      .map(({ definition, key, source }) => ({
+        column: definition.name,
+        source,
+        where: locate(['message', key]),
+      })),
+  ];
+  return new Map(
+    paths.flatMap(({ column, source, where }): [string, RowFolder][] => {
+      const folder = rowFolderOf(source);
+      return folder === undefined ? [] : [[column, { folder, where }]];
+    }),
+  );
 }
 
 /** The name a recipient sees where the campaign gives none. */

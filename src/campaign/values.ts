@@ -53,7 +53,21 @@ export function wrongOrBlankLine(value: string): string | undefined {
  */
 export function wrongPath(source: string): string | undefined {
   const outside = hasPlaceholder(source) && (posix.isAbsolute(source) || source.split('/').includes('..'));
-  return outside ? `expected a path inside the campaign's folder, got "${source}".` : undefined;
+  if (outside) return `expected a path inside the campaign's folder, got "${source}".`;
+  if (!hasPlaceholder(source) || rowFolderOf(source) !== undefined) return undefined;
+  return `a placeholder needs a folder of its own before it, such as attachments/${source}: else a row of the contact file could name any file of the campaign's folder.`;
+}
+
+/**
+ * The folder whose files a contact's row may name: what stands before the first placeholder of a path.
+ *
+ * @returns without a slash at the end; undefined where there is no placeholder, or no folder before it
+ */
+export function rowFolderOf(source: string): string | undefined {
+  const [before = '', ...after] = source.split('[[');
+  if (after.length === 0 || !before.includes('/')) return undefined;
+  const folder = posix.normalize(posix.dirname(`${before}x`));
+  return folder === '.' || posix.isAbsolute(folder) || folder.split('/').includes('..') ? undefined : folder;
 }
 
 export function isBlank(text: string): boolean {

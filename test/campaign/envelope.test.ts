@@ -43,9 +43,9 @@ describe('a file to send along', () => {
   });
 
   test('has a path that the fallback may fill, with a folder too', () => {
-    const parts = withFiles({ file: '[[n|common/general]].pdf' });
+    const parts = withFiles({ file: 'docs/[[n|common/general]].pdf' });
     expect(personalised(parts, {})).toMatchObject({
-      envelope: { files: [{ path: 'common/general.pdf', name: 'general.pdf' }] },
+      envelope: { files: [{ path: 'docs/common/general.pdf', name: 'general.pdf' }] },
     });
   });
 
@@ -209,7 +209,7 @@ describe('the files that are the same for every contact', () => {
   test('are told with their places: recordings', () => {
     const parts: Parts = {
       channel: 'voice',
-      message: { MessageToPeople: 'a.wav', MessageToAnswerphones: '[[n]].wav', CallerID: '+6491' },
+      message: { MessageToPeople: 'a.wav', MessageToAnswerphones: 'audio/[[n]].wav', CallerID: '+6491' },
     };
     const campaign = readCampaign(yaml(parts), 'c.yaml');
     expect(() => checkCampaign(campaign, earlier)).not.toThrow();

@@ -1,18 +1,30 @@
-import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { readFile, realpath } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
-import { parseBuffer } from 'music-metadata';
+import type { RowFolder } from '../../campaign/files.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import { whyUnreadable } from '../../platform/file-error.ts';
+import {
+  type CheckedFile,
+  checkAgain,
+  checkFile,
+  type FileKind,
+  type Place,
+  pathInside,
+  requestLimit,
+  requireOwnFolders,
+  tooLarge,
+} from './file-check.ts';
+import { identitiesOf } from './own-files.ts';
 
 /**
  * The files a campaign sends along: attachments, faxed documents, audio. They stay inside the campaign's folder, links
- * followed: a campaign from elsewhere must not send `/etc/passwd` along.
+ * followed: a campaign from elsewhere must not send `/etc/passwd` along. Those that a contact's row names stay inside the
+ * folder before the placeholder. Hidden files, YAML files and the files of the campaign itself are never sent.
  */
 export type CampaignFiles = {
-  /** A file's size, or what is wrong with it. Answers are kept. */
+  /** A file that is the same for all contacts: its size, or what is wrong with it. Answers are kept. */
   readonly check: (path: string, kind: FileKind) => Promise<CheckedFile>;
   /** The contacts, and in place of those whose files cannot be sent the reason. */
   readonly checkContacts: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
@@ -24,30 +36,39 @@ export type CampaignFiles = {
   readonly read: (path: string) => Promise<Buffer>;
 };
 
-/** `audio`: WAV, 16-bit, 8000 Hz (interface.md, 2.7 and 8). */
-export type FileKind = 'file' | 'audio';
-
-/** `problem` is half a sentence: "it does not exist". */
-export type CheckedFile = { readonly bytes: number } | { readonly problem: string };
-
-/** Files of one request together (bytes). */
-export const requestLimit = 20 * 1024 * 1024;
 /** Files of a run together (bytes): they are stored with it. */
 const runLimit = 2 * 1024 * 1024 * 1024;
 /** Answers of `check` that are kept. */
 const keptAnswers = 100_000;
 
-/** @param folder the campaign's; paths are relative to it */
-export async function openCampaignFiles(folder: string): Promise<CampaignFiles> {
+/** What is not sent along, and from where rows may choose. */
+export type FileLimits = {
+  /** Absolute paths of the campaign's own files. */
+  readonly own: readonly string[];
+  /** The folder of each path with a placeholder, by the column that a rejected contact is told. */
+  readonly rowFolders: ReadonlyMap<string, RowFolder>;
+};
+
+/**
+ * @param folder the campaign's; paths are relative to it
+ * @throws InputError when one of the campaign's own files is in a folder that rows may choose from
+ */
+export async function openCampaignFiles(
+  folder: string,
+  { own, rowFolders }: FileLimits = { own: [], rowFolders: new Map() },
+): Promise<CampaignFiles> {
   const root = await realpath(folder);
+  await requireOwnFolders(root, own, rowFolders);
+  const place: Place = { root, isOwn: await identitiesOf(own) };
   const checked = new LRUCache<string, CheckedFile>({ max: keptAnswers });
+  const chosenByCampaign = new Set<string>();
   let stored = 0;
 
-  const look = async (path: string, kind: FileKind): Promise<CheckedFile> => {
-    const key = `${kind} ${path}`;
+  const look = async (path: string, kind: FileKind, rowFolder?: string): Promise<CheckedFile> => {
+    const key = JSON.stringify([kind, path, rowFolder]);
     const known = checked.get(key);
     if (known) return known;
-    const found = await checkFile(root, path, kind).catch((error: unknown) => ({
+    const found = await checkFile(place, path, kind, rowFolder).catch((error: unknown) => ({
       problem: whyUnreadable(error, path),
     }));
     checked.set(key, found);
@@ -64,7 +85,7 @@ export async function openCampaignFiles(folder: string): Promise<CampaignFiles> 
     ];
     let bytes = 0;
     for (const { column, path, kind } of parts) {
-      const found = await look(path, kind);
+      const found = await look(path, kind, rowFolders.get(column)?.folder);
       if ('problem' in found)
         return { column, detail: `the file "${path}" cannot be sent along: ${found.problem}` };
       bytes += found.bytes;
@@ -74,7 +95,10 @@ export async function openCampaignFiles(folder: string): Promise<CampaignFiles> 
   };
 
   return {
-    check: look,
+    check: (path, kind) => {
+      chosenByCampaign.add(path);
+      return look(path, kind);
+    },
     async *checkContacts(contacts) {
       for await (const batch of contacts) {
         const checked: Contact[] = [];
@@ -89,7 +113,11 @@ export async function openCampaignFiles(folder: string): Promise<CampaignFiles> 
     async read(path) {
       try {
         // Looked at again: between the check of a contact and the run it may have become another file.
-        const found = await checkFile(root, path, 'file');
+        const found = await checkAgain(
+          place,
+          path,
+          chosenByCampaign.has(path) ? [] : [...rowFolders.values()],
+        );
         if ('problem' in found) throw new Error(found.problem);
         stored += found.bytes;
         if (stored > runLimit)
@@ -107,47 +135,6 @@ function hasFiles(contact: Contact): contact is Extract<Contact, { kind: 'contac
   if (contact.kind === 'rejected') return false;
   const { files, audio } = contact.envelope;
   return files.length > 0 || Object.keys(audio).length > 0;
-}
-
-export const tooLarge = `the files are over ${requestLimit / 1024 / 1024} MiB together`;
-
-async function checkFile(root: string, path: string, kind: FileKind): Promise<CheckedFile> {
-  const inside = await pathInside(root, path);
-  const found = await stat(inside);
-  if (found.isDirectory()) return { problem: 'it is a folder' };
-  if (!found.isFile()) return { problem: 'it is not a regular file' };
-  if (found.size > requestLimit) return { problem: tooLarge };
-  if (found.size === 0) return { problem: 'it is empty' };
-  await access(inside, constants.R_OK);
-  const problem = kind === 'audio' ? await wrongAudio(await readFile(inside)) : undefined;
-  return problem === undefined ? { bytes: found.size } : { problem };
-}
-
-/** The real path, because a symbolic link may lead out too. */
-async function pathInside(root: string, path: string): Promise<string> {
-  const real = await realpath(resolve(root, path));
-  if (!real.startsWith(join(root, sep))) throw new Error("it lies outside of the campaign's folder");
-  return real;
-}
-
-const expectedAudio = 'expected a WAV file, PCM, 16-bit, 8000 Hz';
-
-async function wrongAudio(data: Buffer): Promise<string | undefined> {
-  try {
-    const { format } = await parseBuffer(
-      data,
-      { mimeType: 'audio/wav' },
-      { duration: false, skipCovers: true },
-    );
-    const { container, codec, bitsPerSample, sampleRate, numberOfSamples = 0 } = format;
-    if (container !== 'WAVE' || codec === undefined) return `${expectedAudio}; this is none`;
-    if (codec !== 'PCM' || bitsPerSample !== 16 || sampleRate !== 8000) {
-      return `${expectedAudio}; got ${codec}, ${bitsPerSample ?? '?'}-bit, ${sampleRate ?? '?'} Hz`;
-    }
-    return numberOfSamples > 0 ? undefined : `${expectedAudio}; it holds no sound`;
-  } catch {
-    return `${expectedAudio}; this is none`;
-  }
 }
 
 function gibibytes(bytes: number): number {

@@ -4,7 +4,7 @@ import { checkBudget } from '../../campaign/budget.ts';
 import { type Campaign, checkCampaign, readCampaign } from '../../campaign/campaign.ts';
 import { type Composition, compose } from '../../campaign/composition.ts';
 import { estimateCost } from '../../campaign/cost.ts';
-import { staticFiles } from '../../campaign/files.ts';
+import { rowFolders, staticFiles } from '../../campaign/files.ts';
 import type { CampaignTarget } from '../../campaign/target.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
 import { type AddressReader, addressReader } from '../../contacts/address.ts';
@@ -20,7 +20,7 @@ import { nearestCountry } from '../../platform/countries.ts';
 import { isLoopbackHost } from '../../wire/required.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
-import { type CampaignFiles, openCampaignFiles, requestLimit, tooLarge } from './campaign-files.ts';
+import { type CampaignFiles, openCampaignFiles } from './campaign-files.ts';
 import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
 import { checkNotify } from './check-notify.ts';
 import {
@@ -31,7 +31,9 @@ import {
   withContactFiles,
 } from './contact-files.ts';
 import { matchContactFiles, type RanBefore } from './contact-patterns.ts';
+import { requestLimit, tooLarge } from './file-check.ts';
 import type { KeptFiles } from './kept-files.ts';
+import { ownFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 
 /** A campaign whose files have all been read and checked: everything that can be known before anything is written. */
@@ -143,7 +145,10 @@ async function prepareContacts(
   settings: Settings,
 ): Promise<PreparedCampaign> {
   const { campaign, composition, contactFiles } = opened;
-  const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)));
+  const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)), {
+    own: ownFiles(campaign, path, settings),
+    rowFolders: rowFolders(campaign, target),
+  });
   await checkStaticFiles(campaign, target, files);
   const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
   const suppressionLists = await openSuppressionLists(campaign, opened.account, path, settings);

@@ -1,0 +1,116 @@
+import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, join, relative, resolve, sep } from 'node:path';
+import { parseBuffer } from 'music-metadata';
+import type { RowFolder } from '../../campaign/files.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
+import type { identitiesOf } from './own-files.ts';
+
+/** Whether a file may be sent along. */
+
+/** `audio`: WAV, 16-bit, 8000 Hz (interface.md, 2.7 and 8). */
+export type FileKind = 'file' | 'audio';
+
+/** `problem` is half a sentence: "it does not exist". */
+export type CheckedFile = { readonly bytes: number } | { readonly problem: string };
+
+/** Files of one request together (bytes). */
+export const requestLimit = 20 * 1024 * 1024;
+export const tooLarge = `the files are over ${requestLimit / 1024 / 1024} MiB together`;
+
+/** The campaign's real folder, and which files are its own. */
+export type Place = { readonly root: string; readonly isOwn: Awaited<ReturnType<typeof identitiesOf>> };
+
+/** @param rowFolder where a contact's row names the file */
+export async function checkFile(
+  { root, isOwn }: Place,
+  path: string,
+  kind: FileKind,
+  rowFolder?: string,
+): Promise<CheckedFile> {
+  const inside = await pathInside(root, path);
+  if (rowFolder !== undefined && !isInside(await pathInside(root, rowFolder), inside))
+    return { problem: `it lies outside of ${rowFolder}, the folder that rows may name files of` };
+  const found = await stat(inside, { bigint: true });
+  if (found.isDirectory()) return { problem: 'it is a folder' };
+  if (!found.isFile()) return { problem: 'it is not a regular file' };
+  if (isOwn(found)) return { problem: 'it is a file of the campaign itself' };
+  const secret = neverSent(path) ?? neverSent(relative(root, inside));
+  if (secret !== undefined) return { problem: secret };
+  const size = Number(found.size);
+  if (size > requestLimit) return { problem: tooLarge };
+  if (size === 0) return { problem: 'it is empty' };
+  await access(inside, constants.R_OK);
+  const problem = kind === 'audio' ? await wrongAudio(await readFile(inside)) : undefined;
+  return problem === undefined ? { bytes: size } : { problem };
+}
+
+/** Between the check of a contact and the run, a file may have become another. */
+export async function checkAgain(
+  place: Place,
+  path: string,
+  rowFolders: readonly RowFolder[],
+): Promise<CheckedFile> {
+  let found: CheckedFile | undefined;
+  for (const { folder } of rowFolders) {
+    found = await checkFile(place, path, 'file', folder);
+    if ('bytes' in found) return found;
+  }
+  return found ?? checkFile(place, path, 'file');
+}
+
+/** Why a file is not sent by its name: settings and secrets are kept in such files. */
+function neverSent(path: string): string | undefined {
+  const names = path.split(/[/\\]/);
+  if (names.some((name) => /^\.(?!\.?$)/.test(name))) return 'hidden files are not sent';
+  return /\.ya?ml[\s.]*$/i.test(path) ? 'YAML files are not sent' : undefined;
+}
+
+function isInside(folder: string, path: string): boolean {
+  return path.startsWith(join(folder, sep));
+}
+
+/** @throws InputError for each of the campaign's own files that a row could name */
+export async function requireOwnFolders(
+  root: string,
+  own: readonly string[],
+  rowFolders: ReadonlyMap<string, RowFolder>,
+): Promise<void> {
+  const problems: Problem[] = [];
+  for (const { folder, where } of rowFolders.values()) {
+    const real = await pathInside(root, folder).catch(() => undefined);
+    for (const file of real === undefined ? [] : own) {
+      const found = await realpath(file).catch(() => undefined);
+      if (real === undefined || found === undefined || !isInside(real, found)) continue;
+      const what = `${folder} holds ${basename(file)}, a file of the campaign itself, and a placeholder needs a folder of its own; expected one with nothing but files to send along.`;
+      problems.push({ where, what });
+    }
+  }
+  if (problems.length > 0) throw new InputError(problems);
+}
+
+/** The real path, because a symbolic link may lead out too. */
+export async function pathInside(root: string, path: string): Promise<string> {
+  const real = await realpath(resolve(root, path));
+  if (!isInside(root, real)) throw new Error("it lies outside of the campaign's folder");
+  return real;
+}
+
+const expectedAudio = 'expected a WAV file, PCM, 16-bit, 8000 Hz';
+
+async function wrongAudio(data: Buffer): Promise<string | undefined> {
+  try {
+    const { format } = await parseBuffer(
+      data,
+      { mimeType: 'audio/wav' },
+      { duration: false, skipCovers: true },
+    );
+    const { container, codec, bitsPerSample, sampleRate, numberOfSamples = 0 } = format;
+    if (container !== 'WAVE' || codec === undefined) return `${expectedAudio}; this is none`;
+    if (codec !== 'PCM' || bitsPerSample !== 16 || sampleRate !== 8000) {
+      return `${expectedAudio}; got ${codec}, ${bitsPerSample ?? '?'}-bit, ${sampleRate ?? '?'} Hz`;
+    }
+    return numberOfSamples > 0 ? undefined : `${expectedAudio}; it holds no sound`;
+  } catch {
+    return `${expectedAudio}; this is none`;
+  }
+}

@@ -1,0 +1,130 @@
+import { link, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ended, volleyHere } from '../support/volley.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+
+let workspace: Workspace;
+const at = (name: string): string => join(workspace.folder, 'night', name);
+
+beforeAll(async () => {
+  workspace = await makeWorkspace({
+    'night/accounts.yaml': accountsYaml,
+    'night/.env': 'SECRET=1',
+    'night/other/report.pdf': '%PDF of another campaign',
+    'night/statements/1.pdf': '%PDF one',
+    'night/statements/.hidden.pdf': '%PDF hidden',
+    'night/statements/notes.YAML': 'a: b',
+    'night/statements/ordinary.pdf': '%PDF',
+    'night/stop.csv': 'email\nzoe@example.org\n',
+  });
+  await workspace.write('night/contacts.csv', 'email,file\n');
+  // Links and second names of what is not to be sent.
+  await symlink('../accounts.yaml', at('statements/accounts.pdf'));
+  await symlink('../.env', at('statements/env.pdf'));
+  await symlink('../other', at('statements/other'));
+  await symlink('../other/report.pdf', at('statements/report.pdf'));
+  await link(at('accounts.yaml'), at('statements/second-name.pdf'));
+  await link(at('contacts.csv'), at('statements/list.pdf'));
+  await link(at('stop.csv'), at('statements/stop.pdf'));
+});
+afterAll(() => workspace[Symbol.asyncDispose]());
+
+const campaign = (file: string): string => `campaign: statements
+account: sandbox
+channel: email
+contacts: { file: contacts.csv, suppressions: [stop.csv], maxInvalid: 100%, allowEmpty: true }
+message: { EmailSubject: Statement, FromEmail: a@example.org, MessagePlain: Hello }
+files: [{ file: ${JSON.stringify(file)}, name: statement.pdf }]
+`;
+
+async function plan(file: string, ...rows: readonly string[]): Promise<Ended> {
+  await workspace.write('night/campaign.yaml', campaign(file));
+  const contacts = rows.map((row, index) => `r${index}@example.org,${row}\n`).join('');
+  await workspace.write('night/contacts.csv', `email,file\n${contacts}`);
+  return volleyHere(['plan', 'night/campaign.yaml', '--json'], {
+    cwd: workspace.folder,
+    env: {
+      DATABASE_URL: 'postgres://127.0.0.1:1/none',
+      VOLLEY_ACCOUNTS: 'night/accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+      VOLLEY_SANDBOX_TOKEN: 'any',
+      VOLLEY_WEBHOOK_TOKEN: 'a-token-of-at-least-22-characters',
+    },
+  });
+}
+
+describe('an attachment that a row names', () => {
+  test('is sent from the folder that stands before the placeholder', async () => {
+    const { stdout } = await plan('statements/[[file]]', '1.pdf', 'ordinary.pdf');
+    expect(JSON.parse(stdout)).toMatchObject({ recipients: 2, rejected: [] });
+  });
+
+  const outside = 'it lies outside of statements, the folder that rows may name files of';
+  test.each([
+    ['.hidden.pdf', 'hidden files are not sent'],
+    ['notes.YAML', 'YAML files are not sent'],
+    ['accounts.pdf', outside],
+    ['env.pdf', outside],
+    ['report.pdf', outside],
+    ['second-name.pdf', 'it is a file of the campaign itself'],
+    ['list.pdf', 'it is a file of the campaign itself'],
+    ['stop.pdf', 'it is a file of the campaign itself'],
+  ])('is refused where it is %s, by whatever link or second name: %s', async (row, problem) => {
+    const { stdout } = await plan('statements/[[file]]', row);
+    expect(JSON.parse(stdout)).toMatchObject({
+      recipients: 0,
+      rejected: [{ detail: `the file "statements/${row}" cannot be sent along: ${problem}` }],
+    });
+  });
+
+  test('cannot leave its folder by dots or folders that are put together from two placeholders', async () => {
+    const { stdout } = await plan('statements/[[file]][[file]]/accounts.yaml', '.', '..');
+    const details = JSON.parse(stdout).rejected.map(({ detail }: { detail: string }) => detail);
+    expect(details[0]).toMatch(/cannot be sent along|another folder/);
+    expect(details[1]).toContain('another folder');
+    const linked = await plan('statements/[[file]]/report.pdf', 'other');
+    expect(linked.stdout).toContain(outside);
+  });
+});
+
+test.each(['[[file]]', './[[file]]', 'statements-[[file]]', 'statements/../[[file]]', '[[file]]/1.pdf'])(
+  'a placeholder without a folder of its own before it is an error of the campaign: %s',
+  async (file) => {
+    const { code, stderr } = await plan(file, '1.pdf');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/a folder of its own before it|inside the campaign's folder/);
+  },
+);
+
+test('a folder that rows may name files of holds no file of the campaign itself', async () => {
+  await workspace.write('night/lists/stop.csv', 'email\n');
+  await workspace.write(
+    'night/campaign.yaml',
+    campaign('lists/[[file]]').replace('stop.csv', 'lists/stop.csv'),
+  );
+  await workspace.write('night/contacts.csv', 'email,file\na@example.org,x.pdf\n');
+  const { code, stderr } = await volleyHere(['plan', 'night/campaign.yaml'], {
+    cwd: workspace.folder,
+    env: {
+      VOLLEY_ACCOUNTS: 'night/accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+      VOLLEY_SANDBOX_TOKEN: 'x',
+    },
+  });
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('lists holds stop.csv, a file of the campaign itself'),
+  ]);
+});
+
+test.each([
+  ['accounts.yaml', 'it is a file of the campaign itself'],
+  ['campaign.yaml', 'it is a file of the campaign itself'],
+  ['contacts.csv', 'it is a file of the campaign itself'],
+  ['.env', 'it is a file of the campaign itself'],
+  ['statements/notes.YAML', 'YAML files are not sent'],
+])('the campaign cannot send %s along either', async (file, problem) => {
+  const { code, stderr } = await plan(file, '1.pdf');
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot be sent along: ${problem}.`)]);
+});
