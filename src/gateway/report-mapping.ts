@@ -43,6 +43,12 @@ export const reportMappingShape = {
     observedMapping.stopWords,
     'Replies that opt their sender out: the whole message, in any case, punctuation at its end apart.',
   ),
+  credits: z
+    .enum(['refused', 'allowed'])
+    .default('refused')
+    .describe(
+      'Whether a Price below nothing counts, where the service gives money back; otherwise its report is applied without a price, and `volley reports list` shows it.',
+    ),
 };
 
 type WrittenMapping = {
@@ -59,6 +65,7 @@ export function reportMapping(written: WrittenMapping): ReportMapping {
     resultWords: { ...observedMapping.resultWords, ...toWords(written.resultWords) },
     optOutResults: written.optOutResults.map(toWord),
     stopWords: written.stopWords,
+    credits: written.credits,
   };
 }
 

@@ -1,7 +1,7 @@
 import { credentialsIn, nobody, type ReceiverAccount } from '../engine/reports/receivers.ts';
 import { isSecretOf } from '../platform/digest.ts';
 import type { ReceivedCall } from './received-call.ts';
-import { isSigned } from './signature.ts';
+import { signatureOf } from './signature.ts';
 
 /** What a caller has not shown; `account` is one that there is not. */
 export type FailedCheck = 'account' | 'token' | 'address' | 'basic' | 'credentials' | 'signature';
@@ -30,19 +30,24 @@ export function failedHeadCheck(
   ]);
 }
 
-/** The first check that a call fails by its body. */
-export function failedBodyCheck(account: ReceiverAccount, call: ReceivedCall): FailedCheck | undefined {
+export type BodyChecks = {
+  /** The first check that the call fails by its body. */
+  readonly failed: FailedCheck | undefined;
+  /** Digest of what is signed; undefined where the account asks for no signature. */
+  readonly signature: Buffer | undefined;
+};
+
+export function checkBody(account: ReceiverAccount, call: ReceivedCall): BodyChecks {
   const { credentialDigests, signatureKey } = account;
-  return firstFailed([
+  const signature = signatureKey && signatureOf(signatureKey, call.headers, call.body, call.receivedAt);
+  const failed = firstFailed([
     [
       'credentials',
       credentialDigests === undefined || hasCredentials(credentialDigests, credentialsIn(account, call)),
     ],
-    [
-      'signature',
-      signatureKey === undefined || isSigned(signatureKey, call.headers, call.body, call.receivedAt),
-    ],
+    ['signature', signatureKey === undefined || signature !== undefined],
   ]);
+  return { failed, signature };
 }
 
 function hasCredentials(

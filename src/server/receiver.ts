@@ -7,7 +7,7 @@ import { reasonOf } from '../platform/database.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
-import { type FailedCheck, failedBodyCheck, failedHeadCheck } from './callers.ts';
+import { checkBody, type FailedCheck, failedHeadCheck } from './callers.ts';
 import { type HttpLimits, openBoundedServer, usualLimits } from './http.ts';
 import type { ReportObserver } from './metrics.ts';
 import { addHealth, addOperations, type Operations, refuseOthers } from './operations.ts';
@@ -34,7 +34,7 @@ export type ReceiverOptions = ListenAddress & {
   /** What these and other accounts share; nothing where it is not given. */
   readonly sharing?: AccountSharing;
   /** Commits a call as it came; it rejects where it could not. Only once it is done is the call answered 2xx (rule 5). */
-  readonly store: (call: ReceivedCall) => Promise<void>;
+  readonly store: (call: ReceivedCall & { readonly signature?: Buffer }) => Promise<void>;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
   readonly observer?: ReportObserver;
@@ -111,11 +111,11 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
       const account = accounts.get(request.params.account);
       if (!account) return refuseCaller(request, reply, 'account');
       const call = receivedCall(request, account.name, context.now());
-      const failed = failedBodyCheck(account, call);
+      const { failed, signature } = checkBody(account, call);
       if (failed) return refuseCaller(request, reply, failed);
       try {
         // What hangs on is taken for failed. If it is done after all, it is stored and comes again: twice is no harm.
-        await within(limits.storeTime, options.store(call));
+        await within(limits.storeTime, options.store({ ...call, ...(signature && { signature }) }));
       } catch (error) {
         observer.notStored(account.name);
         logger.error({ account: account.name, error: reasonOf(error) }, 'report not stored');

@@ -17,13 +17,14 @@ const mostSignatures = 10;
  * Whether a call is signed with this key: HMAC-SHA256 over `id.timestamp.body`, the bytes as they came.
  *
  * @param headers names in lower case
+ * @returns a digest of what is signed, by which the same call is known when it comes again; undefined when it is not signed
  */
-export function isSigned(
+export function signatureOf(
   key: Uint8Array,
   headers: Readonly<Record<string, string | undefined>>,
   body: Uint8Array,
   now: Date,
-): boolean {
+): Buffer | undefined {
   const id = headers['webhook-id'] ?? '';
   const timestamp = headers['webhook-timestamp'] ?? '';
   const expected = digestOf(
@@ -36,5 +37,5 @@ export function isSigned(
     .filter((signature) => isSecretOf(signature.slice('v1,'.length), expected));
   const inTime =
     /^\d{1,12}$/.test(timestamp) && Math.abs(now.getTime() - Number(timestamp) * 1000) <= tolerance;
-  return id !== '' && inTime && matches.length > 0;
+  return id !== '' && inTime && matches.length > 0 ? expected : undefined;
 }

@@ -155,7 +155,7 @@ function toReport(values: ReportText, essentials: Essentials, mapping: ReportMap
     result,
     optedOut: mapping.optOutResults.includes(toWord(result)),
     ...originOf(values),
-    ...priceIn(values.text('Price')),
+    ...priceIn(values.text('Price'), mapping.credits),
     units: readUnits(values),
   };
 }

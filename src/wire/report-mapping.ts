@@ -47,6 +47,8 @@ export type ReportMapping = {
   readonly optOutResults: readonly string[];
   /** Replies that say so; read by `isStopWord`. */
   readonly stopWords: readonly string[];
+  /** Whether a price below nothing is believed. */
+  readonly credits: 'refused' | 'allowed';
 };
 
 /** Source: observed.md. */
@@ -73,6 +75,7 @@ export const observedMapping: ReportMapping = {
   resultWords: { 'control deleted': 'undelivered' },
   optOutResults: ['destination is blacklisted'],
   stopWords: ['STOP', 'STOPALL', 'UNSUBSCRIBE', 'OPT OUT', 'OPTOUT', 'CANCEL', 'END', 'QUIT'],
+  credits: 'refused',
 };
 
 /** A word as `ReportMapping` has it. */

@@ -1,5 +1,5 @@
 import { type Channel, channels } from '../domain/message.ts';
-import { toWord } from './report-mapping.ts';
+import { type ReportMapping, toWord } from './report-mapping.ts';
 import { isTime } from './values.ts';
 
 /** Values of a delivery report: what can be believed of them. Whatever does not fit its pattern is absent. */
@@ -34,13 +34,21 @@ function decimalText(text: string | undefined): string | undefined {
   return trimmed !== undefined && /^-?\d{1,12}(\.\d{1,8})?$/.test(trimmed) ? trimmed : undefined;
 }
 
-/** A price that is there is money: where it is no decimal, that is said, in `unread`. */
-export function priceIn(text: string | undefined): { readonly price?: string; readonly unread?: string } {
+/**
+ * A price that is there is money: where it is no decimal, or below nothing without being a credit that may be, that is
+ * said, in `unread`.
+ */
+export function priceIn(
+  text: string | undefined,
+  credits: ReportMapping['credits'],
+): { readonly price?: string; readonly unread?: string } {
   const written = text?.trim() ?? '';
   if (written === '') return {};
   const price = decimalText(written);
-  return price === undefined
-    ? { unread: `its Price "${written.slice(0, 40)}" is no decimal number` }
+  if (price === undefined) return { unread: `its Price "${written.slice(0, 40)}" is no decimal number` };
+  const isCredit = price.startsWith('-') && /[1-9]/.test(price);
+  return isCredit && credits === 'refused'
+    ? { unread: `its Price ${price} is a credit, which the account does not allow (receiver.credits)` }
     : { price };
 }
 

@@ -94,6 +94,7 @@ describe('the mapping of an account', () => {
       'resultWords',
       'optOutResults',
       'stopWords',
+      'credits',
     ]);
     for (const part of Object.values(properties)) expect(part['description']).toMatch(/\w/);
   });

@@ -25,7 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 beforeEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM reports; DELETE FROM inbox');
+  await opened.ledger.pool.query(
+    'DELETE FROM inbox_queue; DELETE FROM reports; DELETE FROM inbox; DELETE FROM signed_calls',
+  );
   // Each test its own: refusals are counted.
   receiver = await startReceiver(opened.context, receiverOptions(opened, receivers));
   return () => receiver.close();
@@ -237,6 +239,18 @@ describe('a signature', () => {
     const body = '{ "MessageID" : "ü" }';
     expect(await statusOf('signed', { body, headers: signatureHeaders(body) })).toBe(200);
     expect(await inboxOf(opened)).toMatchObject([{ body: Buffer.from(body) }]);
+  });
+
+  test('is taken once, and the same call answered as before when it comes again', async () => {
+    const body = '{"Type":"SMS"}';
+    const headers = signatureHeaders(body);
+    const calls = [1, 2, 3].map(() => statusOf('signed', { body, headers }));
+    expect(await Promise.all(calls)).toEqual([200, 200, 200]);
+    expect(await statusOf('signed', { body, headers })).toBe(200);
+    expect(await inboxOf(opened)).toHaveLength(1);
+    const other = '{"Type":"Fax"}';
+    expect(await statusOf('signed', { body: other, headers: signatureHeaders(other) })).toBe(200);
+    expect(await inboxOf(opened)).toHaveLength(2);
   });
 
   test('keeps out a call signed with another key, or for another body', async () => {

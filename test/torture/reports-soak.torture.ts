@@ -41,7 +41,12 @@ test(`reports for ${minutes} minutes: memory, files and tables stay level, and b
   const url = await postgres.createDatabase();
   const ledger = await openLedger({ connectionString: url }, 'own Postgres');
   await using workspace = await makeWorkspace({ 'accounts.yaml': accounts });
-  const env = { DATABASE_URL: url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: token, VOLLEY_HOME: 'home' };
+  const env = {
+    DATABASE_URL: url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    TOKEN: token,
+    VOLLEY_HASH_KEY: 'soak'.repeat(16),
+  };
   const surroundings = { cwd: workspace.folder, env };
   const words = ['serve', '--no-api', '--no-worker', '--no-schedules', '--port', '0'];
   const serve = startVolley(words, surroundings);

@@ -72,11 +72,19 @@ describe('a delivery report', () => {
     expect(decoded).toMatchObject({ kind: 'report', report: { outcome: 'undelivered' } });
   });
 
+  test('takes a price below nothing only where credits are allowed', () => {
+    expect(report({ Price: '-0.50' }).unread).toMatch(/Price -0.50 is a credit/);
+    const decoded = decode({ ...seen, Price: '-0.50' }, { ...observedMapping, credits: 'allowed' });
+    expect(decoded).toMatchObject({ report: { price: '-0.50' } });
+    expect(decoded).not.toHaveProperty('report.unread');
+  });
+
   test.each([
     ['"1.10"', '1.10'],
     ['1.10', '1.10'],
     ['0.1000000000000000055', undefined],
-    ['-0.5', '-0.5'],
+    ['-0.5', undefined],
+    ['-0.00', '-0.00'],
     ['1e3', undefined],
     ['"1,10"', undefined],
     ['"NaN"', undefined],

@@ -3,7 +3,7 @@ import { doubtUnsent, listUntriedProofs } from '../../ledger/place/doubt-unsent.
 import { applyReports } from '../../ledger/reports/apply.ts';
 import type { FailedReport } from '../../ledger/reports/failed.ts';
 import type { InboxReport, Reading } from '../../ledger/reports/reading.ts';
-import { forgetBatches } from '../../ledger/reports/receive.ts';
+import { forgetBatches, forgetSignedCalls } from '../../ledger/reports/receive.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import { observedMapping, type ReportMapping } from '../../wire/report-mapping.ts';
 import { billedUnits } from '../../wire/report-values.ts';
@@ -73,9 +73,14 @@ export async function applyInbox(
 /** No receiver tries a batch for so long (milliseconds). */
 const batchesKept = 600_000;
 
+/** A signature holds for five minutes before and after its time; one of a clock that is ahead for ten (milliseconds). */
+const signedCallsKept = 1_200_000;
+
 /** Forgets what is kept to store each call once, and is of no use any more. */
 export async function tidyInbox({ ledger, now }: EngineContext): Promise<void> {
-  await forgetBatches(ledger.pool, new Date(now().getTime() - batchesKept));
+  const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds);
+  await forgetBatches(ledger.pool, ago(batchesKept));
+  await forgetSignedCalls(ledger.pool, ago(signedCallsKept));
 }
 
 /** Pauses runs that another ledger has sent, and has in doubt what that may have sent of them. */
@@ -93,7 +98,10 @@ async function doubtUntried({ ledger, now }: Pick<EngineContext, 'ledger' | 'now
 function readReport({ method, contentType, body }: InboxReport, mapping: ReportMapping): Reading {
   const decoded =
     method === 'LOOK-UP'
-      ? decodeDeliveryReport({ method: 'POST', contentType, body })
+      ? decodeDeliveryReport(
+          { method: 'POST', contentType, body },
+          { ...observedMapping, credits: mapping.credits },
+        )
       : decodeDeliveryReport({ method, contentType, body }, mapping);
   switch (decoded.kind) {
     case 'inbound': {

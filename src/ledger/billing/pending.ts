@@ -1,4 +1,5 @@
 import { requestsInBlock } from './blocks.ts';
+import { priceOf } from './price-of.ts';
 
 /** The figures of an entry: each is a sum, so entries can be added up in any grouping. */
 export const figureColumns = [
@@ -45,16 +46,6 @@ const quarterOf = (attempt: string): string => `date_bin('15 minutes', ${attempt
 /** SQL: whether a row is of a request of the `block`. */
 const inBlock = (row: string): string =>
   `${row}.request BETWEEN block.block * ${requestsInBlock} AND block.block * ${requestsInBlock} + ${requestsInBlock - 1}`;
-
-/** SQL: the price of a unit and the tax on it, by a tariff of the run's rates at the time of sending. */
-const priceOf = (run: string, tariff: string, sent: string): string => `
-  LEFT JOIN LATERAL (
-    SELECT period.price, period.price * coalesce(period.tax, 0) AS tax
-    FROM jsonb_to_recordset(${run}.rates -> 'tariffs' -> CAST(${tariff} AS integer))
-      AS period (price numeric, tax numeric, "from" timestamptz, until timestamptz)
-    WHERE (period."from" IS NULL OR period."from" <= ${sent}) AND (period.until IS NULL OR ${sent} < period.until)
-    LIMIT 1
-  ) rate ON true`;
 
 /**
  * SQL of `WITH` clauses: what is not in the entries yet, ending with `pending`, which has the columns of an entry but

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { AccountSharing } from '../../domain/accounts.ts';
 import { decideOutcomes, listReportedBefore } from './decide.ts';
+import { findFarPrices } from './far-prices.ts';
 import { lookAgain } from './inbox.ts';
 import { keepDeliveries } from './keep.ts';
 import { findRecipients } from './match.ts';
@@ -36,7 +37,8 @@ export async function applyReadings(
   const recipients = new Map<string, MatchedRecipient>();
   for (const [place, recipient] of places) recipients.set(named[place]?.report ?? '', recipient);
 
-  await keepDeliveries(client, deliveries, recipients);
+  const farPrices = await findFarPrices(client, deliveries, recipients);
+  await keepDeliveries(client, deliveries, recipients, farPrices);
   await keepInbound(client, inbound, recipients, sharing.webhooks);
   await keepUnreadable(client, readings.filter(isOf('unreadable')));
   await decideOutcomes(client, deliveries, recipients, before);

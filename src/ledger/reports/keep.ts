@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ReportState } from '../../domain/reports.ts';
+import type { FarPrice } from './far-prices.ts';
 import type { MatchedRecipient } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
@@ -8,11 +9,13 @@ import type { ReadReport } from './reading.ts';
  * each is the only final report of its recipient; what several make of each other is decided after that.
  *
  * @param recipients by report
+ * @param farPrices by report
  */
 export async function keepDeliveries(
   client: pg.ClientBase,
   deliveries: readonly ReadReport<'delivery'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
+  farPrices: ReadonlyMap<string, FarPrice>,
 ): Promise<void> {
   if (deliveries.length === 0) return;
   const kept = deliveries.map((reading) => {
@@ -51,9 +54,15 @@ export async function keepDeliveries(
       kept.map(({ recipient }) => recipient?.request ?? null),
       kept.map(({ recipient }) => recipient?.position ?? null),
       kept.map(({ reading }) => reading.jobNumber),
-      kept.map(({ reading }) => reading.unread),
+      kept.map(({ reading }) => reading.unread ?? farWords(farPrices.get(reading.report))),
     ],
   });
+}
+
+function farWords(far: FarPrice | undefined): string | null {
+  return far === undefined
+    ? null
+    : `its Price ${far.price} is far from the rate card, which says ${far.expected}`;
 }
 
 function stateOf({ outcome }: ReadReport<'delivery'>, recipient: MatchedRecipient | undefined): ReportState {

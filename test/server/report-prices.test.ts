@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { applyInbox } from '../../src/engine/reports/ingest.ts';
+import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { observedMapping } from '../../src/wire/report-mapping.ts';
+import { emptyLedger } from '../support/empty-ledger.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+
+/** What a report says of money, held against what the account allows and what its rate card says. */
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+});
+afterAll(() => opened.close());
+
+const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
+const period = (price: string) => ({ price, tax: null, from: null, until: null });
+
+/** Applies reports of a run with two tariffs, 0.08 and 0.50 a part, on its contacts in turn; gives what is shown of each. */
+async function applied(
+  reports: readonly { readonly Price: string; readonly Detail?: string }[],
+  credits: 'refused' | 'allowed' = 'refused',
+): Promise<{ price: string | null; detail: string | null }[]> {
+  const rates = { currency: 'AUD', tariffs: [[period('0.08')], [period('0.50')]] };
+  const contacts = reports.map((_, place) => aContact(place + 2));
+  await planContacts(
+    opened.ledger,
+    aRun({ rates, chunkSize: 100 }),
+    contacts,
+    () => 1,
+    (address) => Number(address.at(-1)) % 2,
+  );
+  const rows = await query(
+    `SELECT message_id AS "MessageID", unnest(addresses) AS "Destination" FROM requests JOIN chunks USING (run_id, request)`,
+  );
+  await query(`UPDATE requests SET state = 'accepted'`);
+  const call = {
+    account: 'sandbox',
+    method: 'POST',
+    contentType: '',
+    headers: {},
+    receivedAt: new Date(),
+  } as const;
+  const bodies = rows.map((name, place) =>
+    JSON.stringify({ ...name, Type: 'SMS', Status: 'Success', ...reports[place] }),
+  );
+  await receiveReports(
+    opened.ledger.pool,
+    randomUUID(),
+    bodies.map((body) => ({ ...call, body: Buffer.from(body) })),
+  );
+  await applyInbox(opened.context, { mappingOf: () => ({ ...observedMapping, credits }) });
+  return await query('SELECT price::text AS price, detail FROM reports ORDER BY report_id');
+}
+
+test('a price that is far from the rate card counts, and is shown with what the card says', async () => {
+  const far = (price: string, expected: string) =>
+    `its Price ${price} is far from the rate card, which says ${expected}`;
+  expect(
+    await applied([
+      { Price: '0.16', Detail: 'SMSParts:2' },
+      { Price: '999.99', Detail: 'SMSParts:1' },
+      { Price: '0' },
+      { Price: '0.01' },
+      { Price: '0.9', Detail: 'SMSParts:1' },
+    ]),
+  ).toEqual([
+    { price: '0.16', detail: null },
+    { price: '999.99', detail: far('999.99', '0.5') },
+    { price: '0', detail: null },
+    { price: '0.01', detail: far('0.01', '0.5') },
+    { price: '0.9', detail: far('0.9', '0.08') },
+  ]);
+  expect(await query('SELECT sum(price)::text AS price FROM recipient_outcomes')).toEqual([
+    { price: '1001.06' },
+  ]);
+});
+
+test('a credit counts only where the account allows it', async () => {
+  const [refused] = await applied([{ Price: '-0.08' }]);
+  expect(refused).toEqual({ price: null, detail: expect.stringMatching(/-0.08 is a credit/) });
+  await emptyLedger(opened.ledger.pool);
+  const [allowed, large] = await applied([{ Price: '-0.08' }, { Price: '-800' }], 'allowed');
+  expect(allowed).toEqual({ price: '-0.08', detail: null });
+  expect(large).toEqual({ price: '-800', detail: expect.stringMatching(/far from the rate card/) });
+});
