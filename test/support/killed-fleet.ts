@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chance } from '../../src/sandbox/chance.ts';
+import { type Started, startVolley } from './volley.ts';
+
+export type FleetMember = { readonly name: string; readonly words: readonly string[]; readonly says: string };
+
+export type Fleet = {
+  /** Resolves when the time is over; the members live on from then. */
+  readonly killed: Promise<void>;
+  readonly kills: () => number;
+  /** Asks all to end, and gives their exit codes. */
+  readonly stop: () => Promise<readonly (number | null)[]>;
+};
+
+/** How long a process lives before it is killed, and is gone after that (milliseconds). */
+const longestLife = 20_000;
+const longestGap = 2_000;
+
+/**
+ * Processes of the command line that are killed at random again and again, each for itself, and started again.
+ *
+ * @param milliseconds until they are left alone
+ */
+export function startFleet(
+  members: readonly FleetMember[],
+  surroundings: Parameters<typeof startVolley>[1],
+  milliseconds: number,
+  seed: string,
+): Fleet {
+  const end = performance.now() + milliseconds;
+  const last = new Map<string, Started>();
+  let kills = 0;
+
+  async function keep({ name, words, says }: FleetMember): Promise<void> {
+    for (let life = 0; ; life++) {
+      const started = startVolley(words, surroundings);
+      last.set(name, started);
+      const lives = 500 + chance(seed, name, 'life', life) * longestLife;
+      const left = end - performance.now();
+      if (left <= lives) {
+        await started.says(says);
+        await sleep(Math.max(0, left));
+        return;
+      }
+      await sleep(lives);
+      if (started.process.exitCode !== null) {
+        throw new Error(`${name} has ended by itself: ${(await started.ended).stderr.slice(-2_000)}`);
+      }
+      started.process.kill('SIGKILL');
+      kills++;
+      await started.ended;
+      await sleep(chance(seed, name, 'gap', life) * longestGap);
+    }
+  }
+
+  const killed = Promise.all(members.map(keep)).then(() => undefined);
+  return {
+    killed,
+    kills: () => kills,
+    async stop() {
+      for (const { process } of last.values()) process.kill('SIGTERM');
+      return Promise.all([...last.values()].map(async ({ ended }) => (await ended).code));
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { chance } from '../../src/sandbox/chance.ts';
+import { encodeDeliveryReport, reportFormats } from '../../src/wire/encode-delivery-report.ts';
+import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
+import { decodeSendRequest } from '../../src/wire/service.ts';
+import type { EncodedAnswer } from '../../src/wire/wire.ts';
+import { listening } from './listening.ts';
+
+/** What the service itself knows of a recipient of a message that it took. */
+export type TakenRecipient = {
+  readonly chargeCode: string;
+  readonly outcome: 'delivered' | 'undelivered';
+  readonly price: string;
+};
+
+export type ReportingService = AsyncDisposable & {
+  readonly url: string;
+  /** How often each MessageID was accepted. */
+  readonly accepted: ReadonlyMap<string, number>;
+  /** By MessageID and address. */
+  readonly recipients: ReadonlyMap<string, TakenRecipient>;
+  readonly figures: { requests: number; refused: number; cut: number; reports: number; reportsTried: number };
+  /** Resolves when every report is answered 2xx. */
+  readonly reported: () => Promise<void>;
+};
+
+/** What `recipients` knows one by. */
+export const recipientKey = (messageId: string, address: string): string => `${messageId} ${address}`;
+
+/**
+ * A service that believes nothing: it takes a MessageID as often as it comes, answers after a while, asks for another time,
+ * rejects, and cuts connections after it took a request. Of each recipient it reports one outcome, a fifth of them twice and
+ * some as Pending before, in four formats, to whichever receiver answers 2xx.
+ *
+ * @param receivers addresses of webhooks, with their token
+ */
+export async function startReportingService(receivers: readonly string[]): Promise<ReportingService> {
+  const accepted = new Map<string, number>();
+  const recipients = new Map<string, TakenRecipient>();
+  const figures = { requests: 0, refused: 0, cut: 0, reports: 0, reportsTried: 0 };
+  const calling = pLimit(16);
+  const reporting = new Set<Promise<void>>();
+  const over = new AbortController();
+
+  async function report(
+    messageId: string,
+    address: string,
+    taken: TakenRecipient,
+    place: number,
+  ): Promise<void> {
+    await sleep(chance('wait', messageId, address, place) * 5_000, undefined, { signal: over.signal });
+    const said = {
+      ...{ version: 'v2.02', url: 'https://volley.example', type: 'SMS', messageId, destination: address },
+      ...{ price: taken.price, units: { SMSParts: 1 }, sentTimeUtc: new Date().toISOString() },
+    };
+    const final =
+      taken.outcome === 'delivered'
+        ? { ...said, status: 'Success', result: 'delivered' }
+        : { ...said, status: 'Failed', result: 'Bad Number' };
+    const what = place === 2 ? { ...said, status: 'Pending', result: '' } : final;
+    const format = reportFormats[Math.floor(chance('format', messageId, address, place) * 4)] ?? 'json';
+    const { method, headers, body } = encodeDeliveryReport(what, format);
+    for (let tries = 0; !over.signal.aborted; tries++) {
+      const receiver = receivers[(place + tries + address.length) % receivers.length] ?? '';
+      figures.reportsTried++;
+      const answer = await calling(() =>
+        fetch(method === 'GET' ? `${receiver}?${body}` : receiver, {
+          ...{ method, headers, signal: AbortSignal.timeout(5_000) },
+          ...(method === 'POST' && { body }),
+        }).then(
+          async (response) => {
+            await response.arrayBuffer();
+            return response.ok;
+          },
+          () => false,
+        ),
+      );
+      if (answer) {
+        figures.reports++;
+        return;
+      }
+      await sleep(200);
+    }
+  }
+
+  function take(messageId: string, chargeCode: string, addresses: readonly string[]): void {
+    accepted.set(messageId, (accepted.get(messageId) ?? 0) + 1);
+    for (const address of addresses) {
+      const draw = chance('outcome', messageId, address);
+      const outcome = draw < 0.1 ? 'undelivered' : 'delivered';
+      const taken = { chargeCode, outcome, price: `0.0${Math.floor(draw * 90) + 10}` } as const;
+      recipients.set(recipientKey(messageId, address), taken);
+      const places = [0, ...(draw < 0.2 ? [1] : []), ...(draw > 0.9 ? [2] : [])];
+      for (const place of places) {
+        const one = report(messageId, address, taken, place)
+          .catch((error: unknown) => {
+            if (!over.signal.aborted) throw error;
+          })
+          .finally(() => reporting.delete(one));
+        reporting.add(one);
+      }
+    }
+  }
+
+  /** @returns undefined: the request is taken, and not answered */
+  async function answerOf(request: ReturnType<typeof decodeSendRequest>): Promise<EncodedAnswer | undefined> {
+    if (request.kind !== 'request' || request.request.messageId === undefined) {
+      return { status: 404, headers: {}, body: '' };
+    }
+    const { messageId, destinations, fields } = request.request;
+    figures.requests++;
+    await sleep(chance('latency', figures.requests) * 40);
+    if (chance('busy', figures.requests) < 0.03) {
+      figures.refused++;
+      return { status: 503, headers: { 'Retry-After': '0' }, body: 'not now' };
+    }
+    if (chance('rejects', messageId) < 0.02) {
+      return encodeSendAnswer({ kind: 'refused', words: ['not this one'], messageId }, request.answer);
+    }
+    take(
+      messageId,
+      fields['ChargeCode'] ?? '',
+      destinations.map(({ Recipient }) => Recipient),
+    );
+    await sleep(chance('answer', figures.requests) * 40);
+    if (chance('cut', figures.requests) < 0.01) {
+      figures.cut++;
+      return undefined;
+    }
+    return encodeSendAnswer({ kind: 'accepted', messageId, jobNumber: 'JOB00001' }, request.answer);
+  }
+
+  const server = createServer(async (request, response) => {
+    response.on('error', () => undefined);
+    // A sender that is killed while it writes has sent nothing that could be accepted.
+    const body = await buffer(request).catch(() => undefined);
+    if (!body) return;
+    const { method = '', url: path = '', headers } = request;
+    const answer = await answerOf(decodeSendRequest({ method, path, query: '', headers, body }));
+    if (answer) response.writeHead(answer.status, answer.headers).end(answer.body);
+    else response.destroy();
+  });
+  const { port, stop } = await listening(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    accepted,
+    recipients,
+    figures,
+    async reported() {
+      while (reporting.size > 0) await Promise.all(reporting);
+    },
+    async [Symbol.asyncDispose]() {
+      over.abort();
+      stop();
+      await Promise.allSettled(reporting);
+    },
+  };
+}
