@@ -126,7 +126,8 @@ export async function dispatchAndPrint(
   printEnd(shell, run, end, json);
   await afterRecording(shell, async () => {
     await tellOfRun(shell, context, run, ownCampaign);
-    await bookBilling(context);
+    // Reports count what is not booked, so a process that is asked to stop leaves it to others.
+    if (!shell.stop.aborted) await bookBilling(context, () => !shell.stop.aborted);
   });
   return exitCodeOf(end);
 }
