@@ -23,7 +23,7 @@ export type Work = {
 export type WorkTools = {
   readonly logger: Logger;
   /** Who counts; what is to be told of a dispatch in words is logged here. */
-  readonly observer: Omit<Observer, 'over'>;
+  readonly observer: Omit<Observer, 'over' | 'clockSteppedBack'>;
   readonly stop: AbortSignal;
   readonly deadlines: DrainDeadlines;
   readonly planner: Planner;
@@ -107,6 +107,12 @@ function telling(observer: WorkTools['observer'], logger: Logger): Observer {
       observer.settled(request);
       if (request.state === 'in_doubt') logger.warn(request, 'a request is in doubt');
       else if (request.state !== 'accepted') logger.debug(request, 'a request was not accepted');
+    },
+    clockSteppedBack(account, milliseconds) {
+      logger.warn(
+        { account, seconds: milliseconds / 1_000 },
+        'the clock of the database was set back; what is owed by the rate of the account stays what it was',
+      );
     },
     over({ account, run, state }) {
       // Each slice of the run says so.

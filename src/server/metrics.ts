@@ -20,7 +20,7 @@ export type ApiObserver = (operation: string, status: number) => void;
 
 export type ProcessMetrics = {
   readonly registry: Registry;
-  readonly dispatch: Omit<Observer, 'over'>;
+  readonly dispatch: Omit<Observer, 'over' | 'clockSteppedBack'>;
   readonly reports: ReportObserver;
   readonly api: ApiObserver;
 };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { sendAtRate } from '../support/rate.ts';
+import { volleyHere } from '../support/volley.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -13,4 +14,20 @@ test('two processes together send no faster than the account may be used', async
   const seconds = ((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)) / 1_000;
   // At most a tenth of a second's worth comes at once, of the first and of the last.
   expect(seconds).toBeGreaterThanOrEqual((150 - 2 * 5) / 50);
+});
+
+test('a database whose clock was an hour ahead until now sends at its rate, and status tells of the step', async () => {
+  const { pool } = opened.ledger;
+  await pool.query(`
+    INSERT INTO rate_limits (account, requests_rate, requests_until, seen_at)
+    VALUES ('sandbox', 50, now() + interval '1 hour', now() + interval '1 hour')
+    ON CONFLICT (account) DO UPDATE
+    SET requests_until = excluded.requests_until, seen_at = excluded.seen_at
+  `);
+  await sendAtRate(opened, { processes: 1, perSecond: 50, requests: 5 });
+  const { rows } = await pool.query<{ run: string }>(
+    'SELECT run_id AS run FROM runs ORDER BY created_at DESC LIMIT 1',
+  );
+  const { stdout } = await volleyHere(['status', rows[0]?.run ?? ''], { env: { DATABASE_URL: opened.url } });
+  expect(stdout).toMatch(/^ {2}clock {7}the database's clock was set back by 35\d\d\.\d s at /m);
 });

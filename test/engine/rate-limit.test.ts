@@ -27,7 +27,11 @@ function open(
 ): RateLimiter & { readonly pass: (milliseconds: number) => void } {
   let milliseconds = 1_000_000;
   const context = { ...opened.context, monotonic: () => milliseconds };
-  const limiter = openRateLimiter(context, { name, requestsPerSecond, recipientsPerSecond }, timer);
+  const limiter = openRateLimiter(
+    context,
+    { name, requestsPerSecond, recipientsPerSecond },
+    timer ? { timer } : {},
+  );
   const pass = (more: number): void => {
     milliseconds += more;
   };

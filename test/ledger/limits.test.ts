@@ -310,3 +310,34 @@ test('the service may be asked once a second by all workers together', async () 
     expect(time - (times[index] ?? 0)).toBeCloseTo(1_000, 1);
   expect(Math.min(...all.map(({ now }) => now))).toBeGreaterThanOrEqual((times[0] ?? 0) - rounding);
 });
+
+/** Has the row as it would be if the database's clock had been ahead by so much until now. */
+async function setClockBack(account: string, hours: number): Promise<void> {
+  await opened.ledger.pool.query(
+    `UPDATE rate_limits
+     SET requests_until = requests_until + $2, recipients_until = recipients_until + $2,
+         status_until = status_until + $2, seen_at = seen_at + $2
+     WHERE account = $1`,
+    [account, `${hours} hours`],
+  );
+}
+
+test('a clock that is set back holds nobody up: what is owed stays what it was, and the step is known', async () => {
+  const account = newAccount();
+  const rates = limits(10, 100);
+  const before = (await reserveMany(10, account, rates, 1)).at(-1);
+  const lookUp = await reserveLookUp(opened.ledger.pool, account);
+  await setClockBack(account, 1);
+  const after = await reserve(account, rates, 1);
+  expect(waitOf(after)).toBeGreaterThan(500);
+  expect(waitOf(after)).toBeLessThan(waitOf(before ?? after) + 200);
+  expect(after.steppedBack).toBeGreaterThan(3_599_000);
+  expect((await reserve(account, rates, 1)).steppedBack).toBe(0);
+  // The look-up's second had begun before.
+  const next = await reserveLookUp(opened.ledger.pool, account);
+  expect(next.admittedAt - next.now).toBeLessThan(lookUp.admittedAt - lookUp.now + 1_000 + rounding);
+  await setClockBack(account, 1);
+  const third = await reserveLookUp(opened.ledger.pool, account);
+  expect(third.admittedAt - third.now).toBeLessThan(2_000 + rounding);
+  expect(waitOf(await reserve(account, rates, 1))).toBeLessThan(1_500);
+});

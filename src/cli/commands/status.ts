@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import { heldAdvice } from '../../engine/dispatch/place.ts';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
+import type { ClockStep } from '../../ledger/limits/clock.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
 import { refusalNow } from '../../report/refusal.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
+import type { Screen } from '../../report/screen.ts';
+import { timeOn, zoneOf } from '../../report/time.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -21,13 +24,18 @@ export function define(command: Command, shell: Shell): void {
           shell.print(JSON.stringify(status));
           return;
         }
-        const { reason, overtakenBy, refusal, held } = status;
+        const { reason, overtakenBy, refusal, clockStep, held } = status;
         shell.print(runSummaryText(status, shell.screen));
         if (reason) shell.print(`  because     ${printable(reason)}`);
         if (overtakenBy) shell.print(`  waits       for run ${overtakenBy}, which is more urgent`);
         if (refusal) shell.print(`  waits       because ${refusalNow(refusal, shell.screen)}`);
+        if (clockStep) shell.print(`  clock       ${steppedBack(clockStep, shell.screen)}`);
         if (held) shell.print(`  held        ${printable(`${held} ${heldAdvice}`)}`);
         for (const line of notificationLines(status.notifications)) shell.print(line);
       });
     });
+}
+
+function steppedBack({ at, seconds }: ClockStep, screen: Screen): string {
+  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${timeOn(screen, at)} ${zoneOf(screen)}; rates hold, but times before and after do not compare`;
 }

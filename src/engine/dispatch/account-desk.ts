@@ -35,7 +35,14 @@ export function openAccountDesks(
     return {
       account,
       gateway: observedGateway(openGateway(account), account.name, observer),
-      limiter: observedLimiter(openRateLimiter(context, account), account.name, observer, context.monotonic),
+      limiter: observedLimiter(
+        openRateLimiter(context, account, {
+          onClockSteppedBack: (by) => observer.clockSteppedBack(name, by),
+        }),
+        account.name,
+        observer,
+        context.monotonic,
+      ),
       breaker: openAccountBreaker(context, account),
     };
   }

@@ -11,6 +11,8 @@ export type Observer = {
   readonly settled: (request: SettledRequest) => void;
   /** Requests had to wait so long (milliseconds) for the account's rate, and for who is before them. */
   readonly waited: (account: string, milliseconds: number) => void;
+  /** The database's clock was set back by so many milliseconds. What is owed by the account's rate stays what it was. */
+  readonly clockSteppedBack: (account: string, milliseconds: number) => void;
   /** A run that was sent here is so no more. May be told several times. */
   readonly over: (run: OverRun) => void;
 };
@@ -34,6 +36,7 @@ export const noObserver: Observer = {
   sending: () => () => undefined,
   settled: () => undefined,
   waited: () => undefined,
+  clockSteppedBack: () => undefined,
   over: () => undefined,
 };
 

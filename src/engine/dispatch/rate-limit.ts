@@ -47,13 +47,22 @@ type Reserved = Reservation & {
   readonly recipients: number;
 };
 
+/** Of a smaller step of the clock nobody is told (milliseconds). */
+const noticeableStep = 100;
+
 /** An operator's change is seen within so many milliseconds. */
 const lookEvery = 500;
+
+export type LimiterOptions = {
+  readonly timer?: Timer;
+  /** Told that Postgres's clock was set back, by so many milliseconds. */
+  readonly onClockSteppedBack?: (milliseconds: number) => void;
+};
 
 export function openRateLimiter(
   { ledger: { pool }, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
   account: Pick<Account, 'name' | 'requestsPerSecond' | 'recipientsPerSecond'>,
-  timer: Timer = processTimer,
+  { timer = processTimer, onClockSteppedBack = () => undefined }: LimiterOptions = {},
 ): RateLimiter {
   const { name, requestsPerSecond, recipientsPerSecond } = account;
   const file: RateLimits = { requestsPerSecond, recipientsPerSecond };
@@ -88,7 +97,8 @@ export function openRateLimiter(
     const each = recipientsEach ?? 1;
     const asked = { account: name, wanted: isBlind ? 1 : wanted, recipientsEach: each, file };
     const reservation = await reserveRequests(pool, asked);
-    const { limits, requests } = reservation;
+    const { limits, requests, steppedBack } = reservation;
+    if (steppedBack > noticeableStep) onClockSteppedBack(steppedBack);
     learn(limits);
     return { ...reservation, recipients: limits.recipientsPerSecond === null ? 0 : requests * each };
   };

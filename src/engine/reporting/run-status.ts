@@ -1,6 +1,7 @@
 import type { Refusal } from '../../domain/breaker.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import { findRefusal } from '../../ledger/limits/breaker.ts';
+import { type ClockStep, findClockStep } from '../../ledger/limits/clock.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { readPlace } from '../../ledger/place/place.ts';
 import { findOvertaking } from '../../ledger/slices/priority.ts';
@@ -15,6 +16,8 @@ export type RunStatus = RunSummary & {
   readonly overtakenBy: string | null;
   /** Its account's service refuses everything; it waits, and goes on by itself. */
   readonly refusal: Refusal | null;
+  /** The database's clock was set back since the run was planned: rates hold, and times of the ledger may be out of order. */
+  readonly clockStep: ClockStep | null;
   /** Why nothing at all is sent from the ledger. */
   readonly held: string | null;
   /** Who was told of it, or is to be. */
@@ -28,9 +31,10 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const overtakenBy = await findOvertaking(context.ledger.pool, run);
   const refusal = (await findRefusal(context.ledger.pool, run)) ?? null;
   const notifications = await listRunNotifications(context.ledger.pool, run);
+  const clockStep = (await findClockStep(context.ledger.pool, run)) ?? null;
   const { heldReason: held } = await readPlace(context.ledger.pool);
   return {
     ...{ ...summary, reason: stateReason, overtakenBy: overtakenBy ?? null },
-    ...{ refusal, held, notifications },
+    ...{ refusal, clockStep, held, notifications },
   };
 }

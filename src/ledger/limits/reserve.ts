@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
+import { noteClock, stepBack } from './clock.ts';
 
 /** Requests that may be claimed from a moment on. Times are by Postgres's clock, in milliseconds since 1970. */
 export type Reservation = {
@@ -10,6 +11,8 @@ export type Reservation = {
   readonly admittedAt: number;
   /** In force: an operator's, else those of the file; null: no limit. */
   readonly limits: RateLimits;
+  /** By how much Postgres's clock was found to have been set back (milliseconds); 0 when it went on. */
+  readonly steppedBack: number;
 };
 
 export type Reserve = {
@@ -23,7 +26,8 @@ export type Reserve = {
 
 /**
  * Takes the next place in the order of all workers. Only Postgres's clock counts. Time in which nothing was asked for
- * can be made up for by a tenth of a second's worth, so that a worker may be a little late and the rate still be held.
+ * can be made up for by a tenth of a second's worth, so that a worker may be a little late and the rate still be held. When
+ * the clock is set back, what is owed stays what it was.
  *
  * A worker that dies with a reservation has used it up; nobody waits for it any longer than that.
  */
@@ -36,7 +40,12 @@ export async function reserveRequests(pool: pg.Pool, reserve: Reserve): Promise<
   throw new Error(`The rate limits of account ${reserve.account} were deleted while they were in use.`);
 }
 
-type DbReservation = RateLimits & { readonly requests: number; readonly now: number; readonly wait: number };
+type DbReservation = RateLimits & {
+  readonly requests: number;
+  readonly now: number;
+  readonly wait: number;
+  readonly stepped: number;
+};
 
 /** @returns undefined when the account has no row yet */
 async function reserveInRow(
@@ -53,11 +62,16 @@ async function reserveInRow(
     `
     WITH held AS MATERIALIZED (
       SELECT * FROM rate_limits WHERE account = $1 FOR UPDATE
-    ), moment AS MATERIALIZED (
-      SELECT clock_timestamp() AS now, set_config('synchronous_commit', 'off', true),
-             coalesce(requests_per_second, $3) AS requests_in_force, requests_rate, requests_until,
-             coalesce(recipients_per_second, $4) AS recipients_in_force, recipients_rate, recipients_until
+    ), clock AS MATERIALIZED (
+      SELECT clock_timestamp() AS now, set_config('synchronous_commit', 'off', true), held.*
       FROM held
+    ), moment AS MATERIALIZED (
+      SELECT now, step,
+             coalesce(requests_per_second, $3) AS requests_in_force, requests_rate, requests_until - step AS requests_until,
+             coalesce(recipients_per_second, $4) AS recipients_in_force, recipients_rate,
+             recipients_until - step AS recipients_until
+      FROM clock
+      CROSS JOIN LATERAL (SELECT ${stepBack('clock', 'clock.now')} AS step) s
     ), batch AS (
       SELECT *,
              least($2::integer,
@@ -87,16 +101,19 @@ async function reserveInRow(
         recipients_rate = recipients_in_force,
         recipients_until = CASE
           WHEN recipients_price IS NULL THEN '-infinity'
-          ELSE now + make_interval(secs => least(greatest(recipients_owed, wait) + recipients_price, 1e9)) END
+          ELSE now + make_interval(secs => least(greatest(recipients_owed, wait) + recipients_price, 1e9)) END,
+        status_until = l.status_until - step,
+        ${noteClock('l', 'now', 'step')}
     FROM reserved r
     WHERE l.account = $1
     RETURNING r.requests, (extract(epoch FROM r.now) * 1000)::float8 AS now, r.wait * 1000 AS wait,
+              (extract(epoch FROM r.step) * 1000)::float8 AS stepped,
               r.requests_in_force AS "requestsPerSecond", r.recipients_in_force AS "recipientsPerSecond"
     `,
     [account, wanted, file.requestsPerSecond, file.recipientsPerSecond, recipientsEach],
   );
   const [row] = rows;
   if (!row) return undefined;
-  const { requests, now, wait, ...limits } = row;
-  return { requests, now, admittedAt: now + wait, limits };
+  const { requests, now, wait, stepped, ...limits } = row;
+  return { requests, now, admittedAt: now + wait, limits, steppedBack: stepped };
 }

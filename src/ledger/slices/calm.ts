@@ -11,7 +11,8 @@ export async function isCalm(client: pg.Pool | pg.ClientBase): Promise<boolean> 
   const { rows } = await client.query<DbSeen>(`
     SELECT seen_at < clock_timestamp() - interval '5 seconds' AS calm
     FROM server_seen
-    WHERE started_at = pg_postmaster_start_time()
+    -- Where the clock was set back since, the server is seen anew: else nobody would be taken for dead until then.
+    WHERE started_at = pg_postmaster_start_time() AND (seen_at = '-infinity' OR seen_at <= clock_timestamp())
   `);
   const [seen] = rows;
   return seen?.calm ?? (await seeServer(client));

@@ -90,6 +90,10 @@ export const runStatus = runSummary
       .describe(
         'The service refuses every request of its account, since when and how; the run waits, and one request tries it again at `retryAt`.',
       ),
+    clockStep: z
+      .object({ at: z.date(), seconds: z.number() })
+      .nullable()
+      .describe("The database's clock was set back by so much since the run was planned."),
     held: z.string().nullable().describe('Why nothing at all is sent from the ledger.'),
     notifications: z
       .array(
