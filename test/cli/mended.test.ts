@@ -87,50 +87,33 @@ test('contacts that were left out are exported by reason; duplicates only when t
 });
 
 describe('a run of mended contacts', () => {
-  test('reaches those who were mended, and no recipient a second time, with duplicates among them and without a flag', async () => {
+  test('reaches those who were mended and no other, without a flag, as its plan says; run again, it is refused', async () => {
     await mended(run, '--reasons', 'invalid,duplicate');
+    const words = `mended      contacts of run ${run}: 2 left out whom that, or a run of its contacts, reached or may reach`;
+    const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
+    expect(planned.stdout).toContain('4 read: 2 to send to, 0 invalid, 2 duplicate');
+    expect(planned.stdout).toContain(words);
+    expect(planned.stdout).toContain(`sent to by run ${run}`);
     const { code, stdout, stderr } = await runMended();
     expect([code, JSON.parse(stdout).contacts]).toEqual([
       0,
       { read: 4, invalid: 0, duplicate: 2, suppressed: 0 },
     ]);
-    expect(stderr).toContain(
-      `mended      contacts of run ${run}: 2 left out whom that, or a run of its contacts, reached or may reach`,
-    );
-    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
-  });
-
-  test('leaves out a recipient whose number a contact was mended to', async () => {
-    const text = await mended();
-    await workspace.write('left-out.csv', text.replace('0412000005', '0412000002'));
-    await runMended();
-    expect(await sentTo()).toEqual(onceEach(1, 2, 3, 6));
-  });
-
-  test('is planned as it is run', async () => {
-    await mended(run, '--reasons', 'invalid,duplicate');
-    const { stdout } = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
-    expect(stdout).toContain('4 read: 2 to send to, 0 invalid, 2 duplicate');
-    expect(stdout).toContain(`mended      contacts of run ${run}: 2 left out`);
-    expect(stdout).toContain(`sent to by run ${run}`);
-  });
-
-  test('is refused when it is run again, because its own recipients were reached', async () => {
-    await mended();
-    await runMended();
+    expect(stderr).toContain(words);
     const again = await runMended();
     expect([again.code, again.stdout]).toEqual([2, '']);
-    expect(again.stderr).toContain('2 of 2 rows are duplicate (2 are of recipients whom the run');
+    expect(again.stderr).toContain('4 of 4 rows are duplicate (4 are of recipients whom the run');
     expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
   });
 
-  test('leaves out whom any run between it and its origin has reached', async () => {
+  test('leaves out whom its origin, or any run between them, has reached, also where a contact was mended to that number', async () => {
     await workspace.write('left-out.csv', (await mended()).replace('0412000006', 'still wrong'));
     const second = JSON.parse((await runMended()).stdout).run;
     const text = await mended(second);
+    const commas = ','.repeat(10);
     await workspace.write(
       'left-out.csv',
-      `${text.replace('still wrong', '0412000006')}0412000001,New,A${','.repeat(10)}\n0412000005,New,A${','.repeat(10)}\n`,
+      `${text.replace('still wrong', '0412000006')}0412000001,New,A${commas}\n0412000005,New,A${commas}\n`,
     );
     await runMended();
     expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5, 6));
