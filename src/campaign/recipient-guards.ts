@@ -1,4 +1,9 @@
-import type { ContactFindings, ContactIdentity, RepeatedContacts } from '../domain/contacts.ts';
+import type {
+  ContactFindings,
+  ContactIdentity,
+  ReachedContacts,
+  RepeatedContacts,
+} from '../domain/contacts.ts';
 import { type Problem, RefusedRunError } from '../domain/problems.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
@@ -7,8 +12,8 @@ import type { Guards } from './guards-definition.ts';
 export type LeftOfContacts = {
   readonly duplicate: number;
   readonly suppressed: number;
-  /** Of the duplicates, those whom an earlier run reached, may have reached or still will. */
-  readonly reached: number;
+  /** Of the duplicates, those whom earlier runs reached, may have reached or still will; the most first. */
+  readonly reached: readonly ReachedContacts[];
   readonly repeated: RepeatedContacts;
   readonly recipients: number;
 };
@@ -102,7 +107,6 @@ function whyLeftOut(
   { read, filtered, invalid, causes }: ContactFindings,
   { duplicate, suppressed, reached }: LeftOfContacts,
 ): string {
-  const before = `${count.format(reached)} are of recipients whom the run that the contacts come from, or a run of its contacts, reached or may reach`;
   if (read === 0) {
     return filtered > 0
       ? `"contacts.where" leaves out all rows (${count.format(filtered)})`
@@ -110,7 +114,7 @@ function whyLeftOut(
   }
   const parts = [
     [invalid, `invalid (${causes.join('; ')})`],
-    [duplicate, reached > 0 ? `duplicate (${before})` : 'duplicate'],
+    [duplicate, reached.length > 0 ? `duplicate (${reachedText(reached)})` : 'duplicate'],
     [suppressed, 'suppressed'],
   ] as const;
   const [first, ...others] = parts.filter(([rows]) => rows > 0);
@@ -120,6 +124,15 @@ function whyLeftOut(
     `${count.format(first[0])} of ${counted(read, 'row')} ${verb} ${first[1]}`,
     ...others.map(([rows, what]) => `${count.format(rows)} ${what}`),
   ].join(', ');
+}
+
+/** Runs that are named as those which reached contacts. */
+const shownRuns = 3;
+
+/** Which runs reached, may have reached or still will reach contacts that are left out: `2 sent to by run …`. */
+export function reachedText(reached: readonly ReachedContacts[]): string {
+  const shown = reached.slice(0, shownRuns).map(({ rows, detail }) => `${count.format(rows)} ${detail}`);
+  return [...shown, ...(reached.length > shownRuns ? ['and others'] : [])].join('; ');
 }
 
 function counted(number: number, what: string): string {

@@ -1,6 +1,7 @@
 import { type CostEstimate, type CostLine, dearestLines, type KnownCost } from '../campaign/cost.ts';
 import type { FieldSource } from '../campaign/mapping.ts';
 import type { MergePlan } from '../campaign/merge.ts';
+import { reachedText } from '../campaign/recipient-guards.ts';
 import type { Unit } from '../domain/rates.ts';
 import { lateText, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
@@ -64,7 +65,7 @@ export function originLines({ runs, others, reached }: NonNullable<Preview['orig
     ...(runs.length === 0
       ? []
       : [
-          `  mended      contacts of ${runsText(runs)}: ${reached} left out whom that, or a run of its contacts, reached or may reach`,
+          `  mended      contacts of ${runsText(runs)}; left out: ${reached.length === 0 ? 'none' : printable(reachedText(reached))}`,
         ]),
     ...(others.length === 0
       ? []

@@ -48,6 +48,9 @@ export type Rejection = {
 /** A row left out of a run: where it stands in the contact files, and why. */
 export type RejectedContact = { readonly file: string; readonly line: number } & Rejection;
 
+/** Contacts left out because a run reached them, may have reached them or still will: how many, and which run. */
+export type ReachedContacts = { readonly rows: number; readonly detail: string };
+
 /** What was read of the contact files, in numbers and without any address. */
 export type ContactFindings = {
   /** Rows that the campaign is for. */

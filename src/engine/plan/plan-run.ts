@@ -3,7 +3,7 @@ import { estimateCost } from '../../campaign/cost.ts';
 import { frozenTargets } from '../../campaign/notify.ts';
 import { checkRecipients } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
-import { type Contact, isKeyed, type RepeatedContacts } from '../../domain/contacts.ts';
+import { type Contact, isKeyed, type ReachedContacts, type RepeatedContacts } from '../../domain/contacts.ts';
 import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { inSession } from '../../ledger/connection.ts';
@@ -39,7 +39,7 @@ export type PlanProgress = {
   /** All are read, and become a run. */
   readonly onExpand: () => void;
   /** Of mended contacts, with how many of them earlier runs reached or may. */
-  readonly onOrigins?: (origins: Origins, reached: number) => void;
+  readonly onOrigins?: (origins: Origins, reached: readonly ReachedContacts[]) => void;
   /** Of contacts that are the same as an earlier one, and left out. */
   readonly onRepeated?: (repeated: RepeatedContacts, placeOf: (line: number) => string) => void;
   /** Of a campaign with a deadline. */

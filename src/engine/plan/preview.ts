@@ -5,7 +5,13 @@ import type { MergePlan } from '../../campaign/merge.ts';
 import { checkRecipients, differingText } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
 import type { ContactFile } from '../../contacts/read.ts';
-import { type Contact, isKeyed, type RejectedContact, type Rejection } from '../../domain/contacts.ts';
+import {
+  type Contact,
+  isKeyed,
+  type ReachedContacts,
+  type RejectedContact,
+  type Rejection,
+} from '../../domain/contacts.ts';
 import type { Channel, Destination, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { EngineContext } from '../context.ts';
@@ -65,7 +71,9 @@ export type Preview = {
   /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
   /** The runs that mended contacts come from, and how many of the contacts those reached or may; null where there are none. */
-  readonly origins: (Pick<Origins, 'runs' | 'others'> & { readonly reached: number }) | null;
+  readonly origins:
+    | (Pick<Origins, 'runs' | 'others'> & { readonly reached: readonly ReachedContacts[] })
+    | null;
   /** Whether the ledger's suppressions, and what it has sent, were looked at. */
   readonly ledger: 'read' | 'not read';
   readonly messages: readonly PreviewedMessage[];
@@ -129,7 +137,6 @@ export async function previewCampaign(
   const whyLeftOut = await readLeftOut(campaign.value, account, suppressionLists, context);
 
   const reachedBefore = openReached(context, campaign.value, origin, composition.identity);
-  let reached = 0;
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   const placeOf = placeReader(contactFiles, linesBefore);
   const firsts = openFirstContacts(composition.identity, placeOf);
@@ -152,7 +159,6 @@ export async function previewCampaign(
     }
     const whyReached = reachedBefore.whyReached(compared, contact.key);
     if (whyReached !== undefined) {
-      reached++;
       reject(contact, { column, reason: 'duplicate', detail: whyReached });
       return;
     }
@@ -191,6 +197,7 @@ export async function previewCampaign(
   const sizes = planned.envelopeSizes();
   const recipients = sizes.reduce((sum, size) => sum + size, 0);
   const repeated = firsts.repeated();
+  const reached = reachedBefore.reached();
   checkRecipients(campaign, found(), { ...counts, reached, repeated, recipients }, placeOf);
   const cost = estimateCost(totals, channel, tariffs.rates(), now);
   checkBudget(campaign, cost);
@@ -232,6 +239,6 @@ export async function previewCampaign(
   };
 }
 
-function originsOf({ runs, others }: Origins, reached: number): Preview['origins'] {
+function originsOf({ runs, others }: Origins, reached: readonly ReachedContacts[]): Preview['origins'] {
   return runs.length + others.length > 0 ? { runs, others, reached } : null;
 }

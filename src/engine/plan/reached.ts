@@ -1,5 +1,5 @@
 import type { Definition } from '../../campaign/definition.ts';
-import type { ContactIdentity } from '../../domain/contacts.ts';
+import type { ContactIdentity, ReachedContacts } from '../../domain/contacts.ts';
 import { comparedRuns, streamReached } from '../../ledger/contacts/reached.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
 import type { EngineContext } from '../context.ts';
@@ -12,6 +12,8 @@ export type ReachedReader = {
   /** @param address as it is compared */
   readonly whyReached: (address: string, key: string | undefined) => string | undefined;
   readonly origins: () => Origins;
+  /** Contacts that were left out so far, the most first. */
+  readonly reached: () => readonly ReachedContacts[];
 };
 
 /**
@@ -28,6 +30,7 @@ export function openReached(
 ): ReachedReader {
   let byAddress: ReadonlyMap<string, string> = new Map();
   let byKey: ReadonlyMap<string, string> = new Map();
+  const counts = new Map<string, number>();
   let origins = noOrigins;
   let known = -1;
   return {
@@ -49,7 +52,15 @@ export function openReached(
       byAddress = addresses;
       byKey = keys;
     },
-    whyReached: (address, key) => byKey.get(key ?? '') ?? byAddress.get(address),
+    whyReached(address, key) {
+      const detail = byKey.get(key ?? '') ?? byAddress.get(address);
+      if (detail !== undefined) counts.set(detail, (counts.get(detail) ?? 0) + 1);
+      return detail;
+    },
+    reached: () =>
+      [...counts]
+        .map(([detail, rows]) => ({ rows, detail }))
+        .toSorted((one, other) => other.rows - one.rows || (one.detail < other.detail ? -1 : 1)),
     origins: () => origins,
   };
 }

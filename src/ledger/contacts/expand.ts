@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ReachedContacts } from '../../domain/contacts.ts';
 import { openBilling } from '../billing/blocks.ts';
 import { storeRunFiles } from '../runs/files.ts';
 import { planSlices } from '../slices/plan.ts';
@@ -90,14 +91,14 @@ async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
  * Leaves out whom runs have reached that this one is made from, or that were made from the same. Of a run that sends again
  * to recipients of another, what that one and its own origins did is what the operator has chosen by the states.
  *
- * @returns how many
+ * @returns how many by which run
  */
 async function leaveOutRelatives(
   client: pg.PoolClient,
   { recipientColumn, channel, campaign, identity, sourceRun, origins }: PlannedRun,
-): Promise<number> {
+): Promise<readonly ReachedContacts[]> {
   const madeFrom = sourceRun === null ? origins : [sourceRun];
-  if (madeFrom.length === 0) return 0;
+  if (madeFrom.length === 0) return [];
   await lockLineage(client, campaign);
   const relatives = await findRelatives(client, madeFrom);
   const chosen = sourceRun === null ? [] : await findAncestors(client, sourceRun);

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ContactIdentity, RepeatedContacts } from '../../domain/contacts.ts';
+import type { ContactIdentity, ReachedContacts, RepeatedContacts } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunRates } from '../../domain/rates.ts';
 import type { Priority } from '../../domain/runs.ts';
@@ -52,8 +52,8 @@ export type PlannedRun = {
 export type LeftOutCounts = {
   readonly duplicate: number;
   readonly suppressed: number;
-  /** Of the duplicates, those whom an earlier run reached, may have reached or still will. */
-  readonly reached: number;
+  /** Of the duplicates, those whom earlier runs reached, may have reached or still will. */
+  readonly reached: readonly ReachedContacts[];
   readonly repeated: RepeatedContacts;
 };
 

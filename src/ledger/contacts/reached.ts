@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type ContactIdentity, isKeyed } from '../../domain/contacts.ts';
+import { type ContactIdentity, isKeyed, type ReachedContacts } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import { streamRows } from '../cursor.ts';
 import { comparedAddress } from './suppress.ts';
@@ -149,16 +149,16 @@ export async function* streamReached(
 /**
  * Takes out staged contacts whom these runs have reached, may have reached or still will.
  *
- * @returns how many
+ * @returns how many by which run, the most first
  */
 export async function leaveOutReached(
   client: pg.PoolClient,
   recipientColumn: string,
   channel: Channel,
   { runs, byKey }: ComparedRuns,
-): Promise<number> {
-  if (runs.length === 0) return 0;
-  const { rowCount } = await client.query(
+): Promise<ReachedContacts[]> {
+  if (runs.length === 0) return [];
+  const { rows } = await client.query<ReachedContacts>(
     `
     WITH reached AS MATERIALIZED (${reachedRecipients(channel, 2)}), matched AS MATERIALIZED (
       SELECT s.ctid AS row, s.line, r.detail
@@ -171,13 +171,16 @@ export async function leaveOutReached(
       JOIN reached r ON s.key = r.key
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM matched))
+    ), noted AS (
+      INSERT INTO left_out
+      SELECT DISTINCT ON (line) line, $1, 'duplicate', detail
+      FROM matched
+      ORDER BY line, detail DESC
+      RETURNING detail
     )
-    INSERT INTO left_out
-    SELECT DISTINCT ON (line) line, $1, 'duplicate', detail
-    FROM matched
-    ORDER BY line, detail DESC
+    SELECT count(*)::integer AS rows, detail FROM noted GROUP BY detail ORDER BY 1 DESC, 2
     `,
     [recipientColumn, runs, byKey],
   );
-  return rowCount ?? 0;
+  return rows;
 }
