@@ -34,9 +34,10 @@ export function acceptMessage(
     channel: request.channel,
     messageId,
     jobNumber,
-    ...(Reference === undefined ? {} : { reference: Reference }),
-    ...(SubAccount === undefined ? {} : { subAccount: SubAccount }),
-    ...(Department === undefined ? {} : { department: Department }),
+    // Published clients send every field, blank where nobody set it.
+    ...(Reference?.trim() && { reference: Reference }),
+    ...(SubAccount?.trim() && { subAccount: SubAccount }),
+    ...(Department?.trim() && { department: Department }),
     zone,
     content: contentOf(request),
     simulated: [SendMode, Mode].some((mode) => mode?.trim().toLowerCase() === 'test'),
@@ -53,8 +54,8 @@ function zoneOf(written: string | undefined, own: string): MessageZone {
   return region === undefined || written === undefined ? { written: own, region: own } : { written, region };
 }
 
-/** The moment of a SendTime; undefined for what is none. */
+/** The moment of a SendTime, with a T or a blank before the time; undefined for what is none. */
 export function sendTimeOf(written: string | undefined, region: string): Date | undefined {
-  const text = written?.trim() ?? '';
+  const text = written?.trim().replace(' ', 'T') ?? '';
   return isTime(text) ? momentOf(text, region) : undefined;
 }

@@ -9,7 +9,6 @@ import {
 } from '../wire/job-calls.ts';
 import { onPage } from '../wire/records.ts';
 import { encodeStatusAnswer, type StatusAnswer } from '../wire/status.ts';
-import { isTime } from '../wire/values.ts';
 import type { EncodedAnswer } from '../wire/wire.ts';
 import { sendTimeOf } from './accept.ts';
 import type { AcceptedMessage, DeliveryChances } from './delivery.ts';
@@ -157,7 +156,7 @@ function refused(words: string): Change {
 
 /** In the zone the message already has (rest-3.00.md, section 6). */
 function futureTime(message: AcceptedMessage, sendTime: string, now: Date): Date | Change {
-  if (!isTime(sendTime)) return refused('Missing or invalid SendTime. Expected YYYY-MM-DDTHH:mm:ss');
   const at = sendTimeOf(sendTime, message.zone.region);
-  return at !== undefined && at > now ? at : refused('SendTime must be in the future');
+  if (at === undefined) return refused('Missing or invalid SendTime. Expected YYYY-MM-DDTHH:mm:ss');
+  return at > now ? at : refused('SendTime must be in the future');
 }

@@ -1,6 +1,6 @@
-import type { Channel, InterfaceName, SendRequest } from '../domain/message.ts';
+import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 import { type FieldDefinition, keypadTones, messageIdPattern, servedFields } from './fields.ts';
-import { asText, isBlank, type JsonObject, member } from './json.ts';
+import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
 import type { ReceivedMessage } from './message.ts';
 import type { Rest2Version } from './rest-2-paths.ts';
 import { isTimeZone, windowsZone } from './time-zone.ts';
@@ -19,6 +19,7 @@ export type Origin = {
   readonly channel: Channel;
   /** Of the current interface. */
   readonly version?: Rest2Version;
+  readonly format: Format;
 };
 
 /** Every value of a message that the document forbids, in the service's words. @param parts as they were received */
@@ -29,6 +30,7 @@ export function forbiddenValues(
 ): readonly string[] {
   return [
     ...messageIdFaults(origin, request),
+    ...listFaults(origin, parts.members),
     ...fieldFaults(origin, parts.members),
     ...destinationFaults(request),
     ...fileFaults(request),
@@ -51,17 +53,40 @@ function messageIdFaults(
   { messageId }: SendRequest,
 ): readonly string[] {
   if (messageId === undefined || name === 'soap-tts') return [];
-  const letters = version === undefined || version === 'v2.02' ? messageId : messageId.replaceAll('-', '0');
+  const letters = isLater(version) ? messageId.replaceAll('-', '0') : messageId;
   return messageIdPattern.test(letters)
     ? []
     : ['Invalid MessageID. It must be alphanumeric and at most 40 characters'];
 }
 
+function isLater(version: Rest2Version | undefined): boolean {
+  return version !== undefined && version !== 'v2.02';
+}
+
+/** The entries of version 2.02 in XML (2.2 and 2.3). */
+const entryNames: Readonly<Record<string, string>> = { Destinations: 'Destination', Files: 'File' };
+
+/** What is no list is passed over, and with it every recipient or file that its sender meant. */
+function listFaults({ interface: name, format }: Origin, members: JsonObject): readonly string[] {
+  if (name === 'soap-tts') return [];
+  return ['Destinations', 'Files', 'Keypads'].flatMap((list) => {
+    const value = member(members, list);
+    const entry = entryNames[list];
+    if (value === undefined || value === '') return [];
+    if (format === 'json') return Array.isArray(value) ? [] : [`${list} must be a list`];
+    if (name !== 'rest-2.02' || entry === undefined) return [];
+    return isObject(value) && Object.hasOwn(value, entry)
+      ? []
+      : [`${list} must be one element that holds ${entry}`];
+  });
+}
+
 /** A blank field is one that is not there: published clients send all of them. */
-function fieldFaults({ interface: name, channel }: Origin, members: JsonObject): readonly string[] {
-  return servedFields(name, channel).flatMap((definition) => {
+function fieldFaults(origin: Origin, members: JsonObject): readonly string[] {
+  return servedFields(origin.interface, origin.channel).flatMap((definition) => {
     const text = asText(member(members, definition.wireName));
-    const fault = text === undefined || isBlank(text) ? undefined : fieldFault(name, definition, text.trim());
+    const fault =
+      text === undefined || isBlank(text) ? undefined : fieldFault(origin, definition, text.trim());
     return fault === undefined ? [] : [fault];
   });
 }
@@ -70,7 +95,7 @@ function fieldFaults({ interface: name, channel }: Origin, members: JsonObject):
 const senderFields: readonly string[] = ['FromEmail', 'SMTPFrom'];
 
 function fieldFault(
-  interfaceName: InterfaceName,
+  { interface: interfaceName, version }: Origin,
   { name, wireName, type, limit, values, source }: FieldDefinition,
   text: string,
 ): string | undefined {
@@ -78,7 +103,9 @@ function fieldFault(
   if (name === 'CallerID' && !isPhoneNumber(text)) return `Invalid ${wireName} format`;
   if (source === 'interface') {
     if (limit !== undefined && text.length > limit) return `${wireName} must be at most ${limit} characters`;
-    if (values && !values.includes(text)) return `${wireName} must be ${values.join(' or ')}`;
+    // Clients of the later versions were seen to write it in any case.
+    const written = isLater(version) ? text.toUpperCase() : text;
+    if (values && !values.includes(written)) return `${wireName} must be ${values.join(' or ')}`;
   }
   switch (type) {
     case 'boolean':
@@ -86,7 +113,8 @@ function fieldFault(
     case 'integer':
       return /^\d{1,9}$/.test(text) ? undefined : `${wireName} must be a whole number`;
     case 'time':
-      return timeFault(interfaceName, wireName, text);
+      // Clients of the later versions were seen to write a blank between date and time.
+      return timeFault(interfaceName, wireName, isLater(version) ? text.replace(' ', 'T') : text);
     case 'zone':
       return isZoneOf(interfaceName, text) ? undefined : `Invalid ${wireName}`;
     case 'url':
@@ -140,7 +168,7 @@ function fileFaults({ files }: SendRequest): readonly string[] {
 
 /** Buttons are 1 to 9 (section 8); the later versions have 0 too, and so has the service's own wording. */
 function keypadFaults({ version }: Origin, { keypads }: SendRequest): readonly string[] {
-  const hasZero = version === 'v2.03' || version === 'v2.04';
+  const hasZero = isLater(version);
   return keypads.flatMap(({ Tone, RouteNumber }, index) => {
     const tone = Tone.trim();
     const isButton = tone === '' || keypadTones.includes(tone) || (hasZero && tone === '0');

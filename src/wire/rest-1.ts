@@ -114,7 +114,11 @@ export function decodeRest1({ method, path, body }: ReceivedRequest): DecodedSen
   const partsOf = format === 'xml' ? partsOfMessageElements : partsOfMessageData;
   const parts = partsOf(data, member(envelope, 'MessageID'));
   const request = toSendRequest(name, channel, parts);
-  const forbidden = forbiddenValues({ interface: name, channel }, parts, request);
+  const version = text('APIVersion');
+  const forbidden = [
+    ...(['', '1.02', '1.04'].includes(version) ? [] : ['Invalid APIVersion. It must be 1.02 or 1.04']),
+    ...forbiddenValues({ interface: name, channel, format }, parts, request),
+  ];
   return { kind: 'request', request, forbidden, ...understood };
 }
 

@@ -125,7 +125,7 @@ export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
   const request = toSendRequest(name, channel, parts);
   const forbidden = [
     ...(format === 'xml' ? xmlFaults(received, channel, root?.name) : []),
-    ...forbiddenValues({ interface: name, channel, version }, parts, request),
+    ...forbiddenValues({ interface: name, channel, version, format }, parts, request),
   ];
   return { kind: 'request', request, forbidden, ...understood };
 }

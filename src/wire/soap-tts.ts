@@ -140,7 +140,7 @@ export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest):
     keypads: keypadsOf(text),
   };
   const request = toSendRequest(name, 'tts', parts);
-  const forbidden = forbiddenValues({ interface: name, channel: 'tts' }, parts, request);
+  const forbidden = forbiddenValues({ interface: name, channel: 'tts', format: 'xml' }, parts, request);
   return { kind: 'request', request, forbidden, ...understood };
 }
 

@@ -201,6 +201,24 @@ test('an older call style has its credentials in the body and asks everything by
   expect(await sandbox.journalText()).not.toContain('"key"');
 });
 
+test('what published clients send otherwise than the document writes it is taken', async () => {
+  await using sandbox = await start();
+  const blank = {
+    Reference: '',
+    SubAccount: '',
+    WebhookCallbackURL: '',
+    TimeZone: '',
+    CharacterConversion: '',
+  };
+  const written = { ...blank, SendTime: '2030-01-01 09:00', WebhookCallbackFormat: 'json' };
+  expect(await call(sandbox, 'POST', 'v2.04/send/sms', sms(written))).toMatchObject({ status: 200 });
+  expect(await call(sandbox, 'GET', 'v2.04/get/status/M1')).toMatchObject({
+    body: { Status: 'Pending', DelayedTimeUTC: '2030-01-01 09:00:00', SubAccount: null, Reference: null },
+  });
+  const later = { SendTime: '2031-01-01 09:00' };
+  expect(await call(sandbox, 'PATCH', 'v2.04/set/reschedule/M1', later)).toMatchObject({ status: 200 });
+});
+
 test.each(['', '/api/v2.02', '/api/v2.03', '/api/v2.04/'])(
   'an account of rest-2.02 whose address ends with "%s" speaks that version',
   async (end) => {

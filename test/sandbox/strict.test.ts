@@ -37,6 +37,8 @@ const forbidden202: readonly (readonly [Channel, object, string])[] = [
   ['sms', { TimeZone: 'Atlantis/Capital' }, 'Invalid TimeZone'],
   ['sms', { CharacterConversion: 'yes' }, 'CharacterConversion must be true or false'],
   ['sms', { Destinations: [{ Recipient: 'me' }] }, 'Could not find any valid destination'],
+  ['sms', { Files: { Name: 'a.pdf', Data: base64 } }, 'Files must be a list'],
+  ['sms', { SendTime: '2026-12-01 09:00' }, 'Invalid SendTime'],
   ['email', { Destinations: [{ Recipient: '+64211234567' }] }, 'Could not find any valid destination'],
   ['email', { FromEmail: 'Acme' }, 'Invalid sender format'],
   ['fax', { RetryAttempts: -1 }, 'RetryAttempts must be a whole number'],
@@ -49,6 +51,8 @@ const forbidden104: readonly (readonly [string, object, object, string])[] = [
   ['SMS', {}, { Sender: 'nobody' }, 'Invalid sender format'],
   ['SMS', { SendTime: '2026-12-01T09:00' }, {}, 'Invalid SendTime. Expected dd/mm/yyyy HH:mm'],
   ['SMS', { TimeZone: 'Pacific/Auckland' }, {}, 'Invalid TimeZone'],
+  ['SMS', {}, { APIVersion: '2.02' }, 'Invalid APIVersion'],
+  ['Voice', { Keypads: { Tone: 1, RouteNumber: '649' } }, {}, 'Keypads must be a list'],
   ['SMS', { ForceGSMChars: 1 }, {}, 'ForceGSMChars must be true or false'],
   ['Voice', { Keypads: [{ Tone: 10, RouteNumber: '649' }] }, {}, 'Tone must be between 0~9'],
   ['Voice', { Keypads: [{ Tone: 0, RouteNumber: '649' }] }, {}, 'Tone must be between 1~9'],
@@ -128,6 +132,15 @@ describe('XML in version 2.02', () => {
       refused('Missing or invalid Content-Type header'),
       refused('Invalid root element FaxRequest. Expected SMSRequest'),
     ]);
+  });
+
+  test('has its recipients in one element, not in elements of an earlier version', async () => {
+    await using sandbox = await start();
+    const earlier = message('SMSRequest').replace(/<Destination>(.*)<\/Destination>/, '$1');
+    expect(await post(`${sandbox.url}/api/v2.02/send/sms`, earlier, xml)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('Destinations must be one element that holds Destination'),
+    });
   });
 });
 
