@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isOver, type RunSummary } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
@@ -103,7 +104,10 @@ export async function executeRun(
       // Without one, an operator has resumed the run meanwhile; or an older ledger, in which it is not begun, is in its place.
       if (!end) {
         const { held } = await persist(() => checkPlace(context));
-        if (held === null) continue;
+        if (held === null) {
+          await sleep(pause, undefined, { signal: stop }).catch(() => undefined);
+          continue;
+        }
         const summary = await persist(() => requireSummary(context, runId));
         return { kind: 'paused', reason: `${held} ${heldAdvice}`, summary };
       }
@@ -118,6 +122,9 @@ export async function executeRun(
     drained.clear();
   }
 }
+
+/** Before the run is looked at once more (milliseconds). */
+const pause = 250;
 
 /** Whether the run is not sent, and what was on its way is recorded. */
 function isAtRest({ state, held }: RunWatch): boolean {
