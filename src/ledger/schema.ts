@@ -56,7 +56,7 @@ async function migrationsOf(pool: pg.Pool): Promise<string[]> {
 }
 
 /**
- * What whoever opens a ledger does about its schema. `read` changes nothing; `work` brings an older schema up to date; `make`
+ * What the opening of a ledger may do to its schema. `read` changes nothing; `work` brings an older schema up to date; `make`
  * also makes a new ledger in an empty database.
  */
 export type SchemaAccess = 'read' | 'work' | 'make';

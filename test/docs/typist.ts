@@ -7,7 +7,7 @@ import { type Ended, type Started, startVolley, volleyHere } from '../support/vo
 
 export type Outcome = Pick<Ended, 'code' | 'stderr'>;
 
-/** Somebody who types lines of a shell in a folder, as they stand in the documents. */
+/** A user who types lines of a shell in a folder, as they stand in the documents. */
 export type Typist = AsyncDisposable & {
   readonly env: Record<string, string>;
   /** What is typed in the place of what a reader has to put in: `<run>`, an address with a port that is not free. */

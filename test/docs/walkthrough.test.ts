@@ -15,7 +15,7 @@ import { volleyHere } from '../support/volley.ts';
 import { openTypist, type Typist } from './typist.ts';
 import { endsOtherwise, notRun } from './walkthrough.ts';
 
-/** Somebody reads README and then docs/, in a fresh clone, and types what stands there: with one ledger and one service. */
+/** A user reads README and then docs/, in a fresh clone, and types what stands there: with one ledger and one service. */
 let clone = '';
 let release: () => Promise<void> = async () => undefined;
 const token = 'f'.repeat(48);

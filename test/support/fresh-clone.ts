@@ -4,8 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { projectFolder } from './documents.ts';
 
 /**
- * What somebody has who clones the project and installs its packages, in a folder that is not there yet: what is committed,
- * and what is about to be. Packages are linked.
+ * Makes the folder that a user has after cloning the project and installing its packages: with what is committed, and what
+ * is about to be. Packages are linked.
+ *
+ * @param folder is not there yet
  */
 export function makeFreshClone(folder: string): void {
   if (existsSync(join(projectFolder, '.git'))) cloneInto(folder);

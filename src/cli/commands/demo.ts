@@ -45,7 +45,7 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-/** The demo has a ledger of its own beside the project's, whatever DATABASE_URL says: its suppressions are nobody's. */
+/** The demo has a ledger of its own beside the project's, whatever DATABASE_URL says, so it leaves nothing in the user's. */
 function demoHome({ environment, workingFolder }: Settings): string {
   return join(findHome(environment, workingFolder) ?? join(workingFolder, '.volley'), 'demo');
 }

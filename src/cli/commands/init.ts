@@ -30,7 +30,7 @@ export function define(command: Command, shell: Shell): void {
     });
 }
 
-/** A second ledger below a project would be used without a word by whoever stands there. */
+/** Commands that are started below a project would use its second ledger without a word. */
 function refuseInside(workingFolder: string): void {
   const project = findProject(workingFolder);
   if (project === undefined || project === workingFolder) return;
