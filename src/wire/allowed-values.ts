@@ -36,7 +36,8 @@ export function isAllowed(
   value: string,
 ): boolean {
   const entries = allowed !== undefined && Object.hasOwn(allowed, name) ? (allowed[name] ?? []) : [];
-  if (type !== 'integer') return entries.some((entry) => entry.toLowerCase() === value.toLowerCase());
+  // As it is written: it leaves so, and the service may mind its capitals.
+  if (type !== 'integer') return entries.includes(value);
   return entries.some((entry) => {
     const [, from = entry, to = entry] = rangePattern.exec(entry) ?? [];
     return Number(from) <= Number(value) && Number(value) <= Number(to);

@@ -5,9 +5,16 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseShortage, isConnectionFailure } from '../../src/platform/database.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { volleyHere } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
 
 /** A report has no room: in its file, on standard output, or in Postgres. Each says which, and nothing of the others. */
 
@@ -25,11 +32,16 @@ afterAll(async () => {
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 
 /** Runs a command as a shell does that has set something up before. */
-async function volleyAfter(setUp: string, ...words: string[]) {
+async function volleyAfter(
+  setUp: string,
+  words: readonly string[],
+  { folder }: Workspace = workspace,
+  more: Readonly<Record<string, string>> = {},
+) {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn('sh', ['-c', setUp, process.execPath, entry, ...words], {
-    cwd: workspace.folder,
-    env: { PATH, HOME, DATABASE_URL: opened.url },
+    cwd: folder,
+    env: { PATH, HOME, DATABASE_URL: opened.url, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
@@ -38,7 +50,7 @@ async function volleyAfter(setUp: string, ...words: string[]) {
 
 test('a file that cannot hold its report is no lost database, and leaves nothing under its name', async () => {
   const billing = ['report', 'billing', '--out', 'bill.csv'];
-  expect(await volleyAfter('ulimit -f 0; exec "$0" "$@"', ...billing)).toEqual({
+  expect(await volleyAfter('ulimit -f 0; exec "$0" "$@"', billing)).toEqual({
     code: 1,
     stderr: 'bill.csv cannot be written: it would be larger than files may be here (EFBIG).\n',
   });
@@ -48,15 +60,34 @@ test('a file that cannot hold its report is no lost database, and leaves nothing
 test.each([[['report', 'billing']], [['schema', 'campaign']], [['report', '--help']]])(
   'a full disk behind standard output is reported, with exit code 1: %o',
   async (words) => {
-    expect(await volleyAfter('exec "$0" "$@" > /dev/full', ...words)).toEqual({
+    expect(await volleyAfter('exec "$0" "$@" > /dev/full', words)).toEqual({
       code: 1,
       stderr: 'Standard output cannot be written: the disk is full (ENOSPC).\n',
     });
   },
 );
 
+test('a run whose standard output has no room is sent to its end', async () => {
+  const sandbox = await startSandbox();
+  await using scene = await makeWorkspace({
+    'campaigns/accounts.yaml': accountsYaml,
+    'campaigns/a.yaml': smsCampaignYaml,
+    'campaigns/contacts.csv': contactsCsv(3),
+  });
+  const env = {
+    VOLLEY_SANDBOX_URL: sandbox.url,
+    VOLLEY_SANDBOX_TOKEN: 't',
+    VOLLEY_WEBHOOK_TOKEN: 'w'.repeat(22),
+  };
+  const ended = await volleyAfter('exec "$0" "$@" > /dev/full', ['run', 'campaigns/a.yaml'], scene, env);
+  await sandbox.close();
+  expect(ended).toEqual({ code: 1, stderr: expect.stringContaining('Standard output cannot be written') });
+  const { rows } = await opened.ledger.pool.query('SELECT DISTINCT state FROM requests');
+  expect(rows).toEqual([{ state: 'accepted' }]);
+});
+
 test('a reader that leaves early is no error', async () => {
-  expect(await volleyAfter('"$0" "$@" | true', 'schema', 'campaign')).toEqual({ code: 0, stderr: '' });
+  expect(await volleyAfter('"$0" "$@" | true', ['schema', 'campaign'])).toEqual({ code: 0, stderr: '' });
 });
 
 test('Postgres without room is told apart from a Postgres that is lost', async () => {

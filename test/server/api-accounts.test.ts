@@ -71,6 +71,14 @@ describe('a token for some accounts', () => {
     for (const filter of ['account=sandbox', 'campaign=test', `run=${run}`])
       expect((await get(`/reports/billing?${filter}`, north)).status, filter).toBe(422);
     expect((await get('/reports/billing?account=sandbox', sandbox)).status).toBe(200);
+    // What it suggests in place of an unknown name is of its accounts, too.
+    const unknown = '/reports/billing?chargeCode=none';
+    const ofNorth = await get(unknown, north);
+    expect([ofNorth.status, ofNorth.text]).toEqual([
+      422,
+      expect.stringContaining('The ledger has no ChargeCode.'),
+    ]);
+    expect((await get(unknown, sandbox)).text).toMatch(/There (is|are) C0\b/);
   });
 
   test('starts campaigns of its accounts, and is told nothing of the others', async () => {
