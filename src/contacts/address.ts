@@ -129,10 +129,17 @@ function phoneOptions(country: CountryCode | undefined): PhoneOptions {
 
 const { email: emailPattern } = z.regexes;
 
+/** Characters of an e-mail address (RFC 5321, 4.5.3.1.3). A longer one no report could be about. */
+const longestEmail = 254;
+
 /** The local part is the receiving server's business; the domain has one form: small letters, ASCII. */
 function readEmailAddress(text: string): Address {
   const trimmed = text.trim();
   if (trimmed === '') return invalid('no e-mail address');
+  if (trimmed.length > longestEmail)
+    return invalid(
+      `"${trimmed.slice(0, 40)}…" is longer than an e-mail address can be (${longestEmail} characters)`,
+    );
   const at = trimmed.lastIndexOf('@') + 1;
   const local = trimmed.slice(0, at);
   // What the pattern takes is ASCII already, as nearly all addresses are.

@@ -232,6 +232,10 @@ describe('an e-mail address', () => {
 
   test('is refused when there is none', () => {
     expect(read(' ', undefined, 'email')).toEqual(invalid('no e-mail address'));
+    const long = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`;
+    expect(read(long, undefined, 'email')).toEqual(
+      invalid(expect.stringMatching(/longer than an e-mail address can be \(254 characters\)/)),
+    );
   });
 
   test('needs no country, and does not mind one', () => {

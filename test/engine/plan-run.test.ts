@@ -90,9 +90,17 @@ async function accept(run: string, requests: number): Promise<void> {
   );
 }
 
-const suppress = (address: string, subAccount = '') =>
+const suppress = (address: string, subAccount = '', account = '') =>
   addSuppressions(opened.ledger.pool, [
-    { channel: 'sms', address, subAccount, reason: 'asked', source: 'operator', createdAt: new Date() },
+    {
+      channel: 'sms',
+      address,
+      account,
+      subAccount,
+      reason: 'asked',
+      source: 'operator',
+      createdAt: new Date(),
+    },
   ]);
 
 describe('an address that is suppressed', () => {
@@ -113,6 +121,31 @@ describe('an address that is suppressed', () => {
     await writeCampaign('file: contacts.csv, columns: { Recipient: to }');
     await suppress('+61412000001', 'A');
     expect(await leftOut()).toEqual(['contacts.csv:2 suppressed: suppressed for sms of SubAccount A: asked']);
+  });
+
+  test('for one account is left out of its runs, and of those of accounts that go by its suppressions', async () => {
+    await workspace.write('contacts.csv', contacts);
+    const columns = 'Channel,Address,Account,SubAccount,Source,Since (UTC),Reason';
+    const rows = ['+61412000001,other', '+61412000003,main'].map((row) => `sms,${row},,operator,,`);
+    await workspace.write('stop.csv', `${[columns, ...rows].join('\n')}\n`);
+    await writeCampaign('file: contacts.csv, columns: { Recipient: to }, suppressions: [stop.csv]');
+    await suppress('+61412000001', '', 'other');
+    await suppress('+61412000002', '', 'main');
+    const own = await leftOut();
+    expect(own).toEqual(['contacts.csv:4 duplicate: same address as line 2, which is sent something else']);
+    const other = accountsYaml.replace(/ {2}sandbox:/, '  main:').replace('accounts:\n', '');
+    const shared = accountsYaml.replace('  sandbox:', '  sandbox:\n    suppressionsOf: main');
+    await workspace.write('accounts.yaml', `${shared}${other}`);
+    expect(await leftOut()).toEqual([
+      'contacts.csv:3 suppressed: suppressed for sms: asked',
+      own[0],
+      'contacts.csv:5 suppressed: listed in stop.csv:3',
+    ]);
+    // Claims go by it, too.
+    const { rows: runs } = await opened.ledger.pool.query(
+      'SELECT suppressions_of FROM runs ORDER BY created_at',
+    );
+    expect(runs.map((run) => run.suppressions_of)).toEqual(['sandbox', 'main']);
   });
 
   test('by a file of the campaign is left out with the line there; lines without an address are told', async () => {

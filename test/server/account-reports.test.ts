@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AccountSharing, nothingShared } from '../../src/domain/accounts.ts';
+import { applyInbox } from '../../src/engine/reports/ingest.ts';
+import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { claimRequests } from '../support/claims.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
@@ -102,6 +105,25 @@ test('a reply to nothing that is known counts for the account that it came for, 
   const stop = { Type: 'SMSInbound', Message: 'STOP', Destination: address };
   await report('other', [stop], { webhooks: [], suppressions: [{ account: 'other', of: 'main' }] });
   expect(await suppressions()).toEqual([{ account: 'main', address }]);
+});
+
+test('nor does one account decide about a part of what another has divided, or by what its service was asked', async () => {
+  await planContacts(opened.ledger, aRun({ account: 'main', chunkSize: 1 }), [aContact(2), aContact(3)]);
+  await query(`UPDATE requests SET divided_from = CASE request WHEN 2 THEN 1 END, state = 'accepted'`);
+  const [whole] = await query('SELECT message_id FROM requests WHERE request = 1');
+  const of = (account: string) => ({ account, contentType: '', headers: {}, receivedAt: new Date() });
+  const said = { Type: 'SMS', MessageID: whole?.message_id, Destination: '+61400000003', Status: 'Success' };
+  const body = Buffer.from(JSON.stringify(said));
+  const receive = async (account: string): Promise<number> => {
+    await receiveReports(opened.ledger.pool, randomUUID(), [
+      { ...of(account), method: 'LOOK-UP', body },
+      { ...of(account), method: 'POST', body },
+    ]);
+    await applyInbox(opened.context);
+    return (await query('SELECT FROM recipient_outcomes')).length;
+  };
+  expect(await receive('other')).toBe(0);
+  expect(await receive('main')).toBe(1);
 });
 
 /** How many of one contact are left out of a run of an account. */

@@ -122,13 +122,16 @@ test('no bytes that a receiver takes can make applying fail', async () => {
     { maxKeys: 5 },
   );
   const type = fc.constantFrom('SMS', 'Email', 'Voice', 'Fax', 'SMSReply', 'SMSInbound');
-  const report = fc.record({ place: fc.nat(149), type, changes });
+  const status = fc.constantFrom('Success', 'Failed', 'Pending');
+  const report = fc.record({ place: fc.nat(40), type, status, changes });
   const bytes = fc.uint8Array({ maxLength: 80 });
   const call = fc.oneof({ weight: 1, arbitrary: bytes }, { weight: 6, arbitrary: report });
   await fc.assert(
     fc.asyncProperty(fc.array(call, { minLength: 150, maxLength: 200 }), async (calls) => {
       const bodies = calls.map((one) =>
-        one instanceof Uint8Array ? one : json(reportOf(one.place, { Type: one.type, ...one.changes })),
+        one instanceof Uint8Array
+          ? one
+          : json(reportOf(one.place, { Type: one.type, Status: one.status, ...one.changes })),
       );
       await receive(bodies);
       await receive(bodies.slice(0, 20), 'GET');

@@ -30,26 +30,34 @@ export async function findFarPrices(
     return recipient && price !== null ? [{ ...recipient, report, receivedAt, units, price }] : [];
   });
   if (priced.length === 0) return new Map();
-  const { rows } = await client.query<FarPrice & { readonly report: string }>({
-    name: 'far-prices',
-    text: `
-    SELECT p.report_id::text AS report, p.price::text AS price, trim_scale(expected)::text AS expected
-    FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::timestamptz[], $6::numeric[], $7::numeric[])
-      AS p (report_id, run_id, request, position, received_at, units, price)
-    JOIN runs r ON r.run_id = p.run_id AND r.rates IS NOT NULL
-    CROSS JOIN LATERAL (
-      SELECT coalesce(tariffs[p.position], 0) AS tariff
-      FROM chunks
-      WHERE run_id = p.run_id AND request = p.request
-      LIMIT 1
-    ) c
-    ${priceOf('r', 'c.tariff', 'p.received_at')}
-    CROSS JOIN LATERAL (
-      SELECT rate.price * greatest(coalesce(p.units, CAST($8::jsonb ->> r.channel AS numeric)), 1) AS expected
-    ) e
-    WHERE p.price <> 0 AND (abs(p.price) > ${farTimes} * expected OR abs(p.price) * ${farTimes} < expected)
+  // Each tariff is looked up once, not for each recipient. Not a prepared statement: its plan would be that of small tables.
+  const { rows } = await client.query<FarPrice & { readonly report: string }>(
+    `
+    WITH rated AS MATERIALIZED (
+      SELECT run_id, channel, rates, jsonb_array_length(rates -> 'tariffs') > 1 AS has_tariffs
+      FROM runs
+      WHERE run_id = ANY ($2) AND rates IS NOT NULL
+    ), priced AS MATERIALIZED (
+      SELECT p.*, CASE WHEN r.has_tariffs THEN (
+               SELECT tariffs[p.position] FROM chunks WHERE run_id = p.run_id AND request = p.request
+             ) ELSE 0 END AS tariff,
+             greatest(coalesce(p.units, CAST($8::jsonb ->> r.channel AS numeric)), 1) AS paid_for
+      FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::timestamptz[], $6::numeric[], $7::numeric[])
+        AS p (report_id, run_id, request, position, received_at, units, price)
+      JOIN rated r USING (run_id)
+      WHERE p.price <> 0
+    ), tariff AS MATERIALIZED (
+      SELECT t.run_id, t.tariff, rate.price AS rate
+      FROM (SELECT run_id, tariff, max(received_at) AS received_at FROM priced GROUP BY run_id, tariff) t
+      JOIN rated r USING (run_id)
+      ${priceOf('r', 't.tariff', 't.received_at')}
+    )
+    SELECT report_id::text AS report, price::text AS price, trim_scale(rate * paid_for)::text AS expected
+    FROM priced
+    JOIN tariff USING (run_id, tariff)
+    WHERE abs(price) > ${farTimes} * rate * paid_for OR abs(price) * ${farTimes} < rate * paid_for
     `,
-    values: [
+    [
       priced.map(({ report }) => report),
       priced.map(({ run }) => run),
       priced.map(({ request }) => request),
@@ -59,6 +67,6 @@ export async function findFarPrices(
       priced.map(({ price }) => price),
       JSON.stringify(usualUnits),
     ],
-  });
+  );
   return new Map(rows.map(({ report, ...far }) => [report, far]));
 }
