@@ -42,11 +42,13 @@ type Line = { client: Client; answered: number };
  *
  * @param limits with `connect`: how long connecting may take; milliseconds
  * @param most connections at once
+ * @param harmless a path that anybody may look at
  */
 export function openConnections(
   url: URL,
   limits: ExchangeLimits & { readonly connect: number },
   most: number,
+  harmless: string,
 ): Connections {
   const lines: Line[] = [];
   const idle: Line[] = [];
@@ -96,7 +98,7 @@ export function openConnections(
    */
   async function isInOrder(line: Line, isAnother: (next: Answer) => boolean): Promise<boolean> {
     const { answered } = line;
-    const question = { method: 'GET', path: url.pathname, headers: {} } as const;
+    const question = { method: 'GET', path: harmless, headers: {} } as const;
     for (let left = saysClose ? 1 : questions; left > 0; left--) {
       const next = await exchange(line.client, question, limits, undefined, left === 1);
       if (next.kind !== 'answer' || line.answered !== answered || isAnother(next)) return false;

@@ -63,7 +63,14 @@ export function openGateway(account: Account): Gateway {
   const redact = redactor(credentials);
   const url = new URL(account.baseUrl);
   const pathTo = (path: string): string => pathUnder(url.pathname, path);
-  const connections = openConnections(url, { ...limits, connect: timeouts.connect }, account.concurrency);
+  // A SOAP service answers a look at its endpoint with a fault, and this with its description.
+  const harmless = wire.name === 'soap-tts' ? `${url.pathname}?wsdl` : url.pathname;
+  const connections = openConnections(
+    url,
+    { ...limits, connect: timeouts.connect },
+    account.concurrency,
+    harmless,
+  );
 
   async function ask<Answer>(
     messageId: string,

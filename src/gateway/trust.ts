@@ -28,6 +28,8 @@ const troubles = [500, 502, 504];
 /** Whether this may be the answer to the request itself, saying that it was taken, though another one came before it. */
 function isToASend(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): boolean {
   const decoded = decode(answer.body);
+  // SOAP over HTTP says 500 to a fault of the sender, too.
+  if (decoded.kind === 'fault' && decoded.of !== 'service') return false;
   return (
     troubles.includes(answer.status) ||
     decoded.kind === 'success' ||
