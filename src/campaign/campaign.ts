@@ -24,9 +24,12 @@ export type SetField = {
 /** Something wrong with the value at a path of the campaign. */
 type Fault = { readonly path: readonly (string | number)[]; readonly what: string };
 
+/** A campaign has some dozens; keypads, files and lists of addresses may be many. */
+const mostKeys = 10_000;
+
 /** @throws InputError with every problem, each with file, line and column. */
 export function readCampaign(source: string, file: string): Campaign {
-  return readYaml(source, file, definitionSchema);
+  return readYaml(source, file, definitionSchema, mostKeys);
 }
 
 /**

@@ -22,15 +22,17 @@ export type YamlFile<Value> = {
  * Messages of the schema's own rules begin with "expected …"; the value is then added to them, except where the schema
  * marks it `writeOnly` (a secret).
  *
+ * @param mostKeys that the file may have
  * @throws InputError with every problem found, each with file, line and column.
  */
 export function readYaml<Schema extends z.ZodType>(
   text: string,
   file: string,
   schema: Schema,
+  mostKeys = usualMostKeys,
 ): YamlFile<z.output<Schema>> {
   try {
-    return readAsWritten(text, file, schema);
+    return readAsWritten(text, file, schema, mostKeys);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     throw toldByIndentation(text, file, schema, error) ?? error;
@@ -41,6 +43,7 @@ function readAsWritten<Schema extends z.ZodType>(
   text: string,
   file: string,
   schema: Schema,
+  mostKeys: number,
 ): YamlFile<z.output<Schema>> {
   const tree = parseYaml(text, file);
   const { contents } = tree.document;
@@ -65,9 +68,6 @@ function readAsWritten<Schema extends z.ZodType>(
   return { value: result.data, locate: (path) => tree.at(offsetOf(contents, path)) };
 }
 
-/** The rate card of an account may have 20,000 rates of some keys each; nothing else is near that. */
-const mostKeys = 200_000;
-
 function countKeys(document: YamlTree['document']): number {
   let keys = 0;
   visit(document, {
@@ -77,6 +77,9 @@ function countKeys(document: YamlTree['document']): number {
   });
   return keys;
 }
+
+/** The rate cards of accounts may have 20,000 rates of some keys each; nothing else is near that. */
+const usualMostKeys = 200_000;
 
 /** It takes some milliseconds to make. */
 const shapes = new WeakMap<z.ZodType, Shape>();
@@ -113,7 +116,7 @@ function toldByIndentation(
   const what = `The indentation of this line does not fit the lines around it: it has ${spaces}; expected ${expected}.`;
   const told = { where: `${file}:${line}:${has + 1}`, what };
   try {
-    readAsWritten(mended, file, schema);
+    readAsWritten(mended, file, schema, Number.POSITIVE_INFINITY);
     return new InputError([told]);
   } catch (error) {
     return error instanceof InputError ? new InputError([told, ...error.problems]) : undefined;

@@ -24,13 +24,19 @@ const many = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('');
 
 describe('a campaign file', () => {
-  test('with 20,000 unknown keys is answered with the first 20, and how many more there are', async () => {
+  test('with 20,000 keys is refused', async () => {
     await workspace.write('keys.yaml', smsCampaignYaml + many(20_000, (index) => `key${index}: 1\n`));
+    const what = 'The file has 20,013 keys; expected at most 10,000.';
+    expect((await check('keys.yaml')).lines).toEqual([`keys.yaml: ${what}`]);
+  });
+
+  test('with 9,000 unknown keys is answered with the first 20, and how many more there are', async () => {
+    await workspace.write('keys.yaml', smsCampaignYaml + many(9_000, (index) => `key${index}: 1\n`));
     const { code, lines } = await check('keys.yaml');
     expect(code).toBe(2);
     expect(lines).toHaveLength(21);
     expect(lines[19]).toContain('Unknown key "key19"');
-    expect(lines[20]).toBe('keys.yaml: 19,980 more problems are not shown.');
+    expect(lines[20]).toBe('keys.yaml: 8,980 more problems are not shown.');
   });
 
   test('with 20,000 keys that are written twice, and as many marks that YAML would read, is answered likewise', async () => {
