@@ -58,11 +58,11 @@ describe('while the service refuses everything', () => {
     let storm = true;
     await using proxy = await startFaultProxy(runs.service.port, () => (storm ? busy : pass));
     const account = anAccount(proxy.url);
-    const run = await runs.plan(20, { dispatch: { giveUpAfter: 300 } });
+    const run = await runs.plan(20, { dispatch: { giveUpAfter: 1_000 } });
     expect(await execute(runs.context, run, account)).toMatchObject({
       end: {
         kind: 'paused',
-        reason: 'the service of account "sandbox" has refused everything for 300ms: HTTP 503',
+        reason: 'the service of account "sandbox" has refused everything for 1s: HTTP 503',
       },
     });
     expect(await statesOf(run)).toEqual({ planned: 20 });

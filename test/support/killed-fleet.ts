@@ -2,7 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chance } from '../../src/sandbox/chance.ts';
 import { type Started, startVolley } from './volley.ts';
 
-export type FleetMember = { readonly name: string; readonly words: readonly string[]; readonly says: string };
+export type FleetMember = {
+  readonly name: string;
+  readonly words: readonly string[];
+  /** On standard error, when it is up. */
+  readonly says: string;
+};
 
 export type Fleet = {
   /** Resolves when the time is over; the members live on from then. */
@@ -12,8 +17,12 @@ export type Fleet = {
   readonly stop: () => Promise<readonly (number | null)[]>;
 };
 
-/** How long a process lives before it is killed, and is gone after that (milliseconds). */
+/**
+ * How long a process lives before it is killed, and is gone after that (milliseconds). Most are killed after they are up:
+ * starting takes longer on a busy machine than all else.
+ */
 const longestLife = 20_000;
+const killedWhileStarting = 0.2;
 const longestGap = 2_000;
 
 /**
@@ -35,7 +44,8 @@ export function startFleet(
     for (let life = 0; ; life++) {
       const started = startVolley(words, surroundings);
       last.set(name, started);
-      const lives = 500 + chance(seed, name, 'life', life) * longestLife;
+      const lives = chance(seed, name, 'life', life) * longestLife;
+      if (chance(seed, name, 'start', life) >= killedWhileStarting) await started.says(says);
       const left = end - performance.now();
       if (left <= lives) {
         await started.says(says);

@@ -80,7 +80,7 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
   );
   const env = {
     ...{ DATABASE_URL: ledger.url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: token },
-    ...{ SERVICE_URL: service.url, LOG_LEVEL: 'error' },
+    ...{ SERVICE_URL: service.url },
   };
   const surroundings = { cwd: workspace.folder, env };
   const key = await createToken(ledger.context, {
@@ -93,12 +93,12 @@ test(`two serve processes and three workers are killed at random for ${minutes} 
       ...ports.map((port, place) => ({
         name: `serve ${place}`,
         words: ['serve', '--port', String(port), '--api-port', String(apiPorts[place])],
-        says: 'API: ',
+        says: 'worker started',
       })),
       ...[1, 2, 3].map((place) => ({
         name: `worker ${place}`,
         words: ['worker', '--no-schedules'],
-        says: '',
+        says: 'worker started',
       })),
     ],
     surroundings,
