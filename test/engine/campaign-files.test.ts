@@ -1,9 +1,13 @@
-import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { link, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/domain/contacts.ts';
 import type { Envelope } from '../../src/domain/message.ts';
-import { type CampaignFiles, openCampaignFiles } from '../../src/engine/plan/campaign-files.ts';
+import {
+  type CampaignFiles,
+  type FileLimits,
+  openCampaignFiles,
+} from '../../src/engine/plan/campaign-files.ts';
 import { collectBatches } from '../support/collect.ts';
 import { aContact, anEnvelope } from '../support/ledger.ts';
 import { wav } from '../support/wav.ts';
@@ -107,6 +111,41 @@ describe('the file of a contact', () => {
     await expect(files.read('statements/9.pdf')).rejects.toThrow(
       'statements/9.pdf: The file cannot be sent along: it does not exist.',
     );
+  });
+});
+
+describe('a file that a row of the contact file names', () => {
+  const limits = (column: string): FileLimits => ({
+    own: [join(folder, 'accounts.yaml')],
+    rowFolders: new Map([[column, { folder: 'statements', where: 'campaign.yaml:9:3' }]]),
+  });
+
+  test('is looked at again for the run: a link that has come in its place leads nowhere else', async () => {
+    await writeFile(join(folder, 'accounts.yaml'), 'a: b');
+    await writeFile(join(folder, 'letter.pdf'), '%PDF');
+    files = await openCampaignFiles(folder, limits('files.0.file'));
+    expect(await files.check('letter.pdf', 'file')).toEqual({ bytes: 4 });
+    expect(await attached('statements/1.pdf')).toMatchObject([{ kind: 'contact' }]);
+    await rm(join(folder, 'statements/1.pdf'));
+    await symlink('../letter.pdf', join(folder, 'statements/1.pdf'));
+    await expect(files.read('statements/1.pdf')).rejects.toThrow('it lies outside of statements');
+    expect((await files.read('letter.pdf')).toString()).toBe('%PDF');
+    await rm(join(folder, 'statements/1.pdf'));
+    await link(join(folder, 'accounts.yaml'), join(folder, 'statements/1.pdf'));
+    await expect(files.read('statements/1.pdf')).rejects.toThrow('it is a file of the campaign itself');
+  });
+
+  test('may be a recording, which stays in its folder too', async () => {
+    await writeFile(join(folder, 'private.wav'), wav());
+    await symlink('../private.wav', join(folder, 'statements/1.wav'));
+    await writeFile(join(folder, 'statements/2.wav'), wav());
+    files = await openCampaignFiles(folder, limits('MessageToPeople'));
+    expect(await checked({ audio: { MessageToPeople: 'statements/2.wav' } })).toMatchObject([
+      { kind: 'contact' },
+    ]);
+    expect(await checked({ audio: { MessageToPeople: 'statements/1.wav' } })).toMatchObject([
+      { column: 'MessageToPeople', detail: expect.stringContaining('it lies outside of statements') },
+    ]);
   });
 });
 
