@@ -98,6 +98,7 @@ describe('a run of mended contacts', () => {
     const { run: second, contacts: counts } = JSON.parse(stdout);
     expect([code, counts]).toEqual([0, { read: 4, invalid: 0, duplicate: 2, suppressed: 0 }]);
     expect(stderr).toContain(words);
+    expect((await call('audit', '--run', second)).stdout).toContain(`"${run}"`);
     const again = await runMended();
     expect([again.code, again.stdout]).toEqual([2, '']);
     const by = [run, second].toSorted().map((each) => `2 sent to by run ${each}`);

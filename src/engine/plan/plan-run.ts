@@ -114,8 +114,6 @@ async function planContacts(
   const first = await firstSlices(context, run, account, definition);
   const { who: plannedBy, how: plannedHow } = context.actor;
   const asked = { run, plannedBy, plannedHow, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
-  const told = { campaign: definition.campaign, file: prepared.path };
-  const note = noteOf(context, { action: 'run planned', run, details: told });
   const fingerprint = openFingerprint(definition);
   const gate = openApprovalGate(definition.approval, asked, startingWith(context, run, first.enqueue));
   await inSession(context.ledger.pool, async (client) => {
@@ -167,7 +165,9 @@ async function planContacts(
         ...first,
         enqueue: async (session) => {
           await alongside?.(session, run);
-          await note(session);
+          const of = origins.runs.length > 0 ? { of: origins.runs } : {};
+          const details = { campaign: definition.campaign, file: prepared.path, ...of };
+          await noteOf(context, { action: 'run planned', run, details })(session);
           await insertNotifyList(session, run, frozenTargets(definition), prepared.absolutePath);
           await gate.enqueue(session);
         },
