@@ -6,8 +6,8 @@ import { InputError } from '../domain/problems.ts';
 import type { Receipt } from './receive.ts';
 
 /**
- * Where every request received is written down, one JSON object a line. What only asks (the description of the SOAP
- * interface, a status look-up) is not: it sends nothing.
+ * Where every request received is written down, one JSON object a line. What is about earlier messages (look-ups,
+ * actions) and the description of the SOAP interface are not: they bring no message.
  */
 export type Journal = {
   /** Resolves when the line is with the operating system: from then on it survives the end of this process. */

@@ -50,7 +50,8 @@ const mostRecordsPerPage = 1000;
 /** Never throws; undefined for what is no such call. */
 export function decodeJobCall({ method, path, query, headers, body }: ReceivedRequest): JobCall | undefined {
   const { version, call } = rest2PathOf(path) ?? {};
-  if (version === undefined || call === undefined) return undefined;
+  // A body is read only where it is asked for: those of sends are large.
+  if (version === undefined || call === undefined || !/^[gs]et\//i.test(call)) return undefined;
   const read = parseJson(body);
   const envelope: JsonObject = isObject(read) ? read : {};
   const parameters = new URLSearchParams(query);
