@@ -1,6 +1,7 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bookBilling } from '../../src/engine/billing/billing.ts';
 import { reportCampaigns } from '../../src/engine/reporting/campaign-report.ts';
 import {
   type CampaignQuery,
@@ -75,7 +76,8 @@ test('corrections of closed months are in the figures of their run', async () =>
   const price = { units: '1', price: '0.1' } as const;
   await take(world, { kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 2, rates: null });
   await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
-  await report();
+  // What is in the entries when the month is closed is of that month.
+  await bookBilling(opened.context);
   await opened.ledger.pool.query(
     `INSERT INTO billing_closings VALUES ('2026-11', 'UTC', '2026-11-01Z', '2026-12-01Z', '2026-12-02Z', 'ann')`,
   );
@@ -123,6 +125,6 @@ test('how long a run took is from its beginning to its end, and there is none be
 
 test('a campaign that never had a run is a mistake', async () => {
   await expect(report({ campaigns: ['outrage'] })).rejects.toThrow(
-    'campaign outrage: No run is of this campaign',
+    'campaign outrage: There is no run of this campaign. Did you mean "outage"?',
   );
 });

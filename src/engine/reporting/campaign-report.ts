@@ -1,13 +1,12 @@
-import { InputError } from '../../domain/problems.ts';
 import {
   type CampaignQuery,
   type CampaignRun,
   type RunFigures,
   streamCampaignRuns,
   sumCampaignRuns,
-  unknownCampaigns,
 } from '../../ledger/billing/campaign-runs.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
+import { requireKnownNames } from '../billing/known-names.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Runs of campaigns, and their sums, all as of one moment. */
@@ -28,11 +27,7 @@ export async function reportCampaigns<Result>(
   use: (report: CampaignReport) => Promise<Result>,
 ): Promise<Result> {
   const { pool } = context.ledger;
-  const unknown = await unknownCampaigns(pool, query.campaigns);
-  if (unknown.length > 0) {
-    const what = 'No run is of this campaign; `volley runs` lists them.';
-    throw new InputError(unknown.map((campaign) => ({ where: `campaign ${campaign}`, what })));
-  }
+  await requireKnownNames(context, { campaign: query.campaigns });
   return inSnapshot(pool, async (client) => {
     return use({
       runs: streamCampaignRuns(client, query),

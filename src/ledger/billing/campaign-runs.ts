@@ -89,22 +89,6 @@ export async function sumCampaignRuns(client: pg.PoolClient, query: CampaignQuer
   return rows;
 }
 
-/** Names of these campaigns that have no run at all. */
-export async function unknownCampaigns(
-  client: pg.Pool | pg.ClientBase,
-  campaigns: readonly string[],
-): Promise<string[]> {
-  const { rows } = await client.query<{ campaign: string }>(
-    `
-    SELECT campaign
-    FROM unnest($1::text[]) campaign
-    WHERE NOT EXISTS (SELECT FROM runs WHERE runs.campaign = campaign.campaign)
-    `,
-    [campaigns],
-  );
-  return rows.map(({ campaign }) => campaign);
-}
-
 const billed = [
   'requests',
   'recipients',
