@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eraseRun } from '../../src/ledger/purge/erase-run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { readJournal } from '../support/journal.ts';
@@ -132,13 +133,19 @@ describe('contacts.key', () => {
   });
 
   test('may be several columns, of which the recipient counts as it is sent to', async () => {
-    expect(await run(', key: [email, account]')).toMatchObject(duplicates(1));
+    const { run: planned, ...summary } = await run(', key: [email, account]');
+    expect(summary).toMatchObject(duplicates(1));
     expect(await sent()).toEqual([
       'Ann@example.org',
       'ann@example.org',
       'bob@example.org',
       'cid@example.org',
     ]);
+    // A digest of few columns could be found out.
+    const keys = async () => (await opened.ledger.pool.query('SELECT FROM recipient_keys')).rowCount;
+    expect(await keys()).toBe(4);
+    await eraseRun(opened.ledger.pool, planned);
+    expect(await keys()).toBe(0);
   });
 
   test('leaves out a row in which it is empty, and is a column that the files have', async () => {

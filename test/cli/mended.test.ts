@@ -165,7 +165,7 @@ test('contacts of a run of another campaign are contacts like any others, and Vo
   expect(Object.values(await sentTo())).toEqual([2, 2, 2]);
 });
 
-test('contacts of a run that this ledger does not know are refused, by plan too, and so is --of another campaign', async () => {
+test('contacts of a run that this ledger does not know are refused, by plan too, and so are those of a purged one and --of another campaign', async () => {
   await workspace.write('left-out.csv', (await mended()).replaceAll(run, '200101-other'));
   const words = 'There is no run "200101-other" in this ledger, so Volley cannot tell whom it reached';
   expect(await runMended()).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
@@ -175,6 +175,17 @@ test('contacts of a run that this ledger does not know are refused, by plan too,
   expect(await runMended('--of', run)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`Run ${run} is of campaign "test", and this is "other"`),
+  });
+  await opened.ledger.pool.query('UPDATE runs SET purged_at = now() WHERE run_id = $1', [run]);
+  await workspace.write('campaign.yaml', smsCampaignYaml);
+  expect(await runMended('--of', run)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('200101-other'),
+  });
+  await workspace.write('left-out.csv', 'mobile,name,code\n0412000005,Eve,A\n');
+  expect(await runMended('--of', run)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`recipients are erased (${run}, by volley purge)`),
   });
   expect(
     await readFile(`${workspace.folder}/journal.jsonl`, 'utf8').then((text) => text.trim().split('\n')),
