@@ -74,7 +74,11 @@ test.each([
   ['a file that is no program', 'command: [./tell.sh]', 'it is not executable'],
   ['two at once', `{ ${hook('https://other.example/')}, command: [x] }`, 'expected one of command, webhook'],
   ['nobody', 'on: [paused]', 'expected one of command, webhook and email'],
-  ['an event that is none', '{ on: [done], command: [x] }', 'expected completed, failures, paused or missed'],
+  [
+    'an event that is none',
+    '{ on: [done], command: [x] }',
+    'expected completed, failures, paused, missed or refused',
+  ],
   ['missed times without a schedule', '{ on: [missed], command: [x] }', 'a campaign with a schedule only'],
   ['an address that is none', 'email: { to: [ops] }', '"ops":'],
   ['an account without e-mail', 'email: { to: [o@example.org], account: speech }', 'cannot send e-mail'],
