@@ -7,6 +7,7 @@ import { lateText, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
 import { showInvisible } from '../platform/invisible.ts';
 import { momentOf } from '../platform/zoned-times.ts';
+import { payerName } from '../report/billing.ts';
 import { printable } from '../report/printable.ts';
 import { rejectedTable } from '../report/rejected-table.ts';
 import { waitLines } from '../report/run-summary.ts';
@@ -155,8 +156,8 @@ const shownCosts = 20;
 export function costText(cost: KnownCost, screen?: Screen): string {
   const { currency, unit, lines, total } = cost;
   const columns: readonly Column<CostLine>[] = [
-    { title: 'SubAccount', value: ({ subAccount }) => subAccount ?? '(none)' },
-    { title: 'ChargeCode', value: ({ chargeCode }) => chargeCode ?? '(none)' },
+    { title: 'SubAccount', value: ({ subAccount }) => payerName(subAccount) },
+    { title: 'ChargeCode', value: ({ chargeCode }) => payerName(chargeCode) },
     { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
     { title: unitTitles[unit], value: ({ units }) => units, align: 'right' },
     { title: currency, value: (line) => line.cost, align: 'right' },

@@ -1,5 +1,5 @@
 import { type CountryCode, getCountries } from 'libphonenumber-js/max';
-import { nearestWord } from './nearest.ts';
+import { nearestWord, nearly } from './nearest.ts';
 
 /** The code of a country by all that it is called, in small letters without accents and punctuation. */
 const codeOf = new Map<string, CountryCode>();
@@ -35,6 +35,6 @@ const nameOf = new Intl.DisplayNames('en', { type: 'region', style: 'long' });
 export function nearestCountry(text: string): string {
   const wanted = plain(text);
   const names = [...codeOf.keys()].filter((name) => name.length > 3);
-  const code = countryOf(text) ?? otherNames[wanted] ?? codeOf.get(nearestWord(wanted, names, 5) ?? '');
+  const code = countryOf(text) ?? otherNames[wanted] ?? codeOf.get(nearestWord(wanted, names, nearly) ?? '');
   return code === undefined ? '' : ` Did you mean "${code}" (${nameOf.of(code)})?`;
 }

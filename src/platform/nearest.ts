@@ -12,15 +12,19 @@ export function nearest(word: string, known: readonly string[]): string {
 /**
  * The word of a list that another was probably meant to be, whatever its capitals.
  *
- * @param part of its characters that may be wrong: one in so many
+ * @param most characters that may be wrong in a word of so many
  */
-export function nearestWord(word: string, known: readonly string[], part = 3): string | undefined {
+export function nearestWord(
+  word: string,
+  known: readonly string[],
+  most = (length: number): number => Math.ceil(length / 3),
+): string | undefined {
   if (word.length > longestWord) return undefined;
   const wanted = word.toLowerCase();
   const short = known.filter(({ length }) => length <= longestWord);
   const byLowerCase = new Map(short.map((candidate) => [candidate.toLowerCase(), candidate]));
   const candidate = closest(wanted, [...byLowerCase.keys()]) ?? '';
-  const near = distance(wanted, candidate) <= Math.ceil(Math.max(wanted.length, candidate.length) / part);
+  const near = distance(wanted, candidate) <= most(Math.max(wanted.length, candidate.length));
   return near ? byLowerCase.get(candidate) : undefined;
 }
 
@@ -35,6 +39,9 @@ export function listed(names: readonly string[]): string {
   const more = names.length - shown.length;
   return more > 0 ? `${shown.join(', ')} and ${more.toLocaleString('en')} more` : shown.join(', ');
 }
+
+/** Of lists of hundreds of names, in which something is always near: one wrong character of five. */
+export const nearly = (length: number): number => Math.round(length / 5);
 
 /** "email, sms or fax". */
 export function oneOf(words: readonly string[]): string {

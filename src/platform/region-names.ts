@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { nearestWord } from './nearest.ts';
+import { nearestWord, nearly } from './nearest.ts';
 
 /**
  * The name of a time zone of the IANA database, spelt as there, such as `Pacific/Auckland`.
@@ -26,7 +26,7 @@ export function nearestZone(text: string): string {
   const written = text.trim().replaceAll(' ', '_');
   const byCity = written.includes('/')
     ? undefined
-    : cities.get(nearestWord(written, [...cities.keys()], 5) ?? '');
-  const zone = byCity ?? nearestWord(written, names, 5);
+    : cities.get(nearestWord(written, [...cities.keys()], nearly) ?? '');
+  const zone = byCity ?? nearestWord(written, names, nearly);
   return zone === undefined ? '' : ` Did you mean "${zone}"?`;
 }

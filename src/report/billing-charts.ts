@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 import type { BillingDimension, BillingReport, BillingTotal } from '../ledger/billing/report.ts';
-import { nobodySet } from './billing.ts';
+import { payerName } from './billing.ts';
 import type { Chart } from './html/chart.ts';
 import { barChart, funnelChart, timeChart } from './html/charts.ts';
 
@@ -30,7 +30,7 @@ export async function billingCharts(
       const what = new Big(price).eq(0) ? 'estimated' : 'price';
       const bars = lines
         .filter((line) => line.currency === currency)
-        .map((line) => ({ name: line.values[0] ?? nobodySet, value: line[what] }));
+        .map((line) => ({ name: payerName(line.values[0] ?? null), value: line[what] }));
       const name = what === 'price' ? 'Price' : 'Estimated cost';
       charts.push(await barChart(`${name} by ${dimension}${currency === null ? '' : `, ${currency}`}`, bars));
     }

@@ -62,6 +62,22 @@ const figures: readonly Figure[] = [
 /** What stands where nobody set a value. */
 export const nobodySet = '(none)';
 
+/** A payer's name as a line has it. One that is called as those without a name are stands in quotes. */
+export function payerName(value: string | null): string {
+  if (value === null) return nobodySet;
+  return looksLikeNone(value) ? `"${value}"` : value;
+}
+
+/** The reverse, of what a caller writes in a filter; null for those without a name. */
+export function payerNamed(written: string): string | null {
+  if (written === nobodySet) return null;
+  return looksLikeNone(written) ? written.slice(1, -1) : written;
+}
+
+function looksLikeNone(text: string): boolean {
+  return /^("*)\(none\)\1$/.test(text);
+}
+
 /** The billing report; its totals are asked for after the last line. */
 export function billingSheet(
   query: BillingQuery,
@@ -97,7 +113,7 @@ export function billingSheet(
   );
   async function* named(): AsyncGenerator<readonly BillingSheetLine[], void, undefined> {
     for await (const lines of report.lines)
-      yield lines.map((line) => ({ ...line, values: line.values.map((value) => value ?? nobodySet) }));
+      yield lines.map((line) => ({ ...line, values: line.values.map(payerName) }));
   }
   return {
     title: 'Billing',
@@ -141,7 +157,7 @@ function closingLine(closing: Closing | undefined, timeZone: string): string[] {
 function subtitleOf({ by, from, until, timeZone, only }: BillingQuery): string[] {
   const period = `sent ${from === null ? 'at any time' : `from ${from}`}${until === null ? '' : ` until before ${until}`}, ${timeZone}`;
   const filters = Object.entries(only).map(
-    ([dimension, values]) => `${dimension}: ${values.map((value) => value ?? nobodySet).join(', ')}`,
+    ([dimension, values]) => `${dimension}: ${values.map(payerName).join(', ')}`,
   );
   return [period, `by ${by.join(', ') || 'nothing, all together'}`, ...filters];
 }

@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { nobodySet } from './billing.ts';
+import { payerName } from './billing.ts';
 import type { Chart } from './html/chart.ts';
 import { barChart, funnelChart, timeChart } from './html/charts.ts';
 import { htmlPage, tablePart } from './html/page.ts';
@@ -42,7 +42,7 @@ async function runCharts({ summary, sending, money, timeZone }: RunDetails): Pro
   const currency = money.currency === null ? '' : `, ${money.currency}`;
   const costs = ({ lines, others }: Largest) =>
     [
-      lines.map((line) => ({ name: line.value ?? nobodySet, value: line[what] })),
+      lines.map((line) => ({ name: payerName(line.value), value: line[what] })),
       others ? { count: others.count, value: others[what] } : undefined,
     ] as const;
   charts.push(

@@ -1,6 +1,6 @@
 import { rejectionReasons } from '../domain/contacts.ts';
 import { recipientStates, requestStates } from '../domain/runs.ts';
-import { nobodySet } from './billing.ts';
+import { payerName } from './billing.ts';
 import { type Cells, column, integers, type ReportTable, tableOf } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
 import type { Largest, MoneyFigures } from './run-money.ts';
@@ -140,7 +140,7 @@ function moneyTables({ money }: RunDetails): ReportTable[] {
       `Cost by ${name}${inCurrency}`,
       [column(name, 'text'), ...columns],
       [
-        ...lines.map((line) => [line.value ?? nobodySet, ...cells(line)]),
+        ...lines.map((line) => [payerName(line.value), ...cells(line)]),
         ...(others ? [[`${others.count} others`, ...cells(others)]] : []),
       ],
     );

@@ -39,6 +39,7 @@ export async function benchImport(): Promise<void> {
       'aim',
       'µs/row',
       'peak',
+      'of preview',
     ],
     style: { head: [], border: [] },
   });
@@ -86,6 +87,7 @@ async function measureSize(folder: string, url: string, rows: number): Promise<s
       parsing,
       preview: preview.seconds,
       peakBytes: planned.peakBytes,
+      previewBytes: preview.peakBytes,
     });
   }
   const middle = (numberOf: (round: Round) => number): number => median(rounds.map(numberOf));
@@ -101,7 +103,8 @@ async function measureSize(folder: string, url: string, rows: number): Promise<s
     middle((round) => round.parsing / round.preview).toFixed(2),
     '0.3',
     ((planned / rows) * 1e6).toFixed(1),
-    `${Math.round(Math.max(...rounds.map(({ peakBytes }) => peakBytes)) / 1024 / 1024)} MiB`,
+    mebibytes(rounds.map(({ peakBytes }) => peakBytes)),
+    mebibytes(rounds.map(({ previewBytes }) => previewBytes)),
   ];
 }
 
@@ -112,7 +115,10 @@ type Round = {
   readonly parsing: number;
   readonly preview: number;
   readonly peakBytes: number;
+  readonly previewBytes: number;
 };
+
+const mebibytes = (bytes: readonly number[]): string => `${Math.round(Math.max(...bytes) / 1024 / 1024)} MiB`;
 
 /** Above it, one round is long enough. */
 const largeSize = 1_000_000;

@@ -14,9 +14,20 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', 'print the plan as JSON')
     .action(async (path: string, { json, contacts: contactFiles, of: origin }: PlanOptions) => {
       const prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin });
-      const preview = await withLedgerIfAny(shell, (context) => previewCampaign(prepared, context ?? shell));
+      const onLarge = (bytesOfEach: number): void => {
+        const millions = Math.ceil((memoryOfPlan + bytesOfEach * 5_000_000) / 1024 / 1024 / 10) * 10;
+        shell.note(
+          `  memory   the plan is large: each further recipient takes about ${bytesOfEach} bytes, so 5,000,000 of them about ${millions} MiB in all`,
+        );
+      };
+      const preview = await withLedgerIfAny(shell, (context) =>
+        previewCampaign(prepared, { ...(context ?? { now: shell.now }), onLarge }),
+      );
       shell.print(json ? JSON.stringify(preview) : previewText(preview, shell.screen));
     });
 }
+
+/** What a plan of a few recipients takes (bytes, measured). */
+const memoryOfPlan = 200 * 1024 * 1024;
 
 type PlanOptions = { readonly json?: true; readonly contacts?: string[]; readonly of?: string };

@@ -5,7 +5,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
-import { nobodySet } from '../../report/billing.ts';
+import { nobodySet, payerNamed } from '../../report/billing.ts';
 import { billingReport, readDimensions } from '../../report/billing-report.ts';
 import { parseBillingTime, parseTimeZone, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
@@ -97,7 +97,7 @@ function queryOf({ from, to, timeZone, by, ...options }: BillingOptions): Billin
   requirePeriod(from, to);
   const only = entriesOf(filters).flatMap(([option, dimension]) => {
     const values = options[option];
-    return values ? [[dimension, values.map((value) => (value === nobodySet ? null : value))] as const] : [];
+    return values ? [[dimension, values.map(payerNamed)] as const] : [];
   });
   return { by, from: from ?? null, until: to ?? null, timeZone, only: Object.fromEntries(only) };
 }

@@ -6,7 +6,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { reconcileInvoice } from '../../engine/billing/reconcile.ts';
 import { openFile } from '../../engine/plan/open-file.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
-import { nobodySet } from '../../report/billing.ts';
+import { nobodySet, payerNamed } from '../../report/billing.ts';
 import { printable } from '../../report/printable.ts';
 import { reconcileSheet } from '../../report/reconcile-sheet.ts';
 import { parseCountry, parseLocalTime, parseTimeZone, parseWholeNumber, requirePeriod } from '../options.ts';
@@ -98,7 +98,7 @@ function periodOf({ from, to, timeZone }: ReconcileOptions): ReconciliationPerio
 function scopeOf({ account, subAccount, channel }: ReconcileOptions): ReconciliationScope {
   return {
     accounts: account ?? null,
-    subAccounts: subAccount?.map((name) => (name === nobodySet ? null : name)) ?? null,
+    subAccounts: subAccount?.map(payerNamed) ?? null,
     channels: channel ?? null,
   };
 }

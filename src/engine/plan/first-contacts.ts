@@ -6,7 +6,8 @@ import {
   identityWords,
   type RepeatedContacts,
 } from '../../domain/contacts.ts';
-import type { Envelope } from '../../domain/message.ts';
+import { openFingerprints } from '../../platform/fingerprints.ts';
+import { rememberByEnvelope } from './remember.ts';
 
 type ValidContact = Extract<Contact, { kind: 'contact' }>;
 
@@ -19,6 +20,8 @@ export type FirstContacts = {
    */
   readonly repeats: (contact: ValidContact, compared: string, line: number) => string | undefined;
   readonly repeated: () => RepeatedContacts;
+  /** What all of it takes. */
+  readonly bytes: () => number;
 };
 
 /** Examples that people are shown. */
@@ -35,44 +38,34 @@ export function openFirstContacts(
   placeOf: (line: number) => string,
 ): FirstContacts {
   const { key, duplicates } = identity;
-  const places = new Map<string, number>();
-  const lines: number[] = [];
-  const contents: number[] = [];
-  const envelopes = new WeakMap<Envelope, string>();
+  const firsts = openFingerprints();
+  const digestOf = rememberByEnvelope((envelope) => hash('sha256', JSON.stringify(envelope), 'base64'));
   const differing: RepeatedContacts['examples'][number][] = [];
   const alike: RepeatedContacts['examples'][number][] = [];
   const counts = { rows: 0, differing: 0 };
 
   const contentOf = ({ envelope, destination, zones, address }: ValidContact): number => {
-    let known = envelopes.get(envelope);
-    if (known === undefined) {
-      known = hash('sha256', JSON.stringify(envelope), 'base64');
-      envelopes.set(envelope, known);
-    }
     // Capitals in an address make no difference.
-    const content = JSON.stringify([known, destination, zones, address.toLowerCase()]);
+    const content = JSON.stringify([digestOf(envelope), destination, zones, address.toLowerCase()]);
     return hash('sha256', content, 'buffer').readUInt32LE();
   };
   return {
     repeats(contact, compared, line) {
       if (duplicates === 'allow') return undefined;
       const same = key.length > 0 ? (contact.key ?? '') : compared;
-      const place = places.get(same);
       const content = contentOf(contact);
-      if (place === undefined) {
-        places.set(same, lines.length);
-        lines.push(line);
-        contents.push(content);
-        return undefined;
-      }
+      const first = firsts.add(same, line, content);
+      if (first === undefined) return undefined;
       counts.rows++;
-      const differs = contents[place] !== content;
-      const detail = `same ${identityWords(key)} as ${placeOf(lines[place] ?? 0)}${differs ? differingWords : ''}`;
+      const [firstLine, firstContent] = first;
+      const differs = firstContent !== content;
+      const detail = `same ${identityWords(key)} as ${placeOf(firstLine)}${differs ? differingWords : ''}`;
       if (differs) counts.differing++;
       const examples = differs ? differing : alike;
       if (examples.length < shownRepeated) examples.push({ line, detail });
       return detail;
     },
+    bytes: firsts.bytes,
     repeated: () => ({ ...counts, examples: [...differing, ...alike].slice(0, shownRepeated) }),
   };
 }

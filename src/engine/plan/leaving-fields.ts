@@ -6,6 +6,7 @@ import {
   type Envelope,
 } from '../../domain/message.ts';
 import { messageFields } from '../../wire/fields.ts';
+import { rememberByEnvelope } from './remember.ts';
 
 /** The fields of the interface that leave with a plan's requests, by their names in it. */
 export type LeavingFields = {
@@ -29,16 +30,17 @@ export function watchLeavingFields(
 ): LeavingFieldsWatch {
   const ofRecipients = new Set<string>(['Recipient']);
   const ofRequests = new Set<string>();
-  const known = new WeakSet<Envelope>();
+  const look = rememberByEnvelope(({ fields, audio, keypads, files }) => {
+    for (const field in fields) ofRequests.add(field);
+    for (const field in audio) ofRequests.add(field);
+    if (keypads.length > 0) ofRequests.add('Keypads');
+    if (files.length > 0) ofRequests.add('Files');
+    return true;
+  });
   return {
     add(envelope, destination) {
       for (const field in destination) ofRecipients.add(field);
-      if (known.has(envelope)) return;
-      known.add(envelope);
-      const { fields, audio, keypads, files } = envelope;
-      for (const field of [...Object.keys(fields), ...Object.keys(audio)]) ofRequests.add(field);
-      if (keypads.length > 0) ofRequests.add('Keypads');
-      if (files.length > 0) ofRequests.add('Files');
+      look(envelope);
     },
     addFields(names) {
       for (const field of names) ofRequests.add(field);

@@ -1,5 +1,6 @@
 import { isSendTimeOver } from '../../campaign/send-times.ts';
 import type { Envelope } from '../../domain/message.ts';
+import { rememberByEnvelope } from './remember.ts';
 
 export type PastSendTimes = {
   readonly recipients: number;
@@ -17,16 +18,16 @@ const shownPast = 3;
 export function watchSendTimes(fields: object, now: Date) {
   const isExpected = Object.hasOwn(fields, 'SendTime');
   /** Most recipients share an envelope. */
-  const known = new WeakMap<Envelope, boolean>();
+  const isOverIn = rememberByEnvelope(
+    ({ fields: values }) => values['SendTime'] === undefined || isSendTimeOver(values, now),
+  );
   const examples: { readonly place: string; readonly sendTime: string }[] = [];
   let recipients = 0;
   return {
     add: (envelope: Envelope, place: () => string): void => {
       if (!isExpected) return;
       const { SendTime: sendTime = '' } = envelope.fields;
-      const isOver = known.get(envelope) ?? (sendTime === '' || isSendTimeOver(envelope.fields, now));
-      known.set(envelope, isOver);
-      if (!isOver) return;
+      if (!isOverIn(envelope)) return;
       recipients++;
       if (examples.length < shownPast) examples.push({ place: place(), sendTime });
     },

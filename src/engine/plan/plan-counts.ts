@@ -1,8 +1,10 @@
-import { hash } from 'node:crypto';
 import type { CostTotal } from '../../campaign/cost.ts';
 import type { Tariffs } from '../../campaign/tariffs.ts';
 import type { Envelope } from '../../domain/message.ts';
 import type { Portion } from '../../ledger/contacts/windows.ts';
+import { openFingerprints } from '../../platform/fingerprints.ts';
+import { openNumberList } from '../../platform/number-list.ts';
+import { rememberByEnvelope } from './remember.ts';
 
 /** A recipient of a plan. */
 export type CountedContact = {
@@ -20,31 +22,30 @@ export type CountedContact = {
 export type PlanCounts = {
   /** @param parts SMS parts; null in other channels */
   readonly add: (contact: CountedContact, parts: number | null) => void;
-  /** Recipients of each envelope; one that is sent in several windows is several. */
-  readonly envelopeSizes: () => readonly number[];
+  /** One that is sent in several windows is several. */
+  readonly envelopes: () => number;
+  readonly recipients: () => number;
+  readonly requests: (chunkSize: number) => number;
   /** In the order in which their zones came up. */
   readonly portions: (chunkSize: number) => readonly Portion[];
   readonly totals: () => readonly CostTotal[];
+  /** What the counts of millions of envelopes take. */
+  readonly bytes: () => number;
 };
 
 type Total = { -readonly [Key in keyof CostTotal]: CostTotal[Key] };
-type EnvelopeCount = {
-  /** Its place in the order in which they came up. */
-  readonly place: number;
-  recipients: number;
-  /** Of all envelopes with its SubAccount and ChargeCode, by tariff. */
-  readonly totals: Map<number, Total>;
-  /** How often an address has come up; only where equal ones go into different requests. */
-  seen?: Map<string, number>;
-  /** What recipients are sent whose addresses have come up before: at each place, those for another time. */
-  copies?: EnvelopeCount[];
-};
+
+/** Of all envelopes with one SubAccount and ChargeCode, by tariff. */
+type PayerTotals = Map<number, Total>;
+
+/** An envelope that has come up: its place in the order in which they did, and who pays. */
+type KnownEnvelope = { readonly place: number; readonly totals: PayerTotals };
 
 /** What is sent in one window. */
 type WindowCount = {
+  readonly number: number;
   readonly zones: readonly string[];
-  readonly envelopes: EnvelopeCount[];
-  readonly known: WeakMap<Envelope, EnvelopeCount>;
+  readonly envelopeOf: (envelope: Envelope) => KnownEnvelope;
   /** Who comes last in the order of the requests, the last first. */
   last: readonly (Portion['last'][number] & { readonly place: number })[];
 };
@@ -53,48 +54,49 @@ type WindowCount = {
 const shownLast = 3;
 
 /**
- * An envelope is known as an object; equal ones are told by their hash.
+ * An envelope is known as an object; equal ones are told by their fingerprints. Where each recipient has an envelope of
+ * its own there are as many as recipients, so of each no more than some numbers is kept.
  *
  * @param separates whether equal addresses go into different requests
  */
 export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: boolean): PlanCounts {
-  const all: EnvelopeCount[] = [];
-  const byHash = new Map<string, EnvelopeCount>();
+  const places = openFingerprints();
+  /** By the place of an envelope: how many recipients it has, and in which window. */
+  const recipientsOf = openNumberList();
+  const windowNumbers = openNumberList();
   const windows = new Map<string | undefined, WindowCount>();
-  const byPayer = new Map<string, Map<number, Total>>();
+  const byPayer = new Map<string, PayerTotals>();
+  /** How often an address has come up in an envelope; only where equal ones go into different requests. */
+  const seen = openFingerprints();
+  /** What recipients are sent whose addresses have come up before: the places for the second time, the third, … */
+  const copies = new Map<number, number[]>();
 
   const windowOf = (zones: string | undefined): WindowCount => {
     const found = windows.get(zones);
     if (found) return found;
     const names = zones === undefined ? [] : zones.split(',');
-    const window: WindowCount = { zones: names, envelopes: [], known: new WeakMap(), last: [] };
+    const number = windows.size;
+    const envelopeOf = rememberByEnvelope((envelope) => look(envelope, zones, number));
+    const window: WindowCount = { number, zones: names, envelopeOf, last: [] };
     windows.set(zones, window);
     return window;
   };
-  const look = (envelope: Envelope, zones: string | undefined, window: WindowCount): EnvelopeCount => {
-    const key = `${zones ?? ''} ${hash('sha256', JSON.stringify(envelope), 'base64')}`;
-    let count = byHash.get(key);
-    if (count === undefined) {
-      count = newCount(totalsOf(envelope), window);
-      byHash.set(key, count);
-    }
-    window.known.set(envelope, count);
-    return count;
+  const newPlace = (window: number): number => {
+    windowNumbers.push(window);
+    return recipientsOf.push(0);
   };
-  const newCount = (totals: EnvelopeCount['totals'], window: WindowCount): EnvelopeCount => {
-    const count: EnvelopeCount = { place: all.length, recipients: 0, totals };
-    all.push(count);
-    window.envelopes.push(count);
-    return count;
+  const look = (envelope: Envelope, zones: string | undefined, window: number): KnownEnvelope => {
+    const next = recipientsOf.length();
+    const found = places.add(`${zones ?? ''} ${JSON.stringify(envelope)}`, next + 1, 0);
+    return { place: found ? found[0] - 1 : newPlace(window), totals: totalsOf(envelope) };
   };
-  const apart = (count: EnvelopeCount, compared: string, window: WindowCount): EnvelopeCount => {
-    const { seen = new Map<string, number>(), copies = [] } = count;
-    Object.assign(count, { seen, copies });
-    const times = seen.get(compared) ?? 0;
-    seen.set(compared, times + 1);
-    if (times === 0) return count;
-    const copy = copies[times - 1] ?? newCount(count.totals, window);
-    copies[times - 1] = copy;
+  const apart = (place: number, compared: string, window: WindowCount): number => {
+    const times = seen.increment(`${place} ${compared}`);
+    if (times === 0) return place;
+    const others = copies.get(place) ?? [];
+    const copy = others[times - 1] ?? newPlace(window.number);
+    others[times - 1] = copy;
+    copies.set(place, others);
     return copy;
   };
   const keepLast = (window: WindowCount, added: WindowCount['last'][number]): void => {
@@ -105,39 +107,55 @@ export function countPlan({ placeOf }: Pick<Tariffs, 'placeOf'>, separates: bool
       .sort((one, other) => other.place - one.place || other.line - one.line)
       .slice(0, shownLast);
   };
-  const totalsOf = ({ fields }: Envelope): Map<number, Total> => {
+  const totalsOf = ({ fields }: Envelope): PayerTotals => {
     const payer = JSON.stringify([fields['SubAccount'] ?? null, fields['ChargeCode'] ?? null]);
     const totals = byPayer.get(payer) ?? new Map<number, Total>();
     byPayer.set(payer, totals);
     return totals;
   };
+  /** Recipients and requests of each window. */
+  const sums = (chunkSize: number): { recipients: number; requests: number }[] => {
+    const counts = Array.from(windows, () => ({ recipients: 0, requests: 0 }));
+    for (let place = 0; place < recipientsOf.length(); place++) {
+      const count = counts[windowNumbers.at(place)];
+      const recipients = recipientsOf.at(place);
+      if (!count) continue;
+      count.recipients += recipients;
+      count.requests += Math.ceil(recipients / chunkSize);
+    }
+    return counts;
+  };
   return {
     add: ({ envelope, zones, address, compared, line }, parts) => {
       const window = windowOf(zones);
-      const known = window.known.get(envelope) ?? look(envelope, zones, window);
-      const count = separates ? apart(known, compared, window) : known;
-      count.recipients++;
-      keepLast(window, { place: count.place, line, address });
+      const { place: own, totals } = window.envelopeOf(envelope);
+      const place = separates ? apart(own, compared, window) : own;
+      recipientsOf.set(place, recipientsOf.at(place) + 1);
+      keepLast(window, { place, line, address });
       const tariff = placeOf?.(address) ?? 0;
-      let total = count.totals.get(tariff);
+      let total = totals.get(tariff);
       if (total === undefined) {
         const { SubAccount: subAccount = null, ChargeCode: chargeCode = null } = envelope.fields;
         total = { subAccount, chargeCode, tariff, recipients: 0, parts: null, example: null };
-        count.totals.set(tariff, total);
+        totals.set(tariff, total);
       }
       total.recipients++;
       if (parts !== null) total.parts = (total.parts ?? 0) + parts;
       // The first in the order of texts, as Postgres finds it for a run.
       if (placeOf && (total.example === null || address < total.example)) total.example = address;
     },
-    envelopeSizes: () => all.map(({ recipients }) => recipients),
-    portions: (chunkSize) =>
-      [...windows.values()].map(({ zones, envelopes, last }) => ({
+    envelopes: recipientsOf.length,
+    recipients: () => sums(1).reduce((sum, { recipients }) => sum + recipients, 0),
+    requests: (chunkSize) => sums(chunkSize).reduce((sum, { requests }) => sum + requests, 0),
+    portions: (chunkSize) => {
+      const counts = sums(chunkSize);
+      return [...windows.values()].map(({ number, zones, last }) => ({
         zones,
-        requests: envelopes.reduce((sum, { recipients }) => sum + Math.ceil(recipients / chunkSize), 0),
-        recipients: envelopes.reduce((sum, { recipients }) => sum + recipients, 0),
+        ...(counts[number] ?? { recipients: 0, requests: 0 }),
         last: last.map(({ address, line }) => ({ address, line })),
-      })),
+      }));
+    },
     totals: () => [...byPayer.values()].flatMap((totals) => [...totals.values()]),
+    bytes: () => places.bytes() + seen.bytes() + 8 * recipientsOf.length(),
   };
 }

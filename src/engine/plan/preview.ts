@@ -94,11 +94,18 @@ export type PreviewedMessage = Envelope & {
 const shownRejected = 20;
 const shownMessages = 3;
 
-export type PreviewContext = Pick<EngineContext, 'now'> & Partial<Pick<EngineContext, 'ledger'>>;
+export type PreviewContext = Pick<EngineContext, 'now'> &
+  Partial<Pick<EngineContext, 'ledger'>> & {
+    /** Once, before the recipients take more memory than all else; with the bytes that each of them takes. */
+    readonly onLarge?: (bytesOfEach: number) => void;
+  };
+
+/** Bytes of the counted recipients from which on it is told that they take memory. */
+const large = 32 * 1024 * 1024;
 
 /**
- * Counts what a run would count. Memory grows with the number of addresses, suppressed ones too, not with the size of
- * what they are sent.
+ * Counts what a run would count. Memory grows with the number of addresses, not with the size of what they are sent: by
+ * some 25 bytes each, by 50 where each is sent something of its own, and by more where it is suppressed.
  *
  * @param context without a ledger, only the campaign's own suppression lists are looked at
  * @throws RefusedRunError when the contacts are not such that a run is made of them
@@ -186,16 +193,20 @@ export async function previewCampaign(
   };
 
   const fingerprint = openFingerprint(campaign.value);
+  let told = false;
   for await (const batch of context.ledger ? fingerprint.watch(contacts) : contacts) {
     counts.read += batch.length;
     await reachedBefore.look(found().origins);
     for (const contact of batch) take(contact);
+    const kept = firsts.bytes() + planned.bytes();
+    if (kept < large || told) continue;
+    told = true;
+    context.onLarge?.(Math.ceil(kept / Math.max(1, counts.read - counts.invalid)));
   }
 
   await reachedBefore.look(found().origins);
   const totals = planned.totals();
-  const sizes = planned.envelopeSizes();
-  const recipients = sizes.reduce((sum, size) => sum + size, 0);
+  const recipients = planned.recipients();
   const repeated = firsts.repeated();
   const reached = reachedBefore.reached();
   checkRecipients(campaign, found(), { ...counts, reached, repeated, recipients }, placeOf);
@@ -222,8 +233,8 @@ export async function previewCampaign(
     recipients,
     differing: differingText(repeated, placeOf) ?? null,
     repeats: repeats ?? null,
-    requests: sizes.reduce((sum, size) => sum + Math.ceil(size / dispatch.chunkSize), 0),
-    envelopes: sizes.length,
+    requests: planned.requests(dispatch.chunkSize),
+    envelopes: planned.envelopes(),
     merge: composition.merge,
     smsParts: readSms ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
     cost,

@@ -1,5 +1,6 @@
 import type { Envelope, MessageFields } from '../../domain/message.ts';
 import { bidiControls, characterName } from '../../platform/invisible.ts';
+import { rememberByEnvelope } from './remember.ts';
 
 /** Recipients whose message holds characters that turn the direction of the text after them. */
 export type TurnedTexts = {
@@ -19,15 +20,13 @@ const shownExamples = 3;
  */
 export function countTurnedTexts() {
   /** Most recipients share an envelope. */
-  const known = new WeakMap<Envelope, readonly string[]>();
+  const sharedBy = rememberByEnvelope(({ fields }) => Object.values(fields).flatMap(bidiControls));
   const characters = new Set<string>();
   const examples: string[] = [];
   let recipients = 0;
   return {
     add: (envelope: Envelope, destination: MessageFields, place: () => string): void => {
-      const shared = known.get(envelope) ?? Object.values(envelope.fields).flatMap(bidiControls);
-      known.set(envelope, shared);
-      const found = [...shared, ...Object.values(destination).flatMap(bidiControls)];
+      const found = [...sharedBy(envelope), ...Object.values(destination).flatMap(bidiControls)];
       if (found.length === 0) return;
       recipients++;
       for (const character of found) characters.add(characterName(character));

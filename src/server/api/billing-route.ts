@@ -5,7 +5,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { noSuchRun } from '../../engine/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
-import { nobodySet } from '../../report/billing.ts';
+import { nobodySet, payerNamed } from '../../report/billing.ts';
 import { billingReport, readDimensions } from '../../report/billing-report.ts';
 import { callOf, visibleRun } from './call.ts';
 import { ofProblems } from './problem.ts';
@@ -91,9 +91,7 @@ function queryOf(asked: z.output<typeof billingQuery>, accounts: readonly string
     run: asked.run,
   } satisfies Partial<Record<keyof BillingQuery['only'], unknown>>;
   const only = Object.entries(wanted).flatMap(([dimension, given]) =>
-    given === undefined
-      ? []
-      : [[dimension, [given].flat().map((value) => (value === nobodySet ? null : value))] as const],
+    given === undefined ? [] : [[dimension, [given].flat().map(payerNamed)] as const],
   );
   return { by, from: from ?? null, until: to ?? null, timeZone: zone, only: Object.fromEntries(only) };
 }

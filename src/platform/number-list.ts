@@ -1,0 +1,32 @@
+/** Numbers from 0 to 2^32-1, millions of them in 4 bytes each. */
+export type NumberList = {
+  readonly length: () => number;
+  /** @returns its place, from 0 */
+  readonly push: (number: number) => number;
+  readonly at: (place: number) => number;
+  readonly set: (place: number, number: number) => void;
+};
+
+const pieceLength = 65_536;
+
+export function openNumberList(): NumberList {
+  const pieces: Uint32Array[] = [];
+  let length = 0;
+  const pieceOf = (place: number): Uint32Array => {
+    const piece = pieces[Math.floor(place / pieceLength)];
+    if (piece === undefined) throw new RangeError(`there is no number at ${place}`);
+    return piece;
+  };
+  return {
+    length: () => length,
+    push(number) {
+      if (length % pieceLength === 0) pieces.push(new Uint32Array(pieceLength));
+      pieceOf(length)[length % pieceLength] = number;
+      return length++;
+    },
+    at: (place) => pieceOf(place)[place % pieceLength] ?? 0,
+    set(place, number) {
+      pieceOf(place)[place % pieceLength] = number;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { openFingerprints } from '../../src/platform/fingerprints.ts';
+import { openNumberList } from '../../src/platform/number-list.ts';
+import { chance } from '../support/chance.ts';
+
+test('each text has what was put in for it first, whatever came between', () => {
+  const map = openFingerprints();
+  const choose = chance(3);
+  const known = new Map<string, readonly [number, number]>();
+  for (let index = 1; index <= 60_000; index++) {
+    const number = choose(40_000);
+    // Numbers in a row, as an exchange gives them out, and texts of other kinds.
+    const text = index % 3 === 0 ? `user${number}@example.com` : `+6421${String(number).padStart(7, '0')}`;
+    expect(map.add(text, index, number)).toEqual(known.get(text));
+    if (!known.has(text)) known.set(text, [index, number]);
+  }
+  for (const [text, numbers] of known) expect(map.add(text, 1, 0)).toEqual(numbers);
+  // Half of the room is not wasted.
+  expect(map.bytes()).toBeLessThan(known.size * 32 + 512 * 1024);
+});
+
+test('texts are counted', () => {
+  const map = openFingerprints();
+  expect([map.increment('a'), map.increment('b'), map.increment('a'), map.increment('a')]).toEqual([
+    0, 0, 1, 2,
+  ]);
+});
+
+test('numbers are where they were put, also beyond one piece', () => {
+  const list = openNumberList();
+  for (let number = 0; number < 70_000; number++) expect(list.push(number * 7)).toBe(number);
+  list.set(65_536, 4_294_967_295);
+  expect([list.length(), list.at(0), list.at(65_535), list.at(65_536), list.at(69_999)]).toEqual([
+    70_000,
+    0,
+    65_535 * 7,
+    4_294_967_295,
+    69_999 * 7,
+  ]);
+  expect(() => list.at(140_000)).toThrow(RangeError);
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { costText } from '../../src/cli/preview-text.ts';
+import { payerName, payerNamed } from '../../src/report/billing.ts';
+
+test('a payer that is called as those without a name are has a line that can be told from theirs', () => {
+  const names = [null, '(none)', '"(none)"', '(None)', 'ACME', '', '"ACME"'];
+  const shown = names.map(payerName);
+  expect(shown).toEqual(['(none)', '"(none)"', '""(none)""', '(None)', 'ACME', '', '"ACME"']);
+  // A filter takes what a line shows.
+  expect(shown.map(payerNamed)).toEqual(names);
+});
+
+test('the estimate of a plan shows both', () => {
+  const line = { chargeCode: null, recipients: 1, units: 1, cost: '0.10' };
+  const lines = [
+    { ...line, subAccount: null },
+    { ...line, subAccount: '(none)' },
+  ];
+  const text = costText({ kind: 'known', currency: 'NZD', unit: 'part', lines, total: '0.20', tax: null });
+  expect(text.split('\n').filter((each) => each.includes('(none)'))).toEqual([
+    expect.stringMatching(/^│ \(none\) +│ \(none\) /),
+    expect.stringMatching(/^│ "\(none\)" +│ \(none\) /),
+  ]);
+});
