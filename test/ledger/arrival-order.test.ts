@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { applyInbox } from '../../src/engine/reports/ingest.ts';
+import { applyReports } from '../../src/ledger/reports/apply.ts';
+import type { InboxReport, Reading } from '../../src/ledger/reports/reading.ts';
 import { replayReports } from '../../src/ledger/reports/replay.ts';
 import {
   acceptedRecipients,
@@ -63,4 +65,39 @@ test('also where it matched nothing before the others were applied, and when all
   await replayReports(ledger.pool, { all: true }, new Date());
   await Promise.all([apply(), apply()]);
   await expectArrivalDecides(ledger);
+});
+
+test('appliers that read reports of the same recipients anew, each in another sense than before, never wait crosswise', async () => {
+  const { pool } = opened.ledger;
+  await receiveAll(opened.ledger, shuffledReports(await acceptedRecipients(opened.ledger, 100), 4), 4);
+  await apply();
+  const isDelivered = ({ report }: InboxReport, round: number): boolean =>
+    (Number(report) % 3 === 0) === (round % 2 === 0);
+  for (let round = 0; round < 3; round++) {
+    const read = (report: InboxReport): Reading => {
+      const { MessageID, Destination } = JSON.parse(report.body.toString());
+      return {
+        ...{ kind: 'delivery', messageId: MessageID, jobNumber: null, address: Destination },
+        ...{ outcome: isDelivered(report, round) ? 'delivered' : 'undelivered', status: 'Success' },
+        ...{ result: null, sentAt: null, units: null, price: null, unread: null, optedOut: false },
+      };
+    };
+    await query(
+      'INSERT INTO inbox_queue (due_at, report_ids, bytes) SELECT now(), ARRAY[report_id], 1 FROM inbox ORDER BY random()',
+    );
+    const applyAll = async (): Promise<void> => {
+      while ((await applyReports(pool, 20, read, new Date())) > 0);
+    };
+    // One that deadlocks is rejected.
+    await Promise.all(Array.from({ length: 4 }, applyAll));
+  }
+  const { rows } = await query(`
+    SELECT count(*)::integer AS wrong
+    FROM recipient_outcomes o
+    WHERE o.report_id <> (
+      SELECT min(report_id) FROM reports k
+      WHERE k.run_id = o.run_id AND k.request = o.request AND k.position = o.position
+    )
+  `);
+  expect(rows).toEqual([{ wrong: 0 }]);
 });

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { AccountSharing } from '../../domain/accounts.ts';
-import { decideOutcomes, listReportedBefore } from './decide.ts';
+import { decideOutcomes, listReportedBefore, lockOutcomes } from './decide.ts';
 import { findFarPrices } from './far-prices.ts';
 import { lookAgain } from './inbox.ts';
 import { keepDeliveries } from './keep.ts';
@@ -38,6 +38,7 @@ export async function applyReadings(
   for (const [place, recipient] of places) recipients.set(named[place]?.report ?? '', recipient);
 
   const farPrices = await findFarPrices(client, deliveries, recipients);
+  if (before.length > 0) await lockOutcomes(client, [...before, ...recipients.values()]);
   await keepDeliveries(client, deliveries, recipients, farPrices);
   await keepInbound(client, inbound, recipients, sharing.webhooks);
   await keepUnreadable(client, readings.filter(isOf('unreadable')));

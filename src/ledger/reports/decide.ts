@@ -14,7 +14,7 @@ type Deciding = { readonly reading: ReadReport<'delivery'>; readonly recipient: 
  *
  * @param deliveries in the order of their arrival
  * @param recipients by report
- * @param before recipients that reports of the same batch were about when they were read before
+ * @param before recipients that reports of the same batch were about when they were read before; locked
  */
 export async function decideOutcomes(
   client: pg.ClientBase,
@@ -33,7 +33,6 @@ export async function decideOutcomes(
     const key = recipientKey(recipient);
     return !decided.has(key) || (groups.get(key)?.length ?? 0) > 1;
   });
-  await lockOutcomes(client, before);
   await decideAgain(
     client,
     [...contested.map(({ recipient }) => recipient), ...before],
@@ -99,7 +98,15 @@ async function decideFirst(
   return new Set(rows.map(recipientKey));
 }
 
-async function lockOutcomes(client: pg.ClientBase, recipients: readonly RecipientKey[]): Promise<void> {
+/**
+ * Locks the outcomes of these recipients, as far as there are any, in the order of the key. To be done before reports that
+ * were read before are kept anew: who decides about a recipient marks all its reports, and two of them would wait for each
+ * other crosswise, one for the report and one for the outcome.
+ */
+export async function lockOutcomes(
+  client: pg.ClientBase,
+  recipients: readonly RecipientKey[],
+): Promise<void> {
   if (recipients.length === 0) return;
   await client.query(
     `

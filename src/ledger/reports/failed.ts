@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { decideOutcomes, listReportedBefore } from './decide.ts';
+import { decideOutcomes, listReportedBefore, lockOutcomes } from './decide.ts';
 import type { InboxReport } from './reading.ts';
 
 /** A report that could not be applied, and why. */
@@ -13,6 +13,7 @@ export async function keepFailed(client: pg.ClientBase, failed: readonly FailedR
   if (failed.length === 0) return;
   const reports = failed.map(({ report }) => report);
   const before = await listReportedBefore(client, reports);
+  await lockOutcomes(client, before);
   await client.query(
     `
     INSERT INTO reports (report_id, account, received_at, state, detail)
