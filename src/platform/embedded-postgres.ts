@@ -125,7 +125,7 @@ async function lease(files: ServerFiles, options: EmbeddedServerOptions): Promis
     const serverOptions = { files, user, binaries, systemFolder, durable };
     const data = await ensureData(serverOptions);
     const { port } = await ensureServer(serverOptions, data);
-    const address = await ensureDatabase(port, readPassword(files));
+    const address = await ensureDatabase(port, (of) => readPassword(files, of));
     const releaseOnce = once(() => withLock(files.lock, () => leave(files, own)).then(forget));
     const revive = (onGone: () => void): Promise<void> => reviveServer(serverOptions, data, port, onGone);
     return { address, home: files.home, revive, release: releaseOnce };

@@ -9,9 +9,12 @@ import { dataFolderOf, moveDurably, readText, type ServerFiles, writeDurably } f
 import { complaintIn, readLogSince, startLogged } from './server-log.ts';
 import { canEnter, type ServerUser } from './server-user.ts';
 
-/** The only role of the server, and the name of its database. */
+/** The role that Volley works as, which may do what it likes in its database and nothing else; and that database. */
 export const roleName = 'volley';
 export const databaseName = 'volley';
+
+/** Makes the two, and is used for nothing else. */
+export const adminName = 'postgres';
 
 export type DataOptions = {
   readonly files: ServerFiles;
@@ -65,7 +68,7 @@ async function createData(options: DataOptions, data: string): Promise<void> {
   await removeUnfinished(dirname(data));
   const unfinished = join(dirname(data), `unfinished-${randomBytes(4).toString('hex')}`);
   const passwordFile = join(unfinished, 'password');
-  const password = randomBytes(24).toString('base64url');
+  const password = newPassword();
   try {
     mkdirSync(unfinished, { mode: 0o700 });
     writeFileSync(passwordFile, password, { mode: 0o600 });
@@ -73,18 +76,24 @@ async function createData(options: DataOptions, data: string): Promise<void> {
       if (user.uid !== undefined && user.gid !== undefined) chownSync(path, user.uid, user.gid);
     }
     await runInitdb(options, join(unfinished, 'data'), passwordFile);
-    writeDurably(files.password, password);
+    writeDurably(files.adminPassword, password);
+    writeDurably(files.password, newPassword());
     moveDurably(join(unfinished, 'data'), data);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
 }
 
+/** Of characters that mean nothing to SQL. */
+function newPassword(): string {
+  return randomBytes(24).toString('base64url');
+}
+
 async function runInitdb(options: DataOptions, data: string, passwordFile: string): Promise<void> {
   const { files, user, binaries, durable } = options;
   const words = [
     `--pgdata=${data}`,
-    `--username=${roleName}`,
+    `--username=${adminName}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
@@ -112,10 +121,13 @@ async function removeUnfinished(folder: string): Promise<void> {
   }
 }
 
-/** The password initdb was given. */
-export function readPassword(files: ServerFiles): string {
-  const password = readText(files.password);
+/** The password of Volley's role, or that of the superuser, which initdb was given. */
+export function readPassword(
+  files: ServerFiles,
+  of: keyof Pick<ServerFiles, 'password' | 'adminPassword'>,
+): string {
+  const password = readText(files[of]);
   if (password !== undefined) return password;
   const what = `is missing, and without it nobody can log in to the server. Bring it back, or delete ${dataFolderOf(files)} to begin with an empty ledger.`;
-  throw new InputError([{ where: files.password, what }]);
+  throw new InputError([{ where: files[of], what }]);
 }

@@ -20,7 +20,10 @@ export type ServerFiles = {
   readonly lock: string;
   /** A folder with an empty file for every lease; see server-lease.ts. */
   readonly leases: string;
+  /** Of the role that Volley works as. */
   readonly password: string;
+  /** Of the superuser, which makes that role and its database, and is used for nothing else. */
+  readonly adminPassword: string;
   /** The port of the last start, kept so that it stays the same as long as it is free. */
   readonly port: string;
   readonly log: string;
@@ -35,6 +38,7 @@ export function serverFiles(home: string): ServerFiles {
     lock: join(home, 'lock'),
     leases: join(home, 'leases'),
     password: join(home, 'password'),
+    adminPassword: join(home, 'admin-password'),
     port: join(home, 'port'),
     log: join(home, 'server.log'),
     dataRecord: join(home, 'data-folder'),

@@ -5,6 +5,7 @@ import Table from 'cli-table3';
 import pg from 'pg';
 import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
+import { grantTestRights } from '../support/server-rights.ts';
 import { measureResumes } from './dispatch/resume.ts';
 import { type Bench, measureRound, type Round, type Turn } from './dispatch/rounds.ts';
 import { startService } from './dispatch/start-service.ts';
@@ -27,6 +28,7 @@ export async function benchDispatch(): Promise<void> {
 
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home);
+  await grantTestRights(home, lease.address);
   const status = embeddedServerStatus(home);
   const tools = {
     service: await startService(),

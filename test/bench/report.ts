@@ -9,6 +9,7 @@ import { inTransaction, openLedger } from '../../src/ledger/connection.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
 import { contextOf } from '../support/ledger.ts';
+import { grantTestRights } from '../support/server-rights.ts';
 import { median } from './rounds.ts';
 
 /** A month: a run a night. */
@@ -27,6 +28,7 @@ export async function benchReport(): Promise<void> {
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? '5');
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home);
+  await grantTestRights(home, lease.address);
   const { address } = lease;
   const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
   try {

@@ -11,6 +11,7 @@ import pg from 'pg';
 import { z } from 'zod';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
+import { grantTestRights } from '../support/server-rights.ts';
 import { startVolley } from '../support/volley.ts';
 import { planRun } from './dispatch/volley.ts';
 import { writeCampaign } from './dispatch/workload.ts';
@@ -29,6 +30,7 @@ export async function benchWebhooks(): Promise<void> {
   const large = Number(process.env['BENCH_RECIPIENTS'] ?? '1000000');
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home);
+  await grantTestRights(home, lease.address);
   const { address } = lease;
   const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
   const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));

@@ -13,6 +13,8 @@ import {
 import { makeHome, removeHome } from '../support/embedded-home.ts';
 import { type LeaseHolder, spawnHolder, startHolder } from '../support/lease-holder.ts';
 import { killServer } from '../support/own-postgres.ts';
+import { superuserUrl } from '../support/server-rights.ts';
+import { runStatement } from '../support/statement.ts';
 
 // One home for the tests that need no fresh one: initdb takes most of the time.
 const home = makeHome('volley-test-home-');
@@ -20,6 +22,32 @@ afterEach(async () => {
   await stopEmbeddedServer(home, { evenIfInUse: true });
 });
 afterAll(() => removeHome(home));
+
+test('Volley works as a role that may do nothing beyond its own database', async () => {
+  const lease = await leaseEmbeddedServer(home);
+  const client = new Client({ ...lease.address });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      'SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user',
+    );
+    expect(rows).toEqual([
+      {
+        rolsuper: false,
+        rolcreatedb: false,
+        rolcreaterole: false,
+        rolreplication: false,
+        rolbypassrls: false,
+      },
+    ]);
+    await expect(client.query(`COPY (SELECT 1) TO PROGRAM 'true'`)).rejects.toThrow('permission denied');
+    await expect(client.query(`SELECT pg_read_file('/etc/passwd')`)).rejects.toThrow('permission denied');
+    await client.query('CREATE TABLE own ()');
+  } finally {
+    await client.end();
+    await lease.release();
+  }
+});
 
 describe('Sharing', () => {
   test('Two processes share one server, and the last one out stops it', async () => {
@@ -190,8 +218,8 @@ describe('A server', () => {
 
   test('listens on 127.0.0.1 only, asks for the password, keeps UTC and syncs to disk', async () => {
     const holder = await startHolder(home);
-    const settings = await query(
-      holder,
+    const settings = await runStatement(
+      superuserUrl(home, holder.server.address),
       `SELECT current_setting('listen_addresses') AS addresses, current_setting('unix_socket_directories') AS sockets,
               current_setting('fsync') AS fsync, current_setting('TimeZone') AS zone,
               current_setting('server_encoding') AS encoding, lower('ÄÖ') AS lower`,
@@ -211,7 +239,7 @@ describe('A server', () => {
   });
 });
 
-test('The password is in a file only its owner may read, and in no command line, environment or log', async () => {
+test('The passwords are in files only their owner may read, and in no command line, environment or log', async () => {
   const home = makeFreshHome();
   const seen = new Set<string>();
   const starting = startHolder(home);
@@ -223,13 +251,15 @@ test('The password is in a file only its owner may read, and in no command line,
   for (const text of allCommandLinesAndEnvironments()) seen.add(text);
   await holder.end('release');
 
-  const { password } = holder.server.address;
-  expect(password.length).toBeGreaterThanOrEqual(32);
-  expect(readFileSync(join(home, 'password'), 'utf8')).toBe(password);
-  expect(statSync(join(home, 'password')).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(home, 'password'), 'utf8')).toBe(holder.server.address.password);
   expect([...seen].some((text) => text.includes('initdb'))).toBe(true);
-  expect([...seen].filter((text) => text.includes(password))).toEqual([]);
-  expect(readFileSync(join(home, 'server.log'), 'utf8')).not.toContain(password);
+  for (const file of ['password', 'admin-password']) {
+    const password = readFileSync(join(home, file), 'utf8');
+    expect(password.length).toBeGreaterThanOrEqual(32);
+    expect(statSync(join(home, file)).mode & 0o777).toBe(0o600);
+    expect([...seen].filter((text) => text.includes(password))).toEqual([]);
+    expect(readFileSync(join(home, 'server.log'), 'utf8')).not.toContain(password);
+  }
 });
 
 function makeFreshHome(): string {

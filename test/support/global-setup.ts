@@ -4,6 +4,7 @@ import { connectLedger } from '../../src/ledger/connection.ts';
 import { migrateLedger } from '../../src/ledger/schema.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
+import { grantTestRights } from './server-rights.ts';
 import { runStatement, urlOfDatabase } from './statement.ts';
 
 const homePrefix = 'volley-test-run-';
@@ -35,6 +36,7 @@ async function startServer(url: string | undefined): Promise<{ url: string; stop
   await removeAbandonedHomes(homePrefix);
   const home = makeHome(homePrefix);
   const { address } = await leaseEmbeddedServer(home, { durable: false });
+  await grantTestRights(home, address);
   // After a Ctrl-C nothing is torn down; the lease stops the server then, and this comes after it.
   process.once('exit', () => deleteHome(home));
   const { host, port, user, password } = address;

@@ -10,6 +10,7 @@ import {
 } from '../../src/platform/embedded-postgres.ts';
 import { isZombie } from '../../src/platform/process-identity.ts';
 import { makeHome, removeHome } from './embedded-home.ts';
+import { grantTestRights } from './server-rights.ts';
 import { runStatement } from './statement.ts';
 
 const prefix = 'volley-test-own-';
@@ -35,6 +36,7 @@ export type OwnPostgres = AsyncDisposable & {
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const home = makeHome(prefix);
   const leases: EmbeddedServerLease[] = [await leaseEmbeddedServer(home)];
+  for (const { address } of leases) await grantTestRights(home, address);
   const { host, port, user, password } = leases[0]?.address ?? {};
   const urlOf = (database: string): string => `postgres://${user}:${password}@${host}:${port}/${database}`;
   let databases = 0;

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ServerAddress } from '../../src/platform/server-database.ts';
+import { runStatement } from './statement.ts';
+
+/** The server's address for its superuser, who is used for nothing but tests here. */
+export function superuserUrl(home: string, { host, port }: ServerAddress): string {
+  const password = readFileSync(join(home, 'admin-password'), 'utf8').trim();
+  return `postgres://postgres:${password}@${host}:${port}/postgres`;
+}
+
+/**
+ * Lets Volley's role of an embedded server do what only tests do: make databases and roles, write what is in memory to the disk, and
+ * bring rows back as a restoration does. Whatever Volley itself does, it does without being a superuser.
+ */
+export async function grantTestRights(home: string, address: ServerAddress): Promise<void> {
+  const url = superuserUrl(home, address);
+  await runStatement(url, `ALTER ROLE ${address.user} CREATEDB CREATEROLE`);
+  await runStatement(url, `GRANT pg_checkpoint TO ${address.user}`);
+  await runStatement(url, `GRANT SET ON PARAMETER session_replication_role TO ${address.user}`);
+}
