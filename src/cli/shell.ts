@@ -177,7 +177,8 @@ async function openContext(
   try {
     const secret = readHashKey(settings.environment, settings.workingFolder);
     const hashKey = secret ? hashKeyOf(secret) : null;
-    const { connection, description, revive } = lease;
+    const { connection, description, revive, warning } = lease;
+    if (warning !== undefined) note(warning);
     let opened: OpenedLedger = { description, migrated: [], made: false };
     const onSchema = (change: SchemaChange): void => {
       opened = { description, ...change };

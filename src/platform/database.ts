@@ -1,4 +1,5 @@
 import { InputError } from '../domain/problems.ts';
+import { addressList } from './address-list.ts';
 import { type EmbeddedServerLease, embeddedServerStatus, leaseEmbeddedServer } from './embedded-postgres.ts';
 import { requireHome } from './project.ts';
 import type { Environment } from './secrets.ts';
@@ -18,6 +19,8 @@ export type DatabaseLease = {
   readonly connection: DatabaseConnection;
   /** Which database it is, in words that may be shown: without user or password. */
   readonly description: string;
+  /** What the operator should know of how it is reached. */
+  readonly warning?: string;
   /** As in `EmbeddedServerLease`; does nothing about a database of somebody else's. */
   readonly revive: EmbeddedServerLease['revive'];
   /** To be called when the connections are closed; it stops an embedded server that nobody else uses. */
@@ -40,7 +43,8 @@ export async function leaseDatabase(
   if (url) {
     const nothing = async (): Promise<void> => undefined;
     const description = describeUrl(url);
-    return { connection: { connectionString: url }, description, revive: nothing, release: nothing };
+    const lease = { connection: { connectionString: url }, description, revive: nothing, release: nothing };
+    return isReadable(url, environment) ? { ...lease, warning: readableWarning } : lease;
   }
   const place = requireHome(environment, workingFolder);
   if (!mayMake && !embeddedServerStatus(place).exists) throw noLedger(place);
@@ -65,6 +69,26 @@ function describeUrl(text: string): string {
     throw new InputError([{ where: 'DATABASE_URL', what }]);
   }
   return `Postgres at ${url.host || 'the local socket'}${url.pathname}`;
+}
+
+const readableWarning =
+  'DATABASE_URL: The database is on another machine, and the connection is not encrypted: who listens on the way reads addresses, messages and the password. Add ?sslmode=verify-full to it (with &sslrootcert=FILE where the authority is your own).';
+
+const loopback = addressList(['127.0.0.0/8', '::1/128']);
+
+/** Whether what goes to the database can be read on the way: it is on another machine, and TLS is not asked for. */
+function isReadable(text: string, environment: Environment): boolean {
+  const url = new URL(text);
+  const host = (url.searchParams.get('host') ?? url.hostname).replace(/^\[|\]$/g, '');
+  const isHere = host === '' || host.startsWith('/') || host === 'localhost' || loopback.has(host);
+  if (isHere) return false;
+  // As `pg` reads them: what asks for TLS goes nowhere without it. The address says more than the environment.
+  const mode = url.searchParams.get('sslmode');
+  if (mode !== null) return mode === 'disable';
+  const ssl = url.searchParams.get('ssl');
+  if (ssl !== null) return ssl === 'false' || ssl === '0';
+  if (url.searchParams.has('sslcert') || url.searchParams.has('sslrootcert')) return false;
+  return ['disable', 'allow'].includes(environment['PGSSLMODE'] ?? 'disable');
 }
 
 /** Codes of the network; those of files, such as ENOSPC, say nothing of a database. */

@@ -20,6 +20,23 @@ test('DATABASE_URL wins over an embedded server, and its password is not in the 
   expect(embeddedServerStatus(home).state).toBe('stopped');
 });
 
+test.each([
+  ['postgres://volley:hush@db.example/ledger', true],
+  ['postgres://volley:hush@192.0.2.7:6432/ledger?sslmode=disable', true],
+  ['postgres://volley:hush@db.example/ledger?sslmode=verify-full', false],
+  ['postgres://volley:hush@db.example/ledger?ssl=true', false],
+  ['postgres://volley:hush@127.0.0.1/ledger', false],
+  ['postgres://volley:hush@localhost:5433/ledger', false],
+  ['postgres://volley:hush@[::1]/ledger', false],
+  ['postgres:///ledger?host=/run/postgresql', false],
+])('%s: that it can be read on the way is warned of: %j', async (url, warned) => {
+  const { warning } = await leaseDatabase({ DATABASE_URL: url }, '/', false);
+  expect(warning !== undefined).toBe(warned);
+  expect(warning ?? '').not.toContain('hush');
+  const trusted = await leaseDatabase({ DATABASE_URL: url, PGSSLMODE: 'require' }, '/', false);
+  expect(trusted.warning !== undefined).toBe(url.includes('sslmode=disable'));
+});
+
 test.each(['mysql://volley:secret@db.example/ledger', 'secret', 'postgres//db.example', ' '])(
   'DATABASE_URL %j is an InputError that does not repeat it',
   async (url) => {
