@@ -19,7 +19,9 @@ export function define(command: Command, shell: Shell): void {
       'Brings the tables up to date, or makes a new, empty ledger where there is none. Commands that change something bring them up to date by themselves, and make none.',
     )
     .action(async () => {
-      await withNewLedger(shell, async (_, { description, migrated }) => {
+      await withNewLedger(shell, async ({ ledger }, { description, migrated }) => {
+        // A newer pg-boss has newer tables of its own; others may not be allowed to change them.
+        await ledger.queue();
         shell.print(`${description}: ${migrated.length === 0 ? 'up to date.' : migrated.join(', ')}`);
       });
     });

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createBareDatabase, type TestDatabase } from '../support/database.ts';
+import { type JournalPeer, startJournalPeer } from '../support/journal-peer.ts';
+import { runStatement } from '../support/statement.ts';
+import { volleyHere } from '../support/volley.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+  type Workspace,
+} from '../support/workspace.ts';
+
+/** What docs/deployment.md says of rights in a database of somebody else's, as it stands there. */
+
+const deployment = fileURLToPath(new URL('../../docs/deployment.md', import.meta.url));
+const suffix = randomBytes(4).toString('hex');
+const [owner, worker] = [`volley_owner_${suffix}`, `volley_${suffix}`];
+
+let database: TestDatabase;
+let peer: JournalPeer;
+let workspace: Workspace;
+beforeAll(async () => {
+  database = await createBareDatabase();
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'contacts.csv': contactsCsv(20),
+    'campaign.yaml': smsCampaignYaml,
+  });
+  peer = await startJournalPeer(`${workspace.folder}/journal.jsonl`);
+});
+afterAll(async () => {
+  await database.drop();
+  for (const role of [owner, worker]) await runStatement(inOther('postgres'), `DROP ROLE IF EXISTS ${role}`);
+  await peer[Symbol.asyncDispose]();
+  await workspace[Symbol.asyncDispose]();
+});
+
+function inOther(name: string): string {
+  const url = new URL(database.url);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** The database's address for a role of the page. */
+function urlOf(role: string): string {
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = role === owner ? 'one password' : 'another password';
+  return url.href;
+}
+
+/** The statements of the page's blocks of SQL, for the database and the roles of this test. */
+async function blocks(): Promise<string[][]> {
+  const text = await readFile(deployment, 'utf8');
+  const name = new URL(database.url).pathname.slice(1);
+  return [...text.matchAll(/```sql\n(.*?)```/gs)].map(([, sql = '']) =>
+    sql
+      .replaceAll('DATABASE volley', `DATABASE ${name}`)
+      .replaceAll(/(ROLE|TO) volley_owner/g, `$1 ${owner}`)
+      .replaceAll(/(ROLE|TO) volley\b/g, `$1 ${worker}`)
+      .split(';\n')
+      .filter((statement) => statement !== '' && !statement.startsWith('CREATE DATABASE')),
+  );
+}
+
+function as(role: string, ...words: string[]) {
+  const env = {
+    DATABASE_URL: urlOf(role),
+    VOLLEY_HOME: `${workspace.folder}/state`,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: peer.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+    VOLLEY_WEBHOOK_TOKEN: 'a-token-that-is-long-enough-for-it',
+    VOLLEY_HASH_KEY: 'k'.repeat(40),
+  };
+  return volleyHere(words, { cwd: workspace.folder, env });
+}
+
+test('the least rights that the documents name are enough, and no more than they say', async () => {
+  const [administrator = [], inDatabase = [], byOwner = []] = await blocks();
+  for (const statement of [...administrator, ...inDatabase]) await runStatement(database.url, statement);
+  expect((await as(owner, 'db', 'migrate')).code).toBe(0);
+  for (const statement of byOwner) await runStatement(urlOf(owner), statement);
+
+  const { code, stdout, stderr } = await as(worker, 'run', 'campaign.yaml', '--json');
+  expect(stderr).not.toContain('permission denied');
+  expect(code).toBe(0);
+  const { run } = JSON.parse(stdout);
+  const commands = [
+    ['status', run],
+    ['report', 'run', run],
+    ['report', 'billing'],
+    ['report', 'contacts', run],
+    ['suppress', 'add', '+61412000001', '--channel', 'sms'],
+    ['account', 'limits', 'sandbox', '--requests-per-second', '500'],
+    ['token', 'create', '--name', 'ops', '--scope', 'read'],
+    ['audit'],
+    ['reports', 'missing'],
+    ['db', 'status'],
+    ['db', 'restored', '--nothing-missing', '--reason', 'a test'],
+    ['run', 'campaign.yaml'],
+    ['purge', '--older-than', '1d', '--yes'],
+  ];
+  for (const words of commands) {
+    const ended = await as(worker, ...words);
+    expect({ words, ...ended }).toMatchObject({ words, code: 0 });
+  }
+
+  for (const statement of ['CREATE TABLE mine ()', 'DROP TABLE audit', 'CREATE SCHEMA mine', 'TRUNCATE runs'])
+    await expect(runStatement(urlOf(worker), statement)).rejects.toThrow(/permission denied|must be owner/);
+});
