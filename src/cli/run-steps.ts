@@ -2,6 +2,7 @@ import { differingText } from '../campaign/recipient-guards.ts';
 import type { RefusedRun } from '../domain/problems.ts';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
+import { cutOffAfter } from '../engine/dispatch/drain.ts';
 import { executeRun, type KnownEnd, type RunEnd } from '../engine/dispatch/execute-run.ts';
 import { requireSummary } from '../engine/find-run.ts';
 import { lateText } from '../engine/plan/forecast.ts';
@@ -67,6 +68,9 @@ export async function planWithProgress(
       if (deadline && deadline.late > 0) late = lateText(deadline, endsAt, zoneOf(shell.noteScreen));
     },
   };
+  shell.endsAtOnce(
+    'Stopped while planning: nothing was sent. A run is made as a whole or not at all; `volley runs` shows whether it was.',
+  );
   const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
   const { filtered } = prepared.found();
   const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
@@ -79,6 +83,12 @@ export async function planWithProgress(
   return run;
 }
 
+/** What a process that sends waits for, once it was asked to stop. */
+export function waitsForAnswers(run?: string): string {
+  const goesOn = run === undefined ? '' : ` \`volley resume ${run}\` goes on later.`;
+  return `Nothing new is sent; waiting for the answers to the requests that are on their way, at most ${cutOffAfter / 1000} s. Those that are not answered by then are in doubt.${goesOn}`;
+}
+
 /** Dispatch with a progress bar. From here on, Ctrl-C drains. */
 export async function dispatchWithProgress(
   shell: Shell,
@@ -87,7 +97,7 @@ export async function dispatchWithProgress(
   account: Account,
   options?: Pick<BeginOptions, 'evenPaused'>,
 ): Promise<RunEnd> {
-  shell.drainable();
+  shell.drainable(waitsForAnswers(run));
   const progress = startRunProgress(shell);
   try {
     return await executeRun(context, run, accountsOf(shell, account), shell.stop, progress, options);

@@ -38,7 +38,10 @@ export type Shell = {
   readonly resultTerminal: boolean;
   /** Aborted by the first Ctrl-C or `kill`, for commands that say they drain. */
   readonly stop: AbortSignal;
-  readonly drainable: () => void;
+  /** Says that the command drains, and what it waits for then, in sentences that a user reads after Ctrl-C. */
+  readonly drainable: (waitsFor: string) => void;
+  /** What Ctrl-C means while the command does not drain, in sentences. */
+  readonly endsAtOnce: (told: string) => void;
   readonly exitWith: (code: ExitCode) => void;
   /** Ends the process at once, for a command that would wait for the database while it closes; as safe as being killed. */
   readonly leave: (code: ExitCode) => never;
@@ -48,9 +51,9 @@ export type Shell = {
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130;
 
 export function processShell(): Shell {
-  const { signal, drains, drainable } = listenForStop();
   const writeLine = (stream: NodeJS.WriteStream, text: string): void =>
     void stream.write(`${stream.isTTY ? printableLines(text) : text}\n`);
+  const { signal, drains, drainable, endsAtOnce } = listenForStop((text) => writeLine(process.stderr, text));
   // A command that sends goes on without its standard output; ended at once, it would leave requests in doubt.
   watchStandardOutput(drains);
   return {
@@ -74,6 +77,7 @@ export function processShell(): Shell {
     resultTerminal: process.stdout.isTTY === true,
     stop: signal,
     drainable,
+    endsAtOnce,
     exitWith: (code) => {
       process.exitCode = code;
     },

@@ -1,26 +1,48 @@
 /**
- * Ctrl-C, `kill` and a terminal that is closed ask a process to stop: the first time the returned signal is aborted, so that work under way is
- * recorded; the second time the process leaves at once, which is as safe as being killed.
+ * Ctrl-C, `kill` and a terminal that is closed ask a process to stop: the first time the returned signal is aborted, so
+ * that work under way is recorded; the second time the process leaves at once, which is as safe as being killed. What the
+ * process waits for is told at once.
+ *
+ * @param tell to whoever asked; must have written when it returns
  */
-export function listenForStop(): {
-  readonly signal: AbortSignal;
-  /** Whether the command has said that it drains. */
-  readonly drains: () => boolean;
-  readonly drainable: () => void;
-} {
+export function listenForStop(tell: (text: string) => void): StopListener {
   const controller = new AbortController();
-  let drains = false;
+  let waitsFor: string | undefined;
+  let whenEnded = 'Stopped.';
   const onSignal = (): void => {
-    if (!drains || controller.signal.aborted) process.exit(130);
-    controller.abort();
+    if (controller.signal.aborted) tell('Ended at once.');
+    else if (waitsFor === undefined) tell(whenEnded);
+    else {
+      tell(`Stopping. ${waitsFor} Ctrl-C again ends at once.`);
+      controller.abort();
+      return;
+    }
+    process.exit(130);
   };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
   return {
     signal: controller.signal,
-    drains: () => drains,
-    // Until a command says that it drains, a signal ends it at once; exit handlers still run.
-    drainable: () => {
-      drains = true;
+    drains: () => waitsFor !== undefined,
+    drainable: (what) => {
+      waitsFor = what;
+    },
+    endsAtOnce: (what) => {
+      waitsFor = undefined;
+      whenEnded = what;
     },
   };
 }
+
+export type StopListener = {
+  readonly signal: AbortSignal;
+  /** Whether the command has said that it drains. */
+  readonly drains: () => boolean;
+  /** From now on the first signal lets the command end in its own time. @param waitsFor what it waits for then, in sentences */
+  readonly drainable: (waitsFor: string) => void;
+  /**
+   * From now on a signal ends the command at once; exit handlers still run. So it is from the beginning.
+   *
+   * @param told what that means for the user, in sentences
+   */
+  readonly endsAtOnce: (told: string) => void;
+};

@@ -28,6 +28,11 @@ test.concurrent('Ctrl-C ends a run within 10 seconds although the service stalls
   const { started, run } = await stalledRun(scene);
   const from = Date.now();
   started.process.kill('SIGINT');
+  // Told while it waits, and not in the end.
+  await started.says(
+    `Stopping. Nothing new is sent; waiting for the answers to the requests that are on their way, at most 7.5 s. Those that are not answered by then are in doubt. \`volley resume ${run}\` goes on later. Ctrl-C again ends at once.\n`,
+  );
+  expect(started.process.exitCode).toBe(null);
   const { code } = await started.ended;
   const to = Date.now();
   expect(code).toBe(130);
@@ -51,7 +56,9 @@ test.concurrent('a second Ctrl-C ends a run at once, which is as safe as a kill'
   expect(started.process.exitCode).toBe(null);
   const from = Date.now();
   started.process.kill('SIGINT');
-  expect((await started.ended).code).toBe(130);
+  const { code, stderr } = await started.ended;
+  expect(code).toBe(130);
+  expect(stderr).toMatch(/\nEnded at once\.\n/);
   const to = Date.now();
   // Long before the first one would have ended it.
   expect(to - from).toBeLessThan(3_000);

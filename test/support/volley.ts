@@ -120,6 +120,7 @@ export async function volleyHere(
     noteScreen: screen,
     stop: new AbortController().signal,
     drainable: () => undefined,
+    endsAtOnce: () => undefined,
     exitWith: (ended) => {
       code = ended;
     },
@@ -145,6 +146,7 @@ export const silentShell: Shell = {
   resultTerminal: false,
   stop: new AbortController().signal,
   drainable: () => undefined,
+  endsAtOnce: () => undefined,
   exitWith: () => undefined,
   leave: (code) => {
     throw new Error(`leaves with ${code}`);

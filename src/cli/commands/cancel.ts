@@ -15,6 +15,9 @@ export function define(command: Command, shell: Shell): void {
     .action(async (run: string, { reason, json }: { reason: string; json?: true }) => {
       await withLedger(shell, async (context) => {
         await cancel(context, run, reason);
+        shell.endsAtOnce(
+          'The run is stopped; the processes that send it may still be recording what was on its way (volley status).',
+        );
         await waitUntilIdle(context, run, shell.stop);
         const summary = await requireSummary(context, run);
         shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));

@@ -57,6 +57,7 @@ async function runCampaign(
   path: string,
   { json, contacts: contactFiles, again = false, of: origin }: RunOptions,
 ): Promise<void> {
+  shell.endsAtOnce('Stopped before the run was planned; nothing was sent.');
   let kept = keepContactFiles();
   let prepared = await prepareCampaign(path, shell.settings, { contactFiles, origin, kept });
   await requireReachable(prepared.account);

@@ -14,6 +14,7 @@ import { keepWorking, type Work } from '../keep-working.ts';
 import { campaignsOption, parsePort } from '../options.ts';
 import { openPlanner } from '../planner/planner.ts';
 import { readPublicUrl } from '../public-url.ts';
+import { waitsForAnswers } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 type ServeOptions = Work & {
@@ -90,7 +91,9 @@ function checkOptions({ receiver, api, worker, schedules, ...monitoring }: Serve
 }
 
 async function serve(shell: Shell, context: EngineContext, options: ServeOptions, receiving: Receiving) {
-  shell.drainable();
+  shell.drainable(
+    `${waitsForAnswers()} Calls that have come in are answered, and reports that were received are kept.`,
+  );
   const { logger } = receiving;
   const failed = new AbortController();
   const stop = AbortSignal.any([shell.stop, failed.signal]);

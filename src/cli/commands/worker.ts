@@ -5,6 +5,7 @@ import { openLogger } from '../../platform/logger.ts';
 import { keepWorking } from '../keep-working.ts';
 import { campaignsOption } from '../options.ts';
 import { openPlanner } from '../planner/planner.ts';
+import { waitsForAnswers } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -17,7 +18,7 @@ export function define(command: Command, shell: Shell): void {
     .action(async (options: WorkerOptions) => {
       const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'info');
       await withLedger(shell, async (context) => {
-        shell.drainable();
+        shell.drainable(waitsForAnswers());
         const { stop } = shell;
         const deadlines = drainDeadlines(stop);
         const planner = openPlanner(context, shell.settings, options.campaigns, logger);

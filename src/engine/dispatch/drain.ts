@@ -1,5 +1,5 @@
 /** After it was asked to stop, a process is gone within 10 seconds. Milliseconds from then. */
-const cutOffAfter = 7_500;
+export const cutOffAfter = 7_500;
 const giveUpAfter = 9_000;
 
 export type DrainDeadlines = {
