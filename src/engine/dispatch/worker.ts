@@ -159,6 +159,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     if (options.watched !== undefined) runs.add(options.watched);
     if (runs.size === 0) return;
     const watches = await watchRuns(pool, [...runs]);
+    await accounts.lookAtBreakers();
     for (const { holding, halt } of inHand) {
       const { run, account } = holding.slice;
       const found = watches.get(run);
@@ -200,7 +201,6 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const duties = keepDuties(
     [
       { every: 250, task: watch, quick: true },
-      { every: 500, task: accounts.lookAtBreakers, quick: true },
       { every: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
       { every: 1_000, task: takeFromTheDead },
       { every: 5_000, task: lookAtPlace },
