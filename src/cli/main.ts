@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { databaseShortage, isConnectionFailure } from '../platform/database.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
+import { requireLogLevel } from '../platform/logger.ts';
 import { printable } from '../report/printable.ts';
 import { type ColourChoice, colourChoices } from './colour.ts';
 import { explainInput } from './explain-input.ts';
@@ -123,6 +124,7 @@ export async function runCommand(words: readonly string[], shell: Shell): Promis
     },
   };
   try {
+    requireLogLevel(shell.settings.environment['LOG_LEVEL']);
     const program = await buildProgram(words, own, adjust);
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {

@@ -1,4 +1,6 @@
 import { type Logger, pino } from 'pino';
+import { InputError } from '../domain/problems.ts';
+import { nearest, oneOf } from './nearest.ts';
 
 export type { Logger };
 
@@ -30,6 +32,18 @@ export function withoutAddresses(text: string, persons: readonly string[] = []):
     'g',
   );
   return text.replaceAll(either, (_, person: string | undefined) => person ?? '***');
+}
+
+/**
+ * To be asked before anything is done: once something was sent, no mistake may end the command.
+ *
+ * @param level LOG_LEVEL; undefined or empty for the default
+ * @throws InputError when there is no such level
+ */
+export function requireLogLevel(level: string | undefined): void {
+  if (!level || levels.includes(level)) return;
+  const what = `Expected ${oneOf(levels)}, got "${level}".${nearest(level, levels)}`;
+  throw new InputError([{ where: 'LOG_LEVEL', what }]);
 }
 
 /**

@@ -10,7 +10,7 @@ function schemaWords(issue: z.core.$ZodRawIssue): string {
     case 'invalid_type':
       return `expected ${kinds[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
-      return `expected ${oneOf(issue.values.map(String))}`;
+      return `expected ${oneOf(issue.values.map(String))}${hintIn(issue.input, issue.values.map(String))}`;
     case 'too_small':
       return `expected at least ${amount(issue.origin, issue.minimum)}`;
     case 'too_big':
@@ -31,19 +31,29 @@ function schemaWords(issue: z.core.$ZodRawIssue): string {
 // For every schema of the process, from the import of this file on.
 z.config({ customError: schemaWords });
 
-/** " Did you mean …?" of an issue that has one, or whose list of words has something near. */
-export function hintOf(issue: z.core.$ZodIssue, written: string | undefined): string {
+const hintMark = '. Did you mean ';
+
+function hintIn(input: unknown, known: readonly string[]): string {
+  return typeof input === 'string' ? nearest(input, known).replace(/^ Did you mean /, hintMark) : '';
+}
+
+/** What is expected, and behind it " Did you mean …?", between which there is room for what was got. */
+export function wordsAndHint(message: string): readonly [string, string] {
+  const at = message.lastIndexOf(hintMark);
+  return at < 0 ? [message, ''] : [message.slice(0, at), message.slice(at + 1)];
+}
+
+/** " Did you mean …?" of an issue with a hint of its own, or of one of its alternatives; empty where there is none. */
+export function hintOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'custom') {
     const hint: unknown = issue.params?.['hint'];
     return typeof hint === 'string' ? hint : '';
   }
-  if (written === undefined) return '';
-  if (issue.code === 'invalid_value') return nearest(written, issue.values.map(String));
   if (issue.code !== 'invalid_union') return '';
   return (
     issue.errors
       .flat()
-      .map((nested) => hintOf(nested, written))
+      .map(hintOf)
       .find((hint) => hint !== '') ?? ''
   );
 }

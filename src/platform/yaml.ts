@@ -2,7 +2,7 @@ import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, visit, type
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
 import { nearest, oneOf } from './nearest.ts';
-import { hintOf } from './schema-words.ts';
+import { hintOf, wordsAndHint } from './schema-words.ts';
 import { findWrongIndentation, type Judgement } from './yaml-indentation.ts';
 import { parseYaml, readableYaml, type YamlTree } from './yaml-syntax.ts';
 
@@ -163,9 +163,10 @@ function explain(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): string 
 
   const got = expected?.writeOnly ? '' : `, got ${describe(node)}`;
   const quoting = expected?.writeOnly ? '' : inQuotes(node, tree);
-  const words = issue.code === 'invalid_type' && issue.expected === 'array' ? listInYaml : issue.message;
-  const said = `${name}${words}${words.startsWith('expected') ? got : ''}`;
-  return `${sentence(said)}${hintOf(issue, isScalar(node) ? String(node.value) : undefined)}${isShapeFault(issue) ? quoting : ''}`;
+  const [wanted, near] = wordsAndHint(issue.message);
+  const words = issue.code === 'invalid_type' && issue.expected === 'array' ? listInYaml : wanted;
+  const said = sentence(`${name}${words}${words.startsWith('expected') ? got : ''}`);
+  return `${said}${near}${hintOf(issue)}${isShapeFault(issue) ? quoting : ''}`;
 }
 
 const listInYaml = 'expected a list, each line of it with "- " in front';

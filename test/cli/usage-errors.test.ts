@@ -21,6 +21,15 @@ test('a missing argument is told with what it is, and with the usage of that com
   ]);
 });
 
+test('a level of the log that there is not is refused before anything is done', async () => {
+  const { code, stderr } = await volley(['runs'], { env: { LOG_LEVEL: 'inf' } });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr:
+      'LOG_LEVEL: Expected fatal, error, warn, info, debug, trace or silent, got "inf". Did you mean "info"?\n',
+  });
+});
+
 test('so are too many arguments, and an option that must be there', async () => {
   expect(await told('plan', 'a.yaml', 'b.yaml')).toEqual([
     'volley plan takes 1 argument, got 2: a.yaml, b.yaml.',

@@ -60,6 +60,14 @@ describe('a call that is not as it should be', () => {
     expect((await scene.call('GET', `/runs/${run}`)).json?.['state']).toBe('running');
   });
 
+  test('a word that a list has not is answered with the nearest that it has', async () => {
+    const { status, json } = await scene.call('GET', '/runs?state=runing');
+    expect([status, json?.['detail']]).toEqual([
+      400,
+      'Expected importing, planned, running, completed, paused, cancelled or failed. Did you mean "running"?',
+    ]);
+  });
+
   test.each([
     ['/runs?limit=0', 400],
     ['/runs?limit=1e9', 400],
