@@ -17,9 +17,9 @@ export async function keepInbound(
 ): Promise<void> {
   if (messages.length === 0) return;
   const found = messages.map(({ report }) => recipients.get(report));
-  await client.query({
-    name: 'keep-inbound',
-    text: `
+  // Not a prepared statement: a plan from when the tables were small would read all requests for every reply.
+  await client.query(
+    `
     INSERT INTO reports AS k (report_id, account, received_at, state, message_id, job_number, address, text, run_id,
                               request, position)
     SELECT m.report_id, m.account, m.received_at, 'inbound', m.message_id, m.job_number, m.address, m.text,
@@ -46,7 +46,7 @@ export async function keepInbound(
         job_number = excluded.job_number, text = excluded.text, run_id = excluded.run_id, request = excluded.request, position = excluded.position,
         status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL
     `,
-    values: [
+    [
       messages.map(({ report }) => report),
       messages.map(({ account }) => account),
       messages.map(({ receivedAt }) => receivedAt),
@@ -59,7 +59,7 @@ export async function keepInbound(
       found.map((recipient) => recipient?.position ?? null),
       ...sharedColumns(webhooks),
     ],
-  });
+  );
 }
 
 /** Keeps of reports that cannot be read why that is. */
