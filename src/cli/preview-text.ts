@@ -4,7 +4,7 @@ import type { MergePlan } from '../campaign/merge.ts';
 import { reachedText } from '../campaign/recipient-guards.ts';
 import type { Unit } from '../domain/rates.ts';
 import { lateText, type RunForecast } from '../engine/plan/forecast.ts';
-import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
+import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/previewed.ts';
 import { showInvisible } from '../platform/invisible.ts';
 import { momentOf } from '../platform/zoned-times.ts';
 import { payerName } from '../report/billing.ts';

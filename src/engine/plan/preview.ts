@@ -1,10 +1,7 @@
 import { checkBudget } from '../../campaign/budget.ts';
-import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
-import type { FieldSource } from '../../campaign/mapping.ts';
-import type { MergePlan } from '../../campaign/merge.ts';
+import { estimateCost } from '../../campaign/cost.ts';
 import { checkRecipients, differingText } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
-import type { ContactFile } from '../../contacts/read.ts';
 import {
   type Contact,
   isKeyed,
@@ -12,83 +9,25 @@ import {
   type RejectedContact,
   type Rejection,
 } from '../../domain/contacts.ts';
-import type { Channel, Destination, Envelope } from '../../domain/message.ts';
-import type { Problem } from '../../domain/problems.ts';
+import type { Destination } from '../../domain/message.ts';
 import type { EngineContext } from '../context.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { openFingerprint } from './fingerprint.ts';
 import { openFirstContacts } from './first-contacts.ts';
-import { checkDeadline, forecastRun, limitsOf, type RunForecast } from './forecast.ts';
-import { type LeavingFields, watchLeavingFields } from './leaving-fields.ts';
+import { checkDeadline, forecastRun, limitsOf } from './forecast.ts';
+import { watchLeavingFields } from './leaving-fields.ts';
 import { readLeftOut } from './left-out.ts';
 import { countLinesBefore, placeReader } from './lines-before.ts';
 import type { Origins } from './origins.ts';
-import { type PastSendTimes, watchSendTimes } from './past-send-times.ts';
+import { watchSendTimes } from './past-send-times.ts';
 import { countPlan } from './plan-counts.ts';
 import type { PreparedCampaign } from './prepare.ts';
+import type { Preview, PreviewedMessage } from './previewed.ts';
 import { openReached } from './reached.ts';
-import { countRemovedMarks, type RemovedMarks } from './removed-marks.ts';
+import { countRemovedMarks } from './removed-marks.ts';
 import { previewRepeat } from './repeats.ts';
 import { openSmsReader } from './sms-text.ts';
-import { countTurnedTexts, type TurnedTexts } from './turned-texts.ts';
-
-/** What a run of this campaign would be; nothing is sent or written. */
-export type Preview = {
-  readonly campaign: string;
-  readonly account: string;
-  readonly channel: Channel;
-  readonly files: readonly PreviewedFile[];
-  readonly contacts: {
-    readonly read: number;
-    readonly invalid: number;
-    readonly duplicate: number;
-    readonly suppressed: number;
-  };
-  /** Rows that `contacts.where` leaves out; they are not among those read. Null where the campaign is for all. */
-  readonly filtered: number | null;
-  readonly mapping: readonly FieldSource[];
-  readonly leaving: LeavingFields;
-  readonly recipients: number;
-  /** A warning for people of duplicates that are left out and would be sent something else; null where there are none. */
-  readonly differing: string | null;
-  /** Why a run would be refused as a repetition of an earlier one, unless `--again` is said; null where it would not. */
-  readonly repeats: string | null;
-  readonly requests: number;
-  readonly envelopes: number;
-  readonly merge: MergePlan;
-  /** SMS parts of all messages, as far as they can be told before the service fills its own placeholders. */
-  readonly smsParts: number | null;
-  /** By the account's rate card. */
-  readonly cost: CostEstimate;
-  readonly forecast: RunForecast;
-  /** Whom the service would send to at once, because their SendTime is over. */
-  readonly pastSendTimes: PastSendTimes;
-  /** What was taken away around phone numbers. */
-  readonly removedMarks: RemovedMarks;
-  /** Messages with characters that turn the direction of text. */
-  readonly turnedTexts: TurnedTexts;
-  readonly rejected: readonly RejectedContact[];
-  /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
-  readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
-  /** The runs that mended contacts come from, and how many of the contacts those reached or may; null where there are none. */
-  readonly origins:
-    | (Pick<Origins, 'runs' | 'others'> & { readonly reached: readonly ReachedContacts[] })
-    | null;
-  /** Whether the ledger's suppressions, and what it has sent, were looked at. */
-  readonly ledger: 'read' | 'not read';
-  readonly messages: readonly PreviewedMessage[];
-};
-
-/** A contact file, and how it turned out to be written. */
-export type PreviewedFile = { readonly name: string } & ReturnType<ContactFile['format']>;
-
-export type PreviewedMessage = Envelope & {
-  readonly file: string;
-  readonly line: number;
-  readonly destination: Destination;
-  /** The SMS text as the recipient will read it; null in other channels. */
-  readonly text: string | null;
-};
+import { countTurnedTexts } from './turned-texts.ts';
 
 /** Rejected contacts and messages that are shown; all are counted. */
 const shownRejected = 20;
