@@ -1,7 +1,7 @@
 import type { SendRequest } from '../domain/message.ts';
 import { wireInterface } from '../wire/interfaces.ts';
 import { pathUnder } from '../wire/rest-2-paths.ts';
-import type { StatusLookUp } from '../wire/wire.ts';
+import type { DecodeSendAnswer, SendAnswer, StatusLookUp } from '../wire/wire.ts';
 import type { Account } from './account.ts';
 import { openConnections, type Trust } from './connections.ts';
 import type { Answer, Evidence } from './evidence.ts';
@@ -63,6 +63,7 @@ export function openGateway(account: Account): Gateway {
   const redact = redactor(credentials);
   const url = new URL(account.baseUrl);
   const pathTo = (path: string): string => pathUnder(url.pathname, path);
+  const decode = once(wire.decodeSendAnswer);
   // A SOAP service answers a look at its endpoint with a fault, and this with its description.
   const harmless = wire.name === 'soap-tts' ? `${url.pathname}?wsdl` : url.pathname;
   const connections = openConnections(
@@ -91,11 +92,10 @@ export function openGateway(account: Account): Gateway {
     send(request, cutOff) {
       const encoded = wire.encodeSendRequest(request, credentials);
       const located = { ...encoded, path: pathTo(encoded.path) };
-      const trust = (answer: Answer): Trust => trustIn(answer, request.messageId, wire.decodeSendAnswer);
+      const trust = (answer: Answer): Trust => trustIn(answer, request.messageId, decode);
       return connections.exchange(located, trust, cutOff);
     },
-    judge: (evidence, messageId) =>
-      redactVerdict(classify(evidence, messageId, wire.decodeSendAnswer), redact),
+    judge: (evidence, messageId) => redactVerdict(classify(evidence, messageId, decode), redact),
     lookUp: (messageId, cutOff) =>
       ask(messageId, undefined, cutOff, ({ decode }, evidence) =>
         readLookUp(evidence, messageId, decode, redact),
@@ -106,6 +106,16 @@ export function openGateway(account: Account): Gateway {
       ),
     checkReachable: () => checkReachable(url, timeouts.connect),
     close: () => connections.close(),
+  };
+}
+
+/** Each body is looked at twice: by whoever keeps the connection, and by whoever judges the answer. */
+function once(decode: DecodeSendAnswer): DecodeSendAnswer {
+  const known = new WeakMap<Uint8Array, SendAnswer>();
+  return (body) => {
+    const found = known.get(body) ?? decode(body);
+    known.set(body, found);
+    return found;
   };
 }
 
