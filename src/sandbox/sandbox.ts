@@ -135,7 +135,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-/** Who calls a webhook says to be, without credentials. */
+/** The `X-Sender` of calls where no credentials are set. */
 const defaultSender = 'sandbox@service.example';
 
 /** A request overrides the sender's default webhook, which must be configured (interface.md, 2.1 and 6). */
