@@ -115,4 +115,4 @@ test('the demo of interfaces sends through every other interface, format and cha
   const call = journal.find(({ channel }) => channel === 'voice')?.message;
   expect(call?.keypads).toHaveLength(2);
   expect(call?.fields['MessageToPeople']).toMatch(/^UklGR/);
-});
+}, 60_000);
