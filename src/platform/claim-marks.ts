@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   fdatasync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -14,6 +13,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type ClaimMark, type ClaimMarks, marksInMemory } from '../domain/claim-marks.ts';
 import { hasCode } from './file-error.ts';
+import { makeFolder } from './make-folder.ts';
 import { isAlive, ownProcessToken } from './process-identity.ts';
 import { messageOf } from './server-files.ts';
 
@@ -49,9 +49,8 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
     if (file) closeSync(file.descriptor);
     file = undefined;
     // Nobody wants a home that Volley made in a repository.
-    if (mkdirSync(home, { recursive: true, mode: 0o711 }) !== undefined)
-      writeFileSync(join(home, '.gitignore'), '*\n');
-    mkdirSync(folderOf(ledger), { recursive: true, mode: 0o700 });
+    if (makeFolder(home, 0o700)) writeFileSync(join(home, '.gitignore'), '*\n');
+    makeFolder(folderOf(ledger), 0o700);
     file = { ledger, descriptor: openSync(join(folderOf(ledger), own), 'w', 0o600), length: 0 };
     return file;
   }
@@ -69,16 +68,33 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
       flushedAt = performance.now();
       fdatasync(opened.descriptor, () => undefined);
     } catch (error) {
-      failed = true;
-      onProblem(
+      tellOnce(
         `${folderOf(ledger)} cannot be written (${messageOf(error)}), so this machine will not know its last claims when this process is gone: a ledger that is restored from a backup may then be sent from without a warning.`,
       );
     }
   }
 
+  function tellOnce(what: string): void {
+    if (!failed) onProblem(what);
+    failed = true;
+  }
+
+  /** The marks of another user are as if they were not there. */
+  function namesOf(ledger: string): string[] {
+    try {
+      return readdirSync(folderOf(ledger));
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR'))
+        tellOnce(
+          `${folderOf(ledger)} cannot be read (${messageOf(error)}): what this machine claimed last is not known here.`,
+        );
+      return [];
+    }
+  }
+
   /** Those of other processes, by the name of their file. */
   function others(ledger: string): { readonly name: string; readonly marks: readonly ClaimMark[] }[] {
-    return namesIn(folderOf(ledger))
+    return namesOf(ledger)
       .filter((name) => name !== own)
       .map((name) => ({ name, marks: marksIn(join(folderOf(ledger), name)) }));
   }
@@ -89,7 +105,11 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
     forget(ledger) {
       const dead = others(ledger).filter(({ name }) => !isAlive(name.slice(0, name.lastIndexOf('-'))));
       const newest = dead.toSorted((one, other) => timeOf(other.marks).localeCompare(timeOf(one.marks)));
-      for (const { name } of newest.slice(1)) rmSync(join(folderOf(ledger), name), { force: true });
+      try {
+        for (const { name } of newest.slice(1)) rmSync(join(folderOf(ledger), name), { force: true });
+      } catch {
+        // They are few, and looked at again.
+      }
     },
     close() {
       if (file) closeSync(file.descriptor);
@@ -100,15 +120,6 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
 
 function timeOf(marks: readonly ClaimMark[]): string {
   return marks[0]?.at ?? '';
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return [];
-    throw error;
-  }
 }
 
 /** A file that a power cut has left half written says nothing. */
