@@ -26,14 +26,13 @@ test.each([
     202,
   ],
 ])('while serve plans %s, healthz answers within 100 ms', async (_, files, expected) => {
-  const { status, planning, health } = await askWhilePlanning('it.yaml', files);
-  const sorted = health.toSorted((one, other) => one - other);
-  // One in a thousand is the machine's: other programs of it have to be answered, too.
-  const usual = sorted[Math.floor(sorted.length * 0.999) - 1] ?? Number.POSITIVE_INFINITY;
-  const slowest = sorted.at(-1) ?? Number.POSITIVE_INFINITY;
+  const { status, planning, health, idle } = await askWhilePlanning('it.yaml', files, 1_000);
+  const slowest = Math.max(...health);
+  const slowestIdle = Math.max(...idle);
   console.log(
-    `planned in ${Math.round(planning)} ms, ${health.length} answers, the slowest in ${Math.round(slowest)} ms`,
+    `planned in ${Math.round(planning)} ms, ${health.length} answers, the slowest in ${Math.round(slowest)} ms; before that in ${Math.round(slowestIdle)} ms`,
   );
   expect(status).toBe(expected);
-  expect(usual).toBeLessThan(promised);
+  // Other programs of the machine have to be answered, too.
+  expect(slowest).toBeLessThan(promised + slowestIdle);
 });
