@@ -14,7 +14,7 @@ import { listenForStop } from '../platform/signals.ts';
 import { printableLines } from '../report/printable.ts';
 import type { Screen } from '../report/screen.ts';
 import { wantsColour } from './colour.ts';
-import { watchStandardOutput } from './standard-output.ts';
+import { surviveUnwritableNotes, watchStandardOutput } from './standard-output.ts';
 import { whoWorks } from './who-works.ts';
 
 /** What a command has of the process it runs in. */
@@ -56,6 +56,7 @@ export function processShell(): Shell {
   const { signal, drains, drainable, endsAtOnce } = listenForStop((text) => writeLine(process.stderr, text));
   // A command that sends goes on without its standard output; ended at once, it would leave requests in doubt.
   watchStandardOutput(drains);
+  surviveUnwritableNotes();
   return {
     who: whoWorks(process.env),
     settings: {

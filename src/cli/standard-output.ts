@@ -18,3 +18,8 @@ export function watchStandardOutput(drains: () => boolean): void {
     });
   });
 }
+
+/** A command goes on when its notes cannot be written: a log on a full disk must not put what is being sent in doubt. */
+export function surviveUnwritableNotes(): void {
+  process.stderr.on('error', () => undefined);
+}

@@ -56,7 +56,7 @@ export function requireLogLevel(level: string | undefined): void {
 export function openLogger(
   level: string | undefined,
   defaultLevel: 'warn' | 'info',
-  destination: { write(line: string): void } = pino.destination({ dest: 2, sync: true }),
+  destination: { write(line: string): void } = openStandardError(),
 ): Logger {
   const chosen = level !== undefined && levels.includes(level) ? level : defaultLevel;
   return pino(
@@ -74,6 +74,16 @@ export function openLogger(
     },
     destination,
   );
+}
+
+/** Bytes of the log that are kept for when a disk has room again; what comes after them is lost. */
+const mostKept = 1_048_576;
+
+/** Lines that cannot be written, as on a full disk, stop nothing: what is being sent would be in doubt by it. */
+function openStandardError(): { write(line: string): void } {
+  const stream = pino.destination({ dest: 2, sync: true, maxLength: mostKept });
+  stream.on('error', () => undefined);
+  return stream;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

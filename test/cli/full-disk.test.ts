@@ -67,7 +67,10 @@ test.each([[['report', 'billing']], [['schema', 'campaign']], [['report', '--hel
   },
 );
 
-test('a run whose standard output has no room is sent to its end', async () => {
+test.each([
+  ['standard output', '>', { code: 1, stderr: expect.stringContaining('Standard output cannot be written') }],
+  ['log', '2>', { code: 0, stderr: '' }],
+])('a run whose %s has no room is sent to its end', async (_name, redirect, expected) => {
   const sandbox = await startSandbox();
   await using scene = await makeWorkspace({
     'campaigns/accounts.yaml': accountsYaml,
@@ -79,11 +82,21 @@ test('a run whose standard output has no room is sent to its end', async () => {
     VOLLEY_SANDBOX_TOKEN: 't',
     VOLLEY_WEBHOOK_TOKEN: 'w'.repeat(22),
   };
-  const ended = await volleyAfter('exec "$0" "$@" > /dev/full', ['run', 'campaigns/a.yaml'], scene, env);
+  const words = ['run', 'campaigns/a.yaml', '--again'];
+  const ended = await volleyAfter(`exec "$0" "$@" ${redirect} /dev/full`, words, scene, env);
   await sandbox.close();
-  expect(ended).toEqual({ code: 1, stderr: expect.stringContaining('Standard output cannot be written') });
+  expect(ended).toEqual(expected);
   const { rows } = await opened.ledger.pool.query('SELECT DISTINCT state FROM requests');
   expect(rows).toEqual([{ state: 'accepted' }]);
+});
+
+test('what cannot be logged stops nothing', async () => {
+  const logger = new URL('../../src/platform/logger.ts', import.meta.url).href;
+  const program = `const { openLogger } = await import('${logger}');
+    openLogger('info', 'info').info('one line');`;
+  const node = ['--input-type=module', '-e', program];
+  const child = spawn('sh', ['-c', 'exec "$0" "$@" 2> /dev/full', process.execPath, ...node]);
+  expect((await once(child, 'close'))[0]).toBe(0);
 });
 
 test('a reader that leaves early is no error', async () => {
