@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
-import { projectFolder } from '../platform/project.ts';
+import { findProject, projectFolder } from '../platform/project.ts';
 import { faultyLine } from '../platform/utf8.ts';
 import type { Settings } from './settings.ts';
 
@@ -37,7 +37,7 @@ export async function readText(
   kind: 'campaign' | 'accounts',
 ): Promise<string> {
   const bytes = await readFile(resolve(settings.workingFolder, path)).catch((error: unknown) => {
-    const hint = kind === 'accounts' ? ' VOLLEY_ACCOUNTS names it.' : '';
+    const hint = kind === 'accounts' ? whereAccountsAre(settings) : '';
     throw new InputError(
       [{ where: path, what: `The ${kind} file cannot be read (${whyUnreadable(error, path)}).${hint}` }],
       { cause: error },
@@ -56,4 +56,11 @@ export async function readText(
   if (line === undefined) return bytes.toString('utf8');
   const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
   throw new InputError([{ where: `${path}:${line}`, what }]);
+}
+
+/** What to do about an accounts file that is not there: outside of a project it is looked for in the working folder. */
+function whereAccountsAre({ environment, workingFolder }: Settings): string {
+  if (environment['VOLLEY_ACCOUNTS'] || findProject(workingFolder) !== undefined)
+    return ' VOLLEY_ACCOUNTS names it.';
+  return ` ${workingFolder} is in no Volley project: go to the folder of your project (\`volley init\` makes one), or name the file by VOLLEY_ACCOUNTS.`;
 }

@@ -38,7 +38,8 @@ function listLeases(files: ServerFiles): readonly string[] {
   try {
     return readdirSync(files.leases);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
+    // A home that is a file has no folder of leases; who makes the home says so.
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return [];
     throw explainForeignFile(files.leases, error);
   }
 }

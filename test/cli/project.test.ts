@@ -6,7 +6,7 @@ import { createBareDatabase, createTestDatabase, type TestDatabase } from '../su
 import { removeHome } from '../support/embedded-home.ts';
 import { runStatement } from '../support/statement.ts';
 import { volley, volleyHere } from '../support/volley.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../support/workspace.ts';
 
 const suppressWords = ['suppress', 'add', '+61412345678', '--channel', 'sms'];
 const listWords = ['suppress', 'list', '--csv'];
@@ -29,6 +29,12 @@ describe('a folder that is in no project', () => {
       expect(readdirSync(folder)).toEqual([]);
     },
   );
+
+  test('run says that the accounts are looked for in a project', async () => {
+    const { folder } = await workspaceFor({ 'night.yaml': smsCampaignYaml });
+    const { code, stderr } = await volleyHere(['run', 'night.yaml'], { cwd: folder });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${folder} is in no Volley project: go to`)]);
+  });
 
   test('a marker in a folder above that everybody may write to is passed by', async () => {
     const { folder } = await workspaceFor({
@@ -216,6 +222,18 @@ describe('a VOLLEY_HOME that cannot be made ends with an error', () => {
   });
 
   // In a process of its own, as it used to hang.
+  test('a file, also for commands that only look', async () => {
+    const { folder } = await workspaceFor({ taken: '' });
+    for (const words of [['runs'], ['init'], suppressWords]) {
+      const { code, stderr } = await volleyHere(words, { cwd: folder, env: { VOLLEY_HOME: 'taken' } });
+      expect([words, code, stderr]).toEqual([
+        words,
+        2,
+        expect.stringMatching(/taken: (has no|cannot be written)/),
+      ]);
+    }
+  });
+
   test('/proc/volley/below', async () => {
     const { folder } = await workspaceFor();
     const env = { VOLLEY_HOME: '/proc/volley/below' };
