@@ -13,7 +13,7 @@ import { rejectedTable } from '../report/rejected-table.ts';
 import { waitLines } from '../report/run-summary.ts';
 import { paper, type Screen } from '../report/screen.ts';
 import { type Column, table } from '../report/table.ts';
-import { minuteOn, zoneOf } from '../report/time.ts';
+import { minuteOn, withTimesOn, zoneOf } from '../report/time.ts';
 
 /** What `volley plan` prints. */
 export function previewText(preview: Preview, screen: Screen = paper): string {
@@ -36,7 +36,8 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
   if (preview.ledger === 'not read') {
     parts.push('  ledger      not read: its suppressions, and who was sent to before, are not looked at');
   }
-  if (preview.repeats !== null) parts.push(`  repeats     ${printable(preview.repeats)}`);
+  if (preview.repeats !== null)
+    parts.push(`  repeats     ${printable(withTimesOn(screen, preview.repeats))}`);
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
   if (preview.pastSendTimes.recipients > 0) parts.push(pastText(preview.pastSendTimes));

@@ -37,3 +37,11 @@ export function minuteOn(screen: Screen | undefined, time: Date): string {
 export function inZoneOf(screen: Screen | undefined, title: string): string {
   return `${title} (${zoneOf(screen)})`;
 }
+
+/** A text whose times in UTC, as `toISOString` writes them, are those of a screen; what it quotes stays as it is. */
+export function withTimesOn(screen: Screen | undefined, text: string): string {
+  return text.replaceAll(
+    /(?<!")\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b(?!")/g,
+    (time) => `${timeOn(screen, new Date(time))} ${zoneOf(screen)}`,
+  );
+}

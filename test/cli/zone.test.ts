@@ -95,6 +95,18 @@ test('where --time-zone says of which days a report is, all its times are in tha
   expect(campaigns.stdout).not.toMatch(/Auckland|UTC/);
 });
 
+test('times in errors are in that zone too, but for what they quote', async () => {
+  await opened.ledger.pool.query(`UPDATE runs SET purged_at = '2026-02-01T20:15:00Z'`);
+  const { code, stderr } = await volley(['report', 'contacts', run, '--out', 'x.csv']);
+  await opened.ledger.pool.query('UPDATE runs SET purged_at = NULL');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('It was purged at 2026-02-02 09:15:00 Pacific/Auckland:'),
+  ]);
+  const quoted = '2026-02-01T20:15:00.000Z x';
+  expect((await volley(['report', 'billing', '--from', quoted])).stderr).toContain(`got "${quoted}"`);
+});
+
 test('a zone that there is not is refused', async () => {
   expect(await volley(['runs', '--zone', 'Mars/Phobos'])).toMatchObject({
     code: 2,
