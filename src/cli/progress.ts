@@ -71,7 +71,7 @@ export function stageText(name: string, milliseconds: number, state: StageState)
 /** Progress of a dispatch: a bar, requests, rate, time left, failures so far, of all workers together. */
 export function startRunProgress(
   shell: Pick<Shell, 'terminal' | 'now' | 'note' | 'noteScreen'>,
-): RunProgress & { readonly done: () => void } {
+): RunProgress & { readonly done: () => void; readonly isAllSettled: () => boolean } {
   const line = startProgressLine(shell);
   let began: number | undefined;
   let watch: RunWatch | undefined;
@@ -125,6 +125,7 @@ export function startRunProgress(
     done: () => {
       if (watch) line.done(text(watch));
     },
+    isAllSettled: () => watch !== undefined && watch.settled === watch.total,
   };
 }
 

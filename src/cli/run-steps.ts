@@ -89,6 +89,8 @@ export function waitsForAnswers(run?: string): string {
   return `Nothing new is sent; waiting for the answers to the requests that are on their way, at most ${cutOffAfter / 1000} s. Those that are not answered by then are in doubt.${goesOn}`;
 }
 
+const waitsForRecord = 'Everything is answered; waiting until that is recorded, a few seconds at most.';
+
 /** Dispatch with a progress bar. From here on, Ctrl-C drains. */
 export async function dispatchWithProgress(
   shell: Shell,
@@ -97,8 +99,8 @@ export async function dispatchWithProgress(
   account: Account,
   options?: Pick<BeginOptions, 'evenPaused'>,
 ): Promise<RunEnd> {
-  shell.drainable(waitsForAnswers(run));
   const progress = startRunProgress(shell);
+  shell.drainable(() => (progress.isAllSettled() ? waitsForRecord : waitsForAnswers(run)));
   try {
     return await executeRun(context, run, accountsOf(shell, account), shell.stop, progress, options);
   } finally {

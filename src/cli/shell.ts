@@ -39,7 +39,7 @@ export type Shell = {
   /** Aborted by the first Ctrl-C or `kill`, for commands that say they drain. */
   readonly stop: AbortSignal;
   /** Says that the command drains, and what it waits for then, in sentences that a user reads after Ctrl-C. */
-  readonly drainable: (waitsFor: string) => void;
+  readonly drainable: (waitsFor: () => string) => void;
   /** What Ctrl-C means while the command does not drain, in sentences. */
   readonly endsAtOnce: (told: string) => void;
   readonly exitWith: (code: ExitCode) => void;

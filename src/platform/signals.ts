@@ -7,13 +7,13 @@
  */
 export function listenForStop(tell: (text: string) => void): StopListener {
   const controller = new AbortController();
-  let waitsFor: string | undefined;
+  let waitsFor: (() => string) | undefined;
   let whenEnded = 'Stopped.';
   const onSignal = (): void => {
     if (controller.signal.aborted) tell('Ended at once.');
     else if (waitsFor === undefined) tell(whenEnded);
     else {
-      tell(`Stopping. ${waitsFor} Ctrl-C again ends at once.`);
+      tell(`Stopping. ${waitsFor()} Ctrl-C again ends at once.`);
       controller.abort();
       return;
     }
@@ -38,7 +38,7 @@ export type StopListener = {
   /** Whether the command has said that it drains. */
   readonly drains: () => boolean;
   /** From now on the first signal lets the command end in its own time. @param waitsFor what it waits for then, in sentences */
-  readonly drainable: (waitsFor: string) => void;
+  readonly drainable: (waitsFor: () => string) => void;
   /**
    * From now on a signal ends the command at once; exit handlers still run. So it is from the beginning.
    *

@@ -24,7 +24,7 @@ export function definePoll(command: Command, shell: Shell): void {
         const { account: name } = await requireRun(context, run);
         const account = await loadAccount(name, shell.settings);
         const gateway = openGateway(account);
-        shell.drainable('Nothing more is asked; waiting for the answer that is on its way.');
+        shell.drainable(() => 'Nothing more is asked; waiting for the answer that is on its way.');
         try {
           const rate = openRateLimiter(context, account);
           const work = { account, gateway, rate, run, acceptedWithin: context.now().getTime() };

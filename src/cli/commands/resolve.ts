@@ -122,7 +122,7 @@ async function lookUp(
   const { account: name } = await requireRun(context, requests.run);
   const account = await loadAccount(name, shell.settings);
   const gateway = openGateway(account);
-  shell.drainable('Nothing more is asked; waiting for the answer that is on its way.');
+  shell.drainable(() => 'Nothing more is asked; waiting for the answer that is on its way.');
   try {
     const service = { account, gateway, rate: openRateLimiter(context, account) };
     const end = await lookUpDoubts(context, service, requests, shell.stop, (doubt, answer) => {

@@ -92,7 +92,8 @@ function checkOptions({ receiver, api, worker, schedules, ...monitoring }: Serve
 
 async function serve(shell: Shell, context: EngineContext, options: ServeOptions, receiving: Receiving) {
   shell.drainable(
-    `${waitsForAnswers()} Calls that have come in are answered, and reports that were received are kept.`,
+    () =>
+      `${waitsForAnswers()} Calls that have come in are answered, and reports that were received are kept.`,
   );
   const { logger } = receiving;
   const failed = new AbortController();

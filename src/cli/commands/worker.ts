@@ -18,7 +18,7 @@ export function define(command: Command, shell: Shell): void {
     .action(async (options: WorkerOptions) => {
       const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'info');
       await withLedger(shell, async (context) => {
-        shell.drainable(waitsForAnswers());
+        shell.drainable(() => waitsForAnswers());
         const { stop } = shell;
         const deadlines = drainDeadlines(stop);
         const planner = openPlanner(context, shell.settings, options.campaigns, logger);
