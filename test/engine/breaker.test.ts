@@ -31,8 +31,13 @@ test('one worker tries at a time, until its lease is over', () => {
   expect(withoutProbe(probed)).toEqual(open);
 });
 
-test('a clock that was set back by a day makes nobody wait for longer than the longest wait', () => {
+test('a clock that was set back by a day makes nobody wait until it has caught up', () => {
   const day = 86_400_000;
-  expect(untilProbe({ ...open, retryAt: day }, 0, lease)).toBe(70_000);
-  expect(untilProbe({ ...open, probeUntil: day }, 1_000, lease)).toBe(lease);
+  // No wait and no lease is so long, so they were written by the clock as it was before.
+  expect(untilProbe({ ...open, retryAt: day }, 0, lease)).toBe(0);
+  expect(untilProbe({ ...open, probeUntil: day }, 1_000, lease)).toBe(0);
+  expect(untilProbe({ ...open, retryAt: 70_000 }, 0, lease)).toBe(70_000);
+  expect(untilProbe({ ...open, probeUntil: 1_000 + lease }, 1_000, lease)).toBe(lease);
+  // So does the time after which a run gives up.
+  expect(opened({ ...open, openedAt: day }, { ...refused, probe: true }, 1_000).openedAt).toBe(1_000);
 });

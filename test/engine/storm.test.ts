@@ -73,6 +73,24 @@ describe('while the service refuses everything', () => {
   });
 });
 
+test('a worker that starts while the service is known to refuse everything sends nothing before the next try', async () => {
+  const seen: number[] = [];
+  await using proxy = await startFaultProxy(runs.service.port, () => {
+    seen.push(Date.now());
+    return pass;
+  });
+  const { rows } = await runs.context.ledger.pool.query<{ retry_at: Date }>(
+    `INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason)
+     VALUES ('sandbox', now(), clock_timestamp() + interval '700 ms', 1, 'HTTP 503')
+     RETURNING retry_at`,
+  );
+  const run = await runs.plan(8);
+  await execute(runs.context, run, anAccount(proxy.url));
+  expect(await statesOf(run)).toEqual({ accepted: 8 });
+  // By the clock of the same machine, whose milliseconds are rounded.
+  expect(Math.min(...seen)).toBeGreaterThanOrEqual((rows[0]?.retry_at.getTime() ?? Number.NaN) - 5);
+});
+
 test('a request that is refused while the service answers others fails when its retries are spent', async () => {
   let requests = 0;
   const closing = refuseWith('503 Service Unavailable', '', ['Connection: close']);

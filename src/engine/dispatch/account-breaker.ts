@@ -33,6 +33,9 @@ const leaseMargin = 15_000;
 /** Some other process may find that the service answers again. Milliseconds. */
 const longestWait = 500;
 
+/** What was known so long ago is not gone by: other processes may have found something else since (milliseconds). */
+const knownFor = 1_000;
+
 export function openAccountBreaker(
   { ledger: { pool }, monotonic, random }: Pick<EngineContext, 'ledger' | 'monotonic' | 'random'>,
   { name, timeouts }: Pick<Account, 'name' | 'timeouts'>,
@@ -44,8 +47,10 @@ export function openAccountBreaker(
   let refusalsInARow = 0;
   /** By `monotonic`. */
   let probeFrom = 0;
+  let learnedAt = Number.NEGATIVE_INFINITY;
 
   const learn = ({ breaker, now }: BreakerLook): void => {
+    learnedAt = monotonic();
     if (breaker) {
       probeFrom = monotonic() + untilProbe(breaker, now, lease);
       opening.abort();
@@ -64,6 +69,7 @@ export function openAccountBreaker(
     change: () => change.signal,
     look: async () => learn(await lookAtBreaker(pool, name)),
     async enter() {
+      if (monotonic() - learnedAt > knownFor) learn(await lookAtBreaker(pool, name));
       if (!open) return 'all';
       const left = probeFrom - monotonic();
       if (left > 0) return Math.min(left, longestWait);

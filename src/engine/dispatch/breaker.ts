@@ -24,7 +24,7 @@ export function opened(breaker: Breaker | undefined, refused: Refused, now: numb
   if (breaker && !refused.probe) return breaker;
   const tries = (breaker?.tries ?? 0) + 1;
   return {
-    openedAt: breaker?.openedAt ?? now,
+    openedAt: Math.min(breaker?.openedAt ?? now, now),
     retryAt: now + retryWait(tries, refused.asked, refused.random),
     tries,
     reason: refused.reason,
@@ -32,11 +32,18 @@ export function opened(breaker: Breaker | undefined, refused: Refused, now: numb
   };
 }
 
-/** Milliseconds until one request may try again; 0: now. A clock that was set back makes nobody wait for longer. */
+/**
+ * Milliseconds until one request may try again; 0: now. A time that is further ahead than any wait is of a clock that was
+ * set back since, which nobody waits for to catch up.
+ */
 export function untilProbe({ retryAt, probeUntil }: Breaker, now: number, lease: number): number {
-  const waits = Math.min(retryAt - now, longestRetryAfter + 10_000);
-  const probed = probeUntil === null ? 0 : Math.min(probeUntil - now, lease);
+  const waits = leftOf(retryAt, now, longestRetryAfter + 10_000);
+  const probed = probeUntil === null ? 0 : leftOf(probeUntil, now, lease);
   return Math.max(0, waits, probed);
+}
+
+function leftOf(until: number, now: number, longest: number): number {
+  return until - now > longest ? 0 : until - now;
 }
 
 /**
