@@ -105,8 +105,8 @@ describe('a token for some accounts', () => {
     expect(await runs()).toEqual(before);
   });
 
-  test('is refused what concerns all accounts: the audit trail and the list of tokens', async () => {
-    for (const path of ['/audit', '/tokens']) {
+  test('is refused what concerns all accounts: files of campaigns, schedules, the audit trail, the list of tokens', async () => {
+    for (const path of ['/campaigns', '/schedules', '/audit', '/tokens']) {
       expect((await get(path, sandbox)).status, path).toBe(403);
       expect((await get(path, scene.tokens.admin)).status, path).toBe(200);
     }

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { describeSchedules } from '../../engine/schedule/schedules.ts';
 import { listCampaigns } from '../../engine/schedule/served-campaigns.ts';
 import { callOf } from './call.ts';
-import { answer, nothing, type Routes, scoped } from './route.ts';
+import { answer, nothing, ofAllAccounts, type Routes } from './route.ts';
 import { campaignList, scheduleList } from './schemas.ts';
 
 /** What can be started, and what starts by itself. */
 export function addScheduleRoutes(server: Routes): void {
-  const reading = scoped('read');
+  // What may be started, and when, names the campaigns of all accounts.
+  const reading = ofAllAccounts('read');
   server.route({
     method: 'GET',
     url: '/campaigns',
