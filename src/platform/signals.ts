@@ -1,4 +1,10 @@
 /**
+ * Milliseconds in which signals are one wish to stop: `timeout` signals its child and then the group that the child is in, and
+ * a Ctrl-C reaches the child of `npx` twice.
+ */
+const sameWish = 250;
+
+/**
  * Ctrl-C, `kill` and a terminal that is closed ask a process to stop: the first time the returned signal is aborted, so
  * that work under way is recorded; the second time the process leaves at once, which is as safe as being killed. What the
  * process waits for is told at once.
@@ -9,11 +15,14 @@ export function listenForStop(tell: (text: string) => void): StopListener {
   const controller = new AbortController();
   let waitsFor: (() => string) | undefined;
   let whenEnded = 'Stopped.';
+  let askedAt = Number.NEGATIVE_INFINITY;
   const onSignal = (): void => {
+    if (performance.now() - askedAt < sameWish) return;
     if (controller.signal.aborted) tell('Ended at once.');
     else if (waitsFor === undefined) tell(whenEnded);
     else {
       tell(`Stopping. ${waitsFor()} Ctrl-C again ends at once.`);
+      askedAt = performance.now();
       controller.abort();
       return;
     }

@@ -152,7 +152,7 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
   expect((await report).status).toBe(503);
   for (const { process } of [serve, worker]) process.kill('SIGINT');
   // At once with the second one; nothing can be recorded any more.
-  await sleep(200);
+  await sleep(600);
   for (const { process } of [serve, worker]) process.kill('SIGINT');
   const ended = await Promise.all([serve.ended, worker.ended]);
 
