@@ -108,6 +108,11 @@ test('a path is shown as the user wrote it', async () => {
     [['run', `${folder}/campaign.yaml`, '--contacts', 'list.csv'], 'list.csv:1'],
   ] as const)
     expect(await refusal({}, [...words])).toMatch(`${where}: The header has as many`);
+  await workspace.write('below/list.csv', 'id,town\n1,Perth\n');
+  for (const shown of ['below/list.csv', './below/list.csv'])
+    expect(await refusal({}, ['run', `${folder}/campaign.yaml`, '--contacts', shown])).toMatch(
+      `: ${shown} has no column "mobile"`,
+    );
   await campaign('file: contacts.csv', 'file: list.csv');
   expect(await refusal({}, ['run', `${folder}/campaign.yaml`])).toMatch(`${folder}/list.csv:1: The header`);
 });

@@ -122,7 +122,11 @@ export async function prepareCampaign(
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
   const contactFiles = await openContactFiles(campaign, path, settings, kept, others);
   try {
-    const composition = compose(campaign, target, contactFiles[0]?.header ?? []);
+    const composition = compose(
+      withShownFiles(campaign, contactFiles),
+      target,
+      contactFiles[0]?.header ?? [],
+    );
     requireColumns(contactFiles, composition);
     const sha256 = createHash('sha256').update(source).digest();
     const opened = { campaign, account, composition, contactFiles, matched, origin, path, sha256 };
@@ -131,6 +135,12 @@ export async function prepareCampaign(
     await closeContactFiles(contactFiles);
     throw error;
   }
+}
+
+/** A campaign whose contact files have the names that errors show: those that the user wrote. */
+function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Campaign {
+  const file = files.map(({ name }) => name);
+  return { ...campaign, value: { ...campaign.value, contacts: { ...campaign.value.contacts, file } } };
 }
 
 /** Opens all else that a campaign names, and says how its contacts are read. */
