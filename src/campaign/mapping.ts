@@ -184,7 +184,11 @@ function noRecipient(
 ): string {
   const say = `Say which with "contacts.columns": { Recipient: … }.`;
   if (candidates.length === 0) {
-    return `No column of ${firstFile(contacts)} has a name that is usual for the recipient of ${channel}. ${say} ${itsColumns(header)}`;
+    const file = firstFile(contacts);
+    const own = header.find((name) => /^\+?\d[\d ()./-]{6,}$|^[^\s@]+@[^\s@]+$/.test(name));
+    if (own !== undefined)
+      return `${file} has no header: "${own}" is of a recipient. Put a line with the names of its columns in front.`;
+    return `No column of ${file} has a name that is usual for the recipient of ${channel}. ${say} ${itsColumns(header)}`;
   }
   return `The columns ${candidates.join(', ')} of ${firstFile(contacts)} could each be the recipient of ${channel}. ${say}`;
 }

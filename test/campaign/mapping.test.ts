@@ -93,6 +93,15 @@ describe('without "columns"', () => {
     ]);
   });
 
+  test.each([['021000301'], ['+64 21 000 301'], ['ann@example.org']])(
+    'a file whose first line is a recipient (%s) has no header',
+    (own) => {
+      expect(problems({ header: [own, 'Ann', 'Auckland'] })).toEqual([
+        `c.yaml:4:11: c.csv has no header: "${own}" is of a recipient. Put a line with the names of its columns in front.`,
+      ]);
+    },
+  );
+
   test('a recipient without a likely column is asked for, with all columns', () => {
     expect(problems({ header: ['id', 'email'] })).toEqual([
       'c.yaml:4:11: No column of c.csv has a name that is usual for the recipient of sms. Say which with "contacts.columns": { Recipient: … }. Its columns: id, email.',
