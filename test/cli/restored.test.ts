@@ -157,6 +157,8 @@ test('reports of what a restored ledger never tried pause its run, and prove wha
     requests: { planned: 0, accepted: 3, in_doubt: requests - 3 },
   });
   expect((await scene.here(['resume', run])).code).toBe(2);
+  const lie = await scene.here(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
+  expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('which this ledger never tried') });
   await restoredNow();
   expect((await scene.here(['resume', run])).code).toBe(3);
   expect((await accepted(run)).most).toBe(1);

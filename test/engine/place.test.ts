@@ -2,8 +2,10 @@ import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { marksInMemory } from '../../src/domain/claim-marks.ts';
 import { checkPlace, requirePlace } from '../../src/engine/dispatch/place.ts';
 import { confirmRestored } from '../../src/engine/schedule/restored.ts';
+import { readPlace } from '../../src/ledger/place/place.ts';
 import { openClaimMarks } from '../../src/platform/claim-marks.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { claimFrom, holdNextSlice } from '../support/slices.ts';
@@ -18,7 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 beforeEach(async () => {
-  await opened.ledger.pool.query('UPDATE ledger_place SET place = NULL, held_at = NULL, held_reason = NULL');
+  await opened.ledger.pool.query(
+    'UPDATE ledger_place SET place = NULL, held_at = NULL, held_reason = NULL, incomplete = false',
+  );
   await checkPlace(opened.context);
 });
 
@@ -73,6 +77,29 @@ test('times of schedules since the backup are missed, because their runs may hav
   expect(rows).toHaveLength(3);
   for (const tick of rows)
     expect(tick).toEqual({ state: 'missed', reason: expect.stringContaining('disk lost') });
+});
+
+test('nobody can say that nothing is missing in a ledger of which another machine or a report knows better', async () => {
+  const { ledger, context } = { ledger: opened.ledger, context: opened.context };
+  const { ledger: id } = await readPlace(ledger.pool);
+  const marks = marksInMemory();
+  const gone = {
+    run: 'r',
+    request: 1,
+    attempt: 1,
+    owner: crypto.randomUUID(),
+    at: '2026-11-22T10:00:00.000Z',
+  };
+  marks.write(id, [gone]);
+  // Held already, as one that was moved.
+  await wasElsewhere(3);
+  await checkPlace(context);
+  await checkPlace({ ...context, ledger: { ...ledger, marks } });
+  const moved = confirmRestored(context, { since: null, reason: 'moved' });
+  await expect(moved).rejects.toThrow(/claimed request 1 of run r .* Give --since/);
+  await expect(requirePlace(context)).rejects.toThrow('claimed request 1 of run r');
+  await confirmRestored(context, { since: new Date(), reason: 'disk lost' });
+  await requirePlace(context);
 });
 
 test('a time in the future is no time of a backup', async () => {

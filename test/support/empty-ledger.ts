@@ -17,7 +17,8 @@ const tables = [
 ];
 
 /** It is another one from now on: that claims are gone is no sign of a restored backup. */
-const another = 'UPDATE ledger_place SET ledger = gen_random_uuid(), held_at = NULL, held_reason = NULL';
+const another =
+  'UPDATE ledger_place SET ledger = gen_random_uuid(), held_at = NULL, held_reason = NULL, incomplete = false';
 
 /** Far quicker than TRUNCATE, which makes new files for every table and index. */
 export async function emptyLedger(pool: pg.Pool): Promise<void> {

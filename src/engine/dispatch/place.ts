@@ -32,16 +32,17 @@ export async function checkPlace(context: EngineContext): Promise<CheckedPlace> 
   const { ledger, now } = context;
   const { pool, marks } = ledger;
   const found = await readPlace(pool);
-  if (found.heldReason === null) {
+  // One that is held may be found to lack something all the same, by a machine that knows more.
+  if (!found.incomplete) {
     const here = await serverPlace(pool);
-    const reason =
-      whyOlder(await findMissingClaim(pool, marks.read(found.ledger))) ?? whyElsewhere(found, here);
+    const older = whyOlder(await findMissingClaim(pool, marks.read(found.ledger)));
+    const reason = older ?? found.heldReason ?? whyElsewhere(found, here);
     if (reason === null) {
       if (found.place === null && here !== null) await settlePlace(pool, here);
       marks.forget(found.ledger);
       return { ledger: found.ledger, held: null };
     }
-    await holdLedger(pool, reason, now());
+    await holdLedger(pool, { reason, incomplete: older !== null }, now());
   }
   const { ledger: id, heldReason } = await readPlace(pool);
   if (heldReason !== null) await pauseRunning(context, heldReason);

@@ -1,5 +1,5 @@
 import { ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
-import { InputError } from '../../domain/problems.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
 import { type Alongside, inTransaction } from '../../ledger/connection.ts';
 import { doubtUnsent } from '../../ledger/place/doubt-unsent.ts';
 import {
@@ -48,7 +48,8 @@ export async function confirmRestored(
       throw new InputError([{ where: '--since', what }]);
     }
     if (since === null) await requireComplete(context);
-    await holdLedger(ledger.pool, `An operator is looking after a restored ledger: ${reason}.`, now());
+    const hold = { reason: `An operator is looking after a restored ledger: ${reason}.`, incomplete: false };
+    await holdLedger(ledger.pool, hold, now());
     const doubted = since === null ? [] : await doubtAll(context, { reason, since });
     const place = await serverPlace(ledger.pool);
     await inTransaction(ledger.pool, async (client) => {
@@ -61,11 +62,23 @@ export async function confirmRestored(
 }
 
 async function requireComplete({ ledger: { pool, marks } }: EngineContext): Promise<void> {
-  const { ledger } = await readPlace(pool);
+  const { ledger, incomplete, heldReason } = await readPlace(pool);
+  if (incomplete) throw new InputError([notComplete(heldReason ?? '')]);
   const missing = await findMissingClaim(pool, marks.read(ledger));
   if (!missing) return;
-  const what = `This machine claimed request ${missing.request} of run ${missing.run} at ${missing.at}, and the ledger does not know it. Give --since with the time of the backup instead.`;
-  throw new InputError([{ where: '--nothing-missing', what }]);
+  const { run, request, at } = missing;
+  throw new InputError([
+    notComplete(
+      `This machine claimed request ${request} of run ${run} at ${at}, and the ledger does not know it.`,
+    ),
+  ]);
+}
+
+function notComplete(why: string): Problem {
+  return {
+    where: '--nothing-missing',
+    what: `${why} Give --since with the time of the backup instead.`,
+  };
 }
 
 async function doubtAll(

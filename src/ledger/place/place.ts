@@ -11,11 +11,13 @@ export type LedgerPlace = {
   readonly place: string | null;
   readonly heldAt: Date | null;
   readonly heldReason: string | null;
+  /** Whether it is held because it lacks what is known to have been done, so that nobody can say it lacks nothing. */
+  readonly incomplete: boolean;
 };
 
 export async function readPlace(client: Database): Promise<LedgerPlace> {
   const { rows } = await client.query<LedgerPlace>(
-    'SELECT ledger, place, held_at AS "heldAt", held_reason AS "heldReason" FROM ledger_place',
+    'SELECT ledger, place, held_at AS "heldAt", held_reason AS "heldReason", incomplete FROM ledger_place',
   );
   const [place] = rows;
   if (!place) throw new Error('The ledger does not say which it is: ledger_place is empty.');
@@ -120,20 +122,29 @@ export async function settlePlace(client: Database, place: string): Promise<void
   await client.query('UPDATE ledger_place SET place = $1 WHERE place IS NULL', [place]);
 }
 
-/** Nothing is claimed from now on, by whatever process. One that is held already keeps its reason. */
-export async function holdLedger(client: Database, reason: string, now: Date): Promise<void> {
-  await client.query('UPDATE ledger_place SET held_at = $1, held_reason = $2 WHERE held_at IS NULL', [
-    now,
-    reason,
-  ]);
+/** Why nothing is to be claimed, and whether that is because the ledger lacks something. */
+export type Hold = { readonly reason: string; readonly incomplete: boolean };
+
+/**
+ * Nothing is claimed from now on, by whatever process. A ledger that is held already keeps its reason, unless it is only
+ * now known to lack something.
+ */
+export async function holdLedger(client: Database, { reason, incomplete }: Hold, now: Date): Promise<void> {
+  await client.query(
+    `UPDATE ledger_place
+     SET held_at = coalesce(held_at, $1), held_reason = $2, incomplete = $3
+     WHERE held_at IS NULL OR ($3 AND NOT incomplete)`,
+    [now, reason, incomplete],
+  );
 }
 
 /** By the word of an operator, this is the ledger from now on, and here. */
 export async function releaseLedger(client: Database, ledger: string, place: string | null): Promise<void> {
-  await client.query('UPDATE ledger_place SET ledger = $1, place = $2, held_at = NULL, held_reason = NULL', [
-    ledger,
-    place,
-  ]);
+  await client.query(
+    `UPDATE ledger_place
+     SET ledger = $1, place = $2, held_at = NULL, held_reason = NULL, incomplete = false`,
+    [ledger, place],
+  );
 }
 
 /** Runs by their state, whatever became of the ledger. */

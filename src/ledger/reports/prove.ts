@@ -68,5 +68,5 @@ async function noteUntried(
     [[...reasons.keys()], [...reasons.values()]],
   );
   const [first] = reasons;
-  if (first) await holdLedger(client, `Run ${first[0]}: ${first[1]}.`, now);
+  if (first) await holdLedger(client, { reason: `Run ${first[0]}: ${first[1]}.`, incomplete: true }, now);
 }
