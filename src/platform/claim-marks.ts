@@ -30,8 +30,11 @@ const written = z.array(
   }),
 );
 
+const succession = z.object({ place: z.string().nullable() });
+
 /**
- * Keeps marks in `claims/` in VOLLEY_HOME: a file for each process, in a folder for each ledger. The file is written over
+ * Keeps marks in `claims/` in VOLLEY_HOME: a file for each process, in a folder for each ledger, and a file for each ledger
+ * that is another one since. The file is written over
  * with each claim, which takes some microseconds: it goes to the system's memory, which outlives the process.
  *
  * @param onProblem told once when a mark cannot be written; from then on they are in this process's memory alone
@@ -79,6 +82,8 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
     failed = true;
   }
 
+  const successionOf = (ledger: string): string => join(home, 'claims', `${ledger}.succeeded`);
+
   /** The marks of another user are as if they were not there. */
   function namesOf(ledger: string): string[] {
     try {
@@ -109,6 +114,24 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
         for (const { name } of newest.slice(1)) rmSync(join(folderOf(ledger), name), { force: true });
       } catch {
         // They are few, and looked at again.
+      }
+    },
+    succeed(former, place) {
+      memory.succeed(former, place);
+      try {
+        makeFolder(join(home, 'claims'), 0o700);
+        writeFileSync(successionOf(former), `${JSON.stringify({ place })}\n`, { mode: 0o600 });
+      } catch (error) {
+        tellOnce(
+          `${successionOf(former)} cannot be written (${messageOf(error)}): this machine will not know a backup of the former ledger by its name.`,
+        );
+      }
+    },
+    succeededAt(ledger) {
+      try {
+        return succession.parse(JSON.parse(readFileSync(successionOf(ledger), 'utf8')));
+      } catch {
+        return memory.succeededAt(ledger);
       }
     },
     close() {

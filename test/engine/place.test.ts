@@ -102,6 +102,23 @@ test('nobody can say that nothing is missing in a ledger of which another machin
   await requirePlace(context);
 });
 
+test('a backup of before an operator said that the ledger is another one is held by the machines that know', async () => {
+  const { ledger, context } = opened;
+  const { pool } = ledger;
+  const { ledger: former, place } = await readPlace(pool);
+  const said = { ...ledger, marks: openClaimMarks(home, expect.unreachable) };
+  await confirmRestored({ ...context, ledger: said }, { since: null, reason: 'moved' });
+  // The next process.
+  const next = { ...context, ledger: { ...ledger, marks: openClaimMarks(home, expect.unreachable) } };
+  await requirePlace(next);
+  await pool.query('UPDATE ledger_place SET ledger = $1, place = $2', [former, place]);
+  await expect(requirePlace(next)).rejects.toThrow('an older backup was brought back in its place');
+  const moved = confirmRestored(next, { since: null, reason: 'moved' });
+  await expect(moved).rejects.toThrow('Give --since');
+  await confirmRestored(next, { since: new Date(), reason: 'disk lost' });
+  await requirePlace(next);
+});
+
 test('a time in the future is no time of a backup', async () => {
   const since = new Date(Date.now() + 3_600_000);
   await expect(confirmRestored(opened.context, { since, reason: 'oops' })).rejects.toThrow(

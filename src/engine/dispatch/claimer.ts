@@ -39,7 +39,9 @@ export function openClaimer(context: EngineContext, ledger: string): Claimer {
   /** Nothing was left to claim; or the ledger is an older one, or was said to be another by an operator. */
   async function findOutWhy(): Promise<void> {
     const found = await checkPlace(context);
-    if (found.held === null && found.ledger !== fence.ledger) fence = { ledger: found.ledger, last: null };
+    if (found.held !== null || found.ledger === fence.ledger) return;
+    marks.succeed(fence.ledger, found.place);
+    fence = { ledger: found.ledger, last: null };
   }
 
   return { claim: gather(commit, { most: 16, busy: 2 }) };

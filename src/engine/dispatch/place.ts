@@ -15,6 +15,8 @@ import type { EngineContext } from '../context.ts';
 /** What the ledger was found to be. */
 export type CheckedPlace = {
   readonly ledger: string;
+  /** As `serverPlace`. */
+  readonly place: string | null;
   /** Why nothing is sent from it; null where it can be. */
   readonly held: string | null;
 };
@@ -35,18 +37,20 @@ export async function checkPlace(context: EngineContext): Promise<CheckedPlace> 
   // One that is held may be found to lack something all the same, by a machine that knows more.
   if (!found.incomplete) {
     const here = await serverPlace(pool);
-    const older = whyOlder(await findMissingClaim(pool, marks.read(found.ledger)));
+    const older =
+      whySucceeded(marks.succeededAt(found.ledger), here) ??
+      whyOlder(await findMissingClaim(pool, marks.read(found.ledger)));
     const reason = older ?? found.heldReason ?? whyElsewhere(found, here);
     if (reason === null) {
       if (found.place === null && here !== null) await settlePlace(pool, here);
       marks.forget(found.ledger);
-      return { ledger: found.ledger, held: null };
+      return { ledger: found.ledger, place: here, held: null };
     }
     await holdLedger(pool, { reason, incomplete: older !== null }, now());
   }
-  const { ledger: id, heldReason } = await readPlace(pool);
+  const { ledger: id, place, heldReason } = await readPlace(pool);
   if (heldReason !== null) await pauseRunning(context, heldReason);
-  return { ledger: id, held: heldReason };
+  return { ledger: id, place, held: heldReason };
 }
 
 async function pauseRunning({ ledger }: EngineContext, reason: string): Promise<void> {
@@ -59,6 +63,15 @@ export async function requirePlace(context: EngineContext): Promise<void> {
   const { held } = await checkPlace(context);
   if (held === null) return;
   throw new InputError([{ where: 'ledger', what: `${held} Nothing is sent until then: ${heldAdvice}` }]);
+}
+
+/** A copy in another place, which an operator has made a ledger of its own, says nothing of the one that was copied. */
+function whySucceeded(
+  succeeded: { readonly place: string | null } | undefined,
+  here: string | null,
+): string | null {
+  if (!succeeded || succeeded.place !== here) return null;
+  return 'An operator has said since that this ledger was restored, and now it is as it was before: an older backup was brought back in its place.';
 }
 
 function whyOlder(missing: ClaimMark | undefined): string | null {

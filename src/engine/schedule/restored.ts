@@ -52,11 +52,13 @@ export async function confirmRestored(
     await holdLedger(ledger.pool, hold, now());
     const doubted = since === null ? [] : await doubtAll(context, { reason, since });
     const place = await serverPlace(ledger.pool);
+    const { ledger: former } = await readPlace(ledger.pool);
     await inTransaction(ledger.pool, async (client) => {
       if (since !== null) await missTicks(client, reason, now());
       await releaseLedger(client, context.randomUuid(), place);
       await note(client);
     });
+    ledger.marks.succeed(former, place);
     return doubted;
   });
 }
