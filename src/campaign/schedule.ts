@@ -20,7 +20,10 @@ const at = z
   .array(
     z
       .string()
-      .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'expected a local time such as 2026-12-01T09:00')
+      .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, {
+        error: 'expected a local time such as 2026-12-01T09:00',
+        abort: true,
+      })
       .refine(isTime, 'there is no such day or time'),
   )
   .min(1, 'expected at least one time')

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nearest } from '../platform/nearest.ts';
 import { nearestZone } from '../platform/region-names.ts';
 import { text } from '../platform/scalars.ts';
 import { knownText } from '../platform/schema-words.ts';
@@ -27,7 +28,8 @@ const days = z
   .transform((written, context) => {
     const found = readDays([written].flat());
     if (found) return found;
-    context.addIssue({ code: 'custom', message: expectedDays });
+    const params = { hint: nearestDay([written].flat()) };
+    context.addIssue({ code: 'custom', message: expectedDays, params });
     return z.NEVER;
   })
   .default([1, 2, 3, 4, 5, 6, 7])
@@ -48,6 +50,15 @@ function readDays(written: readonly string[]): number[] | undefined {
     }
   }
   return [...found].sort((one, other) => one - other);
+}
+
+/** " Did you mean …?" of the first word that is no day: "Monday", "Fry". */
+function nearestDay(written: readonly string[]): string {
+  const words = written.flatMap((each) => each.split(/[,-]/)).map((word) => word.trim());
+  const wrong = words.find((word) => !dayNames.some((day) => isDay(word, day)));
+  if (wrong === undefined) return '';
+  const begun = dayNames.find((day) => isDay(wrong.slice(0, day.length), day));
+  return begun === undefined ? nearest(wrong, dayNames) : ` Did you mean "${begun}"?`;
 }
 
 function isDay(written: string, name: string): boolean {
@@ -127,10 +138,10 @@ export type FrozenWindow = NonNullable<z.output<typeof frozenWindow>>;
 
 export const deadline = z
   .string()
-  .regex(
-    /^(\d{4}-\d\d-\d\dT)?\d\d:\d\d$/,
-    'expected a local time such as 2026-12-01T17:00, or a time of day such as "06:00"',
-  )
+  .regex(/^(\d{4}-\d\d-\d\dT)?\d\d:\d\d$/, {
+    error: 'expected a local time such as 2026-12-01T17:00, or a time of day such as "06:00"',
+    abort: true,
+  })
   .refine(isTime, 'there is no such day or time')
   .optional()
   .describe(

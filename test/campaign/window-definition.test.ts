@@ -88,6 +88,21 @@ ${more}`;
     ]);
   });
 
+  test.each([
+    ['Mon-Fry', 'Fri'],
+    ['Monday-Friday', 'Mon'],
+    ['[Mon, Tus]', 'Tue'],
+  ])('is told which day %s may mean', (days, meant) => {
+    const found = problems(source('sms', window(`, days: ${days}`)));
+    expect(found).toEqual([expect.stringMatching(new RegExp(`expected days.* Did you mean "${meant}"\\?$`))]);
+  });
+
+  test('is told once of a deadline that is no time', () => {
+    expect(problems(source('sms', 'deadline: tomorrow'))).toEqual([
+      expect.stringMatching(/expected a local time such as .*, got "tomorrow"\.$/),
+    ]);
+  });
+
   test('has no deadline of one day for the runs of every day', () => {
     const nightly = 'schedule: { cron: "0 2 * * *", timeZone: UTC }';
     expect(problems(source('sms', `deadline: 2026-12-01T17:00\n${nightly}`))).toEqual([
