@@ -209,7 +209,17 @@ test('`schedule next` reads the campaign files, without any ledger', async () =>
   await writeFile(join(folder, 'campaigns/broken.yaml'), campaign('cron: "61 * * * *", timeZone: UTC'));
   const { code, stdout, stderr } = await volleyHere(['schedule', 'next'], { cwd: folder });
   expect(stdout).toContain('nightly.yaml');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('broken.yaml')]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^campaigns\/broken\.yaml:\d+:\d+: "schedule\.cron"/),
+  ]);
+
+  // A line that is indented by mistake takes no schedule away without a word.
+  const shifted = campaign('cron: "30 2 * * *", timeZone: UTC').replace('schedule:', ' schedule:');
+  await writeFile(join(folder, 'campaigns/broken.yaml'), shifted);
+  expect(await volleyHere(['schedule', 'next'], { cwd: folder })).toMatchObject({
+    ...{ code: 2, stderr: expect.stringMatching(/^campaigns\/broken\.yaml:\d+:\d+: The indentation/) },
+  });
 });
 
 describe('a VOLLEY_HOME that cannot be made ends with an error', () => {

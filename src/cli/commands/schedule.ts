@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { nextTick, type Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -25,7 +25,7 @@ export function define(command: Command, shell: Shell): void {
       const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
       await withLedger(shell, (context) => noteSchedules(context, read));
       shell.note(`${read.schedules.length} schedules are in the ledger.`);
-      refuseUnreadable(read);
+      refuseUnreadable(read, folder);
     });
   command
     .command('list')
@@ -62,7 +62,7 @@ export function define(command: Command, shell: Shell): void {
         shell.print(
           upcoming.length === 0 ? 'Nothing is to run by itself.' : upcomingTable(upcoming, shell.screen),
         );
-      refuseUnreadable(read);
+      refuseUnreadable(read, folder);
     });
 }
 
@@ -73,10 +73,20 @@ function folderArgument(shell: Shell): Argument {
   );
 }
 
-/** @throws InputError that names the campaigns whose schedule cannot be read */
-function refuseUnreadable({ unreadable }: ScheduleFolder): void {
-  if (unreadable.length > 0)
-    throw new InputError(unreadable.map(({ schedule: where, what }) => ({ where, what })));
+/** @throws InputError that names the campaigns whose schedule cannot be read. @param folder as it was named */
+function refuseUnreadable({ unreadable }: ScheduleFolder, folder: string): void {
+  if (unreadable.length === 0) return;
+  throw new InputError(
+    unreadable.map(({ schedule, what }) => {
+      // With its place in the file, where that is told: `night.yaml:6:19: …`.
+      const told = what.startsWith(`${schedule}:`) ? what.slice(schedule.length) : '';
+      const place = /^(?::\d+)+(?=: )/.exec(told)?.[0] ?? '';
+      return {
+        where: join(folder, schedule) + place,
+        what: place === '' ? what : told.slice(place.length + 2),
+      };
+    }),
+  );
 }
 
 function upcomingOf({ schedules }: ScheduleFolder, now: Date, limit: number) {

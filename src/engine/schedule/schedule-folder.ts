@@ -16,8 +16,11 @@ export type ScheduleFolder = {
   readonly unreadable: readonly { readonly schedule: string; readonly what: string }[];
 };
 
-/** A file without it is no campaign, or one that nobody wants to run by itself. */
-const hasSchedule = /^schedule\s*:/m;
+/**
+ * A file without it is no campaign, or one that is not to run by itself. A key whose indentation is off counts: the file is
+ * unreadable then, and not one whose schedule was taken away.
+ */
+const hasSchedule = /^[ \t]*["']?schedule["']?\s*:/m;
 
 /**
  * Reads the campaigns of a folder, not of the folders in it.
