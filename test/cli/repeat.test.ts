@@ -125,7 +125,9 @@ describe('a run counts', () => {
   test('not when it was cancelled before anything was sent', async () => {
     await write('cancelled', 'approval: required\n');
     const { run: first } = await run();
-    expect(await run()).toMatchObject({ code: 2 });
+    expect(await run()).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining(`\`volley approve ${first}\`, then \`volley resume`) },
+    });
     await volley('cancel', first);
     expect(await run()).toMatchObject({ code: 4 });
   });
@@ -133,6 +135,7 @@ describe('a run counts', () => {
   test('while it is paused, planned or running, and can be resumed', async () => {
     await write('unfinished', 'approval: required\n');
     const { run: first } = await run();
+    await opened.ledger.pool.query('DELETE FROM approvals WHERE run_id = $1', [first]);
     for (const state of ['planned', 'paused', 'running']) {
       await opened.ledger.pool.query('UPDATE runs SET state = $2 WHERE run_id = $1', [first, state]);
       const { code, stderr } = await run();

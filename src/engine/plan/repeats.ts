@@ -69,11 +69,14 @@ async function whyRepeat(
   return repeated && repeatText(repeated, repeat);
 }
 
-function repeatText({ run, state, stateReason, since }: RepeatedRun, repeat: number): string {
+function repeatText(repeated: RepeatedRun, repeat: number): string {
+  const { run, state, stateReason, since, waitsForApproval } = repeated;
   const reason = stateReason === null ? '' : ` (${stateReason})`;
   const found = `Run ${run} has the same message for the same contacts, and is ${state}${reason} since ${since.toISOString()}; nothing is sent twice within ${durationText(repeat)} (dispatch.repeat).`;
   const on = isOver(state)
     ? `\`volley resume ${run}\` shows what it came to, and \`volley run --only failed,rejected,cancelled --of ${run}\` sends to those it did not reach.`
-    : `\`volley resume ${run}\` goes on with it.`;
+    : waitsForApproval
+      ? `It waits for another person: \`volley approve ${run}\`, then \`volley resume ${run}\`.`
+      : `\`volley resume ${run}\` goes on with it.`;
   return `${found} ${on} \`volley run\` with \`--again\` sends to all of them once more.`;
 }

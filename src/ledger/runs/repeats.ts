@@ -9,6 +9,8 @@ export type RepeatedRun = {
   readonly stateReason: string | null;
   /** When it came into that state. */
   readonly since: Date;
+  /** Whether it cannot be sent before another person has approved it. */
+  readonly waitsForApproval: boolean;
 };
 
 /** SQL: whether the service took a request of run `r`, or may have. */
@@ -48,18 +50,22 @@ export async function findRepeated(
 ): Promise<RepeatedRun | undefined> {
   const { rows } = await client.query<RepeatedRun>(
     `
-    SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason", changed_at AS since
+    SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason", changed_at AS since,
+      unapproved AS "waitsForApproval"
     FROM fingerprints f
     JOIN runs r USING (run_id)
     JOIN LATERAL (
       SELECT max(changed_at) AS changed_at FROM run_states s WHERE s.run_id = r.run_id
     ) last_change ON true
+    CROSS JOIN LATERAL (
+      SELECT EXISTS (
+        SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL
+      ) AS unapproved
+    ) approval
     WHERE f.fingerprint = $1 AND f.run_id <> ALL ($2::text[])
       AND CASE
             WHEN r.state = 'running' THEN true
-            WHEN r.state = 'planned' THEN changed_at > $3 OR NOT EXISTS (
-              SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL
-            )
+            WHEN r.state = 'planned' THEN changed_at > $3 OR NOT unapproved
             WHEN r.state = 'paused' THEN changed_at > $3
             ELSE changed_at > $3 AND ${sentAnything}
           END
