@@ -1,4 +1,3 @@
-import { createLogUpdate } from 'log-update';
 import type { RunProgress } from '../engine/dispatch/execute-run.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { printable } from '../report/printable.ts';
@@ -20,9 +19,11 @@ export type ProgressLine = {
 const redrawEvery = 100;
 const plainLineEvery = 5_000;
 
-export function startProgressLine(shell: Pick<Shell, 'terminal' | 'now' | 'note'>): ProgressLine {
+export async function startProgressLine(
+  shell: Pick<Shell, 'terminal' | 'now' | 'note'>,
+): Promise<ProgressLine> {
   const every = shell.terminal ? redrawEvery : plainLineEvery;
-  const draw = shell.terminal ? createLogUpdate(process.stderr) : undefined;
+  const draw = shell.terminal ? (await import('log-update')).createLogUpdate(process.stderr) : undefined;
   let last = shell.now().getTime();
   const write = (text: string): void => {
     last = shell.now().getTime();
@@ -69,10 +70,10 @@ export function stageText(name: string, milliseconds: number, state: StageState)
 }
 
 /** Progress of a dispatch: a bar, requests, rate, time left, failures so far, of all workers together. */
-export function startRunProgress(
+export async function startRunProgress(
   shell: Pick<Shell, 'terminal' | 'now' | 'note' | 'noteScreen'>,
-): RunProgress & { readonly done: () => void; readonly isAllSettled: () => boolean } {
-  const line = startProgressLine(shell);
+): Promise<RunProgress & { readonly done: () => void; readonly isAllSettled: () => boolean }> {
+  const line = await startProgressLine(shell);
   let began: number | undefined;
   let watch: RunWatch | undefined;
   /** The opening, or the trouble of the service, that the last line was of. */

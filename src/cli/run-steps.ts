@@ -33,7 +33,7 @@ export async function planWithProgress(
   kept: KeptFiles,
   options: Pick<PlanOptions, 'again'>,
 ): Promise<string> {
-  const line = startProgressLine(shell);
+  const line = await startProgressLine(shell);
   const startedAt = shell.now().getTime();
   let read = 0;
   let differing: string | undefined;
@@ -99,7 +99,7 @@ export async function dispatchWithProgress(
   account: Account,
   options?: Pick<BeginOptions, 'evenPaused'>,
 ): Promise<RunEnd> {
-  const progress = startRunProgress(shell);
+  const progress = await startRunProgress(shell);
   shell.drainable(() => (progress.isAllSettled() ? waitsForRecord : waitsForAnswers(run)));
   try {
     return await executeRun(context, run, accountsOf(shell, account), shell.stop, progress, options);

@@ -33,11 +33,11 @@ test('a bar is never longer than the whole, though more was done than was though
   expect(bar(0, 0)).toBe(bar(1, 1));
 });
 
-test('a run is as fast as it is while its window is open, however long it has waited', () => {
+test('a run is as fast as it is while its window is open, however long it has waited', async () => {
   const began = new Date('2026-11-22T08:00Z').getTime();
   let time = began;
   const lines: string[] = [];
-  const progress = startRunProgress({
+  const progress = await startRunProgress({
     terminal: false,
     noteScreen: paper,
     now: () => new Date(time),

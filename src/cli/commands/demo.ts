@@ -158,7 +158,7 @@ async function waitForReports(
   context: EngineContext,
   runs: readonly string[],
 ): Promise<RunSummary[]> {
-  const line = startProgressLine(shell);
+  const line = await startProgressLine(shell);
   const givenUpAt = shell.now().getTime() + reportPatience;
   for (;;) {
     const summaries = await Promise.all(runs.map((run) => requireSummary(context, run)));

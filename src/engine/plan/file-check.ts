@@ -1,6 +1,5 @@
 import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { parseBuffer } from 'music-metadata';
 import type { RowFolder } from '../../campaign/files.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { identitiesOf } from './own-files.ts';
@@ -98,6 +97,8 @@ export async function pathInside(root: string, path: string): Promise<string> {
 const expectedAudio = 'expected a WAV file, PCM, 16-bit, 8000 Hz';
 
 async function wrongAudio(data: Buffer): Promise<string | undefined> {
+  // 80 modules, that only who sends sounds waits for.
+  const { parseBuffer } = await import('music-metadata');
   try {
     const { format } = await parseBuffer(
       data,

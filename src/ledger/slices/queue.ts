@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import { type Db, fromKnex, PgBoss } from 'pg-boss';
+import type { Db, PgBoss } from 'pg-boss';
 
 /** The one queue of the fleet: a job is a slice that waits for a worker, or that one holds. Jobs are grouped by account. */
 export type SliceQueue = PgBoss;
@@ -23,6 +23,7 @@ const queueOptions = {
 };
 
 export async function installQueue(knex: Knex): Promise<void> {
+  const { fromKnex, PgBoss } = await import('pg-boss');
   const queue = new PgBoss({ ...quiet, db: fromKnex(knex) });
   queue.on('error', () => undefined);
   await queue.start();
@@ -36,6 +37,8 @@ export async function removeQueue(knex: Knex): Promise<void> {
 
 /** Opens the queue on the ledger's own connections. A newer pg-boss brings its tables up to date here. */
 export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
+  // Loaded only where something is sent or planned.
+  const { PgBoss } = await import('pg-boss');
   const queue = new PgBoss({
     ...quiet,
     // How often jobs without a sign of life are looked for, over the whole fleet (seconds).
