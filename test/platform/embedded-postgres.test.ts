@@ -23,54 +23,29 @@ afterEach(async () => {
 });
 afterAll(() => removeHome(home));
 
-test('Volley works as a role that may do nothing beyond its own database', async () => {
-  const lease = await leaseEmbeddedServer(home);
-  const client = new Client({ ...lease.address });
-  await client.connect();
-  try {
-    const { rows } = await client.query(
-      'SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user',
-    );
-    expect(rows).toEqual([
-      {
-        rolsuper: false,
-        rolcreatedb: false,
-        rolcreaterole: false,
-        rolreplication: false,
-        rolbypassrls: false,
-      },
-    ]);
-    await expect(client.query(`COPY (SELECT 1) TO PROGRAM 'true'`)).rejects.toThrow('permission denied');
-    await expect(client.query(`SELECT pg_read_file('/etc/passwd')`)).rejects.toThrow('permission denied');
-    await client.query('CREATE TABLE own ()');
-  } finally {
-    await client.end();
-    await lease.release();
-  }
-});
-
 describe('Sharing', () => {
-  test('Two processes share one server, and the last one out stops it', async () => {
-    const one = await startHolder(home);
-    const other = await startHolder(home);
-    expect(other.server.pid).toBe(one.server.pid);
-    expect(other.server.leases).toHaveLength(2);
+  // The first test here, so that the home of all is still empty.
+  test('Processes that start at once in an empty home agree on one server, show no password, and the last one out stops it', async () => {
+    const seen = new Set<string>();
+    const look = (): void => {
+      for (const text of allCommandLinesAndEnvironments()) seen.add(text);
+    };
+    const watch = setInterval(look, 20);
+    const holders = [startHolder(home), startHolder(home), startHolder(home)] as const;
+    const [one, other, last] = await Promise.all(holders);
+    clearInterval(watch);
+    look();
+    expect([one.server.pid, other.server.pid]).toEqual([last.server.pid, last.server.pid]);
+    expect(embeddedServerStatus(home).leases).toHaveLength(3);
+    expect([...seen].some((text) => text.includes('initdb'))).toBe(true);
+    expect(readFileSync(join(home, 'password'), 'utf8')).toBe(last.server.address.password);
+    expectPasswordsHidden(seen);
 
-    await one.end('release');
+    await Promise.all([one.end('release'), other.end('release')]);
     expect(one.child.exitCode).toBe(0);
-    expect(await query(other, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
-
-    await other.end('release');
+    expect(await query(last, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
+    await last.end('release');
     expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
-  });
-
-  test('Processes that start at once in an empty home agree on one server', async () => {
-    const home = makeFreshHome();
-    const holders = await Promise.all([1, 2, 3, 4].map(() => startHolder(home)));
-    expect(new Set(holders.map(({ server }) => server.pid)).size).toBe(1);
-
-    await Promise.all(holders.map((holder) => holder.end('release')));
-    expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
   test('Each lease of one process counts, and releasing twice does not', async () => {
@@ -239,20 +214,34 @@ describe('A server', () => {
   });
 });
 
-test('The passwords are in files only their owner may read, and in no command line, environment or log', async () => {
-  const home = makeFreshHome();
-  const seen = new Set<string>();
-  const starting = startHolder(home);
-  const watch = setInterval(() => {
-    for (const text of allCommandLinesAndEnvironments()) seen.add(text);
-  }, 5);
-  const holder = await starting;
-  clearInterval(watch);
-  for (const text of allCommandLinesAndEnvironments()) seen.add(text);
-  await holder.end('release');
+test('Volley works as a role that may do nothing beyond its own database', async () => {
+  const lease = await leaseEmbeddedServer(home);
+  const client = new Client({ ...lease.address });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      'SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user',
+    );
+    expect(rows).toEqual([
+      {
+        rolsuper: false,
+        rolcreatedb: false,
+        rolcreaterole: false,
+        rolreplication: false,
+        rolbypassrls: false,
+      },
+    ]);
+    await expect(client.query(`COPY (SELECT 1) TO PROGRAM 'true'`)).rejects.toThrow('permission denied');
+    await expect(client.query(`SELECT pg_read_file('/etc/passwd')`)).rejects.toThrow('permission denied');
+    await client.query('CREATE TABLE own ()');
+  } finally {
+    await client.end();
+    await lease.release();
+  }
+});
 
-  expect(readFileSync(join(home, 'password'), 'utf8')).toBe(holder.server.address.password);
-  expect([...seen].some((text) => text.includes('initdb'))).toBe(true);
+/** They are in files only their owner may read, and in no command line, environment or log. */
+function expectPasswordsHidden(seen: ReadonlySet<string>): void {
   for (const file of ['password', 'admin-password']) {
     const password = readFileSync(join(home, file), 'utf8');
     expect(password.length).toBeGreaterThanOrEqual(32);
@@ -260,7 +249,7 @@ test('The passwords are in files only their owner may read, and in no command li
     expect([...seen].filter((text) => text.includes(password))).toEqual([]);
     expect(readFileSync(join(home, 'server.log'), 'utf8')).not.toContain(password);
   }
-});
+}
 
 function makeFreshHome(): string {
   const fresh = makeHome('volley-test-home-');
