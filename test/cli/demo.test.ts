@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
-import { removeHome } from '../support/embedded-home.ts';
+import { copyHome, removeHome } from '../support/embedded-home.ts';
 import { readJournal } from '../support/journal.ts';
 import { volleyHere } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
@@ -15,6 +15,8 @@ type SentRequest = { message_id: string; recipients: string[]; state: string; ou
 async function demo(...flags: readonly string[]) {
   await using workspace = await makeWorkspace();
   const home = join(workspace.folder, '.volley/demo');
+  chmodSync(workspace.folder, 0o711);
+  copyHome(inject('initialHome'), home);
   // Started before the demo, so that it flushes nothing to disk.
   const { address, release } = await leaseEmbeddedServer(home, { durable: false });
   // Nobody's ledger is touched: this one could not even be reached.

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { embeddedServerStatus } from '../../src/platform/embedded-postgres.ts';
 import { signalPreload } from '../support/dispatch-scene.ts';
-import { makeHome, removeHome } from '../support/embedded-home.ts';
+import { copyHome, makeHome, removeHome } from '../support/embedded-home.ts';
 import { openTestLedger } from '../support/ledger.ts';
 import { killServer } from '../support/own-postgres.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
@@ -56,6 +56,7 @@ const timesSaid = (text: string, heard: string): number => heard.split(text).len
 test('the embedded server is killed in the middle of a run: the run says so, starts it again and goes on', async () => {
   const home = makeHome('volley-test-home-');
   onTestFinished(() => removeHome(home));
+  copyHome(inject('initialHome'), home);
   const { service, start } = await openScene({ VOLLEY_HOME: home }, onTestFinished);
   const started = start(['run', 'campaign.yaml', '--json']);
   await hasReceived(service, 40);

@@ -1,14 +1,14 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { blocksOf, documentPaths, inlineCodesOf, type Piece, shellLinesOf } from '../support/documents.ts';
-import { removeHome } from '../support/embedded-home.ts';
+import { copyHome, removeHome } from '../support/embedded-home.ts';
 import { makeFreshClone } from '../support/fresh-clone.ts';
 import { readJournal } from '../support/journal.ts';
 import { volleyHere } from '../support/volley.ts';
@@ -28,6 +28,8 @@ beforeAll(async () => {
   makeFreshClone(clone);
   const { PATH = '', HOME = '' } = process.env;
   reader = openTypist(clone, { PATH, HOME, VOLLEY_AUTH_TOKEN: token, VOLLEY_WEBHOOK_TOKEN: token });
+  chmodSync(join(clone, '..'), 0o711);
+  copyHome(inject('initialHome'), at('.volley'));
   // The same server that `init` would start, but for what it flushes to disk.
   ({ release } = await leaseEmbeddedServer(at('.volley'), { durable: false }));
   const [campaign, account] = blocksOf('README.md').filter(({ language }) => language === 'yaml');

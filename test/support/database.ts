@@ -9,6 +9,8 @@ declare module 'vitest' {
     testServerUrl: string;
     /** The migrated database that test databases are cloned from; their names begin with its name. */
     testTemplate: string;
+    /** For `copyHome`. */
+    initialHome: string | undefined;
   }
 }
 

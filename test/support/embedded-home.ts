@@ -1,13 +1,33 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { embeddedServerStatus, stopEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { canEnter, chooseServerUser } from '../../src/platform/server-user.ts';
 
 /** A fresh folder for the state of one embedded server, which the server's user can pass through. */
 export function makeHome(prefix: string, mode = 0o711): string {
   const home = mkdtempSync(join(tmpdir(), prefix));
   chmodSync(home, mode);
   return home;
+}
+
+/** What a copied home has; leases, lock and port are each home's own. */
+const copied = ['data', 'password', 'admin-password'];
+
+/**
+ * Gives a home that is not there yet, or empty, the data of one whose server is stopped, which takes a tenth of the time of
+ * initdb. Does nothing where there are none, or the server's user cannot enter the home: initdb makes them then.
+ *
+ * @param origin undefined: none
+ */
+export function copyHome(origin: string | undefined, home: string): void {
+  if (origin === undefined || !existsSync(join(origin, 'data'))) return;
+  mkdirSync(home, { recursive: true });
+  chmodSync(home, 0o711);
+  if (!canEnter(home, chooseServerUser(join(origin, 'data')))) return;
+  // With its owners, which Node's own copy leaves out.
+  execFileSync('cp', ['-a', ...copied.map((name) => join(origin, name)), home]);
 }
 
 /** Stops the server of a home, whoever uses it, and deletes all of it. */

@@ -3,7 +3,7 @@ import type { TestProject } from 'vitest/node';
 import { connectLedger } from '../../src/ledger/connection.ts';
 import { migrateLedger } from '../../src/ledger/schema.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
-import { deleteHome, makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
+import { copyHome, deleteHome, makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
 import { grantTestRights } from './server-rights.ts';
 import { runStatement, urlOfDatabase } from './statement.ts';
 
@@ -28,21 +28,37 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   }
   project.provide('testServerUrl', server.url);
   project.provide('testTemplate', template);
+  project.provide('initialHome', server.initialHome);
   return tearDown;
 }
 
-async function startServer(url: string | undefined): Promise<{ url: string; stop(): Promise<void> }> {
-  if (url) return { url, stop: async () => {} };
+type TestServer = {
+  readonly url: string;
+  /** A home with data as Volley makes them, which no server uses. */
+  readonly initialHome: string | undefined;
+  readonly stop: () => Promise<void>;
+};
+
+async function startServer(url: string | undefined): Promise<TestServer> {
+  if (url) return { url, initialHome: undefined, stop: async () => {} };
   await removeAbandonedHomes(homePrefix);
+  const initialHome = makeHome(homePrefix);
+  await (await leaseEmbeddedServer(initialHome, { durable: false })).release();
   const home = makeHome(homePrefix);
+  copyHome(initialHome, home);
   const { address } = await leaseEmbeddedServer(home, { durable: false });
   await grantTestRights(home, address);
   // After a Ctrl-C nothing is torn down; the lease stops the server then, and this comes after it.
-  process.once('exit', () => deleteHome(home));
+  process.once('exit', () => {
+    for (const each of [home, initialHome]) deleteHome(each);
+  });
   const { host, port, user, password } = address;
   return {
     url: `postgres://${user}:${password}@${host}:${port}/postgres`,
-    stop: () => removeHome(home),
+    initialHome,
+    stop: async () => {
+      for (const each of [home, initialHome]) await removeHome(each);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { inject } from 'vitest';
 import { isConnectionFailure } from '../../src/platform/database.ts';
 import {
   type EmbeddedServerLease,
@@ -9,7 +10,7 @@ import {
   stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
 import { isZombie } from '../../src/platform/process-identity.ts';
-import { makeHome, removeHome } from './embedded-home.ts';
+import { copyHome, makeHome, removeHome } from './embedded-home.ts';
 import { grantTestRights } from './server-rights.ts';
 import { runStatement } from './statement.ts';
 
@@ -35,6 +36,7 @@ export type OwnPostgres = AsyncDisposable & {
 
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const home = makeHome(prefix);
+  copyHome(inject('initialHome'), home);
   const leases: EmbeddedServerLease[] = [await leaseEmbeddedServer(home)];
   for (const { address } of leases) await grantTestRights(home, address);
   const { host, port, user, password } = leases[0]?.address ?? {};
