@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Shell } from '../../src/cli/shell.ts';
 import { paper, type Screen } from '../../src/report/screen.ts';
@@ -77,37 +77,47 @@ export function volley(words: readonly string[], surroundings?: Surroundings): P
 /** The system user of a command in this process, unless the test says another. */
 export const tester = 'tester@here';
 
+export type SurroundingsHere = Pick<Surroundings, 'cwd' | 'env' | 'input'> & {
+  readonly resultTerminal?: boolean;
+  readonly screen?: Screen;
+  readonly who?: string;
+};
+
+export type StartedHere = Pick<Started, 'says' | 'heard' | 'ended'> & {
+  /** What Ctrl-C does, once. */
+  readonly stop: () => void;
+};
+
 /**
- * The command line in this process, for commands that only look into a ledger, or change little in it: quicker, and all the
- * same but for the process itself. Nothing may be piped in, and nobody stops it.
+ * The command line in this process, for commands that nobody kills: quicker by half a second, and all the same but for the
+ * process itself. What it logs is this process's standard error, and is not heard here.
  */
-export async function volleyHere(
+export function startHere(
   words: readonly string[],
   {
     cwd = process.cwd(),
     env = {},
+    input,
     resultTerminal = false,
     screen = paper,
     who = tester,
-  }: Pick<Surroundings, 'cwd' | 'env'> & {
-    readonly resultTerminal?: boolean;
-    readonly screen?: Screen;
-    readonly who?: string;
-  } = {},
-): Promise<Ended> {
-  const { runCommand } = await import('../../src/cli/main.ts');
+  }: SurroundingsHere = {},
+): StartedHere {
+  const stopping = new AbortController();
   const pieces: Buffer[] = [];
   let stderr = '';
   let code: number | null = 0;
+  let isOver = false;
   const result = new Writable({
     write: (piece: Buffer, _, done) => {
       pieces.push(piece);
       done();
     },
   });
+  const piped = input === undefined ? {} : { standardInput: Readable.from([Buffer.from(input)]) };
   const shell: Shell = {
     who,
-    settings: { environment: env, workingFolder: cwd },
+    settings: { environment: env, workingFolder: cwd, ...piped },
     now: () => new Date(),
     result,
     print: (text) => void result.write(`${text}\n`),
@@ -118,7 +128,7 @@ export async function volleyHere(
     resultTerminal,
     screen,
     noteScreen: screen,
-    stop: new AbortController().signal,
+    stop: stopping.signal,
     drainable: () => undefined,
     endsAtOnce: () => undefined,
     exitWith: (ended) => {
@@ -128,8 +138,24 @@ export async function volleyHere(
       throw new Error(`leaves with ${ended}`);
     },
   };
-  await runCommand(words, shell);
-  return { code, stdout: Buffer.concat(pieces).toString(), stderr };
+  const ended = import('../../src/cli/main.ts')
+    .then(({ runCommand }) => runCommand(words, shell))
+    .finally(() => {
+      isOver = true;
+    })
+    .then(() => ({ code, stdout: Buffer.concat(pieces).toString(), stderr }));
+  const says = async (text: string): Promise<void> => {
+    while (!stderr.includes(text)) {
+      if (isOver) throw new Error(`ended before it said "${text}": ${stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  return { says, heard: () => stderr, ended, stop: () => stopping.abort() };
+}
+
+/** As `startHere`, for commands that nobody stops. */
+export function volleyHere(words: readonly string[], surroundings?: SurroundingsHere): Promise<Ended> {
+  return startHere(words, surroundings).ended;
 }
 
 /** A shell that nothing is done in, to read the definitions of commands. */
