@@ -4,7 +4,7 @@ import { plannedRun } from '../support/planned-run.ts';
 
 test('a run whose service refuses everything says so, outlives it, and sends everything', async () => {
   await using scene = await openDispatchScene({ requests: 12, concurrency: 8, peer: { busy: 1 } });
-  const started = scene.start(['run', 'campaign.yaml']);
+  const started = scene.startHere(['run', 'campaign.yaml']);
   const run = await plannedRun(started);
   await started.says('0/12 requests; the service has refused everything since');
 
@@ -35,7 +35,7 @@ test('a run waits for such a service no longer than `giveUpAfter`, and pauses', 
     'campaign.yaml',
     campaign.replace('resends: 10', 'resends: 10, giveUpAfter: 200ms'),
   );
-  const ended = await scene.start(['run', 'campaign.yaml', '--json']).ended;
+  const ended = await scene.here(['run', 'campaign.yaml', '--json']);
   expect(ended).toMatchObject({
     code: 4,
     stderr: expect.stringContaining('has refused everything for 200ms: HTTP'),

@@ -8,7 +8,6 @@ import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { backUpLedger } from '../support/ledger-backup.ts';
-import { plannedRun } from '../support/planned-run.ts';
 import { runStatement, urlOfDatabase } from '../support/statement.ts';
 import { volleyHere } from '../support/volley.ts';
 
@@ -44,17 +43,6 @@ async function accepted(run: string): Promise<{ readonly messages: number; reado
   return { messages: times.size, most: Math.max(0, ...times.values()) };
 }
 
-/** A run that was planned, whose process is gone before it began. */
-async function planOnly(): Promise<string> {
-  const started = scene.start(['run', 'campaign.yaml', '--again'], {
-    ...{ point: 'beginning', occurrence: 1 },
-    signal: 'SIGKILL',
-  });
-  const run = await plannedRun(started);
-  await started.ended;
-  return run;
-}
-
 async function confirm(...words: string[]): Promise<void> {
   const { code, stderr } = await scene.here(['db', 'restored', ...words, '--reason', 'the disk was lost']);
   expect(stderr).toBe('');
@@ -63,12 +51,12 @@ async function confirm(...words: string[]): Promise<void> {
 const restoredNow = () => confirm('--since', `${new Date(Date.now() - 1000).toISOString().slice(0, 19)}Z`);
 
 test('a backup of the middle of a run sends nothing until an operator has said so, and then nobody twice', async () => {
-  const run = await planOnly();
+  const run = await scene.plan();
   const before = scene.peer.received().requests;
-  const sending = scene.start(['resume', run]);
+  const sending = scene.here(['resume', run]);
   await scene.peer.hasReceived(before + 5);
   const backup = await backUpLedger(scene.ledger.url);
-  expect((await sending.ended).code).toBe(0);
+  expect((await sending).code).toBe(0);
   await backup.restore();
 
   const refused = await scene.here(['resume', run]);
@@ -94,7 +82,7 @@ test('a backup of the middle of a run sends nothing until an operator has said s
 });
 
 test('an old backup of a run that was only planned is not sent again', async () => {
-  const run = await planOnly();
+  const run = await scene.plan();
   const backup = await backUpLedger(scene.ledger.url);
   expect((await scene.here(['resume', run])).code).toBe(0);
   await backup.restore();
@@ -105,13 +93,13 @@ test('an old backup of a run that was only planned is not sent again', async () 
 });
 
 test('a ledger that is exchanged for an older one under a running run stops it', async () => {
-  const run = await planOnly();
+  const run = await scene.plan();
   const before = scene.peer.received().requests;
   const backup = await backUpLedger(scene.ledger.url);
-  const sending = scene.start(['resume', run]);
+  const sending = scene.here(['resume', run]);
   await scene.peer.hasReceived(before + 6);
   await backup.restore();
-  const { code, stderr } = await sending.ended;
+  const { code, stderr } = await sending;
   expect(stderr).toContain('the ledger does not know it');
   expect(code).toBe(4);
   await restoredNow();
@@ -120,7 +108,7 @@ test('a ledger that is exchanged for an older one under a running run stops it',
 });
 
 test('reports of what a restored ledger never tried pause its run, and prove what they are about', async () => {
-  const run = await planOnly();
+  const run = await scene.plan();
   const backup = await backUpLedger(scene.ledger.url);
   expect((await scene.here(['resume', run])).code).toBe(0);
   await backup.restore();
@@ -167,7 +155,7 @@ test('reports of what a restored ledger never tried pause its run, and prove wha
 });
 
 test('a copy of the ledger in another database sends nothing until an operator has said what it is', async () => {
-  const run = await planOnly();
+  const run = await scene.plan();
   const original = new URL(scene.ledger.url).pathname.slice(1);
   const copy = `${original}_copy`;
   const server = urlOfDatabase(scene.ledger.url, 'postgres');

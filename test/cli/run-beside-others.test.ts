@@ -78,7 +78,7 @@ describe.concurrent('a run ends with its own summary and exit code', { timeout: 
 
   test('when it was killed, and a worker has sent it before or while it is resumed', async ({ expect }) => {
     await using scene = await openDispatchScene(planned);
-    const run = await killedRun(scene, 'beginning', 1);
+    const run = await scene.plan();
     const resuming = scene.start(['resume', run, '--json'], { signal: 'SIGSTOP', ...beforeBegin });
     await resuming.says(saysSignal);
     await sentByWorker(scene, run);
@@ -101,7 +101,7 @@ describe.concurrent('a run ends with its own summary and exit code', { timeout: 
 
   test('when it was cancelled before it is resumed, and says so', async ({ expect }) => {
     await using scene = await openDispatchScene(planned);
-    const run = await killedRun(scene, 'beginning', 1);
+    const run = await scene.plan();
     await scene.here(['cancel', run, '--reason', 'the wrong list']);
     const { code, stdout, stderr } = await scene.here(['resume', run, '--json']);
     expect([code, stderr]).toEqual([4, expect.stringContaining('The run is cancelled: the wrong list.')]);

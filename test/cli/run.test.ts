@@ -6,7 +6,7 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { startVolley, volleyHere as volley } from '../support/volley.ts';
+import { startHere, volleyHere as volley } from '../support/volley.ts';
 import {
   accountsYaml,
   contactsCsv,
@@ -164,9 +164,10 @@ test('a refused credential ends with 4 and pauses the run; resume finishes it', 
 
 test('Ctrl-C drains: exit 130, nothing in doubt, and resume sends the rest once', async () => {
   const where = await surroundings({ latency: 50 });
-  const started = startVolley(['run', 'campaign.yaml', '--json'], where);
+  // The signal itself is sent in stopping.test.ts.
+  const started = startHere(['run', 'campaign.yaml', '--json'], where);
   while ((await journal()).length < 8) await sleep(10);
-  started.process.kill('SIGINT');
+  started.stop();
   const { code, stdout } = await started.ended;
   expect(code).toBe(130);
   const { run, state, requests } = summaryOf(stdout);
@@ -186,7 +187,10 @@ test('Ctrl-C drains: exit 130, nothing in doubt, and resume sends the rest once'
 test('delivery reports received by serve make every recipient delivered or undelivered', async () => {
   const token = 'webhook-token-of-22-characters-or-more';
   const base = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token };
-  const server = startVolley(['serve', '--no-api', '--port', '0'], { cwd: workspace.folder, env: base });
+  const server = startHere(['serve', '--no-api', '--port', '0'], {
+    cwd: workspace.folder,
+    env: { ...base, LOG_LEVEL: 'silent' },
+  });
   try {
     await server.says('Reports of account sandbox: POST http');
     const url = /POST (http:\/\/127\.0\.0\.1:\d+\/webhook\/sandbox\/)/.exec(server.heard())?.[1];
@@ -199,7 +203,7 @@ test('delivery reports received by serve make every recipient delivered or undel
     expect(summary.recipients.delivered).toBeGreaterThan(0);
     expect(summary.recipients.undelivered).toBeGreaterThan(0);
   } finally {
-    server.process.kill('SIGTERM');
+    server.stop();
   }
   expect((await server.ended).code).toBe(0);
 });
@@ -212,7 +216,7 @@ test('when every connection to the database breaks in the middle of a run, the r
   const own = await openTestLedger();
   const where = await surroundings({ latency: 30 });
   const env = { ...where.env, DATABASE_URL: own.url };
-  const started = startVolley(['run', 'campaign.yaml', '--json'], { ...where, env });
+  const started = startHere(['run', 'campaign.yaml', '--json'], { ...where, env });
   while ((await journal()).length < 8) await sleep(5);
   await own.breakConnections();
   const { code, stdout, stderr } = await started.ended;

@@ -4,7 +4,7 @@ import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
 import { plannedRun, runIs, statusOf } from '../support/planned-run.ts';
 
-const options = { requests: 200, concurrency: 4, peer: { latency: 20 } };
+const options = { requests: 120, concurrency: 4, peer: { latency: 20 } };
 
 test('a run is paused from another process within a second, and resumed from another within a second', async () => {
   await using scene = await openDispatchScene(options);
@@ -14,7 +14,7 @@ test('a run is paused from another process within a second, and resumed from ano
 
   const [pausedAt, paused] = await Promise.all([
     runIs(scene, run, 'paused'),
-    scene.start(['pause', run, '--reason', 'the wrong text']).ended,
+    scene.here(['pause', run, '--reason', 'the wrong text']),
   ]);
   expect(paused.code, paused.stderr).toBe(0);
   const { requests: sentBefore, lastAt } = scene.peer.received();
@@ -27,11 +27,11 @@ test('a run is paused from another process within a second, and resumed from ano
   expect(requests).toMatchObject({ sending: 0, in_doubt: 0 });
   expect(scene.peer.received().requests).toBe(sentBefore);
 
-  const resuming = scene.start(['resume', run]);
+  const resuming = scene.here(['resume', run]);
   const resumedAt = await runIs(scene, run, 'running');
   await scene.peer.hasReceived(sentBefore + 1);
   expect(scene.peer.received().lastAt - resumedAt).toBeLessThan(1_000);
-  expect((await resuming.ended).code).toBe(0);
+  expect((await resuming).code).toBe(0);
   const figures = await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
   expect(figures.accepted).toBe(options.requests);
 }, 60_000);
@@ -44,7 +44,7 @@ test('a run is cancelled from another process within a second, and what is plann
 
   const [cancelledAt, cancelled] = await Promise.all([
     runIs(scene, run, 'cancelled'),
-    scene.start(['cancel', run]).ended,
+    scene.here(['cancel', run]),
   ]);
   expect(cancelled.code, cancelled.stderr).toBe(0);
   expect((await running.ended).code).toBe(4);
@@ -61,11 +61,8 @@ test('a run is cancelled from another process within a second, and what is plann
 
 test('a worker that waits begins to send within a second of a resume, and does not end with the run', async () => {
   await using scene = await openDispatchScene(options);
-  const running = scene.start(['run', 'campaign.yaml']);
-  const run = await plannedRun(running);
-  await scene.peer.hasReceived(20);
-  running.process.kill('SIGINT');
-  await running.ended;
+  const run = await scene.plan();
+  expect((await scene.here(['pause', run])).code).toBe(0);
   const worker = scene.start(['worker']);
   await worker.says('worker started');
   const before = scene.peer.received().requests;

@@ -23,7 +23,7 @@ test('a run whose window is shut says until when it waits, outlives its process,
   started.process.kill('SIGKILL');
   await started.ended;
 
-  const resumed = scene.start(['resume', run]);
+  const resumed = scene.startHere(['resume', run]);
   await resumed.says(`the next sending window opens at ${time} UTC`);
   const { stdout } = await scene.here(['status', run]);
   expect(stdout).toContain(
@@ -34,7 +34,7 @@ test('a run whose window is shut says until when it waits, outlives its process,
     state: 'running',
     waits: [{ timeZones: ['Etc/UTC'], until: opens.toISOString(), requests: 3, recipients: 6 }],
   });
-  resumed.process.kill('SIGINT');
+  resumed.stop();
   expect((await resumed.ended).code).toBe(130);
   await runIs(scene, run, 'paused');
 

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
-import { plannedRun } from '../support/planned-run.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
 test.concurrent('a worker says of which account it leaves the requests to others, and why', async () => {
   await using scene = await openDispatchScene({ requests: 20, concurrency: 2, peer: { latency: 600_000 } });
-  const planning = scene.start(['run', 'campaign.yaml']);
-  await plannedRun(planning);
-  planning.process.kill('SIGKILL');
-  await planning.ended;
+  await scene.plan();
   await scene.workspace.write('accounts.yaml', accountsYaml.replace('sandbox:', 'other:'));
   const worker = scene.start(['worker']);
   await worker.says('its requests are left to others');

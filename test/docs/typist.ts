@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFolder } from '../support/documents.ts';
 import { commandsOf, type SimpleCommand } from '../support/shell-words.ts';
-import { type Ended, type Started, startVolley, volleyHere } from '../support/volley.ts';
+import { type Ended, type Started, startHere, startVolley, volleyHere } from '../support/volley.ts';
 
 export type Outcome = Pick<Ended, 'code' | 'stderr'>;
 
@@ -56,13 +56,14 @@ export function openTypist(folder: string, env: Record<string, string>): Typist 
     if (running.has(key)) return done;
     const ports =
       kind === 'serve' ? ['--port', '0', '--api-port', '0'] : kind === 'sandbox' ? ['--port', '0'] : [];
-    const started = startVolley([...words, ...ports], { cwd: folder, env });
-    const listens = words.includes('--no-worker') ? 'Reports of account' : 'worker started';
-    await started.says(kind === 'sandbox' ? 'Sandbox listens on' : listens);
-    if ([...running.keys()].some((other) => other.startsWith(kind))) {
-      started.process.kill('SIGTERM');
-      return started.ended;
+    if (kind !== 'worker' && [...running.keys()].some((other) => other.startsWith(kind))) {
+      const another = startHere([...words, ...ports], { cwd: folder, env: { ...env, LOG_LEVEL: 'silent' } });
+      await another.says(kind === 'sandbox' ? 'Sandbox listens on' : 'Reports of account');
+      another.stop();
+      return another.ended;
     }
+    const started = startVolley([...words, ...ports], { cwd: folder, env });
+    await started.says(kind === 'sandbox' ? 'Sandbox listens on' : 'worker started');
     running.set(key, started);
     noteAddresses(started.heard());
     return done;

@@ -1,8 +1,12 @@
 import { fileURLToPath } from 'node:url';
+import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { type JournalPeer, type PeerBehaviour, startJournalPeer } from './journal-peer.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type SignalAtPoint, signalVariable } from './signal-points.ts';
-import { type Ended, type Started, startVolley, volleyHere } from './volley.ts';
+import { unwatched } from './unwatched.ts';
+import { type Ended, type Started, type StartedHere, startHere, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
 
 /** For `node --import`: has a process send itself the signal that `signalVariable` names. */
@@ -19,8 +23,12 @@ export type DispatchScene = AsyncDisposable & {
    * @param at kills or stops itself there
    */
   readonly start: (words: readonly string[], at?: SignalAtPoint) => Started;
-  /** The command line in this process, for what only looks or says a word. */
+  /** The command line in this process, for what nobody kills. */
   readonly here: (words: readonly string[]) => Promise<Ended>;
+  /** As `here`, for what is stopped, or heard while it goes on. */
+  readonly startHere: (words: readonly string[]) => StartedHere;
+  /** Plans a run of the campaign, as by a process that is killed before it begins to send it; the run's id. */
+  readonly plan: () => Promise<string>;
 };
 
 export type SceneOptions = {
@@ -62,7 +70,15 @@ export async function openDispatchScene({
       env: { ...env, ...(at ? { [signalVariable]: JSON.stringify(at) } : {}) },
       nodeFlags: at ? ['--import', signalPreload] : [],
     });
-  const here: DispatchScene['here'] = (words) => volleyHere(words, { cwd, env });
+  // What services log would stand among the results of the tests.
+  const begin: DispatchScene['startHere'] = (words) =>
+    startHere(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
+  const plan: DispatchScene['plan'] = async () => {
+    const settings = { environment: env, workingFolder: cwd };
+    const kept = keepContactFiles();
+    const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
+    return planRun(ledger.context, prepared, kept, unwatched, { again: true });
+  };
   const whole = opened.move();
   return {
     ledger,
@@ -70,7 +86,9 @@ export async function openDispatchScene({
     workspace,
     onUnknown,
     start,
-    here,
+    here: (words) => begin(words).ended,
+    startHere: begin,
+    plan,
     [Symbol.asyncDispose]: () => whole.disposeAsync(),
   };
 }

@@ -4,7 +4,7 @@ import type { DispatchScene } from './dispatch-scene.ts';
 import type { Started } from './volley.ts';
 
 /** The run that `volley run` says it has planned. */
-export async function plannedRun(started: Started): Promise<string> {
+export async function plannedRun(started: Pick<Started, 'says' | 'heard'>): Promise<string> {
   await started.says('planned  run');
   return /planned {2}run (\S+):/.exec(started.heard())?.[1] ?? expect.fail(started.heard());
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { openDispatchScene } from './dispatch-scene.ts';
 import { expectNothingLostOrTwice } from './expect-dispatched.ts';
-import { plannedRun, runIs } from './planned-run.ts';
+import { runIs } from './planned-run.ts';
 import { saysSignal } from './signal-points.ts';
 
 const concurrency = 4;
@@ -13,17 +13,11 @@ const concurrency = 4;
  */
 export async function expectStoppedWorkerHarmless(point: string): Promise<void> {
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 5 } });
-  const planning = scene.start(['run', 'campaign.yaml']);
-  const run = await plannedRun(planning);
-  planning.process.kill('SIGKILL');
-  const from = Date.now();
-  await planning.ended;
-  const killed = { what: 'planned', from, to: Date.now() };
-
+  const run = await scene.plan();
   const stopped = scene.start(['worker'], { signal: 'SIGSTOP', point, occurrence: 9 });
   await stopped.says(saysSignal);
   const stoppedAt = Date.now();
-  const second = scene.start(['worker']);
+  const second = scene.startHere(['worker']);
   await runIs(scene, run, 'completed');
   const completedAt = Date.now();
   expect(completedAt - stoppedAt).toBeGreaterThan(8_000);
@@ -33,11 +27,12 @@ export async function expectStoppedWorkerHarmless(point: string): Promise<void> 
   // What was about to leave as it was stopped leaves; what was only claimed does not.
   const sentOn = scene.peer.received().requests - before;
   expect(sentOn).toBeLessThanOrEqual(point === 'claimed' ? 0 : concurrency);
-  for (const worker of [stopped, second]) {
-    worker.process.kill('SIGTERM');
-    const { code, stderr } = await worker.ended;
+  stopped.process.kill('SIGTERM');
+  second.stop();
+  for (const { ended } of [stopped, second]) {
+    const { code, stderr } = await ended;
     expect(code, stderr).toBe(0);
   }
-  const kills = [killed, { what: point, from: stoppedAt, to: completedAt }];
+  const kills = [{ what: point, from: stoppedAt, to: completedAt }];
   await expectNothingLostOrTwice(scene, { run, kills, untilSent: [] }, concurrency);
 }
