@@ -3,6 +3,7 @@ import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrTwice } from '../support/expect-dispatched.ts';
 import { type Kill, killDispatches } from '../support/kill-dispatches.ts';
 
+/** The long form, with kills at every point and at random, is in test/torture/killed-dispatch.torture.ts. */
 const concurrency = 8;
 const peer = { latency: 5, rejects: 0.02, busy: 0.02 };
 
@@ -11,20 +12,20 @@ function atPoints(...points: readonly string[]): readonly Kill[] {
 }
 
 test('of two engines on one run either may be killed: nothing is lost, and nothing is sent twice', async () => {
-  await using scene = await openDispatchScene({ requests: 1500, concurrency, peer });
+  await using scene = await openDispatchScene({ requests: 800, concurrency, peer });
   const killed = await killDispatches(
     scene,
-    atPoints('claimed', 'body sent', 'recording'),
-    atPoints('answered', 'recorded', 'header'),
+    atPoints('claimed', 'recording'),
+    atPoints('body sent', 'header'),
   );
   // A kill comes too late where the other engine has sent everything by then.
-  expect(killed.kills.length).toBeGreaterThanOrEqual(3);
+  expect(killed.kills.length).toBeGreaterThanOrEqual(2);
   await expectNothingLostOrTwice(scene, killed, concurrency);
 }, 180_000);
 
 test('with onUnknown: resend, everybody gets the message at least once, however often its process is killed', async () => {
-  await using scene = await openDispatchScene({ requests: 600, concurrency, onUnknown: 'resend', peer });
-  const killed = await killDispatches(scene, atPoints('sending', 'answer begun', 'recording'));
+  await using scene = await openDispatchScene({ requests: 200, concurrency, onUnknown: 'resend', peer });
+  const killed = await killDispatches(scene, atPoints('answer begun', 'recording'));
   const { inDoubtAccepted, acceptedAgain } = await expectNothingLostOrTwice(scene, killed, concurrency);
   expect(inDoubtAccepted).toBe(0);
   expect(acceptedAgain).toBeGreaterThan(0);

@@ -116,7 +116,10 @@ describe('every kind of file with the same contacts gives the same recipients', 
     ([',', ';', '\t', '|'] as const).flatMap((delimiter) =>
       ['\n', '\r\n', '\r'].flatMap((end) =>
         [false, true].flatMap((quoted) =>
-          [false, true].map((gzip) => ({ encoding, mark, delimiter, end, quoted, gzip })),
+          // What is packed is unpacked before anything else is looked at.
+          (end === '\n' && !quoted ? [false, true] : [false]).map((gzip) => {
+            return { encoding, mark, delimiter, end, quoted, gzip };
+          }),
         ),
       ),
     ),

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { DispatchScene } from './dispatch-scene.ts';
-import { plannedRun } from './planned-run.ts';
 import { type SignalAtPoint, saysSignal } from './signal-points.ts';
 import type { Started } from './volley.ts';
 
@@ -24,7 +23,7 @@ export type KilledRun = {
 };
 
 /**
- * Plans a run and kills the process that begins to send it; then goes on with `volley resume`, and kills it, until there
+ * Plans a run, as a process that ends before it sends it; then goes on with `volley resume`, and kills it, until there
  * are no more kills or the run is over. The last process is left to finish.
  *
  * @param kills a kill whose point the process does not come to is none
@@ -35,8 +34,8 @@ export async function killDispatches(
   kills: readonly Kill[],
   workerKills: readonly Kill[] = [],
 ): Promise<KilledRun> {
-  const { run, killed } = await planAndKill(scene);
-  const killedRun = { run, kills: [killed], untilSent: [] };
+  const run = await scene.plan();
+  const killedRun: Going = { run, kills: [], untilSent: [] };
   const over = new AbortController();
   const resuming = resumeAgainAndAgain(scene, killedRun, kills).finally(() => over.abort());
   const working = workerKills.length > 0 && workAgainAndAgain(scene, killedRun, workerKills, over.signal);
@@ -45,13 +44,6 @@ export async function killDispatches(
 }
 
 type Going = { readonly run: string; readonly kills: Killed[]; readonly untilSent: UntilSent[] };
-
-async function planAndKill(scene: DispatchScene): Promise<{ run: string; killed: Killed }> {
-  const started = scene.start(['run', 'campaign.yaml']);
-  const run = await plannedRun(started);
-  const killed = await kill(started, 'planned');
-  return { run, killed };
-}
 
 async function resumeAgainAndAgain(scene: DispatchScene, going: Going, kills: readonly Kill[]) {
   for (const kill of [...kills, undefined]) {

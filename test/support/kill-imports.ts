@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { expect } from 'vitest';
+import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
+import { unwatched } from './unwatched.ts';
 import { type Started, type Surroundings, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
@@ -20,7 +24,7 @@ export async function expectKilledImportsWhole(
 ): Promise<ReadonlyMap<string, number>> {
   await using scene = await openScene(rows);
   const { disturbed } = scene;
-  const { took, content } = await planUndisturbed(scene);
+  const { took, content } = await planUndisturbed(scene, planByProcess);
   const killedAt = new Map<string, number>();
   const seen = new Set<string>();
   for (const moment of moments) {
@@ -39,7 +43,7 @@ export async function expectKilledImportsWhole(
     }
     if (seen.size === 0) expect(await tablesWithRows(disturbed)).toEqual([]);
   }
-  const run = await plan(scene, disturbed);
+  const run = await scene.plan(disturbed);
   expect(await contentOf(disturbed, run)).toEqual(content);
   return killedAt;
 }
@@ -73,7 +77,7 @@ export async function expectNothingLeftOfSteps(
 
   const repeated = await scene.startRun(disturbed).ended;
   expect([repeated.code, repeated.stderr]).toEqual([2, expect.stringContaining(`Run ${committed} `)]);
-  const run = await plan(scene, disturbed);
+  const run = await scene.plan(disturbed);
   expect(run).not.toBe(committed);
   expect(await contentOf(disturbed, run)).toEqual(content);
 }
@@ -84,6 +88,8 @@ type Scene = AsyncDisposable & {
   readonly disturbed: TestLedger;
   readonly undisturbed: TestLedger;
   readonly startRun: (ledger: TestLedger, words?: readonly string[], others?: Surroundings) => Started;
+  /** Plans another run in this process; its id. */
+  readonly plan: (ledger: TestLedger) => Promise<string>;
 };
 
 /** Tells the sessions of the imports from those of the test. */
@@ -106,19 +112,25 @@ async function openScene(rows: number): Promise<Scene> {
   const openLedger = async () => opened.adopt(await openTestLedger(), (ledger) => ledger.close());
   const disturbed = await openLedger();
   const undisturbed = await openLedger();
+  const env = {
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: sandbox.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
   const startRun: Scene['startRun'] = ({ url }, words = [], others = {}) => {
     const address = new URL(url);
     address.searchParams.set('application_name', sessionName);
     return startVolley(['run', 'campaign.yaml', ...words], {
       cwd: folder,
-      env: {
-        DATABASE_URL: address.href,
-        VOLLEY_ACCOUNTS: 'accounts.yaml',
-        VOLLEY_SANDBOX_URL: sandbox.url,
-        VOLLEY_SANDBOX_TOKEN: 'any',
-      },
+      env: { ...env, DATABASE_URL: address.href },
       ...others,
     });
+  };
+  const planHere: Scene['plan'] = async ({ context }) => {
+    const settings = { environment: env, workingFolder: folder };
+    const kept = keepContactFiles();
+    const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
+    return planRun(context, prepared, kept, unwatched, { again: true });
   };
   const whole = opened.move();
   return {
@@ -126,6 +138,7 @@ async function openScene(rows: number): Promise<Scene> {
     disturbed,
     undisturbed,
     startRun,
+    plan: planHere,
     [Symbol.asyncDispose]: () => whole.disposeAsync(),
   };
 }
@@ -167,7 +180,7 @@ function wholeRun(rows: number) {
 }
 
 /** An import that nobody disturbs: how long it takes, in milliseconds, and what it gives. */
-async function planUndisturbed(scene: Scene) {
+async function planUndisturbed(scene: Scene, plan: typeof planByProcess = (_, ledger) => scene.plan(ledger)) {
   const begun = performance.now();
   const run = await plan(scene, scene.undisturbed);
   const took = performance.now() - begun;
@@ -177,7 +190,7 @@ async function planUndisturbed(scene: Scene) {
 }
 
 /** Plans a run, and kills the process that would go on to send it. The run's id. */
-async function plan({ startRun }: Scene, ledger: TestLedger): Promise<string> {
+async function planByProcess({ startRun }: Scene, ledger: TestLedger): Promise<string> {
   const started = startRun(ledger, ['--again']);
   await started.says('planned  run');
   await kill(started);
