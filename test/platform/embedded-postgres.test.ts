@@ -91,17 +91,18 @@ describe('A process that ends without releasing', () => {
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
-  test.each([150, 450])('does no harm when killed %i ms into its first start', async (delay) => {
+  // At many other moments: test/torture/first-start.torture.ts.
+  test('does no harm when killed while initdb works for its first start', async () => {
     const home = makeFreshHome();
+    const unfinished = () => readdirSync(home).filter((name) => name.startsWith('unfinished'));
     const killed = spawnHolder(home);
-    await sleep(delay);
+    while (unfinished().length === 0) await sleep(5);
     killed.kill('SIGKILL');
     await once(killed, 'exit');
-
     const next = await startHolder(home);
     expect(await query(next, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
     await next.end('release');
-    expect(readdirSync(home).filter((name) => name.startsWith('unfinished'))).toEqual([]);
+    expect(unfinished()).toEqual([]);
   });
 
   test('does not block the next with the lock it held', async () => {
@@ -183,11 +184,14 @@ describe('A server', () => {
     expect(third.server.port).not.toBe(first.server.port);
   });
 
-  test('is in a session of its own, out of reach of a Ctrl-C in the terminal', async () => {
+  test('is in a session of its own, out of reach of a Ctrl-C in the terminal, is no root, and has its data in the home', async () => {
     const holder = await startHolder(home);
     const afterName = readFileSync(`/proc/${holder.server.pid}/stat`, 'utf8').split(') ')[1] ?? '';
     const [, , processGroup, session] = afterName.split(' ').map(Number);
     expect([processGroup, session]).toEqual([holder.server.pid, holder.server.pid]);
+    // Root's is another user, whose data are in the home all the same where that user can enter it.
+    expect(statSync(`/proc/${holder.server.pid}`).uid).not.toBe(0);
+    expect(holder.server.dataFolder).toBe(join(home, 'data'));
     await holder.end('release');
   });
 

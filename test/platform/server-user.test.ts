@@ -1,7 +1,7 @@
-import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { embeddedServerStatus } from '../../src/platform/embedded-postgres.ts';
 import { makeHome, removeHome } from '../support/embedded-home.ts';
 import { startHolder } from '../support/lease-holder.ts';
@@ -10,18 +10,36 @@ const nobody = { uid: 65_534, gid: 65_534 };
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
 describe.skipIf(process.getuid?.() !== 0)('As root', () => {
-  test('the server is another user, and its data are in a home which that user can enter', async () => {
-    const home = makeFolder(0o711);
-    const holder = await startHolder(home);
-    expect(ownerOfProcess(holder.server.pid)).not.toBe(0);
-    expect(holder.server.dataFolder).toBe(join(home, 'data'));
-    await holder.end('release');
+  // In a home which the server's user can enter: test/platform/embedded-postgres.test.ts.
+
+  /** The second test closes it to all but root. */
+  let clone: string;
+  let program: string;
+  beforeAll(() => {
+    clone = makeHome('volley-test-home-', 0o755);
+    program = cloneProject(clone);
+  });
+  afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+  test('an unprivileged user starts a server of their own, which root then runs as that user', async () => {
+    // The clone that the tests run from may be closed to other users, and its Node with it.
+    const node = join(clone, 'node');
+    cpSync(process.execPath, node);
+    const home = makeFolder(0o700);
+    chownSync(home, nobody.uid, nobody.gid);
+
+    for (const user of [nobody, { uid: 0, gid: 0 }, nobody]) {
+      const holder = await startHolder(home, { user, program, node });
+      expect(ownerOfProcess(holder.server.pid)).toBe(nobody.uid);
+      expect(holder.server.dataFolder).toBe(join(home, 'data'));
+      await holder.end('release');
+      expect(embeddedServerStatus(home).state).toBe('stopped');
+    }
   });
 
   test('a clone that only root can enter has its data and programs elsewhere, and keeps its mode', async () => {
     const systemFolder = makeFolder(0o755);
-    const clone = makeFolder(0o700);
-    const program = cloneProject(clone);
+    chmodSync(clone, 0o700);
     const home = join(clone, '.volley');
 
     const first = await startHolder(home, { systemFolder, program });
@@ -37,24 +55,6 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     expect(statSync(join(home, 'password'))).toMatchObject({ mode: 0o100600, uid: 0 });
     expect(statSync(clone).mode & 0o777).toBe(0o700);
     expect(embeddedServerStatus(home).state).toBe('stopped');
-  });
-
-  test('an unprivileged user starts a server of their own, which root then runs as that user', async () => {
-    // The clone that the tests run from may be closed to other users, and its Node with it.
-    const clone = makeFolder(0o755);
-    const program = cloneProject(clone);
-    const node = join(clone, 'node');
-    cpSync(process.execPath, node);
-    const home = makeFolder(0o700);
-    chownSync(home, nobody.uid, nobody.gid);
-
-    for (const user of [nobody, { uid: 0, gid: 0 }, nobody]) {
-      const holder = await startHolder(home, { user, program, node });
-      expect(ownerOfProcess(holder.server.pid)).toBe(nobody.uid);
-      expect(holder.server.dataFolder).toBe(join(home, 'data'));
-      await holder.end('release');
-      expect(embeddedServerStatus(home).state).toBe('stopped');
-    }
   });
 });
 

@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeHome, removeHome } from '../support/embedded-home.ts';
+import { spawnHolder, startHolder } from '../support/lease-holder.ts';
+
+/** Milliseconds from the start of a process to its kill: before, while and after initdb works. */
+const moments = Array.from({ length: 20 }, (_, index) => 100 + index * 100);
+
+test.each(moments)(
+  'a process that is killed %i ms into the first start of its embedded server does no harm',
+  async (moment) => {
+    const home = makeHome('volley-test-home-');
+    onTestFinished(() => removeHome(home));
+    const killed = spawnHolder(home);
+    await sleep(moment);
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+
+    const next = await startHolder(home);
+    const client = new Client(next.server.address);
+    await client.connect();
+    expect((await client.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
+    await client.end();
+    await next.end('release');
+    expect(readdirSync(home).filter((name) => name.startsWith('unfinished'))).toEqual([]);
+  },
+);
