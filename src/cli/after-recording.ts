@@ -1,4 +1,4 @@
-import { isConnectionFailure } from '../platform/database.ts';
+import { isConnectionFailure } from '../platform/database-failures.ts';
 import { printable } from '../report/printable.ts';
 import type { Shell } from './shell.ts';
 

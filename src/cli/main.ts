@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
-import { databaseShortage, isConnectionFailure } from '../platform/database.ts';
+import { databaseShortage, isConnectionFailure } from '../platform/database-failures.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { requireLogLevel } from '../platform/logger.ts';
 import { printable } from '../report/printable.ts';

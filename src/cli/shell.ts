@@ -1,19 +1,13 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { InputError } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
 import type { Settings } from '../engine/settings.ts';
-import { openLedger } from '../ledger/connection.ts';
-import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
-import { hashKeyOf } from '../ledger/suppressions/hash.ts';
-import { openClaimMarks } from '../platform/claim-marks.ts';
-import { leaseDatabase } from '../platform/database.ts';
-import { embeddedServerStatus } from '../platform/embedded-postgres.ts';
-import { readHashKey } from '../platform/hash-key.ts';
+import type { SchemaAccess } from '../ledger/schema.ts';
 import { findHome } from '../platform/project.ts';
 import { listenForStop } from '../platform/signals.ts';
 import { printableLines } from '../report/printable.ts';
 import type { Screen } from '../report/screen.ts';
 import { wantsColour } from './colour.ts';
+import type { OpenedContext, OpenedLedger } from './open-context.ts';
 import { surviveUnwritableNotes, watchStandardOutput } from './standard-output.ts';
 import { whoWorks } from './who-works.ts';
 
@@ -122,9 +116,6 @@ export function withLedgerToRead<Result>(
   return withLedgerFor('read', shell, work);
 }
 
-/** Which ledger was opened, in words that may be shown, and what that did to its schema. */
-export type OpenedLedger = SchemaChange & { readonly description: string };
-
 /** As `withLedger`, for commands that are asked for a new ledger: it is made where there is none. */
 export function withNewLedger<Result>(
   shell: Shell,
@@ -153,6 +144,7 @@ export async function withLedgerIfAny<Result>(
 ): Promise<Result> {
   const { environment, workingFolder } = shell.settings;
   const home = findHome(environment, workingFolder);
+  const { embeddedServerStatus } = await import('../platform/embedded-postgres.ts');
   const isThere = home !== undefined && embeddedServerStatus(home).exists;
   if (!environment['DATABASE_URL'] && !isThere) return work(undefined);
   const opened = await openContext(shell, 'read').catch((error: unknown) => {
@@ -168,53 +160,8 @@ export async function withLedgerIfAny<Result>(
   }
 }
 
-type OpenedContext = {
-  readonly context: EngineContext;
-  readonly opened: OpenedLedger;
-  readonly close: () => Promise<void>;
-};
-
-async function openContext(
-  { who, settings, now, note }: Shell,
-  access: SchemaAccess,
-): Promise<OpenedContext> {
-  const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'make');
-  try {
-    const secret = readHashKey(settings.environment, settings.workingFolder);
-    const hashKey = secret ? hashKeyOf(secret) : null;
-    const { connection, description, revive, warning } = lease;
-    if (warning !== undefined) note(warning);
-    let opened: OpenedLedger = { description, migrated: [], made: false };
-    const onSchema = (change: SchemaChange): void => {
-      opened = { description, ...change };
-      if (change.made) note(`A new, empty ledger was made: ${description}.`);
-    };
-    const home = findHome(settings.environment, settings.workingFolder);
-    const ledger = await openLedger(connection, description, revive, hashKey, {
-      access,
-      onSchema,
-      ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),
-    });
-    const close = async (): Promise<void> => {
-      await ledger.close();
-      await lease.release();
-    };
-    const monotonic = (): number => performance.now();
-    return {
-      context: {
-        ledger,
-        actor: { who, how: 'cli', token: null },
-        now,
-        monotonic,
-        randomBytes,
-        random: Math.random,
-        randomUuid: randomUUID,
-      },
-      opened,
-      close,
-    };
-  } catch (error) {
-    await lease.release();
-    throw error;
-  }
+/** What knows Postgres is a third of what a command loads; whoever asks for help or mistypes does without. */
+async function openContext(shell: Shell, access: SchemaAccess): Promise<OpenedContext> {
+  const opening = await import('./open-context.ts');
+  return opening.openContext(shell, access);
 }

@@ -1,6 +1,6 @@
 import { InputError, type Problem } from '../domain/problems.ts';
 import { type AuditAct, noteAudit } from '../ledger/audit/note.ts';
-import type { Alongside } from '../ledger/connection.ts';
+import type { Alongside } from '../ledger/session.ts';
 import { withoutAddresses } from '../platform/logger.ts';
 import type { EngineContext } from './context.ts';
 

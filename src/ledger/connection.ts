@@ -2,7 +2,8 @@ import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
 import { type ClaimMarks, marksInMemory } from '../domain/claim-marks.ts';
 import { InputError } from '../domain/problems.ts';
-import { type DatabaseConnection, isConnectionFailure } from '../platform/database.ts';
+import type { DatabaseConnection } from '../platform/database.ts';
+import { isConnectionFailure } from '../platform/database-failures.ts';
 import { bindToPlace, readPlace } from './place/place.ts';
 import {
   type MigrationGap,
@@ -82,44 +83,6 @@ export function knexConfiguration(
       extension: 'ts',
     },
   };
-}
-
-/**
- * Work that needs one session: a transaction, a temporary table. After a failure the session is closed, which rolls
- * back whatever it was in the middle of.
- */
-export async function inSession<Result>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<Result>,
-): Promise<Result> {
-  const client = await pool.connect();
-  try {
-    const result = await work(client);
-    client.release();
-    return result;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
-}
-
-/** Something that is committed together with a change; told on the session that makes it. */
-export type Alongside = (client: pg.ClientBase) => Promise<void>;
-
-/**
- * As `inSession`, for work that is one transaction. Of a process that is gone or stands still in the middle of it,
- * Postgres may not hear for hours; what others wait for is let go after some seconds.
- */
-export async function inTransaction<Result>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<Result>,
-): Promise<Result> {
-  return inSession(pool, async (client) => {
-    await client.query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'");
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  });
 }
 
 export type OpenOptions = {

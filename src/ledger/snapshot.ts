@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inSession } from './connection.ts';
+import { inSession } from './session.ts';
 
 /**
  * As `inSession`, for reports: all is read as of one moment, and nothing written. Of a reader that has gone, Postgres

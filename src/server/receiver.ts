@@ -3,7 +3,7 @@ import { type AccountSharing, nothingShared } from '../domain/accounts.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { mappingsOf, type ReceiverAccount } from '../engine/reports/receivers.ts';
 import type { FailedReport } from '../ledger/reports/failed.ts';
-import { reasonOf } from '../platform/database.ts';
+import { reasonOf } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { databaseShortage, isConnectionFailure } from '../../src/platform/database.ts';
+import { databaseShortage, isConnectionFailure } from '../../src/platform/database-failures.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { volleyHere } from '../support/volley.ts';

@@ -10,7 +10,7 @@ import {
   streamCampaignRuns,
   sumCampaignRuns,
 } from '../../src/ledger/billing/campaign-runs.ts';
-import { inTransaction } from '../../src/ledger/connection.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { billingOf } from '../support/billing.ts';
 import { beginnings, emptyWorld, steps, take } from '../support/billing-world.ts';
 import { collectBatches } from '../support/collect.ts';

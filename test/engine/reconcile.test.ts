@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { inTransaction } from '../../src/ledger/connection.ts';
 import { divideRequests } from '../../src/ledger/requests/divide.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import {
   anInvoice,

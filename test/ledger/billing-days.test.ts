@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bookPending } from '../../src/ledger/billing/fold.ts';
 import { type BillingDimension, type BillingQuery, reportBilling } from '../../src/ledger/billing/report.ts';
-import { inTransaction } from '../../src/ledger/connection.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { allBilling } from '../support/billing.ts';
 import { emptyWorld, take } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { closePeriod } from '../../src/ledger/billing/close.ts';
 import { bookEverything, bookPending } from '../../src/ledger/billing/fold.ts';
-import { inSession, inTransaction } from '../../src/ledger/connection.ts';
 import { resolveRequests } from '../../src/ledger/requests/resolve.ts';
+import { inSession, inTransaction } from '../../src/ledger/session.ts';
 import { billingOf } from '../support/billing.ts';
 import { emptyWorld } from '../support/billing-world.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';

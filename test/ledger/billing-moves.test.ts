@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { closePeriod } from '../../src/ledger/billing/close.ts';
 import { bookPending } from '../../src/ledger/billing/fold.ts';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
-import { inTransaction } from '../../src/ledger/connection.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { allBilling } from '../support/billing.ts';
 import { emptyWorld, take, type World } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';

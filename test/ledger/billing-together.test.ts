@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookPending } from '../../src/ledger/billing/fold.ts';
 import { reportBilling } from '../../src/ledger/billing/report.ts';
-import { inTransaction } from '../../src/ledger/connection.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { allBilling } from '../support/billing.ts';
 import { recount } from '../support/billing-recount.ts';
 import { beginnings, emptyWorld, steps, takeNext } from '../support/billing-world.ts';

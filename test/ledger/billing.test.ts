@@ -9,7 +9,7 @@ import {
   billingDimensions,
   reportBilling,
 } from '../../src/ledger/billing/report.ts';
-import { inTransaction } from '../../src/ledger/connection.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { allBilling } from '../support/billing.ts';
 import { addUp, type Figures, recount } from '../support/billing-recount.ts';
 import {

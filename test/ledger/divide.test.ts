@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MessageFields } from '../../src/domain/message.ts';
 import type { RunRates } from '../../src/domain/rates.ts';
-import { inSession } from '../../src/ledger/connection.ts';
 import { restageRecipients } from '../../src/ledger/contacts/restage.ts';
 import { applyReports } from '../../src/ledger/reports/apply.ts';
 import type { Reading } from '../../src/ledger/reports/reading.ts';
@@ -12,6 +11,7 @@ import { type DividedRequests, divideRequests } from '../../src/ledger/requests/
 import { streamContactResults } from '../../src/ledger/runs/contact-results.ts';
 import { listFailures } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { inSession } from '../../src/ledger/session.ts';
 import { billingOf } from '../support/billing.ts';
 import { collect } from '../support/collect.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../src/domain/suppressions.ts';
-import { inSession } from '../../src/ledger/connection.ts';
 import { expandRun } from '../../src/ledger/contacts/expand.ts';
 import { stageContacts } from '../../src/ledger/contacts/stage.ts';
 import { hashSuppressions } from '../../src/ledger/purge/hash-suppressions.ts';
 import { claimRequests } from '../../src/ledger/requests/claim.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
+import { inSession } from '../../src/ledger/session.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { hashedAddress, hashKeyOf } from '../../src/ledger/suppressions/hash.ts';
 import { listSuppressions } from '../../src/ledger/suppressions/list.ts';

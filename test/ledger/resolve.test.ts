@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolution } from '../../src/domain/runs.ts';
-import { inSession } from '../../src/ledger/connection.ts';
 import { type Doubt, findRequests, listDoubts } from '../../src/ledger/requests/doubts.ts';
 import { acceptProven, resolveRequests } from '../../src/ledger/requests/resolve.ts';
 import { streamContactResults } from '../../src/ledger/runs/contact-results.ts';
 import { listFailures, listResolutions } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { inSession } from '../../src/ledger/session.ts';
 import { billingOf } from '../support/billing.ts';
 import { collectBatches } from '../support/collect.ts';
 import { doubtfulRun } from '../support/doubts.ts';

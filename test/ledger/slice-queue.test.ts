@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { inTransaction } from '../../src/ledger/connection.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { touchSlices } from '../../src/ledger/slices/acquire.ts';
 import { enqueueSlices, type SlicePlan } from '../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../src/ledger/slices/finish.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { inTransaction } from '../../src/ledger/connection.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { reapDeadWorkers } from '../../src/ledger/slices/reap.ts';
 import { openWorkerSession } from '../../src/ledger/slices/session.ts';
 import { useSlicedLedger } from '../support/sliced-ledger.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inTransaction } from '../../src/ledger/connection.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
 import { enqueueSlice } from '../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../src/ledger/slices/finish.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { inSession, inTransaction } from '../../src/ledger/connection.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
 import type { PlanWindow, Portion } from '../../src/ledger/contacts/windows.ts';
 import { divideRequests } from '../../src/ledger/requests/divide.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
+import { inSession, inTransaction } from '../../src/ledger/session.ts';
 import { listDueWindows, listWaits, openWindow, shutWindow } from '../../src/ledger/slices/windows.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../support/ledger.ts';
 import { useSlicedLedger } from '../support/sliced-ledger.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inSession } from '../../src/ledger/connection.ts';
+import { inSession } from '../../src/ledger/session.ts';
 import { openApiScene } from '../support/api.ts';
 
 test('a report that nobody waits for any more is no work for the database either', async () => {

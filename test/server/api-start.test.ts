@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startByKey } from '../../src/engine/access/start-by-key.ts';
 import { loadAccount } from '../../src/engine/plan/prepare.ts';
 import { beginScheduledRuns } from '../../src/engine/schedule/start-ticks.ts';
-import { inSession } from '../../src/ledger/connection.ts';
 import { releaseStartKeyLock, tryStartKeyLock } from '../../src/ledger/runs/started-by-key.ts';
+import { inSession } from '../../src/ledger/session.ts';
 import { type Answer, type ApiScene, openApiScene } from '../support/api.ts';
 import { smsCampaignYaml } from '../support/workspace.ts';
 

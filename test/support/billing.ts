@@ -6,7 +6,7 @@ import {
   type BillingTotal,
   reportBilling,
 } from '../../src/ledger/billing/report.ts';
-import { inTransaction } from '../../src/ledger/connection.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 
 /** Everything, whenever it was sent. */
 export const allBilling: BillingQuery = { by: [], from: null, until: null, timeZone: 'UTC', only: {} };

@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { inTransaction } from '../../src/ledger/connection.ts';
 import * as claim from '../../src/ledger/requests/claim.ts';
 import * as orphans from '../../src/ledger/requests/orphans.ts';
 import * as settle from '../../src/ledger/requests/settle.ts';
 import type { Settlement as Settled } from '../../src/ledger/requests/settlement.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 
 /** The ledger's functions of a slice, for tests of whole runs that have one slice and one owner. */
 

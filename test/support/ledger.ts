@@ -2,10 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Contact } from '../../src/domain/contacts.ts';
 import type { Envelope, MessageFields } from '../../src/domain/message.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { inSession, type Ledger, openLedger } from '../../src/ledger/connection.ts';
+import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
 import { expandRun } from '../../src/ledger/contacts/expand.ts';
 import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
 import { type ContactSource, stageContacts } from '../../src/ledger/contacts/stage.ts';
+import { inSession } from '../../src/ledger/session.ts';
 import { createTestDatabase } from './database.ts';
 
 export type TestLedger = {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { isConnectionFailure } from '../../src/platform/database.ts';
+import { isConnectionFailure } from '../../src/platform/database-failures.ts';
 import {
   type EmbeddedServerLease,
   embeddedServerStatus,

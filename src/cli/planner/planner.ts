@@ -6,7 +6,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { FindCommand } from '../../engine/notify/find-command.ts';
 import { usualLook } from '../../engine/schedule/keep-schedules.ts';
 import type { Settings } from '../../engine/settings.ts';
-import { reasonOf } from '../../platform/database.ts';
+import { reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import {
   type Answer,

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { readCampaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
-import { inSession } from '../../ledger/connection.ts';
 import {
   findStartedByKey,
   keepStartKey,
@@ -10,6 +9,7 @@ import {
   type StartKey,
   tryStartKeyLock,
 } from '../../ledger/runs/started-by-key.ts';
+import { inSession } from '../../ledger/session.ts';
 import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';
 import { readText } from '../definition-files.ts';

@@ -1,6 +1,6 @@
 import { type TokenScope, tokenScopes } from '../../domain/access.ts';
 import { InputError } from '../../domain/problems.ts';
-import { inTransaction } from '../../ledger/connection.ts';
+import { inTransaction } from '../../ledger/session.ts';
 import {
   addToken,
   findToken,

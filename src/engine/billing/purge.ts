@@ -1,6 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
 import { noteAudit } from '../../ledger/audit/note.ts';
-import { inTransaction } from '../../ledger/connection.ts';
 import {
   beginPurge,
   countPurgeable,
@@ -13,6 +12,7 @@ import { forgetRemovedSuppressions, hashSuppressions } from '../../ledger/purge/
 import { eraseOldReports } from '../../ledger/purge/old-reports.ts';
 import { eraseOldTicks } from '../../ledger/purge/old-ticks.ts';
 import { lockRunForRerun } from '../../ledger/runs/lock.ts';
+import { inTransaction } from '../../ledger/session.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';

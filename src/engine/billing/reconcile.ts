@@ -20,7 +20,7 @@ import {
   totalReconciliation,
 } from '../../ledger/billing/reconcile.ts';
 import { stageInvoice } from '../../ledger/billing/stage-invoice.ts';
-import { inSession } from '../../ledger/connection.ts';
+import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 
 export type InvoiceToRead = Pick<InvoiceOptions, 'columns' | 'decimal'> & {

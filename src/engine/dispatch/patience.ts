@@ -1,6 +1,6 @@
 import pRetry from 'p-retry';
 import type { Ledger } from '../../ledger/connection.ts';
-import { isConnectionFailure } from '../../platform/database.ts';
+import { isConnectionFailure } from '../../platform/database-failures.ts';
 
 export type Patience = {
   /**

@@ -1,8 +1,8 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
-import { inTransaction } from '../../ledger/connection.ts';
 import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/doubts.ts';
 import { type Resolved, resolveRequests } from '../../ledger/requests/resolve.ts';
+import { inTransaction } from '../../ledger/session.ts';
 import { audited, noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun, requireUnpurgedRun } from '../find-run.ts';

@@ -4,7 +4,7 @@ import { listUnbegunMails } from '../../ledger/notifications/list.ts';
 import { giveUp, noteTold, postpone } from '../../ledger/notifications/settle.ts';
 import { type TakenNotification, takeNotification } from '../../ledger/notifications/take.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';
-import { reasonOf } from '../../platform/database.ts';
+import { reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';

@@ -8,7 +8,7 @@ import {
   giveApproval,
   listReadFiles,
 } from '../../ledger/approvals/approvals.ts';
-import { inTransaction } from '../../ledger/connection.ts';
+import { inTransaction } from '../../ledger/session.ts';
 import { audited, type Note } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun } from '../find-run.ts';

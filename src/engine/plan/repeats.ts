@@ -1,8 +1,8 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
 import { isOver } from '../../domain/runs.ts';
-import type { Alongside } from '../../ledger/connection.ts';
 import { findRepeated, type RepeatedRun } from '../../ledger/runs/repeats.ts';
+import type { Alongside } from '../../ledger/session.ts';
 import { durationText } from '../../platform/scalars.ts';
 import type { EngineContext } from '../context.ts';
 import type { Fingerprint } from './fingerprint.ts';

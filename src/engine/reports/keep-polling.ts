@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from '../../gateway/account.ts';
 import { openGateway } from '../../gateway/gateway.ts';
-import { reasonOf } from '../../platform/database.ts';
+import { reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
 import { openRateLimiter } from '../dispatch/rate-limit.ts';

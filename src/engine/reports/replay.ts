@@ -1,5 +1,5 @@
-import { inTransaction } from '../../ledger/connection.ts';
 import { type Replay, replayReports } from '../../ledger/reports/replay.ts';
+import { inTransaction } from '../../ledger/session.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 

@@ -1,6 +1,6 @@
 import pRetry from 'p-retry';
 import { type ReceivedReport, receiveReports } from '../../ledger/reports/receive.ts';
-import { isConnectionFailure } from '../../platform/database.ts';
+import { isConnectionFailure } from '../../platform/database-failures.ts';
 import type { EngineContext } from '../context.ts';
 import { gather } from '../gather.ts';
 

@@ -1,5 +1,4 @@
 import { type Schedule, ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
-import { inTransaction } from '../../ledger/connection.ts';
 import { syncSchedules } from '../../ledger/schedules/sync.ts';
 import {
   type NotedTick,
@@ -7,6 +6,7 @@ import {
   takeSchedules,
   type UnnotedSchedule,
 } from '../../ledger/schedules/ticks.ts';
+import { inTransaction } from '../../ledger/session.ts';
 import { durationText } from '../../platform/scalars.ts';
 import type { EngineContext } from '../context.ts';
 import type { ScheduleFolder } from './schedule-folder.ts';

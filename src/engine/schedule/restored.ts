@@ -1,6 +1,5 @@
 import { ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { type Alongside, inTransaction } from '../../ledger/connection.ts';
 import { doubtUnsent } from '../../ledger/place/doubt-unsent.ts';
 import {
   findMissingClaim,
@@ -11,6 +10,7 @@ import {
   serverPlace,
 } from '../../ledger/place/place.ts';
 import { missDueTicks, noteTicks, takeSchedules } from '../../ledger/schedules/ticks.ts';
+import { type Alongside, inTransaction } from '../../ledger/session.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { mostTicks } from './note-ticks.ts';

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { writtenSchedule } from '../../campaign/schedule.ts';
 import { InputError, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { inSession } from '../../ledger/connection.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';
 import {
   type DueTick,
@@ -12,6 +11,7 @@ import {
   startTick,
   tryScheduleLock,
 } from '../../ledger/schedules/ticks.ts';
+import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { noteBegun } from '../dispatch/begin-run.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';

@@ -1,7 +1,7 @@
 import { suppressionsOf } from '../../domain/accounts.ts';
 import { InputError } from '../../domain/problems.ts';
 import { readSharing } from '../../gateway/sharing.ts';
-import { inTransaction } from '../../ledger/connection.ts';
+import { inTransaction } from '../../ledger/session.ts';
 import { addSuppressions } from '../../ledger/suppressions/add.ts';
 import {
   listSuppressionsOf,

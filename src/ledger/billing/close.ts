@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Alongside, inTransaction } from '../connection.ts';
+import { type Alongside, inTransaction } from '../session.ts';
 import { bookEverything } from './fold.ts';
 
 /** A month whose billing is frozen. */

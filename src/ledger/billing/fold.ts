@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../connection.ts';
+import { inTransaction } from '../session.ts';
 import { requestsInBlock } from './blocks.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Breaker, Refusal } from '../../domain/breaker.ts';
-import { inTransaction } from '../connection.ts';
+import { inTransaction } from '../session.ts';
 
 /** An account's breaker, undefined where it is closed, and Postgres's clock (milliseconds since 1970). */
 export type BreakerLook = { readonly breaker: Breaker | undefined; readonly now: number };

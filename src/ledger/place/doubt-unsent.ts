@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { isOver } from '../../domain/runs.ts';
-import { inTransaction } from '../connection.ts';
 import { reportProof } from '../requests/proof.ts';
 import { lockDequeued } from '../runs/lock-dequeued.ts';
+import { inTransaction } from '../session.ts';
 import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { inTransaction } from '../connection.ts';
 import { eraseNotifications } from '../notifications/erase.ts';
+import { inTransaction } from '../session.ts';
 
 /** Recipients that are erased in one transaction, about; and rows of other tables. */
 const batch = 20_000;

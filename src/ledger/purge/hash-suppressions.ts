@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../connection.ts';
+import { inTransaction } from '../session.ts';
 import { type HashKey, hashedAddress, keepHashKeyProof } from '../suppressions/hash.ts';
 
 /** Suppressions that are hashed in one transaction. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../connection.ts';
+import { inTransaction } from '../session.ts';
 
 /** Raw reports that are looked at in one transaction. */
 const batch = 5_000;

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
-import { refusalCode } from '../../platform/database.ts';
-import { inTransaction } from '../connection.ts';
+import { refusalCode } from '../../platform/database-failures.ts';
+import { inTransaction } from '../session.ts';
 import { applyReadings } from './apply-readings.ts';
 import { type FailedReport, keepFailed } from './failed.ts';
 import { type QueuedReport, takeReports } from './inbox.ts';

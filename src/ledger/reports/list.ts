@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryOutcome, ReportState } from '../../domain/reports.ts';
-import { inSession } from '../connection.ts';
 import { streamRows } from '../cursor.ts';
+import { inSession } from '../session.ts';
 
 /** A report that has been read, and what became of it. */
 export type ListedReport = {

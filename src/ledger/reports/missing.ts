@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { inSession } from '../connection.ts';
 import { streamRows } from '../cursor.ts';
+import { inSession } from '../session.ts';
 
 /** A recipient that the service has taken, and of which no report says how it ended. */
 export type MissingReport = {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../connection.ts';
+import { inTransaction } from '../session.ts';
 
 /**
  * `in_doubt → planned` for a run that may send twice rather than not at all: requests that were sent again less often

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../connection.ts';
+import { inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
 import { reportProof } from './proof.ts';
 import { settleDoubted } from './settle-doubted.ts';

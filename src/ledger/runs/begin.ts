@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { findApproval } from '../approvals/approvals.ts';
-import { type Alongside, inTransaction } from '../connection.ts';
+import { type Alongside, inTransaction } from '../session.ts';
 import { enqueueSlices, type SlicePlan } from '../slices/enqueue.ts';
 import { completeRun, type DoubtPolicy } from '../slices/finish.ts';
 import type { SliceQueue } from '../slices/queue.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { isOver, type RunState } from '../../domain/runs.ts';
-import { type Alongside, inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
+import { type Alongside, inTransaction } from '../session.ts';
 import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
 import { lockDequeued } from './lock-dequeued.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { inTransaction } from '../connection.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests } from '../requests/orphans.ts';
+import { inTransaction } from '../session.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { doubtsSlice } from './plan.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../connection.ts';
+import { inTransaction } from '../session.ts';
 import { isCalm } from './calm.ts';
 import { lockTakings, queueName, type SliceQueue } from './queue.ts';
 import { type DbTakenSlice, takeBack } from './take-back.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RunState, WindowWait } from '../../domain/runs.ts';
-import { inTransaction } from '../connection.ts';
+import { inTransaction } from '../session.ts';
 import { enqueueSlices, type SlicePlan } from './enqueue.ts';
 import type { SliceQueue } from './queue.ts';
 

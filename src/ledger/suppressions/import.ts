@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import type { SuppressionSource } from '../../domain/suppressions.ts';
-import { inSession } from '../connection.ts';
+import { inSession } from '../session.ts';
 
 /** What is the same for all addresses of a list. */
 export type SuppressionList = {

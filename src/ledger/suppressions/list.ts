@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { type Channel, channels } from '../../domain/message.ts';
 import type { Suppression } from '../../domain/suppressions.ts';
-import { inSession } from '../connection.ts';
 import { streamRows } from '../cursor.ts';
+import { inSession } from '../session.ts';
 import { type HashKey, requireHashKey } from './hash.ts';
 
 /** Which suppressions; all where nothing is said. */

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { InputError, type Problem, shownProblems } from '../../domain/problems.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
-import { isConnectionFailure, reasonOf } from '../../platform/database.ts';
+import { isConnectionFailure, reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { problemKinds } from './schemas.ts';
 

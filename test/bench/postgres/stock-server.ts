@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { isConnectionFailure } from '../../../src/platform/database.ts';
+import { isConnectionFailure } from '../../../src/platform/database-failures.ts';
 import { chooseServerUser } from '../../../src/platform/server-user.ts';
 import { freePort } from '../../support/free-port.ts';
 import { runStatement } from '../../support/statement.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Resolution } from '../../../src/domain/runs.ts';
-import { inTransaction } from '../../../src/ledger/connection.ts';
 import { applyReports } from '../../../src/ledger/reports/apply.ts';
 import type { Reading } from '../../../src/ledger/reports/reading.ts';
 import { receiveReports } from '../../../src/ledger/reports/receive.ts';
@@ -9,6 +8,7 @@ import { resendDoubts as resendInLedger } from '../../../src/ledger/requests/res
 import { acceptProven, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { report, resendDoubts, resolve, sentTo } from './predict-requests.ts';

@@ -1,0 +1,76 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { EngineContext } from '../engine/context.ts';
+import type { Settings } from '../engine/settings.ts';
+import { openLedger } from '../ledger/connection.ts';
+import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
+import { hashKeyOf } from '../ledger/suppressions/hash.ts';
+import { openClaimMarks } from '../platform/claim-marks.ts';
+import { leaseDatabase } from '../platform/database.ts';
+import { readHashKey } from '../platform/hash-key.ts';
+import { findHome } from '../platform/project.ts';
+
+/** Which ledger was opened, in words that may be shown, and what that did to its schema. */
+export type OpenedLedger = SchemaChange & { readonly description: string };
+
+export type OpenedContext = {
+  readonly context: EngineContext;
+  readonly opened: OpenedLedger;
+  readonly close: () => Promise<void>;
+};
+
+/** What of a shell the ledger is opened with. */
+type Opener = {
+  readonly who: string;
+  readonly settings: Settings;
+  readonly now: () => Date;
+  readonly note: (text: string) => void;
+};
+
+/**
+ * @param access as in `readySchema`
+ * @throws InputError where there is no ledger, or none to work with
+ */
+export async function openContext(
+  { who, settings, now, note }: Opener,
+  access: SchemaAccess,
+): Promise<OpenedContext> {
+  const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'make');
+  try {
+    const secret = readHashKey(settings.environment, settings.workingFolder);
+    const hashKey = secret ? hashKeyOf(secret) : null;
+    const { connection, description, revive, warning } = lease;
+    if (warning !== undefined) note(warning);
+    let opened: OpenedLedger = { description, migrated: [], made: false };
+    const onSchema = (change: SchemaChange): void => {
+      opened = { description, ...change };
+      if (change.made) note(`A new, empty ledger was made: ${description}.`);
+    };
+    const home = findHome(settings.environment, settings.workingFolder);
+    const ledger = await openLedger(connection, description, revive, hashKey, {
+      access,
+      onSchema,
+      ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),
+    });
+    const close = async (): Promise<void> => {
+      await ledger.close();
+      await lease.release();
+    };
+    const monotonic = (): number => performance.now();
+    return {
+      context: {
+        ledger,
+        actor: { who, how: 'cli', token: null },
+        now,
+        monotonic,
+        randomBytes,
+        random: Math.random,
+        randomUuid: randomUUID,
+      },
+      opened,
+      close,
+    };
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+}
