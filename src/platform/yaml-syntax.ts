@@ -95,6 +95,9 @@ function swallowedLines(document: Document, source: string, at: (offset: number)
   });
 }
 
+/** How the problem of a repeated key ends. */
+export const repeatedKey = 'is written twice; keys must be unique.';
+
 function repeatedKeys(document: Document, _source: string, at: (offset: number) => string): Problem[] {
   const repeated: { readonly offset: number; readonly what: string }[] = [];
   visit(document, {
@@ -104,7 +107,7 @@ function repeatedKeys(document: Document, _source: string, at: (offset: number) 
         if (!isScalar(key)) continue;
         const name = String(key.value);
         if (known.has(name)) {
-          const what = `Key "${name}" is written twice; keys must be unique.`;
+          const what = `Key "${name}" ${repeatedKey}`;
           repeated.push({ offset: key.range?.[0] ?? 0, what });
         }
         known.add(name);

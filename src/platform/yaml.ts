@@ -4,7 +4,8 @@ import { InputError } from '../domain/problems.ts';
 import { nearest, oneOf } from './nearest.ts';
 import { hintOf, wordsAndHint } from './schema-words.ts';
 import { findWrongIndentation, type Judgement } from './yaml-indentation.ts';
-import { parseYaml, readableYaml, type YamlTree } from './yaml-syntax.ts';
+import { findRivalMistake } from './yaml-rivals.ts';
+import { parseYaml, readableYaml, repeatedKey, type YamlTree } from './yaml-syntax.ts';
 
 type Path = readonly PropertyKey[];
 type Shape = z.core.JSONSchema.BaseSchema;
@@ -109,7 +110,11 @@ function toldByIndentation(
   // Values alone are not a matter of indentation.
   if (found.problems === 0) return undefined;
   const lines = problems.map(({ where }) => Number(/:(\d+):\d+$/.exec(where)?.[1] ?? 1));
-  const wrong = findWrongIndentation(text, lines, found.readable, judge);
+  const rival = findRivalMistake(text, lines, judge);
+  if (rival) return new InputError([{ where: `${file}:${rival.line}:${rival.column}`, what: rival.what }]);
+  // A key that is written twice is told as such, unless a line beside it is all that is wrong.
+  const isOnlyRepeated = problems.every(({ what }) => what.endsWith(repeatedKey));
+  const wrong = findWrongIndentation(text, lines, found.readable || isOnlyRepeated, judge);
   if (!wrong) return undefined;
   const { line, has, expected, mended } = wrong;
   const spaces = has === 1 ? '1 space' : `${has} spaces`;

@@ -49,3 +49,36 @@ test('the line whose indentation is off is told, for a hundred random re-indenta
   expect(wrong).toEqual([]);
   expect(told).toBe(100);
 });
+
+const ordinary = `campaign: night
+account: main
+channel: sms
+contacts:
+  file: c.csv
+  country: NZ
+message:
+  Message: Hello
+`;
+
+test.each([
+  ['country: NZ', 'country:NZ', 'c.yaml:6:11: Expected a space behind ":".'],
+  ['country: NZ', 'country NZ', 'c.yaml:6:3: Expected "key: value"; a ":" is missing.'],
+  ['contacts:\n', 'contacts\n', 'c.yaml:4:1: Expected "key: value"; a ":" is missing.'],
+  [
+    '  country',
+    '\u00a0 country',
+    'c.yaml:6:1: This line is indented with spaces that YAML does not take for any',
+  ],
+  [
+    '  file',
+    '\u00a0\u00a0file',
+    'c.yaml:5:1: This line is indented with spaces that YAML does not take for any',
+  ],
+  ['channel: sms', 'channel: sms\nchannel: sms', 'c.yaml:4:1: Key "channel" is written twice'],
+  ['  Message: Hello\n', '  Message: Hello\nchannel: sms\n', 'c.yaml:9:1: Key "channel" is written twice'],
+])('another mistake than wrong indentation is told as what it is: %j as %j', (right, wrong, told) => {
+  expect(problemsOf(ordinary)).toEqual([]);
+  const [first, ...others] = problemsOf(ordinary.replace(right, wrong));
+  expect(`${first?.where}: ${first?.what}`).toContain(told);
+  expect(others).toEqual([]);
+});
