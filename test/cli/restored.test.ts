@@ -3,8 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { openPlanner } from '../../src/cli/planner/planner.ts';
 import { applyInbox } from '../../src/engine/reports/ingest.ts';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { openLogger } from '../../src/platform/logger.ts';
 import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { backUpLedger } from '../support/ledger-backup.ts';
@@ -12,6 +14,8 @@ import { runStatement, urlOfDatabase } from '../support/statement.ts';
 import { volleyHere } from '../support/volley.ts';
 
 /** Backups that are brought back: what was sent since is never sent again without a word of the operator. */
+
+const silent = openLogger('silent', 'info');
 
 const requests = 16;
 let scene: DispatchScene;
@@ -79,6 +83,25 @@ test('a backup of the middle of a run sends nothing until an operator has said s
   expect(await accepted(run)).toEqual({ messages: requests, most: 1 });
   // A new run is one of the ledger as it is now.
   expect((await scene.here(['run', 'campaign.yaml', '--again'])).code).toBe(0);
+});
+
+test('the thread that plans for a serving process knows the marks of its machine', async () => {
+  const backup = await backUpLedger(scene.ledger.url);
+  expect((await scene.here(['run', 'campaign.yaml', '--again'])).code).toBe(0);
+  await backup.restore();
+  const { context } = scene.ledger;
+  const { folder } = scene.workspace;
+  const planner = openPlanner(
+    context,
+    { environment: scene.environment, workingFolder: folder },
+    '.',
+    silent,
+  );
+  const request = { token: 'any', key: randomUUID(), campaign: 'campaign.yaml', accounts: null };
+  const planned = planner.startRun(context, request, () => undefined);
+  await expect(planned).rejects.toThrow('the ledger does not know it');
+  await planner.close();
+  await restoredNow();
 });
 
 test('an old backup of a run that was only planned is not sent again', async () => {

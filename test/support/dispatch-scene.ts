@@ -17,6 +17,8 @@ export type DispatchScene = AsyncDisposable & {
   readonly peer: JournalPeer;
   readonly workspace: Workspace;
   readonly onUnknown: 'hold' | 'resend';
+  /** Of the processes that are started. */
+  readonly environment: Readonly<Record<string, string>>;
   /**
    * Starts the command line on the campaign's ledger.
    *
@@ -85,6 +87,7 @@ export async function openDispatchScene({
     peer,
     workspace,
     onUnknown,
+    environment: env,
     start,
     here: (words) => begin(words).ended,
     startHere: begin,

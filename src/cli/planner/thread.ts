@@ -8,8 +8,10 @@ import { loadAccount } from '../../engine/plan/prepare.ts';
 import { keepSchedules, usualLook } from '../../engine/schedule/keep-schedules.ts';
 import { openLedger } from '../../ledger/connection.ts';
 import { hashKeyOf } from '../../ledger/suppressions/hash.ts';
+import { openClaimMarks } from '../../platform/claim-marks.ts';
 import { readHashKey } from '../../platform/hash-key.ts';
 import { openLogger } from '../../platform/logger.ts';
+import { findHome } from '../../platform/project.ts';
 import { whoWorks } from '../who-works.ts';
 import {
   type Answer,
@@ -40,7 +42,12 @@ const underWay = new Set<Promise<void>>();
 async function openContext(): Promise<EngineContext> {
   const secret = readHashKey(settings.environment, settings.workingFolder);
   const hashKey = secret ? hashKeyOf(secret) : null;
-  const ledger = await openLedger(data.connection, data.description, undefined, hashKey, { access: 'work' });
+  const home = findHome(settings.environment, settings.workingFolder);
+  const ledger = await openLedger(data.connection, data.description, undefined, hashKey, {
+    access: 'work',
+    // Nothing is planned in a ledger that lacks what this machine has sent.
+    ...(home === undefined ? {} : { marks: openClaimMarks(home, (what) => logger.warn(what)) }),
+  });
   return {
     ledger,
     actor: { who: whoWorks(settings.environment), how: 'cli', token: null },
