@@ -210,6 +210,11 @@ describe('an address that was sent to within the time of notWithin', () => {
     await accept(first, 1);
     await workspace.write('contacts.csv', contacts);
     expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: sent to within 7d, by run ${first}`]);
+    // Who may see the runs of one account only is not told of those of others.
+    await opened.ledger.pool.query(`UPDATE runs SET account = 'another' WHERE run_id = $1`, [first]);
+    expect(await leftOut()).toEqual([
+      'contacts.csv:2 suppressed: sent to within 7d, by a run of another account',
+    ]);
   });
 
   test('is sent to when it was planned only, or before that time, or by another campaign', async () => {

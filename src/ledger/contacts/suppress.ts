@@ -77,9 +77,11 @@ function leftOutAddresses(
   if (!cap) return { sql: suppressed, values: [channel, account] };
   const sent = `
     SELECT lower(address COLLATE "C") AS address, '' AS sub_account,
-           'sent to within ' || ${parameter(2)}::text || ', by run ' || max(run_id) AS detail, 2 AS priority, 0 AS place
+           'sent to within ' || ${parameter(2)}::text || ', by '
+             || coalesce('run ' || max(run_id) FILTER (WHERE account = ${parameter(1)}), 'a run of another account') AS detail,
+           2 AS priority, 0 AS place
     FROM (
-      SELECT r.run_id, a.address, o.outcome
+      SELECT r.run_id, r.account, a.address, o.outcome
       FROM runs r
       JOIN requests q USING (run_id)
       JOIN chunks c USING (run_id, request)
