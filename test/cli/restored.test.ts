@@ -27,6 +27,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const counts = z.object({
   state: z.string(),
   reason: z.string().nullable(),
+  held: z.string().nullable(),
   requests: z.object({ planned: z.number(), accepted: z.number(), in_doubt: z.number() }),
 });
 
@@ -66,13 +67,15 @@ test('a backup of the middle of a run sends nothing until an operator has said s
   const refused = await scene.here(['resume', run]);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toMatch(
-    /This machine claimed request \d+ of run .* and the ledger does not know it/,
+    /This machine claimed a request at .+ that the ledger does not know: it was restored/,
   );
   expect(refused.stderr).toContain('volley db restored --since TIME');
   expect((await scene.here(['run', 'campaign.yaml', '--again'])).code).toBe(2);
   expect((await scene.here(['db', 'status'])).stdout).toMatch(/^held: This machine claimed/m);
+  // Every account is told, and the run is of one.
+  expect((await statusOf(run)).held).not.toContain(run);
   const lie = await scene.here(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
-  expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('does not know it') });
+  expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('does not know') });
 
   await restoredNow();
   const status = await statusOf(run);
@@ -99,7 +102,7 @@ test('the thread that plans for a serving process knows the marks of its machine
   );
   const request = { token: 'any', key: randomUUID(), campaign: 'campaign.yaml', accounts: null };
   const planned = planner.startRun(context, request, () => undefined);
-  await expect(planned).rejects.toThrow('the ledger does not know it');
+  await expect(planned).rejects.toThrow('that the ledger does not know');
   await planner.close();
   await restoredNow();
 });
@@ -123,7 +126,7 @@ test('a ledger that is exchanged for an older one under a running run stops it',
   await scene.peer.hasReceived(before + 6);
   await backup.restore();
   const { code, stderr } = await sending;
-  expect(stderr).toContain('the ledger does not know it');
+  expect(stderr).toContain('that the ledger does not know');
   expect(code).toBe(4);
   await restoredNow();
   expect((await scene.here(['resume', run])).code).toBe(3);
@@ -168,6 +171,8 @@ test('reports of what a restored ledger never tried pause its run, and prove wha
     requests: { planned: 0, accepted: 3, in_doubt: requests - 3 },
   });
   expect((await scene.here(['resume', run])).code).toBe(2);
+  expect(status.held).toContain('which this ledger never tried');
+  expect(status.held).not.toContain(run);
   const lie = await scene.here(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
   expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('which this ledger never tried') });
   await restoredNow();

@@ -96,8 +96,8 @@ test('nobody can say that nothing is missing in a ledger of which another machin
   await checkPlace(context);
   await checkPlace({ ...context, ledger: { ...ledger, marks } });
   const moved = confirmRestored(context, { since: null, reason: 'moved' });
-  await expect(moved).rejects.toThrow(/claimed request 1 of run r .* Give --since/);
-  await expect(requirePlace(context)).rejects.toThrow('claimed request 1 of run r');
+  await expect(moved).rejects.toThrow(/claimed a request at .* Give --since/);
+  await expect(requirePlace(context)).rejects.toThrow('claimed a request at 2026-11-22T10:00:00.000Z');
   await confirmRestored(context, { since: new Date(), reason: 'disk lost' });
   await requirePlace(context);
 });

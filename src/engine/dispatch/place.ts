@@ -74,10 +74,10 @@ function whySucceeded(
   return 'An operator has said since that this ledger was restored, and now it is as it was before: an older backup was brought back in its place.';
 }
 
+/** It names no run: whoever may see any run is told why nothing of it is sent. */
 function whyOlder(missing: ClaimMark | undefined): string | null {
   if (!missing) return null;
-  const { run, request, at } = missing;
-  return `This machine claimed request ${request} of run ${run} at ${at}, and the ledger does not know it: it was restored from a backup, or is a copy.`;
+  return `This machine claimed a request at ${missing.at} that the ledger does not know: it was restored from a backup, or is a copy.`;
 }
 
 /** A server that does not tell where it is cannot be told from another. */

@@ -67,6 +67,8 @@ async function noteUntried(
      ON CONFLICT DO NOTHING`,
     [[...reasons.keys()], [...reasons.values()]],
   );
-  const [first] = reasons;
-  if (first) await holdLedger(client, { reason: `Run ${first[0]}: ${first[1]}.`, incomplete: true }, now);
+  // It names no run: whoever may see any run is told why nothing of it is sent.
+  const reason =
+    'A report or a reply proves that the service has a message which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent.';
+  await holdLedger(client, { reason, incomplete: true }, now);
 }
