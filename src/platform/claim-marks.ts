@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   fdatasync,
+  fstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -48,7 +49,8 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
   let flushedAt = 0;
 
   function open(ledger: string) {
-    if (file?.ledger === ledger) return file;
+    // Another container with this home may have taken this process for one that is gone, and removed its file.
+    if (file?.ledger === ledger && fstatSync(file.descriptor).nlink > 0) return file;
     if (file) closeSync(file.descriptor);
     file = undefined;
     // Nobody wants a home that Volley made in a repository.

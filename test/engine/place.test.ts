@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -149,6 +149,23 @@ test('marks of a process are there for the next one, and only the newest is kept
     '999999999.1-2026-11-21',
   ]);
   first.close();
+});
+
+test('marks are written anew where another container, which sees no process of this one, has removed their file', async () => {
+  const mark = {
+    run: 'r',
+    request: 1,
+    attempt: 1,
+    owner: crypto.randomUUID(),
+    at: '2026-11-22T10:00:00.000Z',
+  };
+  const own = openClaimMarks(home, expect.unreachable);
+  own.write('shared', [mark]);
+  await rm(join(home, 'claims', 'shared'), { recursive: true });
+  const later = { ...mark, request: 2 };
+  own.write('shared', [later]);
+  own.close();
+  expect(openClaimMarks(home, expect.unreachable).read('shared')).toEqual([later]);
 });
 
 test('where marks cannot be written, it is said once, and the process goes on with its own', async () => {
