@@ -23,6 +23,7 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent or written.`,
     `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${others}`,
+    ...(contacts.invalid > 0 ? [`  invalid     ${printable(preview.invalidBecause.join('; '))}`] : []),
     ...(preview.origins ? originLines(preview.origins) : []),
     ...preview.files.map((file) => `  file        ${fileText(file)}`),
     `  mapping     ${preview.mapping.map(sourceText).join(', ')}`,

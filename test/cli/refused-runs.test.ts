@@ -124,6 +124,16 @@ describe('contacts.maxInvalid', () => {
     expect(stderr).toContain('expected a share such as 50%, or a number of rows');
   });
 
+  test('lets a plan pass that counts invalid rows by what is wrong with them', async () => {
+    const { code, stdout } = await command('plan', rows('0412000001', '0412000002', 'nonsense', '', ''));
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining(
+        '\n  invalid     2 with an empty "mobile"; 1 whose "mobile" is no phone number that can be sent to\n',
+      ),
+    ]);
+  });
+
   test('does not count rows without an address', async () => {
     expect(await command('plan', rows('0412000001', '', '', ''))).toMatchObject({ code: 0 });
     expect(await command('plan', rows('0412000001', '', ''), 'maxInvalid: 0\n  country: AU')).toMatchObject({

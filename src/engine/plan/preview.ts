@@ -181,6 +181,7 @@ export async function previewCampaign(
     pastSendTimes: pastTimes.found(),
     turnedTexts: turnedTexts.found(),
     removedMarks: removedMarks?.found() ?? { recipients: 0, marks: [], examples: [] },
+    invalidBecause: found().causes,
     rejected,
     unreadableSuppressions: suppressionLists.unreadable(),
     origins: originsOf(reachedBefore.origins(), reached),

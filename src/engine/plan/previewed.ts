@@ -47,6 +47,8 @@ export type Preview = {
   readonly removedMarks: RemovedMarks;
   /** Messages with characters that turn the direction of text. */
   readonly turnedTexts: TurnedTexts;
+  /** The commonest reasons of invalid rows, each with how many there are of it. */
+  readonly invalidBecause: readonly string[];
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's own suppression files that hold no address; the first of them are shown. */
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
