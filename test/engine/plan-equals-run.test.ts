@@ -10,6 +10,7 @@ import type { Settings } from '../../src/engine/settings.ts';
 import { hashSuppressions } from '../../src/ledger/purge/hash-suppressions.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import { examples } from '../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { hashKey, withKey } from '../support/purges.ts';
 import { unwatched } from '../support/unwatched.ts';
@@ -137,6 +138,6 @@ dispatch: { chunkSize: ${chunkSize} }
         expect(counted).toEqual([{ envelopes: preview.envelopes, smsParts: preview.smsParts }]);
       },
     ),
-    { numRuns: 40 },
+    examples(12),
   );
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { divideRequests } from '../../src/ledger/requests/divide.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
+import { examples } from '../support/examples.ts';
 import {
   anInvoice,
   type Charged,
@@ -266,6 +267,6 @@ test('whatever the invoice: differences add up to what it comes to less what the
       const agreeing = totals.find(({ kind }) => kind === 'agrees')?.lines ?? 0;
       expect(ofInvoice + agreeing).toBe(written.length);
     }),
-    { numRuns: 10 },
+    examples(5),
   );
 });

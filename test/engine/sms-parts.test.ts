@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, test } from 'vitest';
 import { countSmsParts } from '../../src/engine/plan/sms-parts.ts';
+import { examples } from '../support/examples.ts';
 
 describe('an SMS is sent in', () => {
   test.each([
@@ -100,7 +101,7 @@ describe('an SMS is sent in', () => {
           const half = filling.repeat((border + more) >> 1);
           holds([half, ...inside, half, ...end].join(''), converted);
         }),
-        { numRuns: 300 },
+        examples(120),
       );
     });
 
@@ -111,7 +112,7 @@ describe('an SMS is sent in', () => {
         fc.string({ unit: 'binary-ascii', maxLength: 330 }),
         fc.string({ unit: 'grapheme', maxLength: 200 }),
       );
-      fc.assert(fc.property(text, fc.boolean(), holds), { numRuns: 2000 });
+      fc.assert(fc.property(text, fc.boolean(), holds), examples(800));
     });
   });
 });

@@ -14,6 +14,7 @@ import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { inSession } from '../../src/ledger/session.ts';
 import { billingOf } from '../support/billing.ts';
 import { collect } from '../support/collect.ts';
+import { examples } from '../support/examples.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
@@ -251,7 +252,7 @@ test('divided until the poison is alone, nobody is lost, changed, moved or sent 
       expect(alone.filter(({ length }) => length > 0)).toHaveLength(poisoned.length);
       expect(alone.every(({ length }) => length <= 1)).toBe(true);
     }),
-    { numRuns: 40 },
+    examples(15),
   );
 });
 

@@ -6,6 +6,7 @@ import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { readRunFiles } from '../../src/ledger/runs/files.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { claimRequests } from '../support/claims.ts';
+import { examples } from '../support/examples.ts';
 import {
   aContact,
   anEnvelope,
@@ -182,7 +183,7 @@ test('any text comes back from the ledger as it went in', async () => {
         ]);
       },
     ),
-    { numRuns: 30 },
+    examples(12),
   );
 });
 
@@ -246,6 +247,6 @@ test('requests and recipients are counted once each, whatever the contacts', asy
         });
       },
     ),
-    { numRuns: 40 },
+    examples(15),
   );
 });

@@ -8,6 +8,7 @@ import { type Reservation, reserveRequests } from '../../src/ledger/limits/reser
 import { setRateLimits } from '../../src/ledger/limits/set.ts';
 import { spendReservation } from '../../src/ledger/limits/spend.ts';
 import { inSession } from '../../src/ledger/session.ts';
+import { examples } from '../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
@@ -109,7 +110,7 @@ test('workers that reserve at once and in any order are never let through faster
     }));
     expect(excess(asRecipients, recipients)).toBeLessThanOrEqual(0);
   });
-  await fc.assert(property, { numRuns: 30 });
+  await fc.assert(property, examples(10));
 });
 
 test('what is given back is let through again, and no more than that', async () => {
@@ -133,7 +134,7 @@ test('what is given back is let through again, and no more than that', async () 
     expect((last.admittedAt - first + 100 + rounding) / 10).toBeGreaterThanOrEqual(total);
     expect(waitOf(last)).toBeLessThanOrEqual((total + 1) * 10 + rounding);
   });
-  await fc.assert(property, { numRuns: 20 });
+  await fc.assert(property, examples(8));
 });
 
 describe('a reservation', () => {

@@ -1,12 +1,21 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
 import usual from '../../vitest.config.ts';
 
+/** Files whose properties are tried on more examples here. */
+const properties = [
+  ...['billing', 'divide', 'expand', 'limits'].map((name) => `test/ledger/${name}.test.ts`),
+  ...['campaign-report', 'plan-equals-run', 'reconcile', 'sms-parts'].map(
+    (name) => `test/engine/${name}.test.ts`,
+  ),
+];
+
 /** The longer forms of tests: `npm run torture`. */
 export default mergeConfig(
   { ...usual, test: { ...usual.test, include: [] } },
   defineConfig({
     test: {
-      include: ['test/torture/**/*.torture.ts'],
+      include: ['test/torture/**/*.torture.ts', ...properties],
+      env: { VOLLEY_EXAMPLES_FACTOR: '20' },
       testTimeout: 1_800_000,
       // One after the other: some measure memory.
       fileParallelism: false,
