@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Destination, DestinationField, SendRequest } from '../../src/domain/message.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -21,12 +21,13 @@ let journal: string;
 let sandbox: Sandbox;
 let sent = 0;
 
-// One for each test: reading a journal again and again that keeps growing would be most of the work.
-beforeEach(async () => {
+beforeAll(async () => {
   journal = join(tmpdir(), `volley-every-field-${randomUUID()}.jsonl`);
   sandbox = await startSandbox({ journal });
 });
-afterEach(async () => {
+// Reading a journal again and again that keeps growing would be most of the work.
+afterEach(() => truncate(journal));
+afterAll(async () => {
   await sandbox.close();
   await rm(journal);
 });
