@@ -1,6 +1,6 @@
 /**
  * Milliseconds in which signals are one wish to stop: `timeout` signals its child and then the group that the child is in, and
- * a Ctrl-C reaches the child of `npx` twice.
+ * a program that started this one may pass on a signal that both have had.
  */
 const sameWish = 250;
 

@@ -28,7 +28,7 @@ test.concurrent('Ctrl-C ends a run within 10 seconds although the service stalls
   const { started, run } = await stalledRun(scene);
   const from = Date.now();
   started.process.kill('SIGINT');
-  // As `timeout` and `npx` do: two signals for one wish.
+  // As `timeout` does: two signals for one wish.
   started.process.kill('SIGTERM');
   // Told while it waits, and not in the end.
   await started.says(
