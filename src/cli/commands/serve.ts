@@ -11,6 +11,7 @@ import { openOperations, startOperations } from '../../server/operations.ts';
 import { accountsOf } from '../accounts-of.ts';
 import { openReceiver, pollMissing, type Receiving } from '../keep-receiving.ts';
 import { keepWorking, type Work } from '../keep-working.ts';
+import { leaveAfter } from '../leave-after.ts';
 import { campaignsOption, parsePort } from '../options.ts';
 import { openPlanner } from '../planner/planner.ts';
 import { readPublicUrl } from '../public-url.ts';
@@ -162,16 +163,4 @@ async function openApi(
   const { url, close } = await startApi(context, { host, port, options: names, place, ...tools });
   shell.note(`API: ${url}${apiPath}`);
   return () => close(cutOff);
-}
-
-/** The time to be gone within after the last deadline (milliseconds). */
-const closingTime = 1_000;
-
-/** What hangs longer is ended as safely as by a kill. */
-function leaveAfter(giveUp: AbortSignal, shell: Shell, logger: Logger): void {
-  const leave = (): never => {
-    logger.error('not everything could be closed in time');
-    return shell.leave(1);
-  };
-  giveUp.addEventListener('abort', () => setTimeout(leave, closingTime).unref(), { once: true });
 }

@@ -3,6 +3,7 @@ import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { noObserver } from '../../engine/dispatch/observer.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { keepWorking } from '../keep-working.ts';
+import { leaveAfter } from '../leave-after.ts';
 import { campaignsOption } from '../options.ts';
 import { openPlanner } from '../planner/planner.ts';
 import { waitsForAnswers } from '../run-steps.ts';
@@ -21,6 +22,7 @@ export function define(command: Command, shell: Shell): void {
         shell.drainable(() => waitsForAnswers());
         const { stop } = shell;
         const deadlines = drainDeadlines(stop);
+        leaveAfter(deadlines.giveUp, shell, logger);
         const planner = openPlanner(context, shell.settings, options.campaigns, logger);
         const tools = { logger, observer: noObserver, stop, deadlines, planner };
         try {
