@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
+import { WaitingSpread } from './test/support/waiting-spread.ts';
 
 export default defineConfig({
   test: {
@@ -10,7 +10,7 @@ export default defineConfig({
     isolate: false,
     // More than there are cores: many wait for servers and processes, and compute little.
     maxWorkers: 3,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: WaitingSpread },
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,
