@@ -57,14 +57,14 @@ async function killedAsItWaits(scene: DispatchScene, hold: Awaited<ReturnType<ty
 }
 
 test.concurrent('a claim that is committed long after its process was killed is in doubt in the end, not left as sending', async () => {
-  await using scene = await openDispatchScene({ requests: 120, concurrency, peer: { latency: 2 } });
+  await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
   const hold = await holdAttempts(scene, 'NEW.request = 40');
   const killed = await killedAsItWaits(scene, hold);
-  const resumed = scene.here(['resume', killed.run]);
+  const resumed = scene.start(['resume', killed.run]);
   // By then it has taken the slice over, and sent all others.
   await hold.othersAreDone();
   await hold.letGo();
-  const { code, stderr } = await resumed;
+  const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
   await expectNothingLostOrTwice(scene, killed, concurrency);
 }, 40_000);
@@ -73,24 +73,24 @@ test.concurrent('a next attempt that is committed after its process was killed i
   await using scene = await openDispatchScene({ requests: 100, concurrency, peer: { busy: 0.1 } });
   const hold = await holdAttempts(scene, 'NEW.attempt = 2');
   const killed = await killedAsItWaits(scene, hold);
-  const resumed = scene.here(['resume', killed.run]);
+  const resumed = scene.start(['resume', killed.run]);
   await hold.othersWait();
   await hold.letGo();
-  const { code, stderr } = await resumed;
+  const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
   await expectNothingLostOrTwice(scene, killed, concurrency);
 }, 40_000);
 
 test.concurrent('a claim that is committed as the run of its killed process is cancelled is in doubt, not left as sending', async () => {
-  await using scene = await openDispatchScene({ requests: 120, concurrency, peer: { latency: 2 } });
+  await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
   const hold = await holdAttempts(scene, 'NEW.request = 40');
   const { run } = await killedAsItWaits(scene, hold);
   // Nobody holds its slice any more when it is cancelled.
-  expect((await scene.here(['pause', run])).code).toBe(0);
-  const cancelling = scene.here(['cancel', run]);
+  expect((await scene.start(['pause', run]).ended).code).toBe(0);
+  const cancelling = scene.start(['cancel', run]);
   await hold.othersWait();
   await hold.letGo();
-  expect((await cancelling).code).toBe(0);
+  expect((await cancelling.ended).code).toBe(0);
   const { requests } = await statusOf(scene, run);
   expect(requests).toMatchObject({ planned: 0, sending: 0 });
   expect(requests.in_doubt).toBeGreaterThan(0);
@@ -105,7 +105,7 @@ test.concurrent('a doubt is dated after the death of its process, however long t
   await scene.peer.hasReceived(concurrency);
   const holder = await scene.ledger.ledger.pool.connect();
   await holder.query("SELECT pg_advisory_lock(hashtextextended('volley slices', 0))");
-  const worker = scene.startHere(['worker']);
+  const worker = scene.start(['worker']);
   // Both processes look for slices of dead workers, and both for slices in the queue.
   const waiting = `SELECT FROM pg_locks
     WHERE locktype = 'advisory' AND NOT granted
@@ -120,7 +120,7 @@ test.concurrent('a doubt is dated after the death of its process, however long t
   await holder.query("SELECT pg_advisory_unlock(hashtextextended('volley slices', 0))");
   holder.release();
   await runIs(scene, run, 'completed');
-  worker.stop();
+  worker.process.kill('SIGTERM');
   await worker.ended;
   const figures = await expectNothingLostOrTwice(scene, { run, kills: [killed], untilSent: [] }, concurrency);
   expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);

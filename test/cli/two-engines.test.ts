@@ -10,7 +10,7 @@ test.concurrent('engines that are started on one run at the same time send nothi
   await using scene = await openDispatchScene({ requests: 240, concurrency, peer: { latency: 15 } });
   const first = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(first);
-  const others = [scene.start(['resume', run]), scene.startHere(['resume', run])];
+  const others = [scene.start(['resume', run]), scene.start(['resume', run])];
   for (const { ended } of [first, ...others]) {
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(0);

@@ -17,7 +17,7 @@ export async function expectStoppedWorkerHarmless(point: string): Promise<void> 
   const stopped = scene.start(['worker'], { signal: 'SIGSTOP', point, occurrence: 9 });
   await stopped.says(saysSignal);
   const stoppedAt = Date.now();
-  const second = scene.startHere(['worker']);
+  const second = scene.start(['worker']);
   await runIs(scene, run, 'completed');
   const completedAt = Date.now();
   expect(completedAt - stoppedAt).toBeGreaterThan(8_000);
@@ -28,7 +28,7 @@ export async function expectStoppedWorkerHarmless(point: string): Promise<void> 
   const sentOn = scene.peer.received().requests - before;
   expect(sentOn).toBeLessThanOrEqual(point === 'claimed' ? 0 : concurrency);
   stopped.process.kill('SIGTERM');
-  second.stop();
+  second.process.kill('SIGTERM');
   for (const { ended } of [stopped, second]) {
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(0);
