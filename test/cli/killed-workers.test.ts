@@ -12,7 +12,7 @@ function atPoints(...points: readonly string[]): readonly Kill[] {
 }
 
 test('of two engines on one run either may be killed: nothing is lost, and nothing is sent twice', async () => {
-  await using scene = await openDispatchScene({ requests: 800, concurrency, peer });
+  await using scene = await openDispatchScene({ requests: 1200, concurrency, peer });
   const killed = await killDispatches(
     scene,
     atPoints('claimed', 'recording'),

@@ -234,13 +234,13 @@ test('two processes that send one run share it, and no request is sent by both',
     succeed(messageId, response);
   });
   await using service = await peer;
-  const run = await planRun(600);
+  const run = await planRun(1_200);
   const results = await Promise.all([execute(run, service.url), execute(run, service.url)]);
   for (const { end, summary } of results) {
     expect(end.kind).toBe('finished');
-    expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 600 } });
+    expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 1_200 } });
   }
-  expect(calls.size).toBe(600);
+  expect(calls.size).toBe(1_200);
   expect(new Set(calls.values())).toEqual(new Set([1]));
 });
 
