@@ -24,15 +24,23 @@ async function holdAttempts({ ledger: { ledger } }: DispatchScene, condition: st
   `);
   const holder = await ledger.pool.connect();
   await holder.query(`SELECT pg_advisory_lock(${attemptLock})`);
-  const isWaitedFor = async (what: string): Promise<void> => {
-    const sql = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = $1';
-    while ((await holder.query(sql, [what])).rowCount === 0) await sleep(10);
+  const untilFound = async (sql: string, values: readonly number[] = []): Promise<void> => {
+    while ((await holder.query(sql, [...values])).rowCount === 0) await sleep(10);
   };
   return {
-    /** The statement waits that is to write the attempt. */
-    attemptWaits: () => isWaitedFor('advisory'),
-    /** Somebody needs to know what becomes of that statement. */
-    othersWait: () => isWaitedFor('transactionid'),
+    /** The statement waits that is to write the attempt; a process waits for other advisory locks too, as it starts. */
+    attemptWaits: () =>
+      untilFound(
+        `SELECT FROM pg_locks
+         WHERE locktype = 'advisory' AND NOT granted AND objid = $1
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+        [attemptLock],
+      ),
+    /** Another session needs to know what becomes of that statement. */
+    othersWait: () =>
+      untilFound(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'`,
+      ),
     /** Every request is over but those that the statement has changed. */
     async othersAreDone(): Promise<void> {
       const sql = `SELECT FROM requests WHERE state IN ('planned', 'sending') LIMIT 1 FOR UPDATE SKIP LOCKED`;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import type { DatabaseConnection } from '../../src/platform/database.ts';
-import { runStatement, urlOfDatabase } from './statement.ts';
+import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -36,8 +36,6 @@ async function createDatabase(template: string): Promise<TestDatabase> {
   const name = `${inject('testTemplate')}_${randomBytes(6).toString('hex')}`;
   await runStatement(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = urlOfDatabase(server, name);
-  const drop = async () => {
-    await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-  };
+  const drop = () => dropDatabase(server, name);
   return { connection: { connectionString: url }, url, drop };
 }

@@ -5,7 +5,7 @@ import { migrateLedger } from '../../src/ledger/schema.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { copyHome, deleteHome, makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
 import { grantTestRights } from './server-rights.ts';
-import { runStatement, urlOfDatabase } from './statement.ts';
+import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 const homePrefix = 'volley-test-run-';
 
@@ -80,5 +80,5 @@ async function dropDatabases(server: string, prefix: string): Promise<void> {
   const rows = await runStatement(server, `SELECT datname FROM pg_database WHERE starts_with(datname, $1)`, [
     prefix,
   ]);
-  for (const { datname } of rows) await runStatement(server, `DROP DATABASE ${datname} WITH (FORCE)`);
+  for (const { datname } of rows) await dropDatabase(server, String(datname));
 }
