@@ -1,13 +1,13 @@
-import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, visit, type YAMLMap } from 'yaml';
+import { isCollection, isMap, isScalar, isSeq, type Node, visit } from 'yaml';
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
 import { nearest, oneOf } from './nearest.ts';
 import { hintOf, wordsAndHint } from './schema-words.ts';
 import { findWrongIndentation, type Judgement } from './yaml-indentation.ts';
+import { nodeAt, offsetOf, offsetOfKey, type Path } from './yaml-nodes.ts';
 import { findRivalMistake } from './yaml-rivals.ts';
 import { parseYaml, readableYaml, repeatedKey, type YamlTree } from './yaml-syntax.ts';
 
-type Path = readonly PropertyKey[];
 type Shape = z.core.JSONSchema.BaseSchema;
 
 /** A checked YAML file that still knows where each of its values stands. */
@@ -232,42 +232,4 @@ function shapeAt(shape: Shape, path: Path): Shape | undefined {
 
 function isShape(value: unknown): value is Shape {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Of the value at a path, or of its nearest parent that is written down. */
-function offsetOf(contents: Node | null, path: Path): number {
-  for (let length = path.length; length > 0; length--) {
-    const node = nodeAt(contents, path.slice(0, length));
-    if (node?.range) return node.range[0];
-  }
-  return contents?.range?.[0] ?? 0;
-}
-
-/** The pairs of a map by their keys: looking for one in a list of thousands, thousands of times, takes seconds. */
-const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
-
-function pairOf(map: YAMLMap, key: string): Pair | undefined {
-  let index = indexes.get(map);
-  if (!index) {
-    index = new Map(map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
-    indexes.set(map, index);
-  }
-  return index.get(key);
-}
-
-function nodeAt(contents: Node | null, path: Path): Node | undefined {
-  let node: unknown = contents;
-  for (const step of path) {
-    if (isMap(node)) node = pairOf(node, String(step))?.value;
-    else if (isSeq(node)) node = node.items[Number(step)];
-    else return undefined;
-  }
-  return isScalar(node) || isCollection(node) ? node : undefined;
-}
-
-function offsetOfKey(contents: Node | null, path: Path, key: string): number | undefined {
-  const map = nodeAt(contents, path);
-  if (!isMap(map)) return undefined;
-  const written = pairOf(map, key)?.key;
-  return isScalar(written) ? written.range?.[0] : undefined;
 }

@@ -1,0 +1,44 @@
+import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
+
+/** Keys and indexes from the root of a document to a value. */
+export type Path = readonly PropertyKey[];
+
+/** Where the value at a path begins, or else its nearest parent that is written down; in characters. */
+export function offsetOf(contents: Node | null, path: Path): number {
+  for (let length = path.length; length > 0; length--) {
+    const node = nodeAt(contents, path.slice(0, length));
+    if (node?.range) return node.range[0];
+  }
+  return contents?.range?.[0] ?? 0;
+}
+
+/** The pairs of a map by their keys: looking for one in a list of thousands, thousands of times, takes seconds. */
+const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+function pairOf(map: YAMLMap, key: string): Pair | undefined {
+  let index = indexes.get(map);
+  if (!index) {
+    index = new Map(map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
+    indexes.set(map, index);
+  }
+  return index.get(key);
+}
+
+/** The node at a path; undefined where none is written down. */
+export function nodeAt(contents: Node | null, path: Path): Node | undefined {
+  let node: unknown = contents;
+  for (const step of path) {
+    if (isMap(node)) node = pairOf(node, String(step))?.value;
+    else if (isSeq(node)) node = node.items[Number(step)];
+    else return undefined;
+  }
+  return isScalar(node) || isCollection(node) ? node : undefined;
+}
+
+/** Where a key of the map at a path begins, in characters; undefined where it is not written down. */
+export function offsetOfKey(contents: Node | null, path: Path, key: string): number | undefined {
+  const map = nodeAt(contents, path);
+  if (!isMap(map)) return undefined;
+  const written = pairOf(map, key)?.key;
+  return isScalar(written) ? written.range?.[0] : undefined;
+}
