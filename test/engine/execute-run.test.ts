@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { RunSummary } from '../../src/domain/runs.ts';
 import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
 import { requireRun, requireSummary } from '../../src/engine/find-run.ts';
-import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
+import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
 import { hashSuppressions } from '../../src/ledger/purge/hash-suppressions.ts';
 import { watchRuns } from '../../src/ledger/slices/watch.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';

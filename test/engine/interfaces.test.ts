@@ -4,7 +4,7 @@ import type { Channel, Format, InterfaceName } from '../../src/domain/message.ts
 import { executeRun } from '../../src/engine/dispatch/execute-run.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
-import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
+import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
 import { textPeer } from '../gateway/peer.ts';
 import {
   aContact,

@@ -5,7 +5,7 @@ import type { EngineContext } from '../../src/engine/context.ts';
 import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
 import { windowPlanner } from '../../src/engine/dispatch/windows.ts';
 import { requireSummary } from '../../src/engine/find-run.ts';
-import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
+import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { anAccount } from '../support/account.ts';

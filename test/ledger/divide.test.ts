@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MessageFields } from '../../src/domain/message.ts';
 import type { RunRates } from '../../src/domain/rates.ts';
-import { restageRecipients } from '../../src/ledger/contacts/restage.ts';
+import { restageRecipients } from '../../src/ledger/planning/restage.ts';
 import { applyReports } from '../../src/ledger/reports/apply.ts';
 import type { Reading } from '../../src/ledger/reports/reading.ts';
 import { receiveReports } from '../../src/ledger/reports/receive.ts';

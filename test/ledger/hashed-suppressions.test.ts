@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../src/domain/suppressions.ts';
-import { expandRun } from '../../src/ledger/contacts/expand.ts';
-import { stageContacts } from '../../src/ledger/contacts/stage.ts';
+import { expandRun } from '../../src/ledger/planning/expand.ts';
+import { stageContacts } from '../../src/ledger/planning/stage.ts';
 import { hashSuppressions } from '../../src/ledger/purge/hash-suppressions.ts';
 import { claimRequests } from '../../src/ledger/requests/claim.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
-import type { PlanWindow, Portion } from '../../src/ledger/contacts/windows.ts';
+import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
+import type { PlanWindow, Portion } from '../../src/ledger/planning/windows.ts';
 import { divideRequests } from '../../src/ledger/requests/divide.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { inSession, inTransaction } from '../../src/ledger/session.ts';

@@ -3,9 +3,9 @@ import type { Contact } from '../../src/domain/contacts.ts';
 import type { Envelope, MessageFields } from '../../src/domain/message.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
-import { expandRun } from '../../src/ledger/contacts/expand.ts';
-import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
-import { type ContactSource, stageContacts } from '../../src/ledger/contacts/stage.ts';
+import { expandRun } from '../../src/ledger/planning/expand.ts';
+import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
+import { type ContactSource, stageContacts } from '../../src/ledger/planning/stage.ts';
 import { inSession } from '../../src/ledger/session.ts';
 import { createTestDatabase } from './database.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Priority } from '../../src/domain/runs.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
-import type { PlannedRun } from '../../src/ledger/contacts/planned-run.ts';
+import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
 import { type Claim, claimRequests } from '../../src/ledger/requests/claim.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { type Acquisition, acquireSlice, type HeldSlice } from '../../src/ledger/slices/acquire.ts';

@@ -2,7 +2,7 @@ import { InputError } from '../../domain/problems.ts';
 import { isOver, type RunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
-import type { PlannedRun } from '../../ledger/contacts/planned-run.ts';
+import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import type { Alongside } from '../../ledger/session.ts';

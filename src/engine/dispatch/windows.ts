@@ -4,7 +4,7 @@ import type { FrozenWindow } from '../../campaign/window-definition.ts';
 import { openWindowGate, type WindowGate } from '../../campaign/window-gate.ts';
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
-import type { PlannedWindow, PlanWindow } from '../../ledger/contacts/windows.ts';
+import type { PlannedWindow, PlanWindow } from '../../ledger/planning/windows.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { listDueWindows, openWindow, type SliceWindow } from '../../ledger/slices/windows.ts';
 import { canSayZone } from '../../wire/time-zone.ts';

@@ -1,7 +1,7 @@
 import { type Approval, whyApproval } from '../../campaign/approval.ts';
 import type { CostEstimate } from '../../campaign/cost.ts';
 import { type AskedApproval, askApproval } from '../../ledger/approvals/approvals.ts';
-import type { BillingTotal, PlannedRun } from '../../ledger/contacts/planned-run.ts';
+import type { BillingTotal, PlannedRun } from '../../ledger/planning/planned-run.ts';
 
 type Enqueue = PlannedRun['enqueue'];
 

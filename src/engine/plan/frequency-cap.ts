@@ -1,5 +1,5 @@
 import type { Definition } from '../../campaign/definition.ts';
-import type { FrequencyCap } from '../../ledger/contacts/suppress.ts';
+import type { FrequencyCap } from '../../ledger/planning/suppress.ts';
 import { durationText } from '../../platform/scalars.ts';
 
 /** `contacts.notWithin`, for a run that is planned now. */

@@ -1,7 +1,7 @@
 import type { CostTotal } from '../../campaign/cost.ts';
 import type { Tariffs } from '../../campaign/tariffs.ts';
 import type { Envelope } from '../../domain/message.ts';
-import type { Portion } from '../../ledger/contacts/windows.ts';
+import type { Portion } from '../../ledger/planning/windows.ts';
 import { openFingerprints } from '../../platform/fingerprints.ts';
 import { openNumberList } from '../../platform/number-list.ts';
 import { rememberByEnvelope } from './remember.ts';
