@@ -1,8 +1,8 @@
 import { nothingShared } from '../domain/accounts.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { keepPolling, usualPolling } from '../engine/reports/keep-polling.ts';
-import { pollableAccounts } from '../engine/reports/receivers.ts';
-import { openReportStore } from '../engine/reports/report-store.ts';
+import { keepPolling, usualPolling } from '../engine/delivery-reports/keep-polling.ts';
+import { pollableAccounts } from '../engine/delivery-reports/receivers.ts';
+import { openReportStore } from '../engine/delivery-reports/store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../server/receiver.ts';
 import type { Shell } from './shell.ts';

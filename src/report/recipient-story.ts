@@ -1,5 +1,5 @@
+import type { ListedReport } from '../ledger/delivery-reports/list.ts';
 import type { RecipientStory } from '../ledger/recipients/story.ts';
-import type { ListedReport } from '../ledger/reports/list.ts';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { timeOn, zoneOf } from './time.ts';

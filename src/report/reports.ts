@@ -1,5 +1,5 @@
-import type { ListedReport } from '../ledger/reports/list.ts';
-import type { MissingReport } from '../ledger/reports/missing.ts';
+import type { ListedReport } from '../ledger/delivery-reports/list.ts';
+import type { MissingReport } from '../ledger/delivery-reports/missing.ts';
 import type { SheetColumn } from './formats/sheet.ts';
 import type { Screen } from './screen.ts';
 import { table } from './table.ts';

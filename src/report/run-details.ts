@@ -2,7 +2,7 @@ import type { RejectedContact } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
 import type { RunSummary } from '../domain/runs.ts';
 import type { BillingDimension, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
-import type { ConflictingReport } from '../ledger/reports/conflicting.ts';
+import type { ConflictingReport } from '../ledger/delivery-reports/conflicting.ts';
 import type {
   Cancellation,
   Conflicts,

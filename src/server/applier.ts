@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { applyInbox, type InboxWork, tidyInbox } from '../engine/reports/ingest.ts';
+import { applyInbox, type InboxWork, tidyInbox } from '../engine/delivery-reports/ingest.ts';
 import { reasonOf } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 

@@ -1,4 +1,4 @@
-import { credentialsIn, nobody, type ReceiverAccount } from '../engine/reports/receivers.ts';
+import { credentialsIn, nobody, type ReceiverAccount } from '../engine/delivery-reports/receivers.ts';
 import { isSecretOf } from '../platform/digest.ts';
 import type { ReceivedCall } from './received-call.ts';
 import { signatureOf } from './signature.ts';

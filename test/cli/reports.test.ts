@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { sendPeer } from '../support/send-peer.ts';
 import { volleyHere as volley } from '../support/volley.ts';

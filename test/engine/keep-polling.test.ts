@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { applyInbox } from '../../src/engine/reports/ingest.ts';
-import { keepPolling, usualPolling } from '../../src/engine/reports/keep-polling.ts';
+import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
+import { keepPolling, usualPolling } from '../../src/engine/delivery-reports/keep-polling.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { anAccount } from '../support/account.ts';

@@ -4,7 +4,7 @@ import { resolveDoubts } from '../../src/engine/dispatch/resolve.ts';
 import { planRerun } from '../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../src/engine/reporting/contact-report.ts';
 import { tellRecipient } from '../../src/engine/reporting/recipient-story.ts';
-import { keepFailed } from '../../src/ledger/reports/failed.ts';
+import { keepFailed } from '../../src/ledger/delivery-reports/failed.ts';
 import { listFailures } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../src/ledger/session.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { applyInbox } from '../../src/engine/reports/ingest.ts';
-import { applyReports } from '../../src/ledger/reports/apply.ts';
-import type { InboxReport, Reading } from '../../src/ledger/reports/reading.ts';
-import { replayReports } from '../../src/ledger/reports/replay.ts';
+import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
+import { applyReports } from '../../src/ledger/delivery-reports/apply.ts';
+import type { InboxReport, Reading } from '../../src/ledger/delivery-reports/reading.ts';
+import { replayReports } from '../../src/ledger/delivery-reports/replay.ts';
 import {
   acceptedRecipients,
   expectArrivalDecides,

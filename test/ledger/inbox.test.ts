@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyReports } from '../../src/ledger/reports/apply.ts';
-import type { Delivery, InboxReport, Reading } from '../../src/ledger/reports/reading.ts';
-import { receiveReports } from '../../src/ledger/reports/receive.ts';
-import { replayReports } from '../../src/ledger/reports/replay.ts';
+import { applyReports } from '../../src/ledger/delivery-reports/apply.ts';
+import type { Delivery, InboxReport, Reading } from '../../src/ledger/delivery-reports/reading.ts';
+import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+import { replayReports } from '../../src/ledger/delivery-reports/replay.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
 import { billingOf } from '../support/billing.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyReports } from '../../src/ledger/reports/apply.ts';
-import type { Delivery, InboxReport, Reading } from '../../src/ledger/reports/reading.ts';
-import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { applyReports } from '../../src/ledger/delivery-reports/apply.ts';
+import type { Delivery, InboxReport, Reading } from '../../src/ledger/delivery-reports/reading.ts';
+import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../support/billing.ts';

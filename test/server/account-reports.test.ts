@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AccountSharing, nothingShared } from '../../src/domain/accounts.ts';
-import { applyInbox } from '../../src/engine/reports/ingest.ts';
-import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
+import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { claimRequests } from '../support/claims.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { nothingShared } from '../../src/domain/accounts.ts';
-import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startApplier } from '../../src/server/applier.ts';
 import { observedMapping } from '../../src/wire/report-mapping.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
-import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../src/server/receiver.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { inboxOf, receiverOptions, token } from '../support/receiver.ts';

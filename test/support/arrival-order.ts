@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { bookPending } from '../../src/ledger/billing/fold.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
-import { receiveReports } from '../../src/ledger/reports/receive.ts';
+import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { chance } from '../../src/sandbox/chance.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 

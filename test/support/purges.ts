@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { EngineContext } from '../../src/engine/context.ts';
+import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
 import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
-import { applyInbox } from '../../src/engine/reports/ingest.ts';
+import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import type { PurgeLimit } from '../../src/ledger/purge/candidates.ts';
-import { receiveReports } from '../../src/ledger/reports/receive.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { hashKeyOf } from '../../src/ledger/suppressions/hash.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';

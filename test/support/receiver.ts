@@ -1,5 +1,5 @@
-import type { ReceiverAccount } from '../../src/engine/reports/receivers.ts';
-import { openReportStore } from '../../src/engine/reports/report-store.ts';
+import type { ReceiverAccount } from '../../src/engine/delivery-reports/receivers.ts';
+import { openReportStore } from '../../src/engine/delivery-reports/store.ts';
 import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import type { ReceiverOptions } from '../../src/server/receiver.ts';

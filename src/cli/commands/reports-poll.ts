@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import { applyInbox } from '../../engine/delivery-reports/ingest.ts';
+import { type PollEnd, pollReports } from '../../engine/delivery-reports/poll.ts';
+import { reportRules } from '../../engine/delivery-reports/receivers.ts';
 import { openRateLimiter } from '../../engine/dispatch/rate-limit.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { loadAccount } from '../../engine/plan/prepare.ts';
-import { applyInbox } from '../../engine/reports/ingest.ts';
-import { type PollEnd, pollReports } from '../../engine/reports/poll-reports.ts';
-import { reportRules } from '../../engine/reports/receivers.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import { printable } from '../../report/printable.ts';
 import { pollText } from '../../report/reports.ts';

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import { type ReportState, reportStates } from '../../domain/reports.ts';
+import { applyInbox } from '../../engine/delivery-reports/ingest.ts';
+import { reportRules } from '../../engine/delivery-reports/receivers.ts';
+import { replay } from '../../engine/delivery-reports/replay.ts';
 import { requireRun } from '../../engine/find-run.ts';
-import { applyInbox } from '../../engine/reports/ingest.ts';
-import { reportRules } from '../../engine/reports/receivers.ts';
-import { replay } from '../../engine/reports/replay.ts';
-import { listReports } from '../../ledger/reports/list.ts';
-import { listMissing } from '../../ledger/reports/missing.ts';
+import { listReports } from '../../ledger/delivery-reports/list.ts';
+import { listMissing } from '../../ledger/delivery-reports/missing.ts';
 import { missingColumns, missingTable, reportColumns, reportTable } from '../../report/reports.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
 import { parseDuration, parseTime } from '../options.ts';

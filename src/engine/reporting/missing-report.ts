@@ -1,4 +1,8 @@
-import { type MissingFilter, type MissingReport, streamMissing } from '../../ledger/reports/missing.ts';
+import {
+  type MissingFilter,
+  type MissingReport,
+  streamMissing,
+} from '../../ledger/delivery-reports/missing.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
 import type { EngineContext } from '../context.ts';
 

@@ -1,6 +1,6 @@
 import { InputError } from '../../domain/problems.ts';
+import { countReportsOfNoRun } from '../../ledger/delivery-reports/list.ts';
 import { type RecipientStory, tellRecipients, type WantedRecipients } from '../../ledger/recipients/story.ts';
-import { countReportsOfNoRun } from '../../ledger/reports/list.ts';
 import { countPurgedRuns } from '../../ledger/runs/find.ts';
 import type { EngineContext } from '../context.ts';
 import { readAddresses, suppressedAddressReader } from '../suppressions/suppress.ts';

@@ -6,7 +6,7 @@ import {
   type BillingTotal,
   streamBilling,
 } from '../../ledger/billing/report.ts';
-import { type ConflictingReport, listConflicting } from '../../ledger/reports/conflicting.ts';
+import { type ConflictingReport, listConflicting } from '../../ledger/delivery-reports/conflicting.ts';
 import {
   type Cancellation,
   type Conflicts,

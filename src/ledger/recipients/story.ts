@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import type { DeliveryOutcome } from '../../domain/reports.ts';
 import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
-import { type ListedReport, reportColumns } from '../reports/list.ts';
+import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 
 /** Everything that is known of one recipient, from its row in the contact file to its price. */

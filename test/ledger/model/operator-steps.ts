@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Resolution } from '../../../src/domain/runs.ts';
-import { applyReports } from '../../../src/ledger/reports/apply.ts';
-import type { Reading } from '../../../src/ledger/reports/reading.ts';
-import { receiveReports } from '../../../src/ledger/reports/receive.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
+import type { Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import { resendDoubts as resendInLedger } from '../../../src/ledger/requests/resend.ts';
 import { acceptProven, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { type ReceivedReport, receiveReports } from '../../ledger/reports/receive.ts';
+import { type ReceivedReport, receiveReports } from '../../ledger/delivery-reports/receive.ts';
 import { isConnectionFailure } from '../../platform/database-failures.ts';
 import type { EngineContext } from '../context.ts';
 import { gather } from '../gather.ts';

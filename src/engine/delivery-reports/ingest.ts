@@ -1,9 +1,9 @@
 import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
+import { applyReports } from '../../ledger/delivery-reports/apply.ts';
+import type { FailedReport } from '../../ledger/delivery-reports/failed.ts';
+import type { InboxReport, Reading } from '../../ledger/delivery-reports/reading.ts';
+import { forgetBatches, forgetSignedCalls } from '../../ledger/delivery-reports/receive.ts';
 import { doubtUnsent, listUntriedProofs } from '../../ledger/place/doubt-unsent.ts';
-import { applyReports } from '../../ledger/reports/apply.ts';
-import type { FailedReport } from '../../ledger/reports/failed.ts';
-import type { InboxReport, Reading } from '../../ledger/reports/reading.ts';
-import { forgetBatches, forgetSignedCalls } from '../../ledger/reports/receive.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import { observedMapping, type ReportMapping } from '../../wire/report-mapping.ts';
 import { billedUnits } from '../../wire/report-values.ts';

@@ -5,7 +5,7 @@ import { reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
 import { openRateLimiter } from '../dispatch/rate-limit.ts';
-import { pollingEnds, pollReports } from './poll-reports.ts';
+import { pollingEnds, pollReports } from './poll.ts';
 
 /** Milliseconds. */
 export type Polling = {

@@ -1,8 +1,8 @@
 import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { UnclearLookUp } from '../../gateway/look-up.ts';
-import { listPollable, notePoll, type PollableRequest } from '../../ledger/reports/polls.ts';
-import { type ReceivedReport, receiveReports } from '../../ledger/reports/receive.ts';
+import { listPollable, notePoll, type PollableRequest } from '../../ledger/delivery-reports/polls.ts';
+import { type ReceivedReport, receiveReports } from '../../ledger/delivery-reports/receive.ts';
 import { decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import type { EngineContext } from '../context.ts';
 import type { RateLimiter } from '../dispatch/rate-limit.ts';

@@ -1,4 +1,4 @@
-import { type Replay, replayReports } from '../../ledger/reports/replay.ts';
+import { type Replay, replayReports } from '../../ledger/delivery-reports/replay.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
