@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type AddressList, isAddressRange } from '../platform/address-list.ts';
 import { text } from '../platform/scalars.ts';
 import { secret } from '../platform/secrets.ts';
-import type { ReportMapping } from '../wire/report-mapping.ts';
-import { reportMappingShape } from './report-mapping.ts';
+import type { ReportMapping } from '../wire/delivery-report-mapping.ts';
+import { reportMappingShape } from './delivery-report-mapping.ts';
 
 const addressRanges = z.array(
   z.string().refine(isAddressRange, 'expected an IP address, or a range such as 203.0.113.0/24'),

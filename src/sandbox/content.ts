@@ -1,6 +1,6 @@
 import { SegmentedMessage } from 'sms-segments-calculator';
 import type { Destination, SendRequest } from '../domain/message.ts';
-import type { Units } from '../wire/report-values.ts';
+import type { Units } from '../wire/delivery-report-values.ts';
 import { mergedByService } from '../wire/service-merge.ts';
 
 /** What of a message decides its size: little enough to be kept until every recipient's report is out. */

@@ -1,11 +1,11 @@
 import type { Channel, Destination, InterfaceName } from '../domain/message.ts';
 import { localSeconds } from '../platform/zoned-times.ts';
+import { reportTypes, type Units } from '../wire/delivery-report-values.ts';
 import type {
   DeliveryReportToWrite,
   ReportCredentials,
   ReportFormat,
 } from '../wire/encode-delivery-report.ts';
-import { reportTypes, type Units } from '../wire/report-values.ts';
 import { chance } from './chance.ts';
 import { type Content, unitsFor } from './content.ts';
 import { toE164 } from './e164.ts';

@@ -8,13 +8,13 @@ import { acceptMessage } from './accept.ts';
 import { chance, jobNumber } from './chance.ts';
 import { openClock } from './clock.ts';
 import type { Callback } from './delivery.ts';
+import { openReportSender } from './delivery-report-sender.ts';
 import { startHttpServer } from './http-server.ts';
 import { answerJobCall, type JobService } from './job-calls.ts';
 import { journalLine, openJournal } from './journal.ts';
 import { type KeptMessage, openKeptMessages } from './kept-messages.ts';
 import { type SandboxOptions, type SandboxSettings, sandboxSettings } from './options.ts';
 import { type Receipt, receive, type Service } from './receive.ts';
-import { openReportSender } from './report-sender.ts';
 
 /** The service itself, as interface.md describes it, on this machine. */
 export type Sandbox = {

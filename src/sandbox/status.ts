@@ -1,7 +1,7 @@
 import type { Destination } from '../domain/message.ts';
 import { localSeconds } from '../platform/zoned-times.ts';
+import { reportTypes } from '../wire/delivery-report-values.ts';
 import { onPage, type RecordPage, type RecordTime } from '../wire/records.ts';
-import { reportTypes } from '../wire/report-values.ts';
 import type { InboundRecord, JobState, MessageStatus, RecipientStatus } from '../wire/status.ts';
 import { type AcceptedMessage, type Delivery, type DeliveryChances, deliver, priceText } from './delivery.ts';
 import type { KeptMessage } from './kept-messages.ts';

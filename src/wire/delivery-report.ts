@@ -1,14 +1,13 @@
-import type { DeliveryOutcome } from '../domain/reports.ts';
-import { asText, isObject } from './json.ts';
-import { type ReportCall, readCall } from './report-call.ts';
+import type { DeliveryOutcome } from '../domain/delivery-reports.ts';
+import { type ReportCall, readCall } from './delivery-report-call.ts';
 import {
   observedMapping,
   type ReportField,
   type ReportMapping,
   toWord,
   type Words,
-} from './report-mapping.ts';
-import { type ReportText, reportText } from './report-text.ts';
+} from './delivery-report-mapping.ts';
+import { type ReportText, reportText } from './delivery-report-text.ts';
 import {
   detailPairs,
   isYearOfReports,
@@ -17,12 +16,13 @@ import {
   type Units,
   unitsOf,
   utcTime,
-} from './report-values.ts';
+} from './delivery-report-values.ts';
+import { asText, isObject } from './json.ts';
 import { internationalNumber } from './values.ts';
 
 /**
  * A call of the service's webhook, one per recipient. Its shape is not in interface.md (section 6: "not shown"); names
- * and words are those of observed.md, unless the account has others (`report-mapping.ts`).
+ * and words are those of observed.md, unless the account has others (`delivery-report-mapping.ts`).
  */
 
 /** What a report says of its recipient. `unrecognised`: neither its status word nor its result is in the mapping. */

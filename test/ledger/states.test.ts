@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rejectionReasons } from '../../src/domain/contacts.ts';
+import { recipientOutcomes, reportStates } from '../../src/domain/delivery-reports.ts';
 import { channels } from '../../src/domain/message.ts';
-import { recipientOutcomes, reportStates } from '../../src/domain/reports.ts';
 import { requestStates, resolutions, runStates } from '../../src/domain/runs.ts';
 import { suppressionSources } from '../../src/domain/suppressions.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';

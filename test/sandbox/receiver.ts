@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { ReportCall } from '../../src/wire/report-call.ts';
+import type { ReportCall } from '../../src/wire/delivery-report-call.ts';
 
 export type WebhookReceiver = AsyncDisposable & {
   readonly url: string;

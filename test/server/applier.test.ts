@@ -5,7 +5,7 @@ import { nothingShared } from '../../src/domain/accounts.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startApplier } from '../../src/server/applier.ts';
-import { observedMapping } from '../../src/wire/report-mapping.ts';
+import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;

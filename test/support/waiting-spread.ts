@@ -16,7 +16,7 @@ const waiting = [
   'cli/killed-workers',
   'cli/two-engines',
   'platform/embedded-postgres',
-  'server/report-storm',
+  'server/delivery-report-storm',
   'cli/serve',
   'cli/run',
   'cli/killed-import',

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
-import { observedMapping, type ReportMapping } from '../../src/wire/report-mapping.ts';
-import { billedUnits, channelsOfType, unitsOf, utcTime } from '../../src/wire/report-values.ts';
-import { posted } from '../support/report-calls.ts';
+import { observedMapping, type ReportMapping } from '../../src/wire/delivery-report-mapping.ts';
+import { billedUnits, channelsOfType, unitsOf, utcTime } from '../../src/wire/delivery-report-values.ts';
+import { posted } from '../support/delivery-report-calls.ts';
 
 const decode = (members: unknown, mapping?: ReportMapping) =>
   decodeDeliveryReport(posted(typeof members === 'string' ? members : JSON.stringify(members)), mapping);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { observedMapping } from '../../src/wire/report-mapping.ts';
+import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { isStopWord } from '../../src/wire/stop-words.ts';
 
 const { stopWords } = observedMapping;

@@ -6,8 +6,8 @@ import { openRateLimiter } from '../../engine/dispatch/rate-limit.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { loadAccount } from '../../engine/plan/prepare.ts';
 import { openGateway } from '../../gateway/gateway.ts';
+import { pollText } from '../../report/delivery-reports.ts';
 import { printable } from '../../report/printable.ts';
-import { pollText } from '../../report/reports.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function definePoll(command: Command, shell: Shell): void {

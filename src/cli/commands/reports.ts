@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
-import { type ReportState, reportStates } from '../../domain/reports.ts';
+import { type ReportState, reportStates } from '../../domain/delivery-reports.ts';
 import { applyInbox } from '../../engine/delivery-reports/ingest.ts';
 import { reportRules } from '../../engine/delivery-reports/receivers.ts';
 import { replay } from '../../engine/delivery-reports/replay.ts';
 import { requireRun } from '../../engine/find-run.ts';
 import { listReports } from '../../ledger/delivery-reports/list.ts';
 import { listMissing } from '../../ledger/delivery-reports/missing.ts';
-import { missingColumns, missingTable, reportColumns, reportTable } from '../../report/reports.ts';
+import { missingColumns, missingTable, reportColumns, reportTable } from '../../report/delivery-reports.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
 import { parseDuration, parseTime } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';

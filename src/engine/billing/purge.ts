@@ -9,7 +9,7 @@ import {
 } from '../../ledger/purge/candidates.ts';
 import { eraseRun } from '../../ledger/purge/erase-run.ts';
 import { forgetRemovedSuppressions, hashSuppressions } from '../../ledger/purge/hash-suppressions.ts';
-import { eraseOldReports } from '../../ledger/purge/old-reports.ts';
+import { eraseOldReports } from '../../ledger/purge/old-delivery-reports.ts';
 import { eraseOldTicks } from '../../ledger/purge/old-ticks.ts';
 import { lockRunForRerun } from '../../ledger/runs/lock.ts';
 import { inTransaction } from '../../ledger/session.ts';

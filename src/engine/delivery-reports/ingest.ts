@@ -5,8 +5,8 @@ import type { InboxReport, Reading } from '../../ledger/delivery-reports/reading
 import { forgetBatches, forgetSignedCalls } from '../../ledger/delivery-reports/receive.ts';
 import { doubtUnsent, listUntriedProofs } from '../../ledger/place/doubt-unsent.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
-import { observedMapping, type ReportMapping } from '../../wire/report-mapping.ts';
-import { billedUnits } from '../../wire/report-values.ts';
+import { observedMapping, type ReportMapping } from '../../wire/delivery-report-mapping.ts';
+import { billedUnits } from '../../wire/delivery-report-values.ts';
 import { isStopWord } from '../../wire/stop-words.ts';
 import type { EngineContext } from '../context.ts';
 

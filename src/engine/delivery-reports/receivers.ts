@@ -6,8 +6,8 @@ import { readReceiverAccounts, readReportMappings } from '../../gateway/receiver
 import type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 import { readSharing } from '../../gateway/sharing.ts';
 import { reportCredentials } from '../../wire/delivery-report.ts';
-import type { ReportCall } from '../../wire/report-call.ts';
-import { observedMapping } from '../../wire/report-mapping.ts';
+import type { ReportCall } from '../../wire/delivery-report-call.ts';
+import { observedMapping } from '../../wire/delivery-report-mapping.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import { loadAccount } from '../plan/prepare.ts';
 import type { Settings } from '../settings.ts';

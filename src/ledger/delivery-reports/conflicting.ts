@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { DeliveryOutcome } from '../../domain/reports.ts';
+import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 
 /** A report that says something else than the one that decided. */
 export type ConflictingReport = {

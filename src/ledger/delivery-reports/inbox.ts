@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ReportMethod } from '../../domain/reports.ts';
+import type { ReportMethod } from '../../domain/delivery-reports.ts';
 import type { InboxReport } from './reading.ts';
 
 export type QueuedReport = InboxReport & {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ReportState } from '../../domain/reports.ts';
+import type { ReportState } from '../../domain/delivery-reports.ts';
 import type { FarPrice } from './far-prices.ts';
 import type { MatchedRecipient } from './matched.ts';
 import type { ReadReport } from './reading.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { DeliveryOutcome, ReportState } from '../../domain/reports.ts';
+import type { DeliveryOutcome, ReportState } from '../../domain/delivery-reports.ts';
 import { streamRows } from '../cursor.ts';
 import { inSession } from '../session.ts';
 

@@ -1,4 +1,4 @@
-import type { DeliveryOutcome, ReportMethod } from '../../domain/reports.ts';
+import type { DeliveryOutcome, ReportMethod } from '../../domain/delivery-reports.ts';
 
 /** A call in the inbox that is to be read. */
 export type InboxReport = {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ReportMethod } from '../../domain/reports.ts';
+import type { ReportMethod } from '../../domain/delivery-reports.ts';
 import { entryBytes, entryReports } from './inbox.ts';
 
 /** One call of the receiver, as it came. */

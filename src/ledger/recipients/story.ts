@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Channel } from '../../domain/message.ts';
-import type { DeliveryOutcome } from '../../domain/reports.ts';
 import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
 import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RejectionReason } from '../../domain/contacts.ts';
-import type { DeliveryOutcome } from '../../domain/reports.ts';
+import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import { recipientStateOf } from './recipient-state.ts';

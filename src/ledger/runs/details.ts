@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RejectedContact, RejectionReason } from '../../domain/contacts.ts';
-import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/reports.ts';
+import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/delivery-reports.ts';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { failedStates } from '../requests/failures.ts';
 

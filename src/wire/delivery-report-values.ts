@@ -1,5 +1,5 @@
 import { type Channel, channels } from '../domain/message.ts';
-import { type ReportMapping, toWord } from './report-mapping.ts';
+import { type ReportMapping, toWord } from './delivery-report-mapping.ts';
 import { isTime } from './values.ts';
 
 /** Values of a delivery report: what can be believed of them. Whatever does not fit its pattern is absent. */

@@ -7,7 +7,7 @@ import {
   toWord,
   type Words,
   wordOutcomes,
-} from '../wire/report-mapping.ts';
+} from '../wire/delivery-report-mapping.ts';
 
 /** The part of an account that says how its delivery reports are to be read; what it leaves out is as observed. */
 

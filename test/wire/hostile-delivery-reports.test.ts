@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type DecodedReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+import type { ReportCall } from '../../src/wire/delivery-report-call.ts';
+import {
+  longestMarkup,
+  mostMarkup,
+  mostMembers,
+  mostReferences,
+} from '../../src/wire/delivery-report-survey.ts';
 import { encodeDeliveryReport, reportFormats } from '../../src/wire/encode-delivery-report.ts';
-import type { ReportCall } from '../../src/wire/report-call.ts';
-import { longestMarkup, mostMarkup, mostMembers, mostReferences } from '../../src/wire/report-survey.ts';
-import { asked, posted } from '../support/report-calls.ts';
+import { asked, posted } from '../support/delivery-report-calls.ts';
 
 /**
  * Whoever knows the receiver's address can send anything. Structure is capped before a parser sees it, so that no body of

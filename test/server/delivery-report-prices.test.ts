@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { applyInbox } from '../../src/engine/delivery-reports/ingest.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
-import { observedMapping } from '../../src/wire/report-mapping.ts';
+import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { expectStormApplied } from '../support/report-storm.ts';
+import { expectStormApplied } from '../support/delivery-report-storm.ts';
 
 const recipients = Number(process.env['VOLLEY_TORTURE_RECIPIENTS'] ?? 160_000);
 

@@ -1,4 +1,4 @@
-import type { DeliveryOutcome } from '../domain/reports.ts';
+import type { DeliveryOutcome } from '../domain/delivery-reports.ts';
 
 /**
  * What a deployment of the service calls the fields and states of its delivery reports. The contract shows none of it

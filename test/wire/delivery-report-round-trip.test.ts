@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+import type { ReportCall } from '../../src/wire/delivery-report-call.ts';
+import { mostBytes } from '../../src/wire/delivery-report-text.ts';
 import {
   type DeliveryReportToWrite,
   type EncodedReport,
   encodeDeliveryReport,
   reportFormats,
 } from '../../src/wire/encode-delivery-report.ts';
-import type { ReportCall } from '../../src/wire/report-call.ts';
-import { mostBytes } from '../../src/wire/report-text.ts';
 import { parseMembers } from '../../src/wire/xml.ts';
 import { carriableText } from '../support/messages.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { reportMapping, reportMappingShape } from '../../src/gateway/report-mapping.ts';
+import { reportMapping, reportMappingShape } from '../../src/gateway/delivery-report-mapping.ts';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
-import { observedMapping } from '../../src/wire/report-mapping.ts';
+import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { isStopWord } from '../../src/wire/stop-words.ts';
-import { posted } from '../support/report-calls.ts';
+import { posted } from '../support/delivery-report-calls.ts';
 
 const schema = z.strictObject(reportMappingShape);
 const read = (written: unknown) => reportMapping(schema.parse(written));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeDeliveryReport, reportCredentials } from '../../src/wire/delivery-report.ts';
-import { asked, posted } from '../support/report-calls.ts';
+import { asked, posted } from '../support/delivery-report-calls.ts';
 
 const form = 'Type=SMS&Destination=%2B64211234567&MessageID=V1&Status=Success&Result=Sent+OK%21&Price=0.080';
 const json = '{"Type":"SMS","Destination":"+64211234567","MessageID":"V1","Status":"Success"}';

@@ -1,6 +1,6 @@
+import type { ReportMembers } from './delivery-report-call.ts';
+import type { ReportField, ReportMapping } from './delivery-report-mapping.ts';
 import { asText } from './json.ts';
-import type { ReportMembers } from './report-call.ts';
-import type { ReportField, ReportMapping } from './report-mapping.ts';
 
 /** The values of a report under the names that an account gives them. */
 export type ReportText = {

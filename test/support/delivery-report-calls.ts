@@ -1,4 +1,4 @@
-import type { ReportCall } from '../../src/wire/report-call.ts';
+import type { ReportCall } from '../../src/wire/delivery-report-call.ts';
 
 /** A call that posts this body, of whatever type it says it is. */
 export function posted(body: string | Uint8Array, contentType = ''): ReportCall {

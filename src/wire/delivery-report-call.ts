@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { mostMembers, occursMoreThan, surveyJson, surveyXml, tooMany } from './delivery-report-survey.ts';
 import { isObject, parseJson } from './json.ts';
-import { mostMembers, occursMoreThan, surveyJson, surveyXml, tooMany } from './report-survey.ts';
 import { decodeXml, parseXmlText } from './xml.ts';
 
 /** A call of the webhook, as it came. */
