@@ -85,17 +85,17 @@ test('a process is not ready without a migration, or with one of a newer Volley,
   const { pool } = opened.ledger;
   await pool.query(`INSERT INTO knex_migrations (name) VALUES ('29990101000000_later.ts')`);
   const newer = await readyz(await served(cleanUp));
-  await pool.query(`UPDATE knex_migrations SET name = '20261122010000_schedules.ts' WHERE name ~ '_later'`);
+  await pool.query(`UPDATE knex_migrations SET name = '20261122000007_schedules.ts' WHERE name ~ '_later'`);
   await pool.query(`DELETE FROM knex_migrations WHERE name ~ '_schedules'`);
   const older = await readyz(await served(cleanUp));
-  await pool.query(`INSERT INTO knex_migrations (name) VALUES ('20261122010000_schedules.ts')`);
+  await pool.query(`INSERT INTO knex_migrations (name) VALUES ('20261122000007_schedules.ts')`);
   expect(newer).toMatchObject({
     status: 503,
     problems: ['database: migrated by a newer Volley: 29990101000000_later.ts'],
   });
   expect(older).toMatchObject({
     status: 503,
-    problems: ['database: migrations missing: 20261122010000_schedules.ts'],
+    problems: ['database: migrations missing: 20261122000007_schedules.ts'],
   });
 });
 

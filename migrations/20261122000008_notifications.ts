@@ -1,54 +1,50 @@
 import type { Knex } from 'knex';
 
 /**
- * Who is told what became of runs and schedules, and what is still to be told. Triggers note it, in the transaction that
- * makes it so, because several transactions complete and pause a run and none may be forgotten; it is noted once for each
- * change, so a run that is paused twice tells it twice.
+ * Notifications of what became of runs and schedules. Triggers note them, in the transaction that makes it so, because
+ * several transactions complete and pause a run and none may be forgotten; one is noted for each change, so a run that
+ * is paused twice is reported twice.
  */
 export async function up(knex: Knex): Promise<void> {
+  await makeTables(knex);
+  await noteRuns(knex);
+  await noteTicks(knex);
+}
+
+async function makeTables(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- Of runs whose campaign has a notify, as it was when the run was planned: names of secrets, never secrets.
     CREATE TABLE notify_lists (
-      run_id  text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-      targets jsonb NOT NULL,
-      -- Absolute, on the machine that planned the run; null for a run that was made from one of elsewhere.
+      run_id        text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+      targets       jsonb NOT NULL,
       campaign_file text
     );
 
-    ALTER TABLE schedules ADD COLUMN notify jsonb NOT NULL DEFAULT '[]';
-
     CREATE TABLE notifications (
       notification  uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-      -- What it is about: a change of a run, or a time of a schedule that made no run.
       run_id        text REFERENCES runs ON DELETE CASCADE,
       change        bigint,
       schedule      text REFERENCES schedules ON DELETE CASCADE,
       tick          timestamptz,
-      -- The place in the list of targets.
       place         integer NOT NULL,
-      event         text NOT NULL CHECK (event IN ('completed', 'failures', 'paused', 'missed')),
+      event         text NOT NULL CHECK (event IN
+                      ('completed', 'failures', 'paused', 'missed', 'refused')),
       target        jsonb NOT NULL,
       campaign_file text,
-      -- Of a schedule: how many times, the first of them, what became of the last.
       missed        jsonb,
+      refused       jsonb,
       reason        text,
       noted_at      timestamptz NOT NULL,
       state         text NOT NULL DEFAULT 'due' CHECK (state IN ('due', 'told', 'given up')),
-      -- Whoever takes it moves this on; a process that dies with it has it be due again then.
       due_at        timestamptz NOT NULL DEFAULT '-infinity',
-      -- Told from every other taking of it.
       takings       integer NOT NULL DEFAULT 0,
       attempts      integer NOT NULL DEFAULT 0,
-      -- What is told, as it was put together for the first attempt: each attempt tells the same.
       body          text,
-      -- Why it was not told yet, or never will be.
       problem       text,
       ended_at      timestamptz,
-      -- The run of its own that an e-mail is.
       mail_run      text,
       CHECK ((run_id IS NULL) = (change IS NULL)),
       CHECK ((schedule IS NULL) = (tick IS NULL)),
-      CHECK ((run_id IS NULL) <> (schedule IS NULL)),
+      CHECK (num_nonnulls(run_id, schedule) = 1 OR (refused IS NOT NULL AND run_id IS NULL)),
       CHECK ((state = 'due') = (ended_at IS NULL)),
       UNIQUE (run_id, change, place),
       UNIQUE (schedule, tick, place)
@@ -56,7 +52,11 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX notifications_due ON notifications (due_at) WHERE state = 'due';
     CREATE INDEX notifications_given_up ON notifications (state) WHERE state = 'given up';
     CREATE UNIQUE INDEX notifications_mail_run ON notifications (mail_run) WHERE mail_run IS NOT NULL;
+  `);
+}
 
+async function noteRuns(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE FUNCTION note_run_notifications() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
       happened text := 'paused';
@@ -79,17 +79,26 @@ export async function up(knex: Knex): Promise<void> {
       RETURN NULL;
     END
     $$;
-    CREATE TRIGGER run_state_is_told AFTER INSERT ON run_states FOR EACH ROW
-      WHEN (NEW.state IN ('completed', 'paused'))
+    CREATE TRIGGER run_state_is_told AFTER INSERT ON run_states
+      FOR EACH ROW WHEN (NEW.state IN ('completed', 'paused'))
       EXECUTE FUNCTION note_run_notifications();
+  `);
+}
 
-    -- After a long time without a worker a schedule has missed many times at once: they are told together. Why a run could
-    -- not be planned may quote a contact file, so it stays where it is.
+/**
+ * After a long time without a worker a schedule has missed many times at once: one notification is noted for all of them.
+ * Why a run could not be planned may quote a contact file, so it stays where it is. A time whose run was refused because
+ * of its contacts has one notification for a target, whether the target asks for refused runs or for missed times.
+ */
+async function noteTicks(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE FUNCTION utc_text(moment timestamptz) RETURNS text LANGUAGE sql AS $$
       SELECT to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
     $$;
-    CREATE FUNCTION note_missed_ticks(of_schedule text, what text, how_many bigint, first timestamptz, last timestamptz,
-                                      words text) RETURNS void LANGUAGE sql AS $$
+
+    CREATE FUNCTION note_missed_ticks(
+      of_schedule text, what text, how_many bigint, first timestamptz, last timestamptz, words text
+    ) RETURNS void LANGUAGE sql AS $$
       INSERT INTO notifications (schedule, tick, place, event, target, missed, reason, noted_at)
       SELECT schedule, last, place, 'missed', target,
              jsonb_build_object('campaign', campaign, 'times', how_many, 'from', utc_text(first),
@@ -99,6 +108,7 @@ export async function up(knex: Knex): Promise<void> {
       FROM schedules, jsonb_array_elements(notify) WITH ORDINALITY AS each (target, place)
       WHERE schedule = of_schedule AND target -> 'on' @> '"missed"'
     $$;
+
     CREATE FUNCTION note_new_ticks() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM note_missed_ticks(schedule, state, count(*), min(due_at), max(due_at), max(reason))
@@ -108,28 +118,38 @@ export async function up(knex: Knex): Promise<void> {
       RETURN NULL;
     END
     $$;
+    CREATE TRIGGER new_ticks_are_told AFTER INSERT ON ticks
+      REFERENCING NEW TABLE AS changed
+      FOR EACH STATEMENT EXECUTE FUNCTION note_new_ticks();
+
     CREATE FUNCTION note_ended_tick() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      PERFORM note_missed_ticks(NEW.schedule, NEW.state, 1, NEW.due_at, NEW.due_at, NEW.reason);
+      IF NEW.refused IS NULL THEN
+        PERFORM note_missed_ticks(NEW.schedule, NEW.state, 1, NEW.due_at, NEW.due_at, NEW.reason);
+        RETURN NULL;
+      END IF;
+      INSERT INTO notifications (schedule, tick, place, event, target, missed, refused, reason, noted_at)
+      SELECT schedule, NEW.due_at, place,
+             CASE WHEN target -> 'on' @> '"refused"' THEN 'refused' ELSE 'missed' END, target,
+             jsonb_build_object('campaign', campaign, 'times', 1, 'from', utc_text(NEW.due_at),
+                                'until', utc_text(NEW.due_at), 'state', NEW.state),
+             NEW.refused, NEW.refused ->> 'reason', now()
+      FROM schedules, jsonb_array_elements(notify) WITH ORDINALITY AS each (target, place)
+      WHERE schedule = NEW.schedule AND (target -> 'on' @> '"refused"' OR target -> 'on' @> '"missed"');
       RETURN NULL;
     END
     $$;
-    CREATE TRIGGER new_ticks_are_told AFTER INSERT ON ticks
-      REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_new_ticks();
-    CREATE TRIGGER ended_tick_is_told AFTER UPDATE ON ticks FOR EACH ROW
-      WHEN (OLD.state = 'due' AND NEW.state IN ('missed', 'failed'))
+    CREATE TRIGGER ended_tick_is_told AFTER UPDATE ON ticks
+      FOR EACH ROW WHEN (OLD.state = 'due' AND NEW.state IN ('missed', 'failed'))
       EXECUTE FUNCTION note_ended_tick();
   `);
 }
 
-/** What is still to be told is not told. */
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TRIGGER ended_tick_is_told ON ticks;
-    DROP TRIGGER new_ticks_are_told ON ticks;
-    DROP TRIGGER run_state_is_told ON run_states;
-    DROP FUNCTION note_ended_tick, note_new_ticks, note_missed_ticks, utc_text, note_run_notifications;
+    -- With their triggers, which are on tables of other areas.
+    DROP FUNCTION note_run_notifications, note_new_ticks, note_ended_tick CASCADE;
+    DROP FUNCTION note_missed_ticks, utc_text;
     DROP TABLE notifications, notify_lists;
-    ALTER TABLE schedules DROP COLUMN notify;
   `);
 }

@@ -4,13 +4,12 @@ import type { Knex } from 'knex';
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE schedules (
-      -- The campaign file, as the folder of campaigns has it.
-      schedule      text PRIMARY KEY,
-      campaign      text NOT NULL,
-      times         jsonb NOT NULL,
-      active        boolean NOT NULL,
-      -- Every tick up to then is in ticks.
-      noted_until   timestamptz NOT NULL
+      schedule    text PRIMARY KEY,
+      campaign    text NOT NULL,
+      times       jsonb NOT NULL,
+      notify      jsonb NOT NULL DEFAULT '[]',
+      active      boolean NOT NULL,
+      noted_until timestamptz NOT NULL
     );
 
     CREATE TABLE ticks (
@@ -19,11 +18,13 @@ export async function up(knex: Knex): Promise<void> {
       state    text NOT NULL CHECK (state IN ('due', 'started', 'skipped', 'missed', 'failed')),
       run_id   text UNIQUE,
       reason   text,
+      refused  jsonb,
       PRIMARY KEY (schedule, due_at),
       CHECK ((state = 'started') = (run_id IS NOT NULL))
     );
     CREATE INDEX ticks_due ON ticks (due_at) WHERE state = 'due';
     CREATE INDEX ticks_newest ON ticks (due_at DESC);
+    CREATE INDEX ticks_not_run ON ticks (state) WHERE state IN ('missed', 'failed');
   `);
 }
 

@@ -1,0 +1,189 @@
+import type { Knex } from 'knex';
+
+/**
+ * Billing as entries that are only added to: what a run's requests and recipients have come to, by the quarter of an hour
+ * in which they were sent and by who pays. So a report adds up entries, not recipients.
+ */
+export async function up(knex: Knex): Promise<void> {
+  await makeTables(knex);
+  await noteRequests(knex);
+  await noteOutcomes(knex);
+}
+
+async function makeTables(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE billing_blocks (
+      run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
+      block  integer NOT NULL,
+      open   boolean NOT NULL,
+      PRIMARY KEY (run_id, block)
+    );
+    CREATE INDEX billing_blocks_open ON billing_blocks (run_id, block) WHERE open;
+
+    CREATE TABLE billing_openings (
+      run_id text NOT NULL,
+      block  integer NOT NULL
+    );
+
+    CREATE TABLE billing_entries (
+      run_id         text NOT NULL REFERENCES runs ON DELETE CASCADE,
+      block          integer NOT NULL,
+      sent           timestamptz NOT NULL,
+      booked         timestamptz NOT NULL,
+      sub_account    text,
+      department     text,
+      charge_code    text,
+      requests       bigint NOT NULL DEFAULT 0,
+      recipients     bigint NOT NULL DEFAULT 0,
+      accepted       bigint NOT NULL DEFAULT 0,
+      failed         bigint NOT NULL DEFAULT 0,
+      unknown        bigint NOT NULL DEFAULT 0,
+      delivered      bigint NOT NULL DEFAULT 0,
+      undelivered    bigint NOT NULL DEFAULT 0,
+      units          numeric NOT NULL DEFAULT 0,
+      expected_units numeric NOT NULL DEFAULT 0,
+      price          numeric NOT NULL DEFAULT 0,
+      estimated      numeric NOT NULL DEFAULT 0,
+      estimated_tax  numeric NOT NULL DEFAULT 0,
+      unrated        bigint NOT NULL DEFAULT 0
+    );
+    CREATE UNIQUE INDEX billing_entries_key
+      ON billing_entries (run_id, block, sent, booked, sub_account, department, charge_code)
+      NULLS NOT DISTINCT;
+    CREATE INDEX billing_entries_booked ON billing_entries (booked);
+    CREATE INDEX billing_entries_unknown ON billing_entries (unknown) WHERE unknown <> 0;
+
+    CREATE TABLE billing_changes (
+      run_id      text NOT NULL,
+      request     integer NOT NULL,
+      position    integer NOT NULL,
+      delivered   smallint NOT NULL,
+      undelivered smallint NOT NULL,
+      units       numeric,
+      price       numeric,
+      attempt     integer
+    );
+    -- A service that is busy for all requests, and reports on them, would have all changes read for each.
+    CREATE INDEX billing_changes_request ON billing_changes (run_id, request);
+
+    CREATE TABLE billing_closings (
+      period    text PRIMARY KEY,
+      time_zone text NOT NULL,
+      begins_at timestamptz NOT NULL,
+      ends_at   timestamptz NOT NULL UNIQUE,
+      closed_at timestamptz NOT NULL,
+      closed_by text NOT NULL
+    );
+  `);
+}
+
+async function noteRequests(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE FUNCTION open_billing_block() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO billing_openings (run_id, block) VALUES (NEW.run_id, NEW.request / 4096);
+      RETURN NULL;
+    END
+    $$;
+    -- What is settled changes seldom; before that its block is open anyway.
+    CREATE TRIGGER settled_request_changes AFTER UPDATE ON requests
+      FOR EACH ROW WHEN (
+        OLD.state NOT IN ('planned', 'sending')
+        AND (OLD.state, OLD.recipients, OLD.attempts)
+          IS DISTINCT FROM (NEW.state, NEW.recipients, NEW.attempts)
+      )
+      EXECUTE FUNCTION open_billing_block();
+    CREATE TRIGGER request_is_divided AFTER INSERT ON requests
+      FOR EACH ROW WHEN (NEW.divided_from IS NOT NULL)
+      EXECUTE FUNCTION open_billing_block();
+
+    -- A request belongs to the time of its last attempt, and so does what was reported of it before: a service that
+    -- answers "busy" may have taken it all the same, and reports on it before it is sent again. What was booked under
+    -- the earlier attempt is taken from there.
+    CREATE FUNCTION move_billed_outcomes() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF EXISTS (SELECT FROM recipient_outcomes
+                 WHERE run_id = NEW.run_id AND request = NEW.request AND outcome <> 'cancelled') THEN
+        -- One statement, so that outcomes and what is not booked of them are seen as of the same moment.
+        WITH kept AS (
+          UPDATE billing_changes SET attempt = OLD.attempts
+          WHERE run_id = NEW.run_id AND request = NEW.request AND attempt IS NULL
+        )
+        INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price, attempt)
+        SELECT run_id, request, position,
+               CAST(sign * CAST(outcome = 'delivered' AS integer) AS smallint),
+               CAST(sign * CAST(outcome = 'undelivered' AS integer) AS smallint),
+               sign * units, sign * price, attempt
+        FROM recipient_outcomes
+        CROSS JOIN (VALUES (-1, OLD.attempts), (1, NULL)) AS side (sign, attempt)
+        WHERE run_id = NEW.run_id AND request = NEW.request AND outcome <> 'cancelled';
+      END IF;
+      RETURN NULL;
+    END
+    $$;
+    -- First attempts, which are nearly all, have nothing to move.
+    CREATE TRIGGER request_is_tried_again AFTER UPDATE ON requests
+      FOR EACH ROW WHEN (OLD.attempts > 0 AND NEW.attempts > OLD.attempts)
+      EXECUTE FUNCTION move_billed_outcomes();
+  `);
+}
+
+async function noteOutcomes(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE FUNCTION note_billing_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF TG_OP = 'INSERT' THEN
+        INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price)
+        SELECT run_id, request, position,
+               CAST(outcome = 'delivered' AS integer),
+               CAST(outcome = 'undelivered' AS integer),
+               units, price
+        FROM after_rows
+        WHERE outcome <> 'cancelled';
+      ELSE
+        INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price)
+        SELECT run_id, request, position,
+               CAST(a.outcome = 'delivered' AS integer) - CAST(b.outcome = 'delivered' AS integer),
+               CAST(a.outcome = 'undelivered' AS integer) - CAST(b.outcome = 'undelivered' AS integer),
+               coalesce(a.units, 0) - coalesce(b.units, 0),
+               coalesce(a.price, 0) - coalesce(b.price, 0)
+        FROM after_rows a
+        JOIN before_rows b USING (run_id, request, position)
+        WHERE (a.outcome, a.units, a.price) IS DISTINCT FROM (b.outcome, b.units, b.price);
+      END IF;
+      RETURN NULL;
+    END
+    $$;
+    CREATE TRIGGER outcomes_are_known AFTER INSERT ON recipient_outcomes
+      REFERENCING NEW TABLE AS after_rows
+      FOR EACH STATEMENT EXECUTE FUNCTION note_billing_changes();
+    CREATE TRIGGER outcomes_change AFTER UPDATE ON recipient_outcomes
+      REFERENCING OLD TABLE AS before_rows NEW TABLE AS after_rows
+      FOR EACH STATEMENT EXECUTE FUNCTION note_billing_changes();
+
+    -- What a report decided is taken back where it is read otherwise later.
+    CREATE FUNCTION note_withdrawn_outcomes() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price)
+      SELECT run_id, request, position,
+             -CAST(outcome = 'delivered' AS integer),
+             -CAST(outcome = 'undelivered' AS integer),
+             -units, -price
+      FROM before_rows
+      WHERE outcome <> 'cancelled';
+      RETURN NULL;
+    END
+    $$;
+    CREATE TRIGGER outcomes_are_withdrawn AFTER DELETE ON recipient_outcomes
+      REFERENCING OLD TABLE AS before_rows
+      FOR EACH STATEMENT EXECUTE FUNCTION note_withdrawn_outcomes();
+  `);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`
+    -- With their triggers, which are on tables of other areas.
+    DROP FUNCTION open_billing_block, move_billed_outcomes, note_billing_changes, note_withdrawn_outcomes CASCADE;
+    DROP TABLE billing_closings, billing_changes, billing_entries, billing_openings, billing_blocks;
+  `);
+}
