@@ -28,11 +28,12 @@ const engineMayImport: Readonly<Record<string, readonly string[]>> = {
   billing: [],
   dispatch: [],
   suppressions: [],
-  plan: ['dispatch', 'suppressions'],
-  schedule: ['dispatch', 'plan'],
-  notify: ['dispatch', 'plan'],
+  runs: ['dispatch'],
+  plan: ['dispatch', 'runs', 'suppressions'],
+  schedule: ['dispatch', 'runs', 'plan'],
+  notify: ['dispatch', 'runs', 'plan'],
   'delivery-reports': ['dispatch', 'plan'],
-  reporting: ['billing', 'plan', 'suppressions'],
+  reporting: ['billing', 'runs', 'plan', 'suppressions'],
   access: ['plan', 'schedule'],
 };
 

@@ -1,4 +1,4 @@
-import type { RunProgress } from '../engine/dispatch/execute-run.ts';
+import type { RunProgress } from '../engine/runs/execute-run.ts';
 import type { RunWatch } from '../ledger/slices/watch.ts';
 import { printable } from '../report/printable.ts';
 import { refusalText } from '../report/refusal.ts';

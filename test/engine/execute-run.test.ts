@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { RunSummary } from '../../src/domain/runs.ts';
-import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
-import { requireRun, requireSummary } from '../../src/engine/find-run.ts';
+import { executeRun, type RunEnd } from '../../src/engine/runs/execute-run.ts';
+import { requireRun, requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
 import { hashSuppressions } from '../../src/ledger/purge/hash-suppressions.ts';
 import { watchRuns } from '../../src/ledger/slices/watch.ts';

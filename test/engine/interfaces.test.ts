@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/domain/contacts.ts';
 import type { Channel, Format, InterfaceName } from '../../src/domain/message.ts';
-import { executeRun } from '../../src/engine/dispatch/execute-run.ts';
-import { requireSummary } from '../../src/engine/find-run.ts';
+import { executeRun } from '../../src/engine/runs/execute-run.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
 import { textPeer } from '../gateway/peer.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
-import { requireSummary } from '../../src/engine/find-run.ts';
 import { tell } from '../../src/engine/notify/tell.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { takeNotification } from '../../src/ledger/notifications/take.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';

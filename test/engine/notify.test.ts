@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { pause } from '../../src/engine/dispatch/stop-run.ts';
 import { planRerun } from '../../src/engine/plan/rerun.ts';
+import { pause } from '../../src/engine/runs/stop-run.ts';
 import { noteSchedules } from '../../src/engine/schedule/note-ticks.ts';
 import { eraseRun } from '../../src/ledger/purge/erase-run.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RefusedRunError } from '../../src/domain/problems.ts';
-import { requireSummary } from '../../src/engine/find-run.ts';
 import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../src/engine/plan/preview.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../src/engine/settings.ts';
 import { hashSuppressions } from '../../src/ledger/purge/hash-suppressions.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';

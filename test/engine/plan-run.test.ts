@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { requireSummary } from '../../src/engine/find-run.ts';
 import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../src/engine/plan/preview.ts';
 import { planRerun } from '../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../src/engine/reporting/contact-report.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../src/engine/settings.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';

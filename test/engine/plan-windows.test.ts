@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { previewText } from '../../src/cli/preview-text.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { requireSummary } from '../../src/engine/find-run.ts';
 import type { RunForecast } from '../../src/engine/plan/forecast.ts';
 import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
@@ -9,6 +8,7 @@ import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../src/engine/plan/preview.ts';
 import type { Preview } from '../../src/engine/plan/previewed.ts';
 import { planRerun } from '../../src/engine/plan/rerun.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { setRateLimits } from '../../src/ledger/limits/set.ts';
 import { paper } from '../../src/report/screen.ts';
 import { anAccount } from '../support/account.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { previewText } from '../../src/cli/preview-text.ts';
 import type { Contact } from '../../src/domain/contacts.ts';
-import { requireSummary } from '../../src/engine/find-run.ts';
 import { type KeptFiles, keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../src/engine/plan/preview.ts';
 import type { Preview } from '../../src/engine/plan/previewed.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../src/engine/settings.ts';
 import { anEnvelope, openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { liveHeap } from '../support/live-heap.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Priority } from '../../src/domain/runs.ts';
-import { executeRun } from '../../src/engine/dispatch/execute-run.ts';
+import { executeRun } from '../../src/engine/runs/execute-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import type { RunWatch } from '../../src/ledger/slices/watch.ts';
 import { anAccount } from '../support/account.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { previewPurge, purge } from '../../src/engine/billing/purge.ts';
-import { resolveDoubts } from '../../src/engine/dispatch/resolve.ts';
 import { planRerun } from '../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../src/engine/reporting/contact-report.ts';
 import { tellRecipient } from '../../src/engine/reporting/recipient-story.ts';
+import { resolveDoubts } from '../../src/engine/runs/resolve.ts';
 import { keepFailed } from '../../src/ledger/delivery-reports/failed.ts';
 import { listFailures } from '../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';

@@ -1,13 +1,13 @@
 import { Big } from 'big.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { executeRun } from '../../src/engine/dispatch/execute-run.ts';
 import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { loadAccount, prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../src/engine/plan/preview.ts';
 import type { Preview } from '../../src/engine/plan/previewed.ts';
 import { planRerun } from '../../src/engine/plan/rerun.ts';
+import { executeRun } from '../../src/engine/runs/execute-run.ts';
 import type { Settings } from '../../src/engine/settings.ts';
 import type { BillingTotal } from '../../src/ledger/billing/report.ts';
 import { billingOf } from '../support/billing.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Rate } from '../../src/domain/rates.ts';
 import type { RequestState } from '../../src/domain/runs.ts';
-import { requireSummary } from '../../src/engine/find-run.ts';
 import { planRerun, type RerunState } from '../../src/engine/plan/rerun.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
 import { readRunFiles } from '../../src/ledger/runs/files.ts';
 import { lockRunForRerun } from '../../src/ledger/runs/lock.ts';

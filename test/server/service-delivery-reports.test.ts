@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MessageFields } from '../../src/domain/message.ts';
-import { requireSummary } from '../../src/engine/find-run.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { startReceiver } from '../../src/server/receiver.ts';

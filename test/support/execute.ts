@@ -1,7 +1,7 @@
 import type { RequestState, RunSummary } from '../../src/domain/runs.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
-import { requireSummary } from '../../src/engine/find-run.ts';
+import { executeRun, type RunEnd } from '../../src/engine/runs/execute-run.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 
 const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };

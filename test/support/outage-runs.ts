@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { executeRun, type RunEnd } from '../../src/engine/dispatch/execute-run.ts';
-import { requireSummary } from '../../src/engine/find-run.ts';
+import { executeRun, type RunEnd } from '../../src/engine/runs/execute-run.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
 import { anAccount } from './account.ts';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { parse } from 'csv-parse';
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { requireSummary } from '../../src/engine/find-run.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { type BadRows, mobileOf, type RejectedRow, writeBadRows } from './bad-rows.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type Surroundings, volley } from './volley.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { expect, test } from 'vitest';
-import { requireSummary } from '../../src/engine/find-run.ts';
+import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { chance } from '../../src/sandbox/chance.ts';
 import { contextOf } from '../support/ledger.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { requireRun } from '../../engine/find-run.ts';
 import { approveRun } from '../../engine/plan/approve-run.ts';
+import { requireRun } from '../../engine/runs/find-run.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { cancel, waitUntilIdle } from '../../engine/dispatch/stop-run.ts';
-import { requireSummary } from '../../engine/find-run.ts';
+import { requireSummary } from '../../engine/runs/find-run.ts';
+import { cancel, waitUntilIdle } from '../../engine/runs/stop-run.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
 import { type Shell, withLedger } from '../shell.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { pause, waitUntilIdle } from '../../engine/dispatch/stop-run.ts';
-import { requireSummary } from '../../engine/find-run.ts';
+import { requireSummary } from '../../engine/runs/find-run.ts';
+import { pause, waitUntilIdle } from '../../engine/runs/stop-run.ts';
 import { runSummaryText } from '../../report/run-summary.ts';
 import { type Shell, withLedger } from '../shell.ts';
 

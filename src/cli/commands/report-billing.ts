@@ -3,7 +3,7 @@ import { channels } from '../../domain/message.ts';
 import { reportBillingLines } from '../../engine/billing/billing.ts';
 import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { requireRun } from '../../engine/find-run.ts';
+import { requireRun } from '../../engine/runs/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { nobodySet, payerNamed } from '../../report/billing.ts';
 import { billingReport, readDimensions } from '../../report/billing-report.ts';

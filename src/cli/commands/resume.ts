@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { nothingLeft } from '../../engine/dispatch/begin-run.ts';
-import { type KnownEnd, refuseOver } from '../../engine/dispatch/execute-run.ts';
-import { requireReachable } from '../../engine/dispatch/reachable.ts';
-import { requireRun } from '../../engine/find-run.ts';
 import { loadAccount } from '../../engine/plan/prepare.ts';
+import { nothingLeft } from '../../engine/runs/begin-run.ts';
+import { type KnownEnd, refuseOver } from '../../engine/runs/execute-run.ts';
+import { requireRun } from '../../engine/runs/find-run.ts';
+import { requireReachable } from '../../engine/runs/reachable.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { listInterruptedRuns } from '../../ledger/runs/interrupted.ts';
 import { explainInput } from '../explain-input.ts';

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { requireReachable } from '../../engine/dispatch/reachable.ts';
-import { requireRun } from '../../engine/find-run.ts';
 import { filesRanBefore, moveContactFiles, NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { keepContactFiles } from '../../engine/plan/kept-files.ts';
 import {
@@ -12,6 +10,8 @@ import {
   prepareCampaign,
 } from '../../engine/plan/prepare.ts';
 import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun.ts';
+import { requireRun } from '../../engine/runs/find-run.ts';
+import { requireReachable } from '../../engine/runs/reachable.ts';
 import { addContactsOption, addOriginOption } from '../options.ts';
 import { dispatchAndPrint, planWithProgress } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';

@@ -1,12 +1,14 @@
 import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
+import { listDoubts } from '../../ledger/requests/doubts.ts';
 import { resendDoubts } from '../../ledger/requests/resend.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
 import type { EngineContext } from '../context.ts';
+import { askAboutDoubts } from './ask-about-doubts.ts';
 import type { Holding } from './holding.ts';
-import { lookUpDoubts } from './look-up-doubts.ts';
 import type { Patience } from './patience.ts';
 import type { RateLimiter } from './rate-limit.ts';
+import { requireLookUp } from './require-look-up.ts';
 
 export type DoubtWork = {
   readonly context: EngineContext;
@@ -44,13 +46,17 @@ async function lookUp({
   limiter,
   stop,
 }: DoubtWork): Promise<void> {
+  requireLookUp(account);
   const long = new AbortController();
   const timer = setTimeout(() => long.abort(), longestLookUp);
   const until = AbortSignal.any([stop, long.signal]);
-  const service = { account, gateway, rate: limiter };
-  const requests = { run: holding.slice.run, named: undefined };
+  const service = { gateway, rate: limiter };
+  const { run } = holding.slice;
   try {
-    await patience.persist(() => lookUpDoubts(context, service, requests, until, () => undefined));
+    await patience.persist(() => {
+      const doubts = { run, pages: listDoubts(context.ledger.pool, run, 'all') };
+      return askAboutDoubts(context, service, doubts, until, () => undefined);
+    });
   } finally {
     clearTimeout(timer);
   }

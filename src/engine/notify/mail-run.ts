@@ -11,7 +11,7 @@ import { stageContacts } from '../../ledger/planning/stage.ts';
 import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { firstSlices } from '../plan/plan-run.ts';
-import { newRunId } from '../run-id.ts';
+import { newRunId } from '../runs/run-id.ts';
 
 export type Mail = { readonly subject: string; readonly text: string };
 

@@ -1,7 +1,7 @@
 import type { Told } from '../../domain/notify.ts';
 import type { TakenNotification } from '../../ledger/notifications/take.ts';
 import type { EngineContext } from '../context.ts';
-import { requireSummary } from '../find-run.ts';
+import { requireSummary } from '../runs/find-run.ts';
 
 /**
  * What is told of an event: of a run, its counts as they are now.

@@ -11,8 +11,8 @@ import {
 import { inTransaction } from '../../ledger/session.ts';
 import { audited, type Note } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { requireRun } from '../find-run.ts';
 import { isSamePerson } from '../persons.ts';
+import { requireRun } from '../runs/find-run.ts';
 import type { Settings } from '../settings.ts';
 
 /**

@@ -15,11 +15,11 @@ import { lockRunForRerun } from '../../ledger/runs/lock.ts';
 import { inSession } from '../../ledger/session.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { startingWith } from '../dispatch/begin-run.ts';
 import { windowOf } from '../dispatch/dispatch-settings.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
-import { requireUnpurgedRun } from '../find-run.ts';
-import { newRunId } from '../run-id.ts';
+import { startingWith } from '../runs/begin-run.ts';
+import { requireUnpurgedRun } from '../runs/find-run.ts';
+import { newRunId } from '../runs/run-id.ts';
 import { openApprovalGate } from './approval-gate.ts';
 import { firstSlices } from './plan-run.ts';
 

@@ -9,8 +9,8 @@ import {
 import { type ContactResult, streamContactResults } from '../../ledger/runs/contact-results.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
 import type { EngineContext } from '../context.ts';
-import { requireUnpurgedRun } from '../find-run.ts';
 import { keptBytes } from '../plan/kept-files.ts';
+import { requireUnpurgedRun } from '../runs/find-run.ts';
 
 /** The rows of a run's contact files as they were read, each with what became of it. */
 export type ContactReport = {

@@ -1,7 +1,7 @@
 import { type FailedRequest, streamFailedRequests } from '../../ledger/requests/failures.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
 import type { EngineContext } from '../context.ts';
-import { requireRun } from '../find-run.ts';
+import { requireRun } from '../runs/find-run.ts';
 
 /** What a run's requests that were not accepted belong to, and they themselves, as of one moment. */
 export type FailureReport = {

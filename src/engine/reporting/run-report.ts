@@ -27,7 +27,7 @@ import { findRunHead, listStates, type RunHead, type RunStateChange } from '../.
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { inSnapshot } from '../../ledger/snapshot.ts';
 import type { EngineContext } from '../context.ts';
-import { noSuchRun } from '../find-run.ts';
+import { noSuchRun } from '../runs/find-run.ts';
 
 /** All that is known of a run, as of one moment. */
 export type RunReport = RunHead & {

@@ -6,7 +6,7 @@ import { type ListedNotification, listRunNotifications } from '../../ledger/noti
 import { readPlace } from '../../ledger/place/place.ts';
 import { findOvertaking } from '../../ledger/slices/priority.ts';
 import type { EngineContext } from '../context.ts';
-import { requireRun, requireSummary } from '../find-run.ts';
+import { requireRun, requireSummary } from '../runs/find-run.ts';
 
 /** A run in numbers, and why it is where it is. */
 export type RunStatus = RunSummary & {

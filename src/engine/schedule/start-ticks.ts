@@ -13,9 +13,7 @@ import {
 } from '../../ledger/schedules/ticks.ts';
 import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import { noteBegun } from '../dispatch/begin-run.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
-import { requireRun } from '../find-run.ts';
 import {
   filesRanBefore,
   moveContactFiles,
@@ -25,6 +23,8 @@ import {
 import { keepContactFiles } from '../plan/kept-files.ts';
 import { planRun } from '../plan/plan-run.ts';
 import { prepareCampaign } from '../plan/prepare.ts';
+import { noteBegun } from '../runs/begin-run.ts';
+import { requireRun } from '../runs/find-run.ts';
 import type { Settings } from '../settings.ts';
 import { isLate, missedWords } from './note-ticks.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { auditActions } from '../../domain/access.ts';
 import { resolutions } from '../../domain/runs.ts';
-import { resolveDoubts } from '../../engine/dispatch/resolve.ts';
 import { approveRun } from '../../engine/plan/approve-run.ts';
+import { resolveDoubts } from '../../engine/runs/resolve.ts';
 import { listAudit } from '../../ledger/audit/list.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { callOf, existingRun } from './call.ts';

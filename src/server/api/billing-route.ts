@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
 import { reportBillingLines } from '../../engine/billing/billing.ts';
 import { requireKnownNames } from '../../engine/billing/known-names.ts';
-import { noSuchRun } from '../../engine/find-run.ts';
+import { noSuchRun } from '../../engine/runs/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
 import { nobodySet, payerNamed } from '../../report/billing.ts';

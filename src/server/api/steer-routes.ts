@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { resumeByWorkers, startByWorkers } from '../../engine/dispatch/begin-run.ts';
-import { cancel, pause } from '../../engine/dispatch/stop-run.ts';
-import { requireRun } from '../../engine/find-run.ts';
+import { resumeByWorkers, startByWorkers } from '../../engine/runs/begin-run.ts';
+import { requireRun } from '../../engine/runs/find-run.ts';
+import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
 import { type Call, callOf, existingRun } from './call.ts';
 import { asConflict, ProblemError } from './problem.ts';

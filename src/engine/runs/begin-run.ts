@@ -10,9 +10,9 @@ import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { audited, noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { noSuchRun, requireRun } from '../find-run.ts';
-import { dispatchSettings } from './dispatch-settings.ts';
-import { requirePlace } from './place.ts';
+import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
+import { requirePlace } from '../dispatch/place.ts';
+import { noSuchRun, requireRun } from './find-run.ts';
 
 /** A run that is put into the queue by its plan is started by that: from then on any worker takes it. */
 export function startingWith(

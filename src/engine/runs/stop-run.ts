@@ -5,7 +5,7 @@ import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
 import { watchRuns } from '../../ledger/slices/watch.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { noSuchRun } from '../find-run.ts';
+import { noSuchRun } from './find-run.ts';
 
 /**
  * Nothing more of the run is sent from now on, by whatever process.

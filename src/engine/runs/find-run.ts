@@ -1,9 +1,9 @@
-import { InputError } from '../domain/problems.ts';
-import type { RunSummary } from '../domain/runs.ts';
-import { findRun, type Run } from '../ledger/runs/find.ts';
-import { summariseRun } from '../ledger/runs/summary.ts';
-import { listWaits } from '../ledger/slices/windows.ts';
-import type { EngineContext } from './context.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { RunSummary } from '../../domain/runs.ts';
+import { findRun, type Run } from '../../ledger/runs/find.ts';
+import { summariseRun } from '../../ledger/runs/summary.ts';
+import { listWaits } from '../../ledger/slices/windows.ts';
+import type { EngineContext } from '../context.ts';
 
 /** @throws InputError when there is no such run */
 export async function requireSummary({ ledger }: EngineContext, run: string): Promise<RunSummary> {

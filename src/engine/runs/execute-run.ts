@@ -9,14 +9,14 @@ import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { noteOf, noteRefused } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { requireRun, requireSummary } from '../find-run.ts';
+import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
+import { drainDeadlines } from '../dispatch/drain.ts';
+import { type Outage, openPatience } from '../dispatch/patience.ts';
+import { checkPlace, heldAdvice, requirePlace } from '../dispatch/place.ts';
+import { runWorker, type WorkerOptions } from '../dispatch/worker.ts';
 import { pass } from '../points.ts';
 import { noteBegun, nothingLeft, requireApproved, toldIfRefused } from './begin-run.ts';
-import { dispatchSettings } from './dispatch-settings.ts';
-import { drainDeadlines } from './drain.ts';
-import { type Outage, openPatience } from './patience.ts';
-import { checkPlace, heldAdvice, requirePlace } from './place.ts';
-import { runWorker, type WorkerOptions } from './worker.ts';
+import { requireRun, requireSummary } from './find-run.ts';
 
 /** How a run ended, or its sending in this process, as the ledger has it. */
 export type KnownEnd = { readonly summary: RunSummary } & (

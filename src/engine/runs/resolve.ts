@@ -5,7 +5,7 @@ import { type Resolved, resolveRequests } from '../../ledger/requests/resolve.ts
 import { inTransaction } from '../../ledger/session.ts';
 import { audited, noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { requireRun, requireUnpurgedRun } from '../find-run.ts';
+import { requireRun, requireUnpurgedRun } from './find-run.ts';
 
 /** Which requests of a run: by number or MessageID; undefined: all that are in doubt. */
 export type NamedRequests = { readonly run: string; readonly named: readonly string[] | undefined };

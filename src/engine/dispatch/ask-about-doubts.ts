@@ -1,12 +1,9 @@
-import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { LookUp } from '../../gateway/look-up.ts';
 import type { Doubt } from '../../ledger/requests/doubts.ts';
 import { acceptProven } from '../../ledger/requests/resolve.ts';
 import type { EngineContext } from '../context.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { requireLookUp } from './require-look-up.ts';
-import { type NamedRequests, openDoubts } from './resolve.ts';
 
 /** Requests by what the service said of them. */
 export type LookUpCounts = {
@@ -26,32 +23,31 @@ export type LookUpEnd = LookUpCounts &
   );
 
 /** What a request is accepted for. */
-export const lookUpProof = 'proved by the status look-up';
+const lookUpProof = 'proved by the status look-up';
+
+/** Who is asked, and how fast. */
+export type LookUpService = {
+  readonly gateway: Gateway;
+  /** Of the account. */
+  readonly rate: Pick<RateLimiter, 'admitLookUp'>;
+};
+
+/** Requests of a run that are in doubt, in pages. */
+export type Doubts = { readonly run: string; readonly pages: AsyncIterable<readonly Doubt[]> };
 
 /**
- * Asks the service once about each request in doubt, and records at once which of them it has.
- *
- * @param rate of the account
- * @throws InputError as `openDoubts`, and when the account has no status look-up
+ * Asks the service once about each request in doubt, and records at once which of them it has. The account has a status
+ * look-up (`requireLookUp`).
  */
-export async function lookUpDoubts(
+export async function askAboutDoubts(
   context: EngineContext,
-  {
-    account,
-    gateway,
-    rate,
-  }: {
-    readonly account: Account;
-    readonly gateway: Gateway;
-    readonly rate: Pick<RateLimiter, 'admitLookUp'>;
-  },
-  requests: NamedRequests,
+  { gateway, rate }: LookUpService,
+  { run, pages }: Doubts,
   stop: AbortSignal,
   onAnswer: (doubt: Doubt, answer: LookUp) => void,
 ): Promise<LookUpEnd> {
-  requireLookUp(account);
   const counts = { found: 0, notFound: 0, unclear: 0 };
-  for await (const page of await openDoubts(context, requests)) {
+  for await (const page of pages) {
     for (const doubt of page) {
       if (!(await rate.admitLookUp(stop))) return { kind: 'stopped', ...counts };
       // An answer that has not come is not waited for: asking changes nothing.
@@ -61,7 +57,7 @@ export async function lookUpDoubts(
       switch (answer.kind) {
         case 'found':
           await acceptProven(context.ledger.pool, {
-            run: requests.run,
+            run,
             request: doubt.request,
             proof: lookUpProof,
             now: context.now(),
