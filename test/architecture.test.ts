@@ -37,6 +37,28 @@ const engineMayImport: Readonly<Record<string, readonly string[]>> = {
   access: ['plan', 'schedule'],
 };
 
+/** Which folders of `ledger` each may import from, itself and the files beside them apart; `connection.ts` stands above them. */
+const ledgerMayImport: Readonly<Record<string, readonly string[]>> = {
+  approvals: [],
+  audit: [],
+  billing: [],
+  limits: [],
+  notifications: [],
+  operations: [],
+  place: [],
+  schedules: [],
+  suppressions: [],
+  tokens: [],
+  requests: ['place', 'suppressions'],
+  slices: ['requests'],
+  runs: ['approvals', 'requests', 'slices'],
+  planning: ['billing', 'runs', 'slices', 'suppressions'],
+  'delivery-reports': ['billing', 'place', 'requests'],
+  recipients: ['delivery-reports', 'runs'],
+  purge: ['notifications', 'suppressions'],
+  'connection.ts': ['place', 'slices', 'suppressions'],
+};
+
 /** Packages that are for some rooms or files only. */
 const onlyIn: Readonly<Record<string, readonly string[]>> = {
   undici: ['gateway', 'sandbox'],
@@ -129,16 +151,37 @@ test('imports point down only', () => {
   expect(upwards.map(written)).toEqual([]);
 });
 
-test('in engine too, each folder imports from those below it, and what they share imports from none', () => {
-  const folderOf = (path: string): string | undefined => /^engine\/([\w-]+)\//.exec(path)?.[1];
-  const folders = new Set(imports.flatMap(({ from }) => folderOf(from) ?? []));
-  expect(folders).toEqual(new Set(Object.keys(engineMayImport)));
-  const upwards = imports.filter(({ from, to }) => {
-    const [folder, other] = [folderOf(from), folderOf(to)];
-    if (!from.startsWith('engine/') || other === undefined || folder === other) return false;
-    return folder === undefined || !engineMayImport[folder]?.includes(other);
+describe.each([
+  ['engine', engineMayImport],
+  ['ledger', ledgerMayImport],
+])('in %s too', (room, partMayImport) => {
+  const parts = Object.keys(partMayImport);
+
+  /** The folder of a file of the room, or the file itself where the table has it. */
+  const partOf = (path: string): string | undefined => {
+    const [first, part = '', file] = path.split('/');
+    return first === room && (file !== undefined || parts.includes(part)) ? part : undefined;
+  };
+
+  test('each folder has its line in the table', () => {
+    expect(new Set(imports.flatMap(({ from }) => partOf(from) ?? []))).toEqual(new Set(parts));
   });
-  expect(upwards.map(written)).toEqual([]);
+
+  test('the table goes one way: a line names only those before it', () => {
+    const forward = parts.filter((part, index) =>
+      partMayImport[part]?.some((other) => !parts.slice(0, index).includes(other)),
+    );
+    expect(forward).toEqual([]);
+  });
+
+  test('each folder imports from those that its line names, and what they share imports from none', () => {
+    const upwards = imports.filter(({ from, to }) => {
+      const [part, other] = [partOf(from), partOf(to)];
+      if (roomOf(from) !== room || other === undefined || part === other) return false;
+      return part === undefined || !partMayImport[part]?.includes(other);
+    });
+    expect(upwards.map(written)).toEqual([]);
+  });
 });
 
 test('no file imports itself, over however many others', () => {

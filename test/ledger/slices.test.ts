@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { doubtsSlice } from '../../src/ledger/requests/orphans.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
 import { enqueueSlice } from '../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../src/ledger/slices/finish.ts';
-import { doubtsSlice } from '../../src/ledger/slices/plan.ts';
 import { returnSlice } from '../../src/ledger/slices/return.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { claimFrom, holdNextSlice, planSlicedRun, takeSlice } from '../support/slices.ts';

@@ -1,9 +1,9 @@
 import type { WindowGate } from '../../campaign/window-gate.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findRefusedFor } from '../../ledger/limits/breaker.ts';
+import { doubtsSlice } from '../../ledger/requests/orphans.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import type { HeldSlice } from '../../ledger/slices/acquire.ts';
-import { doubtsSlice } from '../../ledger/slices/plan.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { shutWindow } from '../../ledger/slices/windows.ts';

@@ -1,6 +1,5 @@
 import { ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { doubtUnsent } from '../../ledger/place/doubt-unsent.ts';
 import {
   findMissingClaim,
   holdLedger,
@@ -9,6 +8,7 @@ import {
   releaseLedger,
   serverPlace,
 } from '../../ledger/place/place.ts';
+import { doubtUnsent } from '../../ledger/runs/doubt-unsent.ts';
 import { missDueTicks, noteTicks, takeSchedules } from '../../ledger/schedules/ticks.ts';
 import { type Alongside, inTransaction } from '../../ledger/session.ts';
 import { audited } from '../audit.ts';

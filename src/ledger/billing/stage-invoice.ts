@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { copyValue } from '../planning/copy.ts';
+import { copyValue } from '../copy.ts';
 
 /** A line of an invoice. `address` is as it is compared: in small letters, without a plus sign. */
 export type StagedInvoiceLine = {

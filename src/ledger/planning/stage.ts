@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
-import { copyValue } from './copy.ts';
+import { copyValue } from '../copy.ts';
 
 /** A contact file's content is kept in pieces of its bytes, compressed by themselves. */
 export type ContactFilePiece = { readonly file: number; readonly piece: number; readonly data: Buffer };

@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Channel } from '../../domain/message.ts';
+import { copyValue } from '../copy.ts';
 import { streamRows } from '../cursor.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
-import { copyValue } from './copy.ts';
 
 /** An address that a run leaves out: for all, or where its SubAccount is this; empty for all. `detail` says why. */
 export type LeftOutAddress = {

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { doubtsSlice } from '../slices/plan.ts';
 import { reportProof } from './proof.ts';
 
 /** A slice by its number, and the requests it has: from the first to the last. */
@@ -9,6 +8,9 @@ export type SliceRange = {
   readonly first: number;
   readonly last: number;
 };
+
+/** The slice of the requests in doubt of a whole run. */
+export const doubtsSlice = 0;
 
 const reason = 'the process that was sending it ended before the answer was recorded';
 

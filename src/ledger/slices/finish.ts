@@ -1,10 +1,9 @@
 import type pg from 'pg';
 import { cancelPlanned } from '../requests/cancel.ts';
-import { doubtOrphanedRequests } from '../requests/orphans.ts';
+import { doubtOrphanedRequests, doubtsSlice } from '../requests/orphans.ts';
 import { inTransaction } from '../session.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
-import { doubtsSlice } from './plan.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';
 
 /** What can be done about requests in doubt without an operator, once all others are done. */

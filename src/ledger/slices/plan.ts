@@ -1,10 +1,8 @@
 import type pg from 'pg';
+import { doubtsSlice } from '../requests/orphans.ts';
 
 /** Requests in a slice: few enough to be shared out and taken over soon, enough for its bookkeeping not to count. */
 export const requestsInSlice = 1_000;
-
-/** The slice of the requests in doubt of a whole run. */
-export const doubtsSlice = 0;
 
 /** SQL: the ranges of requests that share no slice: all of a run without windows, else those of each window. */
 const borders = {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { isOver } from '../../domain/runs.ts';
 import { reportProof } from '../requests/proof.ts';
-import { lockDequeued } from '../runs/lock-dequeued.ts';
 import { inTransaction } from '../session.ts';
 import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
+import { lockDequeued } from './lock-dequeued.ts';
 
 /** Why, and since when the ledger may lack what was done. */
 export type Unrecorded = { readonly reason: string; readonly since: Date };
