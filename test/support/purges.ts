@@ -81,8 +81,11 @@ dispatch: { chunkSize: 1 }
   await addSuppressions(pool, [{ ...removed, ...others }]);
   await removeSuppressions(pool, [removed], long, hashKey);
   await pool.query(`
-    INSERT INTO schedules VALUES ('a.yaml', 'reminder', '{}', true, '2025-01-02') ON CONFLICT DO NOTHING;
-    INSERT INTO ticks VALUES ('a.yaml', '2025-01-02', 'failed', NULL, 'contacts.csv:4: tick-of-zebedee');
+    INSERT INTO schedules (schedule, campaign, times, active, noted_until)
+    VALUES ('a.yaml', 'reminder', '{}', true, '2025-01-02')
+    ON CONFLICT DO NOTHING;
+    INSERT INTO ticks (schedule, due_at, state, reason)
+    VALUES ('a.yaml', '2025-01-02', 'failed', 'contacts.csv:4: tick-of-zebedee');
   `);
   const settings = {
     workingFolder: workspace.folder,
