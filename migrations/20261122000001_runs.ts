@@ -9,7 +9,7 @@ export async function up(knex: Knex): Promise<void> {
       account             text NOT NULL,
       channel             text NOT NULL CHECK (channel IN ('email', 'sms', 'fax', 'voice', 'tts')),
       state               text NOT NULL CHECK (state IN
-                            ('importing', 'planned', 'running', 'completed', 'paused', 'cancelled', 'failed')),
+                            ('planned', 'running', 'completed', 'paused', 'cancelled')),
       state_reason        text,
       priority            smallint NOT NULL DEFAULT 0 CHECK (priority BETWEEN -1 AND 1),
       definition          jsonb NOT NULL,
@@ -94,7 +94,7 @@ export async function up(knex: Knex): Promise<void> {
       run_id          text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
       reason          text NOT NULL,
       planned_by      text NOT NULL,
-      planned_how     text NOT NULL DEFAULT 'cli' CHECK (planned_how IN ('cli', 'api', 'schedule')),
+      planned_how     text NOT NULL CHECK (planned_how IN ('cli', 'api', 'schedule')),
       campaign_file   text,
       campaign_sha256 bytea,
       approved_by     text,

@@ -36,21 +36,13 @@ export const recipientStates = [
 ] as const;
 export type RecipientState = (typeof recipientStates)[number];
 
-/** Run: `importing → planned → running → completed`, `paused`, `cancelled`, `failed`. */
-export const runStates = [
-  'importing',
-  'planned',
-  'running',
-  'completed',
-  'paused',
-  'cancelled',
-  'failed',
-] as const;
+/** Run: `planned → running → completed`, `paused`, `cancelled`. */
+export const runStates = ['planned', 'running', 'completed', 'paused', 'cancelled'] as const;
 export type RunState = (typeof runStates)[number];
 
 /** Whether the run has ended for good: nothing of it is planned, and it cannot be resumed. */
 export function isOver(state: RunState): boolean {
-  return state === 'completed' || state === 'cancelled' || state === 'failed';
+  return state === 'completed' || state === 'cancelled';
 }
 
 /** What became of a time at which a campaign was to run by itself. */

@@ -333,7 +333,6 @@ test.each([
   ['paused', true],
   ['completed', false],
   ['cancelled', false],
-  ['failed', false],
 ])('whether a request is divided in a run that is %s: %s', async (state, isDivided) => {
   const run = await rejectedRun(2);
   await query('UPDATE runs SET state = $2 WHERE run_id = $1', [run, state]);

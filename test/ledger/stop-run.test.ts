@@ -108,17 +108,14 @@ describe('a run that is cancelled', () => {
   });
 });
 
-test.each(['completed', 'cancelled', 'failed'])(
-  'a run that is %s is neither paused nor cancelled',
-  async (state) => {
-    const run = await planSlicedRun(opened.ledger, 1);
-    await opened.ledger.pool.query('UPDATE runs SET state = $2 WHERE run_id = $1', [run, state]);
-    expect([await pause(run), await cancel(run)]).toEqual([
-      { changed: false, state },
-      { changed: false, state },
-    ]);
-  },
-);
+test.each(['completed', 'cancelled'])('a run that is %s is neither paused nor cancelled', async (state) => {
+  const run = await planSlicedRun(opened.ledger, 1);
+  await opened.ledger.pool.query('UPDATE runs SET state = $2 WHERE run_id = $1', [run, state]);
+  expect([await pause(run), await cancel(run)]).toEqual([
+    { changed: false, state },
+    { changed: false, state },
+  ]);
+});
 
 test('a run that there is not is neither paused nor cancelled', async () => {
   expect([await pause('nothing'), await cancel('nothing')]).toEqual([undefined, undefined]);

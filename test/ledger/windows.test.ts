@@ -167,7 +167,10 @@ describe('a window that is due', () => {
     const paused = await planIn('B');
     await rows(`UPDATE runs SET state = 'paused' WHERE run_id = $1`, paused);
     const unapproved = await planIn('B');
-    await rows(`INSERT INTO approvals (run_id, reason, planned_by) VALUES ($1, 'always', 'Ann')`, unapproved);
+    await rows(
+      `INSERT INTO approvals (run_id, reason, planned_by, planned_how) VALUES ($1, 'always', 'Ann', 'cli')`,
+      unapproved,
+    );
     await planIn('B', { account: 'elsewhere' });
     const planned = await planIn('B');
     expect(await due()).toEqual([`${planned} B`]);

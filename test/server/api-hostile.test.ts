@@ -64,7 +64,7 @@ describe('a call that is not as it should be', () => {
     const { status, json } = await scene.call('GET', '/runs?state=runing');
     expect([status, json?.['detail']]).toEqual([
       400,
-      'Expected importing, planned, running, completed, paused, cancelled or failed. Did you mean "running"?',
+      'Expected planned, running, completed, paused or cancelled. Did you mean "running"?',
     ]);
   });
 

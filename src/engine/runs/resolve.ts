@@ -63,7 +63,7 @@ export async function resolveDoubts(
 
 async function requireNotOver(context: EngineContext, runId: string): Promise<void> {
   const { state } = await requireUnpurgedRun(context, runId);
-  if (state !== 'cancelled' && state !== 'failed') return;
+  if (state !== 'cancelled') return;
   const what = `The run is ${state}, so nothing of it is sent again. \`volley run --only unknown --of ${runId}\` makes a new run of its unknown recipients.`;
   throw new InputError([{ where: `run ${runId}`, what }]);
 }

@@ -13,7 +13,7 @@ export const entryClauses = `
       SELECT run_id, block FROM billing_openings
     ) b
     JOIN runs r USING (run_id)
-    WHERE r.state NOT IN ('importing', 'planned')
+    WHERE r.state <> 'planned'
   ), change AS (
     SELECT * FROM billing_changes
   ), ${pendingClauses}, entry AS (

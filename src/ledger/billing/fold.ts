@@ -75,7 +75,7 @@ async function book(
     SELECT b.run_id, b.block
     FROM billing_blocks b
     JOIN runs r USING (run_id)
-    WHERE b.open AND r.state NOT IN ('importing', 'planned') AND ($1 OR NOT ${isUnsettled})
+    WHERE b.open AND r.state <> 'planned' AND ($1 OR NOT ${isUnsettled})
     ORDER BY b.run_id, b.block
     LIMIT $2
     `,

@@ -28,7 +28,7 @@ export type PurgeCandidate = {
 const whyHeld = `
   CASE
     WHEN r.purging THEN NULL
-    WHEN r.state NOT IN ('completed', 'cancelled', 'failed') THEN 'it is ' || r.state
+    WHEN r.state NOT IN ('completed', 'cancelled') THEN 'it is ' || r.state
     WHEN EXISTS (SELECT FROM requests q WHERE q.run_id = r.run_id AND q.state IN ('planned', 'sending'))
       THEN 'requests of it are planned or being sent'
     WHEN NOT $2 AND EXISTS (SELECT FROM requests q WHERE q.run_id = r.run_id AND q.state = 'in_doubt')
@@ -40,7 +40,7 @@ const whyHeld = `
         SELECT s.run_id, s.state, s.finished_at FROM runs s JOIN later l ON s.source_run = l.run_id
       )
       SELECT FROM later
-      WHERE state NOT IN ('completed', 'cancelled', 'failed') OR finished_at IS NULL OR finished_at >= $1
+      WHERE state NOT IN ('completed', 'cancelled') OR finished_at IS NULL OR finished_at >= $1
     ) THEN 'a younger run was made of it'
     WHEN NOT $3 AND (EXISTS (SELECT FROM billing_blocks b WHERE b.run_id = r.run_id AND b.open)
       OR EXISTS (SELECT FROM billing_openings o WHERE o.run_id = r.run_id)

@@ -21,7 +21,7 @@ const words: Readonly<Record<Resolution, string>> = {
  * A request that is not in doubt is left as it is.
  *
  * One that is to be sent again keeps its MessageID and its bytes. The slices that hold such requests are waiting again,
- * and a run that is completed is paused. In a run that is cancelled, failed or purged nothing is sent again, so nothing is changed.
+ * and a run that is completed is paused. In a run that is cancelled or purged nothing is sent again, so nothing is changed.
  *
  * @returns the requests that were resolved, by their numbers
  */
@@ -39,7 +39,7 @@ export async function resolveRequests(
   const { run, requests, resolution, by, reason, now } = resolve;
   // Neither a slice nor the run may end between the look at their requests and the change: who ends them takes the run.
   const { rows: runs } = await client.query<{ over: boolean }>(
-    `SELECT state IN ('cancelled', 'failed') OR purged_at IS NOT NULL AS over FROM runs WHERE run_id = $1 FOR NO KEY UPDATE`,
+    `SELECT state = 'cancelled' OR purged_at IS NOT NULL AS over FROM runs WHERE run_id = $1 FOR NO KEY UPDATE`,
     [run],
   );
   if (resolution === 'resend' && runs[0]?.over !== false) return [];

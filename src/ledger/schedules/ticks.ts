@@ -77,7 +77,7 @@ export async function listDueTicks(pool: pg.Pool): Promise<DueTick[]> {
            (SELECT r.run_id
             FROM ticks earlier
             JOIN runs r ON r.run_id = earlier.run_id
-            WHERE earlier.schedule = t.schedule AND r.state IN ('importing', 'planned', 'running', 'paused')
+            WHERE earlier.schedule = t.schedule AND r.state IN ('planned', 'running', 'paused')
             ORDER BY earlier.due_at
             LIMIT 1) AS "lastRun"
     FROM ticks t

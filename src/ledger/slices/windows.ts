@@ -66,7 +66,7 @@ export async function listDueWindows(
         SELECT run_id, place
         FROM run_windows w
         WHERE opens_at <= $1
-          AND EXISTS (SELECT FROM runs r WHERE r.run_id = w.run_id AND r.state IN ('completed', 'cancelled', 'failed'))
+          AND EXISTS (SELECT FROM runs r WHERE r.run_id = w.run_id AND r.state IN ('completed', 'cancelled'))
         FOR UPDATE SKIP LOCKED
       ), forgotten AS (
         UPDATE run_windows w

@@ -161,7 +161,7 @@ export function report(
 
 /** @returns those that were in doubt */
 export function resolve(model: Model, numbers: readonly number[], word: Resolution): number[] {
-  if (word === 'resend' && (model.run === 'cancelled' || model.run === 'failed')) return [];
+  if (word === 'resend' && model.run === 'cancelled') return [];
   const resolved = model.requests.filter(
     ({ number, state }) => state === 'in_doubt' && numbers.includes(number),
   );
