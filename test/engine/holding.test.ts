@@ -34,6 +34,7 @@ function hold() {
 test('a slice is held for ten seconds without asking anybody', async () => {
   const { world, holding } = hold();
   world.now = 9_999;
+  expect(holding.surelyHeld()).toBe(true);
   expect(await holding.stillHeld()).toBe(true);
   expect(world.touches).toBe(0);
 });
@@ -41,7 +42,9 @@ test('a slice is held for ten seconds without asking anybody', async () => {
 test('after ten seconds without a sign of life the ledger is asked before anything is sent', async () => {
   const { world, holding } = hold();
   world.now = 10_000;
+  expect(holding.surelyHeld()).toBe(false);
   expect(await holding.stillHeld()).toBe(true);
+  expect(holding.surelyHeld()).toBe(true);
   expect(world.touches).toBe(1);
   world.now = 19_999;
   expect(await holding.stillHeld()).toBe(true);
@@ -66,6 +69,7 @@ test('a slice that is another worker’s is lost, for good, and whoever works it
   world.touch = async () => false;
   await holding.touch();
   expect(holding.lost.aborted).toBe(true);
+  expect(holding.surelyHeld()).toBe(false);
   world.touch = async () => true;
   expect(await holding.stillHeld()).toBe(false);
 });

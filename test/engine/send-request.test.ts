@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPatience } from '../../src/engine/dispatch/patience.ts';
 import { openRateLimiter } from '../../src/engine/dispatch/rate-limit.ts';
-import { type Sender, sendRequest } from '../../src/engine/dispatch/send-request.ts';
+import { sendRequest } from '../../src/engine/dispatch/send-request.ts';
+import type { Sender } from '../../src/engine/dispatch/try-once.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { open } from '../gateway/peer.ts';
 import { anAccount } from '../support/account.ts';
@@ -42,13 +43,14 @@ async function send(
     channel: 'sms',
     retries: 0,
     bisect: false,
+    surelyHeld: () => false,
     stillHeld: async () => true,
     mayLeave: () => true,
     stop: never,
     cutOff: never,
     ...changes,
   };
-  return await sendRequest(sender, claimed, new Map(), false);
+  return await sendRequest(sender, { claimed, contents: new Map(), probe: false });
 }
 
 test('a ledger that is away when it is asked whether the slice is still held is waited for', async () => {
@@ -78,4 +80,19 @@ test('what may be another worker’s by now is not sent, and given back', async 
     ...{ state: 'planned', verdict: 'released', attempt: 1 },
   });
   expect(service.calls).toEqual([]);
+});
+
+test('an answer that comes after the run was stopped is kept', async () => {
+  const stop = new AbortController();
+  await using service = await sendPeer(() => {
+    stop.abort();
+    return { kind: 'accepted' };
+  });
+  expect(await send(service, { stop: stop.signal })).toMatchObject({ state: 'accepted', attempt: 1 });
+});
+
+test('a request that is another owner’s by the time of its next attempt is not sent again, and not settled', async () => {
+  await using service = await sendPeer(() => ({ kind: 'busy' }));
+  expect(await send(service, { retries: 3 })).toBeUndefined();
+  expect(service.calls).toHaveLength(1);
 });

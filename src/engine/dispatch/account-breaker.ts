@@ -21,8 +21,10 @@ export type AccountBreaker = {
   readonly enter: () => Promise<'all' | 'probe' | number>;
   /** The service refused a request, which is certain not to be taken. */
   readonly refused: (refusal: Omit<Refused, 'random'>) => Promise<void>;
-  /** The service has answered, whatever it said. */
-  readonly answered: (probe: boolean) => Promise<void>;
+  /** The service has answered a request, whatever it said. */
+  readonly answered: () => void;
+  /** The service has answered the one that tried it again. */
+  readonly close: () => Promise<void>;
   /** What was to try the service was not sent. */
   readonly notTried: () => Promise<void>;
 };
@@ -88,10 +90,10 @@ export function openAccountBreaker(
       const refused = { ...refusal, random: random() };
       learn(await changeBreaker(pool, name, (breaker, now) => opened(breaker, refused, now)));
     },
-    async answered(probe) {
+    answered() {
       refusalsInARow = 0;
-      if (probe) learn(await changeBreaker(pool, name, () => undefined));
     },
+    close: async () => learn(await changeBreaker(pool, name, () => undefined)),
     notTried: async () => learn(await changeBreaker(pool, name, withoutProbe)),
   };
 }

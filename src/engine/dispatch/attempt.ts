@@ -1,4 +1,4 @@
-import type { Channel, SendRequest } from '../../domain/message.ts';
+import type { Channel } from '../../domain/message.ts';
 import type { Evidence } from '../../gateway/evidence.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Verdict } from '../../gateway/verdict.ts';
@@ -7,8 +7,12 @@ import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
 import { type FileContents, toSendRequest } from './run-files.ts';
 
-/** A verdict, or that the interface cannot express the request, so that no byte of it left. */
-export type Outcome = Verdict | { readonly kind: 'unsendable'; readonly reason: string };
+export type Outcome =
+  | Verdict
+  /** No byte of it left: the interface cannot express the request, or a file of it is missing. */
+  | { readonly kind: 'unsendable'; readonly reason: string }
+  /** No byte of it left: it may not be sent now. */
+  | { readonly kind: 'withheld'; readonly reason: string };
 
 export type Attempt = {
   readonly number: number;
@@ -34,11 +38,15 @@ export async function attempt(
   number: number,
 ): Promise<Attempt> {
   pass('sending', run, claimed.request);
-  const exchange = startExchange(gateway, () => toSendRequest(channel, claimed, contents), cutOff);
-  if (exchange.kind === 'unsendable') {
-    return { number, outcome: exchange, httpStatus: null, finishedAt: context.now() };
+  let exchange: Promise<Evidence>;
+  // Both throw before any byte leaves: for a file that is missing, and a request that the interface cannot express.
+  try {
+    exchange = gateway.send(toSendRequest(channel, claimed, contents), cutOff);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return unmade('unsendable', number, reason, context.now());
   }
-  const evidence = await exchange.evidence;
+  const evidence = await exchange;
   pass('answered', run, claimed.request);
   return {
     number,
@@ -48,17 +56,14 @@ export async function attempt(
   };
 }
 
-type Exchange =
-  | { readonly kind: 'started'; readonly evidence: Promise<Evidence> }
-  | { readonly kind: 'unsendable'; readonly reason: string };
-
-/** Both throw before any byte leaves: for a file that is missing, and a request that the interface cannot express. */
-function startExchange(gateway: Gateway, make: () => SendRequest, cutOff: AbortSignal): Exchange {
-  try {
-    return { kind: 'started', evidence: gateway.send(make(), cutOff) };
-  } catch (error) {
-    return { kind: 'unsendable', reason: error instanceof Error ? error.message : String(error) };
-  }
+/** An attempt of which no byte has left. */
+export function unmade(
+  kind: 'unsendable' | 'withheld',
+  number: number,
+  reason: string,
+  finishedAt: Date,
+): Attempt {
+  return { number, outcome: { kind, reason }, httpStatus: null, finishedAt };
 }
 
 /** What is kept of an outcome: the service's own words, or what went wrong. */
@@ -70,6 +75,7 @@ export function describe(outcome: Outcome): string | null {
     case 'unauthorized':
       return outcome.words.join('; ');
     case 'unsendable':
+    case 'withheld':
     case 'retry':
     case 'in_doubt':
       return outcome.reason;

@@ -1,5 +1,5 @@
 import type { Breaker } from '../../domain/breaker.ts';
-import { longestRetryAfter, retryWait } from './retry-wait.ts';
+import { longestRetryWait, retryWait } from './retry-wait.ts';
 
 /**
  * The circuit breaker of an account, as pure decisions. Undefined stands for a closed one: requests go out. An open one
@@ -37,7 +37,7 @@ export function opened(breaker: Breaker | undefined, refused: Refused, now: numb
  * set back since, which nobody waits for to catch up.
  */
 export function untilProbe({ retryAt, probeUntil }: Breaker, now: number, lease: number): number {
-  const waits = leftOf(retryAt, now, longestRetryAfter + 10_000);
+  const waits = leftOf(retryAt, now, longestRetryWait);
   const probed = probeUntil === null ? 0 : leftOf(probeUntil, now, lease);
   return Math.max(0, waits, probed);
 }

@@ -6,8 +6,10 @@ export type Holding = {
   readonly slice: HeldSlice;
   /** Aborted when the slice is another worker's, or may be. */
   readonly lost: AbortSignal;
+  /** Whether the last sign of life is so young that the slice is still held for certain. */
+  readonly surelyHeld: () => boolean;
   /**
-   * Whether the slice is still held. Costs nothing while the last sign of life is young; after a pause of the process
+   * Whether the slice is still held. Costs nothing while that is certain; after a pause of the process
    * (a stopped process, a sleeping machine) the ledger is asked before anything is sent.
    */
   readonly stillHeld: () => Promise<boolean>;
@@ -44,16 +46,20 @@ export function holdSlice(
     return touching;
   };
 
+  const isYoung = (): boolean => monotonic() - seenAt < lease;
+  const surelyHeld = (): boolean => !lost.signal.aborted && isYoung();
+
   return {
     slice,
     lost: lost.signal,
     touch: touchOnce,
+    surelyHeld,
     async stillHeld() {
       // One that is under way may have begun before the pause.
-      for (let tries = 0; monotonic() - seenAt >= lease && tries < 2 && !lost.signal.aborted; tries++) {
+      for (let tries = 0; !isYoung() && tries < 2 && !lost.signal.aborted; tries++) {
         await touchOnce();
       }
-      return !lost.signal.aborted && monotonic() - seenAt < lease;
+      return surelyHeld();
     },
   };
 }

@@ -13,6 +13,7 @@ export type Patience = {
   readonly persist: <Result>(work: () => Promise<Result>, stop?: AbortSignal) => Promise<Result>;
   /** As `persist`, for a question that is answered at once: while there is no answer, the database is away. */
   readonly ask: <Result>(question: () => Promise<Result>) => Promise<Result>;
+  readonly isAway: () => boolean;
   /** Resolves at once while the database is there, else when it is back, or when stopped. */
   readonly back: (stop: AbortSignal) => Promise<void>;
 };
@@ -117,6 +118,7 @@ export function openPatience(
 
   return {
     persist,
+    isAway: () => away !== undefined,
     async ask(question) {
       let silent = false;
       const notice = setTimeout(() => {

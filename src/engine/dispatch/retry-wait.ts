@@ -1,9 +1,11 @@
+import { longestRetryAfter } from '../../gateway/retry-after.ts';
+
 /** The first wait is drawn from up to this (milliseconds); it doubles with every attempt. */
 const firstCap = 500;
 const highestCap = 10_000;
 
-/** Most milliseconds that are granted to a service that asks for a wait (Retry-After). */
-export const longestRetryAfter = 60_000;
+/** No wait is longer (milliseconds). */
+export const longestRetryWait = longestRetryAfter + highestCap;
 
 /**
  * How long to wait before a request is sent again: exponential with full jitter, so that what failed together does not
@@ -11,12 +13,11 @@ export const longestRetryAfter = 60_000;
  * of everybody.
  *
  * @param attempt the one that failed, from 1
- * @param asked milliseconds that the service asks to be left alone for
+ * @param asked milliseconds that the service asks to be left alone for, as `retryAfterMilliseconds` bounds them
  * @param random from 0 up to, but not including, 1
- * @returns whole milliseconds, never more than `longestRetryAfter` and ten seconds
+ * @returns whole milliseconds
  */
 export function retryWait(attempt: number, asked: number | undefined, random: number): number {
   const cap = Math.min(firstCap * 2 ** (attempt - 1), highestCap);
-  const granted = Math.min(Math.max(asked ?? 0, 0), longestRetryAfter);
-  return Math.round(granted) + Math.floor(random * cap);
+  return (asked ?? 0) + Math.floor(random * cap);
 }

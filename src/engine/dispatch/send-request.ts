@@ -1,183 +1,88 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
-import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim.ts';
 import { startNextAttempt } from '../../ledger/requests/retry.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
 import { pass } from '../points.ts';
-import type { AccountBreaker } from './account-breaker.ts';
-import { type Attempt, type Attempting, attempt, describe, type Outcome } from './attempt.ts';
-import type { Patience } from './patience.ts';
-import type { RateLimiter } from './rate-limit.ts';
-import { longestRetryAfter, retryWait } from './retry-wait.ts';
-import type { FileContents } from './run-files.ts';
-import { type SettledBy, settlementOf } from './settlement-of.ts';
-
-/** Everything that is the same for all requests of a slice. */
-export type Sender = Attempting &
-  SettledBy & {
-    readonly patience: Patience;
-    /** Each attempt counts. */
-    readonly limiter: RateLimiter;
-    /** Undefined for a run that does not wait while the service refuses everything. */
-    readonly breaker: AccountBreaker | undefined;
-    readonly retries: number;
-    /** Whether the slice is still held; asked right before a request leaves. */
-    readonly stillHeld: () => Promise<boolean>;
-    /** Whether the window of the slice is open; asked right before a request leaves. */
-    readonly mayLeave: () => boolean;
-    /** Ends waits between attempts; a request that is on its way is not cut off by it. */
-    readonly stop: AbortSignal;
-  };
+import { type Attempt, describe } from './attempt.ts';
+import { type Sender, type Sending, settlementOf, stepAfter, type Tried, tryOnce } from './try-once.ts';
 
 /**
- * Sends a claimed request until it is settled: again with the same MessageID where the service provably did not take
- * it, never otherwise.
+ * Sends a claimed request until it is settled. Most are by their first attempt.
  *
- * @param contents of the files the request refers to
- * @param probe whether it is the one that tries a service that refused everything
  * @returns undefined when another owner has settled the request meanwhile
  */
-export async function sendRequest(
-  sender: Sender,
-  claimed: ClaimedRequest,
-  contents: FileContents,
-  probe: boolean,
-): Promise<Settlement | undefined> {
-  const { context, patience, stop, retries } = sender;
-  // Kept outside p-retry, which drops an answer that comes after its signal was aborted.
-  let last: Attempt | undefined;
-  /** The attempt that is written in the ledger. */
-  let written = claimed.attempt;
-  let owned = true;
-  /** Why the attempt that is written was not made. */
-  let unsent: string | undefined;
-  /** What went wrong in our own house, which p-retry drops too; then nobody can say that no byte has left. */
-  let failure: { readonly error: unknown } | undefined;
+export async function sendRequest(sender: Sender, sending: Sending): Promise<Settlement | undefined> {
+  const first = await tryOnce(sender, sending, 1);
+  if (first.step.kind === 'send again') return sendAgain(sender, sending, first);
+  return settlementOf(sender, sending.claimed, first.attempt, first.step.as);
+}
 
-  const tryOnce = async (): Promise<void> => {
-    if (last) {
-      owned = await writeNextAttempt(sender, claimed, last);
-      if (!owned) return;
-      written = last.number + 1;
-      pass('next attempt', sender.run, claimed.request);
-      // Nobody waits for the rate while `sending`; those to come wait the longer.
-      const recipients = claimed.destinations.length;
-      await patience.persist(() => sender.limiter.spend({ admitted: 0, claimed: 1, recipients }));
-    }
-    // What is answered while the ledger is away would be in doubt if this process had to end.
-    await patience.back(stop);
-    unsent = await whyNotToSend(sender, probe);
-    if (unsent !== undefined) return;
-    last = await attempt(sender, claimed, contents, written);
-    await patience.persist(() => tellBreaker(sender, last?.outcome, probe));
-  };
-
-  const tryAndTell = async (): Promise<void> => {
-    // One that waited for its next attempt while the service began to refuse everything is given back as it is.
-    if (last && isBarred(sender)) return;
-    try {
-      await tryOnce();
-    } catch (error) {
-      failure = { error };
-      throw error;
-    }
-    if (owned && unsent === undefined && last?.outcome.kind === 'retry' && !isBarred(sender)) {
-      throw new RetryNeeded();
-    }
-  };
-
-  let retriesSpent = false;
-  try {
-    await pRetry(tryAndTell, {
-      retries,
-      // p-retry's own jitter only ever lengthens a wait; `onFailedAttempt` is awaited and waits in its place.
+/**
+ * Sends a request again until it is settled: p-retry repeats, `nextStep` says how often and after how long.
+ *
+ * @param first the attempt that was made
+ * @returns undefined when another owner has settled the request meanwhile
+ */
+export function sendAgain(sender: Sender, sending: Sending, first: Tried): Promise<Settlement | undefined> {
+  const { claimed } = sending;
+  let last = first;
+  return pRetry(
+    async (tries) => {
+      if (tries > 1) {
+        // While it waited, the run may have been stopped, or the service found to refuse everything.
+        const step = stepAfter(sender, claimed, last.attempt, tries - 1);
+        if (step.kind === 'settle') return settlementOf(sender, claimed, last.attempt, step.as);
+        if (!(await writeNextAttempt(sender, claimed, last.attempt))) return undefined;
+        last = await tryOnce(sender, sending, tries);
+      }
+      if (last.step.kind === 'send again') throw new SendAgain(last.step.after);
+      return settlementOf(sender, claimed, last.attempt, last.step.as);
+    },
+    {
+      retries: Number.POSITIVE_INFINITY,
+      shouldRetry: ({ error }) => error instanceof SendAgain,
+      // p-retry's own jitter only ever lengthens a wait; this one is awaited, and waits in its place. p-retry's signal would
+      // drop an answer that comes after it.
       minTimeout: 0,
-      signal: stop,
-      onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-        if (error instanceof RetryNeeded && retriesLeft > 0)
-          await waitAfter(attemptNumber, last?.outcome, sender);
+      onFailedAttempt: async ({ error }) => {
+        if (error instanceof SendAgain) await wait(error.after, sender);
       },
-      shouldRetry: ({ error }) => error instanceof RetryNeeded,
-    });
-  } catch (error) {
-    if (!(error instanceof RetryNeeded) && !stop.aborted) throw error;
-    retriesSpent = !stop.aborted;
-  }
-  if (probe && last === undefined) await patience.persist(async () => sender.breaker?.notTried());
-  if (failure) throw failure.error;
-  if (!owned) return undefined;
-  const end = { written, last, unsent: unsent ?? 'stopped before it was sent', retriesSpent };
-  return settlementOf(sender, claimed, { ...end, now: context.now() });
+    },
+  );
 }
 
-class RetryNeeded extends Error {}
+class SendAgain extends Error {
+  readonly after: number;
 
-/** Whether the service refuses everything, so that only what tries it again may leave. */
-function isBarred({ breaker }: Sender): boolean {
-  return breaker?.isOpen() === true;
+  constructor(after: number) {
+    super(`to be sent again after ${after} ms`);
+    this.after = after;
+  }
 }
 
-async function whyNotToSend(sender: Sender, probe: boolean): Promise<string | undefined> {
-  if (!(await sender.patience.persist(sender.stillHeld))) {
-    return "not sent, because its slice may be another worker's by now";
-  }
-  if (sender.stop.aborted) return 'stopped before it was sent';
-  if (!sender.mayLeave()) return 'not sent, because its window had shut';
-  if (!probe && isBarred(sender)) return 'not sent, because the service refuses everything';
-  return undefined;
+/** @returns early when it is to stop, or the service is found to refuse everything */
+async function wait(milliseconds: number, { stop, breaker }: Sender): Promise<void> {
+  const signal = breaker ? AbortSignal.any([stop, breaker.opening()]) : stop;
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 
 /** @returns false when this owner no longer holds the request */
 async function writeNextAttempt(
-  { context, patience, run, owner }: Sender,
-  { request }: ClaimedRequest,
+  { context, limiter, patience, run, owner }: Sender,
+  { request, destinations }: ClaimedRequest,
   { number, httpStatus, outcome, finishedAt }: Attempt,
 ): Promise<boolean> {
-  return patience.persist(() =>
+  const owned = await patience.persist(() =>
     startNextAttempt(context.ledger.pool, {
       ...{ run, owner, request, attempt: number, httpStatus, finishedAt },
       detail: describe(outcome) ?? '',
       now: context.now(),
     }),
   );
-}
-
-/** What an outcome says of the service, for all requests of the account. */
-async function tellBreaker(
-  { breaker, context }: Sender,
-  outcome: Outcome | undefined,
-  probe: boolean,
-): Promise<void> {
-  switch (outcome?.kind) {
-    case 'accepted':
-    case 'rejected':
-    case 'unauthorized':
-      return breaker?.answered(probe);
-    case 'retry': {
-      const asked = retryAfterMilliseconds(outcome.wait, context.now(), longestRetryAfter);
-      return breaker?.refused({ reason: outcome.reason, asked, probe });
-    }
-    case 'in_doubt':
-      // A service that does not answer is as good a reason to wait as one that refuses; by itself it opens nothing.
-      if (probe) await breaker?.refused({ reason: outcome.reason, asked: undefined, probe });
-      return;
-    case 'unsendable':
-      if (probe) await breaker?.notTried();
-      return;
-    case undefined:
-      return;
-  }
-}
-
-/** @returns early when it is to stop, or the service is found to refuse everything */
-async function waitAfter(
-  attempt: number,
-  outcome: Outcome | undefined,
-  { context: { now, random }, stop, breaker }: Sender,
-): Promise<void> {
-  const text = outcome?.kind === 'retry' ? outcome.wait : undefined;
-  const asked = retryAfterMilliseconds(text, now(), longestRetryAfter);
-  const signal = breaker ? AbortSignal.any([stop, breaker.opening()]) : stop;
-  await sleep(retryWait(attempt, asked, random()), undefined, { signal }).catch(() => undefined);
+  if (!owned) return false;
+  pass('next attempt', run, request);
+  // No request waits for the rate while it is `sending`; those to come wait the longer.
+  await patience.persist(() => limiter.spend({ admitted: 0, claimed: 1, recipients: destinations.length }));
+  return true;
 }

@@ -112,6 +112,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
           channel: slice.channel,
           retries: settings.retries,
           bisect: settings.bisect,
+          surelyHeld: holding.surelyHeld,
           stillHeld: holding.stillHeld,
           mayLeave: () => gate?.isOpen(context.now()) ?? true,
         },

@@ -5,14 +5,16 @@ import { lowestPlanned } from '../../ledger/requests/lowest-planned.ts';
 import type { Settlement } from '../../ledger/requests/settlement.ts';
 import { takeBackUnheard } from '../../ledger/requests/take-back.ts';
 import { pass } from '../points.ts';
+import { unmade } from './attempt.ts';
 import { openBell } from './bell.ts';
 import type { Claimer } from './claimer.ts';
 import type { Holding } from './holding.ts';
+import { released } from './next-step.ts';
 import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
-import { type Sender, sendRequest } from './send-request.ts';
-import { released } from './settlement-of.ts';
+import { sendRequest } from './send-request.ts';
+import { type Sender, settlementOf } from './try-once.ts';
 
 export type SliceWork = {
   readonly holding: Holding;
@@ -70,7 +72,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
     try {
       const settlement = await inFlight(() => {
         lookForRoom();
-        return sendRequest(sender, claimed, contents, probe);
+        return sendRequest(sender, { claimed, contents, probe });
       });
       if (settlement && (await work.recorder.record(settlement))) work.onSettled(claimed, settlement.state);
       known.delete(claimed.request);
@@ -186,17 +188,17 @@ function takeBack({ holding: { slice }, sender: { context } }: SliceWork, known:
 
 /** Requests whose files cannot be loaded are given back: left as `sending`, they would be in doubt, with no byte sent. */
 async function loadOrRelease(
-  { sender: { context, run, slice, owner }, files, patience, recorder }: SliceWork,
+  { sender, files, patience, recorder }: SliceWork,
   claimed: readonly ClaimedRequest[],
 ): Promise<FileContents> {
   try {
     return await patience.persist(() => files.load(claimed));
   } catch (error) {
     const detail = 'its files could not be read from the ledger';
-    const settlements = claimed.map(({ request, attempt }) => ({
-      ...{ run, slice, owner, request },
-      ...released(attempt, detail, context.now()),
-    }));
+    const settlements = claimed.map((request) => {
+      const unsent = unmade('withheld', request.attempt, detail, sender.context.now());
+      return settlementOf(sender, request, unsent, released);
+    });
     // Where this fails too, why it began is told, and they are in doubt after all.
     await Promise.allSettled(settlements.map((settlement) => recorder.record(settlement)));
     throw error;

@@ -1,5 +1,5 @@
 /** How an attempt ended, and what its request becomes. */
-export type Settlement = {
+export type Settlement = Settled & {
   readonly run: string;
   readonly slice: number;
   /** Who holds the slice. */
@@ -10,7 +10,10 @@ export type Settlement = {
   readonly httpStatus: number | null;
   /** The service's words, or what went wrong; null when there is nothing to say. */
   readonly detail: string | null;
-} & (
+};
+
+/** What a request becomes. */
+export type Settled =
   | {
       readonly state: 'accepted';
       /** The service's own number for it, where its answer says one. */
@@ -22,6 +25,8 @@ export type Settlement = {
       /** Whether its recipients go into two new requests, each with a half of them. */
       readonly divide: boolean;
     }
-  /** Back to `planned`: only for a request that the service provably did not take. */
-  | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' }
-);
+  /**
+   * Given back: only for a request that the service provably did not take. `unauthorized`: the credential was refused, so
+   * the run is paused too.
+   */
+  | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' };

@@ -1,0 +1,92 @@
+import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
+import type { Settled } from '../../ledger/requests/settlement.ts';
+import type { Attempt } from './attempt.ts';
+import { retryWait } from './retry-wait.ts';
+
+/** What becomes of a request after an attempt. */
+export type Step =
+  /** With the same MessageID and the same bytes, after so many milliseconds. */
+  { readonly kind: 'send again'; readonly after: number } | { readonly kind: 'settle'; readonly as: Settled };
+
+/** Given back, to be claimed again by any worker. */
+export const released: Settled = { state: 'planned', verdict: 'released' };
+
+/** What counts beside the attempt itself. */
+export type Circumstances = {
+  /** Attempts since the request was claimed; 1 after the first. */
+  readonly tries: number;
+  /** How many attempts the campaign allows after the first. */
+  readonly retries: number;
+  /** Whether the slice is to be given up: the run is paused, a more urgent one waits, or the worker ends. */
+  readonly stopping: boolean;
+  /** Whether the account's circuit breaker is open. */
+  readonly refusesAll: boolean;
+  /** How many the request has. */
+  readonly recipients: number;
+  /** Whether the campaign divides a rejected request of several recipients. */
+  readonly bisect: boolean;
+  /** From 0 up to, but not including, 1. */
+  readonly random: number;
+};
+
+/**
+ * Decides whether a request is sent again, and what it becomes if not. It is sent again only where the service provably
+ * did not take it.
+ *
+ * Stopping, and a service that refuses everything, go before spent retries: the request is planned again, and has all its
+ * retries when it is next claimed.
+ */
+export function nextStep(
+  { outcome, finishedAt }: Pick<Attempt, 'outcome' | 'finishedAt'>,
+  { tries, retries, stopping, refusesAll, recipients, bisect, random }: Circumstances,
+): Step {
+  switch (outcome.kind) {
+    case 'accepted':
+      return settle({ state: 'accepted', ...(outcome.job === undefined ? {} : { job: outcome.job }) });
+    case 'rejected':
+      return settle({ state: 'rejected', divide: bisect && recipients > 1 });
+    case 'in_doubt':
+      return settle({ state: 'in_doubt' });
+    case 'unauthorized':
+      return settle({ state: 'planned', verdict: 'unauthorized' });
+    case 'withheld':
+      return settle(released);
+    case 'unsendable':
+      return settle({ state: 'failed' });
+    case 'retry': {
+      if (stopping || refusesAll) return settle(released);
+      if (tries > retries) return settle({ state: 'failed' });
+      const asked = retryAfterMilliseconds(outcome.wait, finishedAt);
+      return { kind: 'send again', after: retryWait(tries, asked, random) };
+    }
+  }
+}
+
+function settle(as: Settled): Step {
+  return { kind: 'settle', as };
+}
+
+/**
+ * Decides, right before an attempt, whether it may leave.
+ *
+ * @returns why not, in words; undefined where it may
+ */
+export function whyNotToSend({
+  stopping,
+  held,
+  windowOpen,
+  refusesAll,
+}: {
+  readonly stopping: boolean;
+  /** Whether the slice is still this worker's. */
+  readonly held: boolean;
+  readonly windowOpen: boolean;
+  /** Whether the circuit breaker is open, and this is not the request that tries the service again. */
+  readonly refusesAll: boolean;
+}): string | undefined {
+  if (stopping) return 'stopped before it was sent';
+  if (!held) return "not sent, because its slice may be another worker's by now";
+  if (!windowOpen) return 'not sent, because its window had shut';
+  if (refusesAll) return 'not sent, because the service refuses everything';
+  return undefined;
+}

@@ -1,0 +1,100 @@
+import type { ClaimedRequest } from '../../ledger/requests/claim.ts';
+import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
+import type { AccountBreaker } from './account-breaker.ts';
+import { type Attempt, type Attempting, attempt, describe, unmade } from './attempt.ts';
+import { nextStep, type Step, whyNotToSend } from './next-step.ts';
+import type { Patience } from './patience.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import type { FileContents } from './run-files.ts';
+import { tellBreaker } from './tell-breaker.ts';
+
+/** Everything that is the same for all requests of a slice. */
+export type Sender = Attempting & {
+  readonly slice: number;
+  readonly owner: string;
+  readonly patience: Patience;
+  /** Each attempt counts. */
+  readonly limiter: RateLimiter;
+  /** Undefined for a run that does not wait while the service refuses everything. */
+  readonly breaker: AccountBreaker | undefined;
+  readonly retries: number;
+  /** Whether a rejected request of several recipients is divided. */
+  readonly bisect: boolean;
+  /** Whether the slice is held for certain; else `stillHeld` is asked right before a request leaves. */
+  readonly surelyHeld: () => boolean;
+  readonly stillHeld: () => Promise<boolean>;
+  /** Whether the window of the slice is open; asked right before a request leaves. */
+  readonly mayLeave: () => boolean;
+  /** Ends waits between attempts; a request that is on its way is not cut off by it. */
+  readonly stop: AbortSignal;
+};
+
+/** One claimed request, and what it is sent with. */
+export type Sending = {
+  readonly claimed: ClaimedRequest;
+  /** Of the files the request refers to. */
+  readonly contents: FileContents;
+  /** Whether it is the one that tries a service that refused everything. */
+  readonly probe: boolean;
+};
+
+/** An attempt that has ended, and what follows from it. */
+export type Tried = { readonly attempt: Attempt; readonly step: Step };
+
+/**
+ * Makes one attempt, where it may be made now. The ledger already says that it may be in flight.
+ *
+ * @param tries which it is since the request was claimed, from 1
+ */
+export async function tryOnce(sender: Sender, sending: Sending, tries: number): Promise<Tried> {
+  const { context, patience, breaker, stop } = sender;
+  const { claimed, contents, probe } = sending;
+  const number = claimed.attempt + tries - 1;
+  // What is answered while the ledger is away would be in doubt if this process had to end.
+  if (patience.isAway()) await patience.back(stop);
+  const held = stop.aborted || sender.surelyHeld() || (await patience.persist(sender.stillHeld));
+  const reason = whyNotToSend({
+    stopping: stop.aborted,
+    held,
+    windowOpen: sender.mayLeave(),
+    refusesAll: !probe && isOpen(breaker),
+  });
+  const made =
+    reason === undefined
+      ? await attempt(sender, claimed, contents, number)
+      : unmade('withheld', number, reason, context.now());
+  const tellOthers = breaker && tellBreaker(breaker, made, probe);
+  if (tellOthers) await patience.persist(tellOthers);
+  return { attempt: made, step: stepAfter(sender, claimed, made, tries) };
+}
+
+/** What follows from an attempt as things are now. */
+export function stepAfter(
+  { context, retries, bisect, stop, breaker }: Sender,
+  { destinations }: ClaimedRequest,
+  made: Attempt,
+  tries: number,
+): Step {
+  return nextStep(made, {
+    ...{ tries, retries, bisect },
+    recipients: destinations.length,
+    stopping: stop.aborted,
+    refusesAll: isOpen(breaker),
+    random: context.random(),
+  });
+}
+
+function isOpen(breaker: AccountBreaker | undefined): boolean {
+  return breaker?.isOpen() === true;
+}
+
+/** What is recorded of a request's last attempt. */
+export function settlementOf(
+  { run, slice, owner }: Pick<Sender, 'run' | 'slice' | 'owner'>,
+  { request }: ClaimedRequest,
+  { number, outcome, httpStatus, finishedAt }: Attempt,
+  as: Settled,
+): Settlement {
+  const held = { run, slice, owner, request };
+  return { ...held, ...as, attempt: number, finishedAt, httpStatus, detail: describe(outcome) };
+}
