@@ -80,7 +80,6 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   '@nodable/entities': ['wire'],
   'csv-parse': ['contacts', 'wire/soap-tts.ts'],
   '@cj-tech-master/excelts': ['report/formats'],
-  vega: ['report/html', 'report'],
   'csv-stringify': ['report', 'wire/soap-tts.ts'],
   'prom-client': ['server'],
   'lru-cache': ['engine', 'server'],

@@ -17,12 +17,12 @@ export async function billingCharts(
   const sum = (count: (total: BillingTotal) => number): number =>
     totals.reduce((all, total) => all + count(total), 0);
   const charts = [
-    await funnelChart('From recipients to deliveries', [
+    funnelChart('From recipients to deliveries', [
       { name: 'Recipients', count: sum(({ recipients }) => recipients) },
       { name: 'Accepted', count: sum(({ accepted }) => accepted) },
       { name: 'Delivered', count: sum(({ delivered }) => delivered) },
     ]),
-    await timeChart('Recipients by day', 'day', await countsByDay(regroup)),
+    timeChart('Recipients by day', 'day', await countsByDay(regroup)),
   ];
   for (const dimension of ['SubAccount', 'ChargeCode'] as const) {
     const { lines } = await regroup([dimension]);
@@ -32,7 +32,7 @@ export async function billingCharts(
         .filter((line) => line.currency === currency)
         .map((line) => ({ name: payerName(line.values[0] ?? null), value: line[what] }));
       const name = what === 'price' ? 'Price' : 'Estimated cost';
-      charts.push(await barChart(`${name} by ${dimension}${currency === null ? '' : `, ${currency}`}`, bars));
+      charts.push(barChart(`${name} by ${dimension}${currency === null ? '' : `, ${currency}`}`, bars));
     }
   }
   return charts;

@@ -8,6 +8,7 @@ import {
   billingDimensions,
 } from '../ledger/billing/report.ts';
 import { type BillingSheetLine, billingSheet } from './billing.ts';
+import { billingCharts } from './billing-charts.ts';
 import type { Sheet } from './formats/sheet.ts';
 
 /** All of a billing report as of one moment. */
@@ -30,7 +31,7 @@ export async function billingReport(
   asOf: Date,
 ): Promise<Sheet<BillingSheetLine>> {
   const { totals: expected } = await regroup([]);
-  const charts = async () => (await import('./billing-charts.ts')).billingCharts(expected, regroup);
+  const charts = () => billingCharts(expected, regroup);
   return billingSheet(query, { lines, totals, expected, closing, charts }, closing?.closedAt ?? asOf);
 }
 

@@ -3,11 +3,11 @@ import type { Chart } from './html/chart.ts';
 import { funnelChart } from './html/charts.ts';
 
 /** Pictures of the runs of campaigns: how many were delivered, of all together. */
-export async function campaignCharts(sums: readonly RunFigures[]): Promise<Chart[]> {
+export function campaignCharts(sums: readonly RunFigures[]): Chart[] {
   const all = (count: (sum: RunFigures) => number): number =>
     sums.reduce((total, sum) => total + count(sum), 0);
   return [
-    await funnelChart('From contacts to deliveries', [
+    funnelChart('From contacts to deliveries', [
       { name: 'Contacts', count: all(({ contactsRead }) => contactsRead) },
       { name: 'Recipients sent to', count: all(({ recipients }) => recipients) },
       { name: 'Accepted', count: all(({ accepted }) => accepted) },

@@ -15,21 +15,21 @@ export async function* runPage(details: RunDetails, asOf: Date): AsyncGenerator<
   yield* htmlPage({
     ...runHeading(details),
     asOf,
-    charts: await runCharts(details),
+    charts: runCharts(details),
     tables: tables.map((table) => tablePart(tableSheet(table, asOf), table.title)),
   });
 }
 
-async function runCharts({ summary, sending, money, timeZone }: RunDetails): Promise<Chart[]> {
+function runCharts({ summary, sending, money, timeZone }: RunDetails): Chart[] {
   const { accepted, delivered, undelivered, total } = summary.recipients;
   const charts = [
-    await funnelChart('From contacts to deliveries', [
+    funnelChart('From contacts to deliveries', [
       { name: 'Contacts', count: summary.contacts.read },
       { name: 'Recipients', count: total },
       { name: 'Accepted', count: accepted + delivered + undelivered },
       { name: 'Delivered', count: delivered },
     ]),
-    await timeChart(
+    timeChart(
       `Recipients by ${sending.unit} (${timeZone})`,
       sending.unit,
       sending.sends.map(({ at, recipients }) => ({ at, count: recipients })),
@@ -46,8 +46,8 @@ async function runCharts({ summary, sending, money, timeZone }: RunDetails): Pro
       others ? { count: others.count, value: others[what] } : undefined,
     ] as const;
   charts.push(
-    await barChart(`${name} by SubAccount${currency}`, ...costs(money.bySubAccount)),
-    await barChart(`${name} by ChargeCode${currency}`, ...costs(money.byChargeCode)),
+    barChart(`${name} by SubAccount${currency}`, ...costs(money.bySubAccount)),
+    barChart(`${name} by ChargeCode${currency}`, ...costs(money.byChargeCode)),
   );
   return charts;
 }

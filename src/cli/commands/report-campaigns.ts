@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { reportCampaigns } from '../../engine/reporting/campaign-report.ts';
+import { campaignCharts } from '../../report/campaign-charts.ts';
 import { campaignSheet } from '../../report/campaign-sheet.ts';
 import { parseLocalTime, parseTimeZone, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
@@ -37,7 +38,7 @@ export function defineCampaigns(command: Command, shell: Shell): void {
       await withLedgerToRead(shell, (context) =>
         reportCampaigns(context, query, async (report) => {
           const sums = await report.sums();
-          const charts = async () => (await import('../../report/campaign-charts.ts')).campaignCharts(sums);
+          const charts = () => campaignCharts(sums);
           await write(campaignSheet(query, { runs: report.runs, sums, charts }, shell.now()));
         }),
       );

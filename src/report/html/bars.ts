@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { chartWidth, colours, draw, drawNothing, ink, unpadded } from './draw.ts';
+import { bar, chartWidth, colours, type Drawing, drawNothing, text } from './svg.ts';
 
 /** A bar with its name and its figure above it. */
 export type Bar = {
@@ -11,95 +11,38 @@ export type Bar = {
 };
 
 const rowHeight = 34;
+const textBaseline = 13;
 const barTop = 18;
 const barHeight = 10;
-/** In letters of 12: a capital W, which is the widest, and a digit. */
-const widest = 11.5;
-const digit = 7.2;
+/** In letters of 12 of a wide font: a capital W, which is the widest, and a digit. */
+const widest = 12.4;
+const digit = 7.7;
 
 /**
  * Bars one under the other. Names stand above, so that the longest has room; what is below zero goes to the left of where
  * nothing is.
  */
-export function drawBars(bars: readonly Bar[]): Promise<string> {
+export function drawBars(bars: readonly Bar[]): Drawing {
   if (bars.length === 0) return drawNothing();
-  const values = bars.map(({ name, label, length }, row) => {
-    return {
-      row,
-      name: shortened(name, room(label)),
-      label,
-      length,
-      ink: length === null ? colours.quiet : ink,
-    };
-  });
   const lengths = bars.map(({ length }) => length ?? 0);
-  const drawn = { data: 'values' };
-  const y = (offset: number) => ({ scale: 'row', field: 'row', offset });
-  return draw(bars.length * rowHeight, unpadded, {
-    data: [
-      { name: 'values', values },
-      { name: 'bars', source: 'values', transform: [{ type: 'filter', expr: 'datum.length !== null' }] },
-    ],
-    scales: [
-      { name: 'row', type: 'linear', domain: [0, bars.length], range: 'height', reverse: true },
-      {
-        name: 'length',
-        type: 'linear',
-        domain: [Math.min(0, ...lengths), Math.max(0, ...lengths, Number.MIN_VALUE)],
-        range: [0, chartWidth],
-      },
-    ],
-    marks: [
-      {
-        type: 'rect',
-        aria: false,
-        from: { data: 'bars' },
-        encode: {
-          enter: {
-            x: { value: 0 },
-            x2: { value: chartWidth },
-            y: y(barTop),
-            height: { value: barHeight },
-            fill: { value: colours.track },
-          },
-        },
-      },
-      {
-        type: 'rect',
-        aria: false,
-        from: { data: 'bars' },
-        encode: {
-          enter: {
-            x: { scale: 'length', value: 0 },
-            x2: { scale: 'length', field: 'length' },
-            y: y(barTop),
-            height: { value: barHeight },
-            fill: { value: colours.bar },
-          },
-        },
-      },
-      {
-        type: 'text',
-        aria: false,
-        from: drawn,
-        encode: { enter: { x: { value: 0 }, y: y(13), text: { field: 'name' }, fill: { field: 'ink' } } },
-      },
-      {
-        type: 'text',
-        aria: false,
-        from: drawn,
-        encode: {
-          enter: {
-            x: { value: chartWidth },
-            align: { value: 'right' },
-            y: y(13),
-            text: { field: 'label' },
-            fill: { field: 'ink' },
-          },
-        },
-      },
-    ],
+  const least = Math.min(0, ...lengths);
+  const span = Math.max(0, ...lengths) - least;
+  const place = (length: number): number => (span === 0 ? 0 : ((length - least) / span) * chartWidth);
+  const rows = bars.map(({ name, label, length }, row) => {
+    const top = row * rowHeight;
+    const fill = length === null ? colours.quiet : colours.ink;
+    const words =
+      text(0, top + textBaseline, shortened(name, room(label)), { fill }) +
+      text(chartWidth, top + textBaseline, label, { fill, anchor: 'end' });
+    if (length === null) return words;
+    const [from, to] = [place(Math.min(0, length)), place(Math.max(0, length))];
+    return (
+      bar(0, top + barTop, chartWidth, barHeight, colours.track) +
+      bar(from, top + barTop, to - from, barHeight, colours.bar) +
+      words
+    );
   });
+  return { height: bars.length * rowHeight, marks: rows.join('\n') };
 }
 
 /** Columns of text that there are for a name beside its figure, were they all capital letters. */

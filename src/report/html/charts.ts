@@ -10,17 +10,17 @@ import { drawTime, type TimeUnit } from './time-bars.ts';
  *
  * @param steps in their order; shares are of the first
  */
-export async function funnelChart(
+export function funnelChart(
   title: string,
   steps: readonly { readonly name: string; readonly count: number }[],
-): Promise<Chart> {
+): Chart {
   const whole = steps[0]?.count ?? 0;
   const share = (count: number): string => (whole === 0 ? '' : ` (${((count / whole) * 100).toFixed(1)} %)`);
   const bars = steps.map(({ name, count }) => {
     return { name: printable(name), label: `${grouped(count)}${share(count)}`, length: count };
   });
   const description = bars.map(({ name, label }) => `${name} ${label}`).join(', ');
-  return { title, description, svg: await drawBars(bars) };
+  return { title, description, ...drawBars(bars) };
 }
 
 /** Bars that are shown; the others are one bar together. */
@@ -32,11 +32,11 @@ const shownBars = 15;
  * @param bars exact decimals, in any order; names may come up twice
  * @param more those that are not among the bars because they are too many, together
  */
-export async function barChart(
+export function barChart(
   title: string,
   bars: readonly { readonly name: string; readonly value: string }[],
   more?: { readonly count: number; readonly value: string },
-): Promise<Chart> {
+): Chart {
   const sorted = bars
     .map(({ name, value }) => ({ name: printable(name), value, exact: new Big(value) }))
     .sort((one, other) => other.exact.cmp(one.exact) || (one.name < other.name ? -1 : 1));
@@ -60,7 +60,7 @@ export async function barChart(
   };
   const drawnBars = all ? drawn : [...drawn, last];
   const description = drawnBars.map(({ name, label }) => `${name} ${label}`).join(', ');
-  return { title, description, svg: await drawBars(drawnBars) };
+  return { title, description, ...drawBars(drawnBars) };
 }
 
 /**
@@ -70,11 +70,11 @@ export async function barChart(
  * @param points `at` is the local time at which it begins: `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`. An hour
  *   that comes twice in the night in which the clocks go back is one bar.
  */
-export async function timeChart(
+export function timeChart(
   title: string,
   unit: TimeUnit,
   points: readonly { readonly at: string; readonly count: number }[],
-): Promise<Chart> {
+): Chart {
   const counts = new Map<string, number>();
   for (const { at, count } of points) counts.set(at, (counts.get(at) ?? 0) + count);
   const times = [...counts]
@@ -90,5 +90,5 @@ export async function timeChart(
   const description = most
     ? `${grouped(sum)} from ${from} to ${to}, by ${unit}; most in ${most.at}: ${grouped(most.count)}.`
     : 'Nothing to show.';
-  return { title, description, svg: await drawTime(unit, times) };
+  return { title, description, ...drawTime(unit, times) };
 }

@@ -3,7 +3,9 @@ import type { Sheet } from '../formats/sheet.ts';
 import { toSeconds } from '../time.ts';
 import type { Chart } from './chart.ts';
 import { pageStyle } from './style.ts';
-import { tableHtml, textHtml } from './table.ts';
+import { chartWidth } from './svg.ts';
+import { tableHtml } from './table.ts';
+import { textHtml } from './text.ts';
 
 /** A report for people: what it is of, its charts, its tables. */
 export type Page = {
@@ -65,13 +67,14 @@ ${subtitle.map((line) => `<p dir="auto">${textHtml(line)}</p>\n`).join('')}</hea
 `;
 }
 
-function figureHtml({ title, description, svg }: Chart, index: number): string {
+function figureHtml({ title, description, height, marks }: Chart, index: number): string {
   const id = `chart-${index + 1}`;
-  const label = `role="img" aria-labelledby="${id}-title ${id}-description"`;
-  const words = `<title id="${id}-title">${textHtml(title)}</title><desc id="${id}-description">${textHtml(description)}</desc>`;
-  const drawn = svg.replace(
-    /^<svg ([^>]*)>/,
-    (_, attributes: string) => `<svg ${label} ${attributes}>${words}`,
-  );
-  return `<figure>\n<figcaption dir="auto">${textHtml(title)}</figcaption>\n${drawn}\n</figure>\n`;
+  return `<figure>
+<figcaption dir="auto">${textHtml(title)}</figcaption>
+<svg role="img" aria-labelledby="${id}-title ${id}-description" viewBox="0 0 ${chartWidth} ${height}">
+<title id="${id}-title">${textHtml(title)}</title><desc id="${id}-description">${textHtml(description)}</desc>
+${marks}
+</svg>
+</figure>
+`;
 }

@@ -38,6 +38,7 @@ footer { margin-top: 2rem; font-size: .85rem; }
 figure { margin: 0; min-width: 0; max-width: 36rem; }
 figcaption { margin-bottom: .5rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line); font-weight: 600; overflow-wrap: anywhere; }
 svg { display: block; width: 100%; height: auto; }
+svg text { unicode-bidi: plaintext; }
 .lines { margin-top: 1.5rem; overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 caption { padding-bottom: .5rem; text-align: left; font-weight: 600; overflow-wrap: anywhere; }

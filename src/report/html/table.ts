@@ -1,8 +1,8 @@
 import { htmlEscape } from '../../domain/html.ts';
 import { type CellKind, type CellValue, cellText, type Sheet } from '../formats/sheet.ts';
-import { printable } from '../printable.ts';
 import { toSeconds } from '../time.ts';
 import { grouped } from './figures.ts';
+import { textHtml } from './text.ts';
 
 /** Figures stand right, times are not broken, texts run in the direction of their script. */
 const attributesOf: Readonly<Record<CellKind, string>> = {
@@ -51,9 +51,4 @@ function cellHtml(kind: CellKind, value: CellValue): string {
   if (value instanceof Date) return toSeconds(value).replace(/\S+/g, '<span>$&</span>');
   const text = cellText(value);
   return textHtml(kind === 'text' ? text : grouped(text));
-}
-
-/** Text as text: escaped, and control characters shown. */
-export function textHtml(text: string): string {
-  return htmlEscape(printable(text.toWellFormed()));
 }

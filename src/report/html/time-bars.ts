@@ -1,107 +1,55 @@
-import { chartWidth, colours, draw, drawNothing } from './draw.ts';
 import { grouped } from './figures.ts';
+import { bar, chartWidth, colours, type Drawing, drawNothing, line, text } from './svg.ts';
+import { roundCounts, roundTimes } from './ticks.ts';
 
-const height = 200;
 const milliseconds = { day: 86_400_000, hour: 3_600_000, minute: 60_000 } as const;
 /** What is missing of the time at which a bar begins. */
 const rest = { day: 'T00:00Z', hour: ':00Z', minute: 'Z' } as const;
 export type TimeUnit = keyof typeof milliseconds;
-/** Room for the times at the bottom, and half of the last one at the right. */
-const padding = { right: 32, top: 8, bottom: 24 };
-/** What a letter of a figure takes. */
+
+const top = 8;
+const bottom = top + 200;
+const labelSize = 11;
+/** What a digit of a figure takes, and half of a time, which may go beyond the bars at each side. */
 const digit = 7;
+const margin = 32;
+const widestBar = 48;
 
 /**
- * Bars over time. Local times are drawn as if they were UTC, which has no hours that come twice or not at all.
+ * Bars over time, each with its time under its middle. Local times are drawn as if they were UTC, which has no hours that
+ * come twice or not at all.
  *
- * @param times `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`, each once
+ * @param times `2026-11-03`, `2026-11-03T04` or `2026-11-03T04:05`, each once, in their order
  */
 export function drawTime(
   unit: TimeUnit,
   times: readonly { readonly at: string; readonly count: number }[],
-): Promise<string> {
-  if (times.length === 0) return drawNothing();
-  const values = times.map(({ at, count }) => {
-    const from = Date.parse(at + rest[unit]);
-    return { from, to: from + milliseconds[unit], count };
-  });
-  const begins = values.map(({ from }) => from);
-  const first = Math.min(...begins);
-  const end = Math.max(...begins) + milliseconds[unit];
-  const most = Math.max(...values.map(({ count }) => count), 1);
-  // The axis may go on to the next round figure, which can be a digit longer.
-  const left = 12 + digit * grouped(most * 2).length;
-  const wide = ((chartWidth - left - padding.right) / (end - first)) * milliseconds[unit];
-  return draw(
-    height,
-    { ...padding, left },
-    {
-      data: [{ name: 'times', values }],
-      scales: [
-        {
-          name: 'time',
-          type: 'utc',
-          domain: [first, end],
-          range: 'width',
-        },
-        {
-          name: 'count',
-          type: 'linear',
-          domain: [0, most],
-          nice: true,
-          range: 'height',
-        },
-      ],
-      axes: [
-        {
-          scale: 'count',
-          orient: 'left',
-          aria: false,
-          grid: true,
-          ticks: false,
-          domain: false,
-          labelPadding: 6,
-          tickCount: most < 5 ? most : 5,
-          format: ',d',
-        },
-        {
-          scale: 'time',
-          orient: 'bottom',
-          aria: false,
-          tickCount: 6,
-          labelOverlap: 'greedy',
-          labelSeparation: 8,
-          labelPadding: 6,
-          domainColor: colours.quiet,
-          tickColor: colours.quiet,
-          formatType: 'utc',
-          format: {
-            seconds: '%H:%M:%S',
-            minutes: '%H:%M',
-            hours: '%H:%M',
-            date: '%-d %b',
-            week: '%-d %b',
-            month: '%b %Y',
-            year: '%Y',
-          },
-        },
-      ],
-      marks: [
-        {
-          type: 'rect',
-          aria: false,
-          from: { data: 'times' },
-          encode: {
-            enter: {
-              x: { scale: 'time', field: 'from', offset: wide > 4 ? 1 : 0 },
-              x2: { scale: 'time', field: 'to' },
-              y: { scale: 'count', field: 'count' },
-              y2: { scale: 'count', value: 0 },
-              fill: { value: colours.bar },
-            },
-          },
-        },
-      ],
-    },
+): Drawing {
+  const bars = times.map(({ at, count }) => ({ time: Date.parse(at + rest[unit]), count }));
+  const [first, last] = [bars[0]?.time, bars.at(-1)?.time];
+  if (first === undefined || last === undefined) return drawNothing();
+
+  const counts = roundCounts(bars.reduce((most, { count }) => Math.max(most, count), 0));
+  const highest = counts.at(-1) ?? 1;
+  const left = Math.max(margin, 12 + digit * grouped(highest).length);
+  const right = chartWidth - margin;
+  const band = (right - left) / ((last - first) / milliseconds[unit] + 1);
+  const middle = (time: number): number => left + ((time - first) / milliseconds[unit] + 0.5) * band;
+  const y = (count: number): number => bottom - (count / highest) * (bottom - top);
+  // One apart where there is room; where there are more bars than that, none is too thin to be seen.
+  const wide = Math.min(Math.max(1, band > 4 ? band - 1 : band), widestBar);
+
+  const quiet = { fill: colours.quiet, size: labelSize } as const;
+  const scale = counts.map(
+    (count) =>
+      line(left, right, y(count), count === 0 ? colours.quiet : colours.line) +
+      text(left - 6, y(count) + 4, grouped(count), { ...quiet, anchor: 'end' }),
   );
+  const drawn = bars
+    .filter(({ count }) => count > 0)
+    .map(({ time, count }) => bar(middle(time) - wide / 2, y(count), wide, bottom - y(count), colours.bar));
+  const labels = roundTimes(first, last, milliseconds[unit], band).map(({ time, label }) =>
+    text(middle(time), bottom + 16, label, { ...quiet, anchor: 'middle' }),
+  );
+  return { height: bottom + 24, marks: [...scale, ...drawn, ...labels].join('\n') };
 }

@@ -92,7 +92,7 @@ describe('the charts', () => {
   test('are all to be seen, in the width of their column', async () => {
     await open();
     const [figures, drawings] = [await boxesOf(page.locator('figure')), await boxesOf(page.locator('svg'))];
-    expect(drawings).toHaveLength(6);
+    expect(drawings).toHaveLength(7);
     for (const [index, drawing] of drawings.entries()) {
       expect(drawing.height).toBeGreaterThan(15);
       expect(drawing.width).toBe(figures[index]?.width);
@@ -137,6 +137,14 @@ test('a name from the right to the left runs so', async () => {
     `getComputedStyle(document.querySelectorAll('tbody th')[4]).direction`,
   );
   expect(direction).toBe('rtl');
+});
+
+test('a name from the right to the left runs so in a chart too, and ends at its left where it is shortened', async () => {
+  await open();
+  const program = `((name) => [0, name.getNumberOfChars() - 1].map((place) => name.getStartPositionOfChar(place).x))(
+    Array.from(document.querySelectorAll('svg text')).find(({ textContent }) => /^قسم.*…$/.test(textContent)))`;
+  const [first = 0, last = 0] = z.array(z.number()).parse(await page.evaluate(program));
+  expect(last).toBeLessThan(first);
 });
 
 test('on a screen, nothing goes beyond the page, and the whole table is seen', async () => {

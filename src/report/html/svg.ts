@@ -1,0 +1,48 @@
+import { textHtml } from './text.ts';
+
+/** The width of every chart; its height is as its figures need. In units of the SVG, which the page scales. */
+export const chartWidth = 480;
+
+/** Colours of the page, light or dark. */
+export const colours = {
+  ink: 'currentColor',
+  bar: 'var(--bar)',
+  track: 'var(--track)',
+  quiet: 'var(--quiet)',
+  line: 'var(--line)',
+} as const;
+
+type Colour = (typeof colours)[keyof typeof colours];
+
+/** A chart's inside, and how high it is. */
+export type Drawing = { readonly height: number; readonly marks: string };
+
+export function bar(x: number, y: number, width: number, height: number, fill: Colour): string {
+  return `<rect x="${place(x)}" y="${place(y)}" width="${place(width)}" height="${place(height)}" fill="${fill}"/>`;
+}
+
+export function line(x1: number, x2: number, y: number, stroke: Colour): string {
+  return `<path d="M${place(x1)},${place(y)}H${place(x2)}" stroke="${stroke}"/>`;
+}
+
+/** A line of text; the page's style has it run in the direction of its own script, wherever it is anchored. */
+export function text(x: number, y: number, words: string, style: TextStyle = {}): string {
+  const { fill = colours.ink, size = 12, anchor = 'start' } = style;
+  return `<text x="${place(x)}" y="${place(y)}" fill="${fill}" font-size="${size}" text-anchor="${anchor}">${textHtml(words)}</text>`;
+}
+
+type TextStyle = {
+  readonly fill?: Colour;
+  readonly size?: number;
+  /** Which part of the text is at `x`. */
+  readonly anchor?: 'start' | 'middle' | 'end';
+};
+
+export function drawNothing(): Drawing {
+  return { height: 20, marks: text(0, 14, 'Nothing to show.') };
+}
+
+/** To a hundredth, so that the bytes are few. */
+function place(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}
