@@ -10,8 +10,8 @@ const waiting = [
   'cli/postgres-lost',
   'docs/walkthrough',
   'cli/demo',
-  'engine/postgres-cut',
-  'engine/postgres-lost',
+  'engine/dispatch/postgres-cut',
+  'engine/dispatch/postgres-lost',
   'cli/stopped-from-outside',
   'cli/killed-workers',
   'cli/two-engines',
@@ -27,9 +27,9 @@ const waiting = [
   'cli/late-commit',
   'cli/run-beside-others',
   'cli/full-disk',
-  'engine/faults',
+  'engine/dispatch/faults',
   'cli/repeat',
-  'engine/plan-equals-run',
+  'engine/plan/plan-equals-run',
 ];
 
 /** The share of all files in which the last of them has begun. */

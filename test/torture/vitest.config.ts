@@ -3,8 +3,10 @@ import usual from '../../vitest.config.ts';
 
 /** Files whose properties are tried on more examples here. */
 const properties = [
-  ...['billing', 'divide', 'expand', 'limits'].map((name) => `test/ledger/${name}.test.ts`),
-  ...['campaign-report', 'plan-equals-run', 'reconcile', 'sms-parts'].map(
+  ...['billing/billing', 'requests/divide', 'planning/expand', 'limits/limits'].map(
+    (name) => `test/ledger/${name}.test.ts`,
+  ),
+  ...['reporting/campaign-report', 'plan/plan-equals-run', 'billing/reconcile', 'plan/sms-parts'].map(
     (name) => `test/engine/${name}.test.ts`,
   ),
 ];

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { previewPurge, purge } from '../../../src/engine/billing/purge.ts';
+import { planRerun } from '../../../src/engine/plan/rerun.ts';
+import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
+import { tellRecipient } from '../../../src/engine/reporting/recipient-story.ts';
+import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
+import { keepFailed } from '../../../src/ledger/delivery-reports/failed.ts';
+import { listFailures } from '../../../src/ledger/runs/details.ts';
+import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { recipientStoryText } from '../../../src/report/recipient-story.ts';
+import { anAccount } from '../../support/account.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+import { dumpOf, finish, foundIn, limit, planted, sentLongAgo, withKey } from '../../support/purges.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  await opened.ledger.pool.query(`
+    DELETE FROM runs; DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes; DELETE FROM billing_openings;
+    DELETE FROM suppressions; DELETE FROM removed_suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key;
+    DELETE FROM ticks; DELETE FROM inbox; DELETE FROM inbox_queue; DELETE FROM reports;
+  `);
+});
+
+const purgeNow = (changes: Partial<typeof limit> = {}) =>
+  purge(withKey(opened), { ...limit, ...changes }, () => undefined);
+const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
+const ofReports = 'SELECT state, message_id, outcome, units, price FROM reports ORDER BY report_id';
+const ofRequests =
+  'SELECT request, message_id, state, attempts, recipients, updated_at FROM requests ORDER BY request';
+const ofAttempts =
+  'SELECT request, started_at, finished_at, verdict, http_status FROM attempts ORDER BY 1, 2';
+
+test('nothing of contacts, messages, files and reports is found in any table after a purge, and it was before', async () => {
+  await sentLongAgo(opened);
+  // They are compressed, so what is in them is not found as it stands.
+  expect(await query('SELECT FROM contact_file_pieces')).toHaveLength(1);
+  expect(await query('SELECT FROM fingerprints')).toHaveLength(1);
+  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(planted);
+  expect(await purgeNow()).toEqual({ runs: 1, recipients: 3, reports: 5, suppressions: 1, held: [] });
+  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
+  expect(await query('SELECT FROM contact_file_pieces')).toEqual([]);
+  expect(await query('SELECT FROM fingerprints')).toEqual([]);
+  expect(await query('SELECT FROM inbox')).toEqual([]);
+});
+
+test('what was counted, sent, said and charged stays', async () => {
+  const run = await sentLongAgo(opened);
+  const look = async () => [
+    await summariseRun(opened.ledger.pool, run),
+    ...(await Promise.all([ofReports, ofRequests, ofAttempts].map(query))),
+    await query(
+      'SELECT request, position, outcome, units, price, reported_at FROM recipient_outcomes ORDER BY 1',
+    ),
+    await query('SELECT sub_account, department, charge_code FROM envelopes ORDER BY envelope'),
+    await query('SELECT line, column_name, reason FROM rejected_contacts ORDER BY line'),
+    (await listFailures(opened.ledger.pool, run)).map(({ state, recipients }) => [state, recipients]),
+  ];
+  const before = await look();
+  await purgeNow();
+  expect(await look()).toEqual(before);
+});
+
+test('a purge that is asked for again finds nothing to do', async () => {
+  await sentLongAgo(opened);
+  await purgeNow();
+  const before = await dumpOf(opened.ledger.pool);
+  expect(await purgeNow()).toEqual({ runs: 0, recipients: 0, reports: 0, suppressions: 0, held: [] });
+  expect(await dumpOf(opened.ledger.pool)).toBe(before);
+});
+
+test('a look at it says the same numbers, and erases nothing', async () => {
+  await sentLongAgo(opened);
+  const expected = await previewPurge(opened.context, limit);
+  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(planted);
+  expect(await purgeNow()).toEqual(expected);
+});
+
+test('one that was killed in the middle goes on', async () => {
+  const run = await sentLongAgo(opened);
+  await query(`CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'power cut'; END $$;
+    CREATE TRIGGER broken BEFORE UPDATE ON envelopes FOR EACH STATEMENT EXECUTE FUNCTION broken()`);
+  try {
+    await expect(purgeNow()).rejects.toThrow('power cut');
+  } finally {
+    await query('DROP TRIGGER broken ON envelopes; DROP FUNCTION broken');
+  }
+  expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
+  // It says already that it was purged.
+  expect(await problemsLater(() => reportContacts(opened.context, run, async () => undefined))).toHaveLength(
+    1,
+  );
+  await purgeNow();
+  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual([]);
+});
+
+describe('a run is kept', () => {
+  const held = async () => (await purgeNow()).held.map(({ held: why }) => why);
+  const change = (sql: string) => query(sql);
+
+  test('when it ended later', async () => {
+    await sentLongAgo(opened);
+    await change(`UPDATE runs SET finished_at = '2025-02-01'`);
+    expect(await purgeNow()).toMatchObject({ runs: 0, held: [] });
+    expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
+  });
+
+  test('when it has not ended', async () => {
+    await sentLongAgo(opened);
+    await change(`UPDATE runs SET state = 'paused', finished_at = NULL, created_at = '2025-01-01'`);
+    expect(await held()).toEqual(['it is paused']);
+  });
+
+  test('when something of it is in doubt, unless that is to be purged too', async () => {
+    await sentLongAgo(opened);
+    await change(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
+    expect(await held()).toEqual(['requests of it are in doubt']);
+    expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
+    expect(await purgeNow({ alsoInDoubt: true })).toMatchObject({ runs: 1, held: [] });
+  });
+
+  test('when it is not in billing as a whole', async () => {
+    await sentLongAgo(opened);
+    const client = await opened.ledger.pool.connect();
+    // Another one books, and takes its time.
+    await client.query('BEGIN; SELECT pg_advisory_xact_lock(4190733815)');
+    expect(await held()).toEqual(['it is not in billing as a whole yet; try again']);
+    await client.query('ROLLBACK');
+    client.release();
+  });
+
+  test('with its reports, when a younger run was made of it', async () => {
+    const run = await sentLongAgo(opened);
+    const rerun = await planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));
+    expect(await held()).toEqual(['a younger run was made of it']);
+    expect((await query('SELECT FROM inbox')).length).toBe(3);
+    await finish(opened.ledger.pool, rerun);
+    await change(`UPDATE requests SET state = 'cancelled' WHERE state = 'planned'`);
+    expect(await purgeNow()).toMatchObject({ runs: 2, held: [] });
+  });
+});
+
+describe('of a run that was purged', () => {
+  test('nothing is taken back by who had its raw reports in hand when they were erased', async () => {
+    const { pool } = opened.ledger;
+    await sentLongAgo(opened);
+    const charged = () => query('SELECT outcome, units, price FROM recipient_outcomes ORDER BY 1, 2, 3');
+    const before = await charged();
+    expect(before.length).toBeGreaterThan(0);
+    const all = await query(
+      'SELECT report_id::text AS report, account, received_at AS "receivedAt" FROM reports',
+    );
+    await purgeNow();
+    await inTransaction(pool, (client) =>
+      keepFailed(
+        client,
+        all.map((report) => ({ ...report, code: '22008' })),
+      ),
+    );
+    expect(await charged()).toEqual(before);
+  });
+
+  test('the contacts are told to be gone, and since when', async () => {
+    const run = await sentLongAgo(opened);
+    await purgeNow();
+    const [problem] = await problemsLater(() => reportContacts(opened.context, run, async () => undefined));
+    expect(problem).toMatch(/^run .*: It was purged at 20\d\d-.*Z: its contacts and messages are erased/);
+  });
+
+  test('a recipient is told by its MessageID alone', async () => {
+    await sentLongAgo(opened);
+    const [{ message_id: messageId }] = await query('SELECT message_id FROM requests WHERE request = 1');
+    await purgeNow();
+    const { stories } = await tellRecipient(opened.context, messageId, undefined, 10);
+    const [story] = stories;
+    expect(story).toMatchObject({ address: '', state: 'delivered', price: '0.05', subAccount: 'North' });
+    expect(story && recipientStoryText(story)).toMatch(/purged +20\d\d-.*; address, message and words/);
+    const [problem] = await problemsLater(() => tellRecipient(opened.context, '+61412345671', undefined, 10));
+    expect(problem).toMatch(/purged \(1, the last at 20/);
+  });
+
+  test('no other run is made, and nothing is sent again', async () => {
+    const run = await sentLongAgo(opened);
+    await query(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
+    await purgeNow({ alsoInDoubt: true });
+    const again = planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));
+    expect(await problemsLater(() => again)).toHaveLength(1);
+    const word = { by: 'ann', reason: 'seen' };
+    const resend = () =>
+      resolveDoubts(opened.context, { run, named: undefined }, { ...word, resolution: 'resend' });
+    expect(await problemsLater(resend)).toHaveLength(1);
+    const accepted = { ...word, resolution: 'accepted' } as const;
+    expect(await resolveDoubts(opened.context, { run, named: undefined }, accepted)).toHaveLength(1);
+  });
+});
+
+test('without a key nothing is purged', async () => {
+  await sentLongAgo(opened);
+  expect(await problemsLater(() => purge(opened.context, limit, () => undefined))).toHaveLength(1);
+  expect(foundIn(await dumpOf(opened.ledger.pool))).toEqual(planted);
+});

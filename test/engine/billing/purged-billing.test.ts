@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeBilling } from '../../../src/cli/commands/report-billing.ts';
+import { purge } from '../../../src/engine/billing/purge.ts';
+import { billingDimensions } from '../../../src/ledger/billing/report.ts';
+import { reportFormats, type Sheet } from '../../../src/report/formats/sheet.ts';
+import { allBilling } from '../../support/billing.ts';
+import { beginnings, emptyWorld, steps, takeNext } from '../../support/billing-world.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { dumpOf, foundIn, withKey } from '../../support/purges.ts';
+import { written } from '../../support/sheets.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const limit = { before: new Date('2031-01-01T00:00:00Z'), alsoInDoubt: true };
+const asOf = new Date('2031-01-02T00:00:00Z');
+const groupings = fc.shuffledSubarray([...billingDimensions], { minLength: 1, maxLength: 4 });
+
+/** Whatever is on its way is over. */
+async function endAll(): Promise<void> {
+  await opened.ledger.pool.query(`
+    UPDATE requests SET state = 'in_doubt', owner = NULL WHERE state = 'sending';
+    UPDATE requests SET state = 'cancelled' WHERE state = 'planned';
+    UPDATE slices SET state = 'done', job = NULL, worker = NULL, owner = NULL;
+    UPDATE runs SET state = 'completed', finished_at = '2030-01-01';
+  `);
+}
+
+test('billing reports are the same, byte for byte and in all formats, before a purge and after it', async () => {
+  let turn = 0;
+  const property = fc.asyncProperty(beginnings, steps, groupings, async (begin, history, by) => {
+    const world = await emptyWorld(opened.ledger, begin);
+    await opened.ledger.pool.query('DELETE FROM hashed_suppressions');
+    for (const step of history) await takeNext(world, step);
+    await endAll();
+    // Pages and workbooks take their time: each is of some of the runs.
+    const formats = ['json', reportFormats[turn++ % reportFormats.length] ?? 'csv'] as const;
+    const query = { ...allBilling, by, timeZone: 'Pacific/Auckland' };
+    const reports = async () => {
+      const all: [string, string][] = [];
+      for (const format of formats) {
+        const write = async <Row>(sheet: Sheet<Row>): Promise<void> => {
+          all.push([format, (await written(sheet, format)).toString('base64')]);
+        };
+        await writeBilling(opened.context, query, write, asOf);
+      }
+      return all;
+    };
+    const before = await reports();
+    const { runs, held } = await purge(withKey(opened), limit, () => undefined);
+    expect({ runs, held }).toEqual({ runs: world.runs.length, held: [] });
+    expect(foundIn(await dumpOf(opened.ledger.pool), ['hello', '+614', '0400 00', 'words'])).toEqual([]);
+    expect(await reports()).toEqual(before);
+    // Also when all of it is worked out anew from what is left.
+    await opened.ledger.pool.query('UPDATE billing_blocks SET open = true');
+    expect(await reports()).toEqual(before);
+  });
+  await fc.assert(property, { numRuns: 6 });
+});

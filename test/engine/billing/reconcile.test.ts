@@ -1,0 +1,272 @@
+import { gzipSync } from 'node:zlib';
+import { Big } from 'big.js';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { divideRequests } from '../../../src/ledger/requests/divide.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { examples } from '../../support/examples.ts';
+import {
+  anInvoice,
+  type Charged,
+  type Invoiced,
+  invoicedRun,
+  invoiceRow,
+  november,
+  reconcile,
+} from '../../support/invoices.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+import { inTurn } from '../../support/sheets.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(() => emptyLedger(opened.ledger.pool));
+
+function at<Item>(items: readonly Item[], place: number): Item {
+  const item = items[place];
+  if (item === undefined) throw new Error(`there is no item ${place}`);
+  return item;
+}
+
+describe('an invoice beside the ledger', () => {
+  test('agrees where every recipient has its line and price', async () => {
+    const sent = await invoicedRun(opened, ['accepted', 'accepted']);
+    const { lines, totals } = await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))));
+    expect(lines).toEqual([]);
+    expect(totals).toMatchObject([
+      { kind: 'agrees', lines: 4, invoicedPrice: '0.20', price: '0.20', difference: '0.00' },
+      { kind: 'all', lines: 4 },
+    ]);
+  });
+
+  test('names a line whose MessageID nobody has sent', async () => {
+    const stranger = { run: '', messageId: 'Stranger1', address: '+64211234567' };
+    const { lines } = await reconcile(opened, anInvoice([invoiceRow(stranger)]));
+    expect(lines).toMatchObject([
+      { kind: 'missing here', messageId: 'Stranger1', line: 2, run: null, difference: '0.05' },
+    ]);
+    expect(lines[0]?.detail).toBe('no request has this MessageID');
+  });
+
+  test('names a recipient that the request does not have', async () => {
+    const sent = await invoicedRun(opened, ['accepted']);
+    const other = { ...at(sent, 0), address: '+64219999999' };
+    const rows = [...sent, other].map((one) => invoiceRow(one));
+    const { lines } = await reconcile(opened, anInvoice(rows));
+    expect(lines).toMatchObject([
+      { kind: 'missing here', recipient: '+64219999999', detail: 'the request has no such recipient' },
+    ]);
+  });
+
+  test('names who was accepted and is not in it, with price and payer', async () => {
+    const sent = await invoicedRun(opened, ['accepted']);
+    const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
+    expect(lines).toMatchObject([
+      {
+        ...{ kind: 'missing there', messageId: at(sent, 1).messageId, recipient: at(sent, 1).address },
+        ...{ run: at(sent, 1).run, subAccount: 'North', chargeCode: 'C1', invoicedPrice: null },
+        ...{ price: '0.05', difference: '-0.05', detail: 'delivered, sent 2026-11-21 10:00' },
+      },
+    ]);
+  });
+
+  test('names who is billed at another price, exactly', async () => {
+    const sent = await invoicedRun(opened, ['accepted'], {
+      charged: (place) => ({ units: '1', price: place === 0 ? '0.1' : null }),
+    });
+    const rows = [invoiceRow(at(sent, 0), '0.10000000000000000001'), invoiceRow(at(sent, 1), '0.05')];
+    const { lines } = await reconcile(opened, anInvoice(rows));
+    expect(lines).toMatchObject([
+      { kind: 'other price', difference: '0.00000000000000000001', detail: null },
+      { kind: 'other price', difference: '0.05', detail: 'no price was reported' },
+    ]);
+  });
+
+  test('takes 0.050 for 0.05', async () => {
+    const sent = await invoicedRun(opened, ['accepted']);
+    const { lines } = await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one, '0.050', '1.0'))));
+    expect(lines).toEqual([]);
+  });
+
+  test('names who is billed at the same price for other units', async () => {
+    const sent = await invoicedRun(opened, ['accepted']);
+    const rows = [invoiceRow(at(sent, 0), '0.05', '2'), invoiceRow(at(sent, 1))];
+    const { lines } = await reconcile(opened, anInvoice(rows));
+    expect(lines).toMatchObject([
+      { kind: 'other units', invoicedUnits: '2', units: '1', difference: '0.00' },
+    ]);
+  });
+
+  test('names every line that is there again, with the first of them', async () => {
+    const sent = await invoicedRun(opened, ['accepted']);
+    const rows = [...sent, at(sent, 0), at(sent, 0)].map((one) => invoiceRow(one));
+    const { lines } = await reconcile(opened, anInvoice(rows));
+    expect(lines).toMatchObject([
+      { kind: 'twice in the invoice', line: 4, difference: '0.05', detail: 'line 2 has it already' },
+      { kind: 'twice in the invoice', line: 5, run: at(sent, 0).run, detail: 'line 2 has it already' },
+    ]);
+  });
+
+  test('takes a line for a request in doubt for a proof, and says how to resolve it', async () => {
+    const sent = await invoicedRun(opened, ['in_doubt']);
+    const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
+    expect(lines).toMatchObject([{ kind: 'unknown', run: at(sent, 0).run, request: 1 }]);
+    expect(lines[0]?.detail).toContain(`volley resolve ${at(sent, 0).run} --request 1 --accepted`);
+  });
+
+  test('names a line for a request that was rejected, in the words of the service', async () => {
+    const sent = await invoicedRun(opened, ['rejected']);
+    const { lines } = await reconcile(opened, anInvoice([invoiceRow(at(sent, 0))]));
+    expect(lines).toMatchObject([
+      { kind: 'missing here', detail: 'the request is rejected: No credit', price: null },
+    ]);
+  });
+
+  test('finds recipients of a divided request under their new MessageIDs alone', async () => {
+    const sent = await invoicedRun(opened, ['rejected', 'accepted']);
+    const { run } = at(sent, 0);
+    await opened.ledger.pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [run]);
+    await inTransaction(opened.ledger.pool, (client) => divideRequests(client, { run, requests: [1] }));
+    await opened.ledger.pool.query(
+      `UPDATE requests SET state = 'accepted', updated_at = '2026-11-21T10:01:00Z' WHERE divided_from = 1`,
+    );
+    const { lines } = await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))));
+    expect(lines.map(({ kind, detail }) => `${kind}: ${detail}`)).toEqual([
+      'missing here: the request was rejected and divided: its recipients have other MessageIDs',
+      'missing here: the request was rejected and divided: its recipients have other MessageIDs',
+      'missing there: accepted, sent 2026-11-21 10:01',
+      'missing there: accepted, sent 2026-11-21 10:01',
+    ]);
+  });
+
+  test('has nobody missing there who was left out of the request', async () => {
+    const sent = await invoicedRun(opened, ['accepted']);
+    await opened.ledger.pool.query(
+      `UPDATE recipient_outcomes SET outcome = 'cancelled', result = 'suppressed' WHERE position = 1`,
+    );
+    expect((await reconcile(opened, anInvoice([invoiceRow(at(sent, 1))]))).lines).toEqual([]);
+    expect((await reconcile(opened, anInvoice(sent.map((one) => invoiceRow(one))))).lines).toMatchObject([
+      { kind: 'missing here', detail: 'left out of the request: suppressed' },
+    ]);
+  });
+
+  test('names what was sent at another time, by the zone of the period', async () => {
+    const late = new Date('2026-11-30T10:59:59Z');
+    const sent = await invoicedRun(opened, ['accepted'], { at: late });
+    const rows = sent.map((one) => invoiceRow(one));
+    const december = { from: '2026-12-01', until: '2027-01-01', timeZone: 'Pacific/Auckland' };
+    expect((await reconcile(opened, anInvoice(rows), december)).lines).toMatchObject([
+      { kind: 'other period', difference: '0.05', detail: 'sent 2026-11-30 23:59, price 0.05' },
+      { kind: 'other period' },
+    ]);
+    expect((await reconcile(opened, anInvoice([]), december)).lines).toEqual([]);
+    const auckland = { ...november, timeZone: 'Pacific/Auckland' };
+    expect((await reconcile(opened, anInvoice(rows), auckland)).lines).toEqual([]);
+  });
+
+  test('misses only recipients of the accounts and SubAccounts that it is for', async () => {
+    await invoicedRun(opened, ['accepted'], { account: 'other' });
+    const only = { accounts: ['sandbox'] };
+    expect((await reconcile(opened, anInvoice([]), november, only)).lines).toEqual([]);
+    const north = { accounts: ['other'], subAccounts: [null, 'North'] };
+    expect((await reconcile(opened, anInvoice([]), november, north)).lines).toHaveLength(2);
+    expect((await reconcile(opened, anInvoice([]), november, { subAccounts: [null] })).lines).toEqual([]);
+  });
+
+  test('knows a number however it is written', async () => {
+    const [one, two] = await invoicedRun(opened, ['accepted']);
+    if (!one || !two) throw new Error('two recipients');
+    const rows = [
+      invoiceRow({ ...one, address: '0400 000 001' }),
+      invoiceRow({ ...two, address: two.address.replace('+', '') }),
+    ];
+    expect((await reconcile(opened, anInvoice(rows, { country: 'AU' }))).lines).toEqual([]);
+  });
+
+  test('may be packed, with a byte order mark, columns of its own and a decimal comma', async () => {
+    const sent = await invoicedRun(opened, ['accepted']);
+    const rows = sent.map(({ messageId, address }) => `${address};"0,05";${messageId}`);
+    const bytes = gzipSync(`\uFEFFTo;Total cost;Our ref\n${rows.join('\n')}\n`);
+    const columns = { MessageID: 'Our ref', Price: 'Total cost' };
+    const invoice = anInvoice([], { bytes: inTurn([bytes]), columns, decimal: 'comma' });
+    expect((await reconcile(opened, invoice)).lines).toEqual([]);
+  });
+});
+
+describe('a line that cannot be read', () => {
+  const rows = ['Abc,+64211234567,0.05,1', 'Abc,+64211234568,"1,000.00",1', ',+64211234569,0.05,1', 'Total'];
+
+  test('ends it, with its place', async () => {
+    expect(await problemsLater(() => reconcile(opened, anInvoice(rows)))).toEqual([
+      'invoice.csv:3:3: "1,000.00" is no price with a decimal point. Write it without thousands separators.',
+      'invoice.csv:4:1: There is no MessageID.',
+      'invoice.csv:5: 1 value, where the header has 4 columns.',
+      'invoice.csv: 3 lines of the invoice cannot be read, so nothing was compared. Mend them, or leave them out with --skip-unreadable.',
+    ]);
+  });
+
+  test('is left out where that is asked for', async () => {
+    const { lines } = await reconcile(opened, anInvoice(rows, { skipUnreadable: true }));
+    expect(lines.map(({ line }) => line)).toEqual([2]);
+  });
+
+  test('is one with decimals of the other kind, and no other amount is guessed at', async () => {
+    const [problem] = await problemsLater(() => reconcile(opened, anInvoice(['Abc,1,"0,05",1'])));
+    expect(problem).toContain('Say --decimal comma');
+  });
+});
+
+test('columns that cannot be told are asked for', async () => {
+  const bytes = inTurn([Buffer.from('Ref,Reference,To,Cost\n')]);
+  expect(await problemsLater(() => reconcile(opened, anInvoice([], { bytes })))).toEqual([
+    'invoice.csv:1: Which column is MessageID? It may be "Ref", "Reference"; say which with --column MessageID="…".',
+  ]);
+});
+
+/** Lines of an invoice as a service that makes mistakes would write it. */
+const mistakes = fc.array(
+  fc.record({
+    recipient: fc.nat(7),
+    price: fc.constantFrom('0.05', '0.07', '', '-0.05', '12345678901234567890.12345678901234567890'),
+    stranger: fc.boolean(),
+  }),
+  { maxLength: 20 },
+);
+const charges = fc.array(
+  fc.record({ units: fc.constant('1'), price: fc.constantFrom(null, '0.05', '0.07', '0') }),
+  { minLength: 8, maxLength: 8 },
+);
+
+test('whatever the invoice: differences add up to what it comes to less what the ledger does', async () => {
+  await fc.assert(
+    fc.asyncProperty(mistakes, charges, async (written, charged: readonly Charged[]) => {
+      await emptyLedger(opened.ledger.pool);
+      const sent = await invoicedRun(opened, ['accepted', 'rejected', 'in_doubt', 'accepted'], {
+        charged: (place) => at(charged, place),
+      });
+      const rows = written.map(({ recipient, price, stranger }) => {
+        const one: Invoiced = at(sent, recipient);
+        return invoiceRow(stranger ? { ...one, messageId: 'Stranger' } : one, price);
+      });
+      const { lines, totals } = await reconcile(opened, anInvoice(rows));
+      const add = (amounts: readonly (string | null)[]): string =>
+        amounts.reduce((sum, amount) => sum.plus(amount || '0'), new Big(0)).toFixed();
+      const invoiced = add(written.map(({ price }) => price));
+      const known = add([0, 1, 6, 7].map((place) => at(charged, place).price));
+      const more = new Big(invoiced).minus(known).toFixed();
+      expect(add(lines.map(({ difference }) => difference))).toBe(more);
+      const all = totals.find(({ kind }) => kind === 'all');
+      expect(add([all?.difference ?? '0'])).toBe(more);
+      expect(add([all?.invoicedPrice ?? '0'])).toBe(invoiced);
+      // Every line has one verdict.
+      const ofInvoice = lines.filter(({ line }) => line !== null).length;
+      const agreeing = totals.find(({ kind }) => kind === 'agrees')?.lines ?? 0;
+      expect(ofInvoice + agreeing).toBe(written.length);
+    }),
+    examples(5),
+  );
+});

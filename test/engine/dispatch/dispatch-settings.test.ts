@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { dispatchSettings, failFastOf } from '../../../src/engine/dispatch/dispatch-settings.ts';
+import { mostSlots } from '../../../src/ledger/slices/enqueue.ts';
+
+const account = { name: 'main', concurrency: 16, statusLookUp: false };
+const oldest = { dispatch: { concurrency: 8, retries: 3 } };
+
+function settings(dispatch: object, changes: Partial<typeof account> = {}) {
+  return dispatchSettings(
+    'run',
+    { ...account, ...changes },
+    { dispatch: { ...oldest.dispatch, ...dispatch } },
+  );
+}
+
+test('an account’s concurrency is shared out evenly over the slices that it may have at once', () => {
+  expect(settings({}, { concurrency: 16 })).toMatchObject({ plan: { slots: 4 }, concurrency: 4 });
+  expect(settings({}, { concurrency: 6 })).toMatchObject({ plan: { slots: 3 }, concurrency: 2 });
+  expect(settings({}, { concurrency: 10 })).toMatchObject({ plan: { slots: 2 }, concurrency: 5 });
+  expect(settings({}, { concurrency: 7 })).toMatchObject({ plan: { slots: 1 }, concurrency: 7 });
+  expect(settings({}, { concurrency: 1 })).toMatchObject({ plan: { slots: 1 }, concurrency: 1 });
+});
+
+test('a campaign that wants less has fewer slices at once, or fewer requests in its only one', () => {
+  expect(settings({ concurrency: 16 })).toMatchObject({ plan: { atOnce: 4 }, concurrency: 4 });
+  expect(settings({ concurrency: 8 })).toMatchObject({ plan: { atOnce: 2 }, concurrency: 4 });
+  expect(settings({ concurrency: 3 })).toMatchObject({ plan: { atOnce: 1 }, concurrency: 3 });
+});
+
+test('never more is in flight than the account allows, nor than the campaign wants', () => {
+  const amount = fc.integer({ min: 1, max: 200 });
+  fc.assert(
+    fc.property(amount, amount, (allowed, wanted) => {
+      const { plan, concurrency } = settings({ concurrency: wanted }, { concurrency: allowed });
+      expect(plan.slots).toBeLessThanOrEqual(mostSlots);
+      expect(plan.slots * concurrency).toBeLessThanOrEqual(allowed);
+      expect(plan.atOnce * concurrency).toBeLessThanOrEqual(wanted);
+      expect(Math.min(plan.atOnce, plan.slots, concurrency)).toBeGreaterThanOrEqual(1);
+    }),
+  );
+});
+
+test('the slices of a run are grouped by its account', () => {
+  expect(settings({}, { name: 'night' }).plan).toMatchObject({ run: 'run', account: 'night' });
+});
+
+test('a run that was planned before the newer keys holds its doubts, keeps what is rejected, and has no canary', () => {
+  expect(dispatchSettings('run', account, oldest)).toEqual({
+    plan: { run: 'run', account: 'main', slots: 4, atOnce: 2, canary: false, priority: 'normal' as const },
+    policy: { lookUp: false, resends: 0 },
+    concurrency: 4,
+    retries: 3,
+    bisect: false,
+    giveUpAfter: 3_600_000,
+    failFast: undefined,
+  });
+});
+
+test('requests in doubt are sent again as often as the campaign says, and only if it says so', () => {
+  expect(settings({ onUnknown: 'resend', resends: 2 }).policy.resends).toBe(2);
+  expect(settings({ onUnknown: 'hold', resends: 2 }).policy.resends).toBe(0);
+});
+
+test('requests in doubt are looked up where the account has a look-up', () => {
+  expect(settings({}, { statusLookUp: true }).policy.lookUp).toBe(true);
+});
+
+test('rejected requests are divided only where the campaign says so', () => {
+  expect(settings({ onRejected: 'bisect' }).bisect).toBe(true);
+  expect(settings({ onRejected: 'keep' }).bisect).toBe(false);
+});
+
+test('failFast makes the first slice a canary', () => {
+  const failFast = { first: 20, share: 0.1 };
+  expect(settings({ failFast })).toMatchObject({ plan: { canary: true }, failFast });
+  expect(failFastOf({ dispatch: { ...oldest.dispatch, failFast } })).toEqual(failFast);
+});

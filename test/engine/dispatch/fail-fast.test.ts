@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { reasonToStop } from '../../../src/engine/dispatch/fail-fast.ts';
+
+const plenty = 1_000;
+
+test('a run goes on as long as fewer than the first requests are answered, whatever the answers are', () => {
+  expect(reasonToStop({ first: 10, share: 0.1 }, { settled: 9, rejected: 9 }, plenty)).toBeUndefined();
+});
+
+test('a run of which all of the first requests were rejected stops', () => {
+  expect(reasonToStop({ first: 10 }, { settled: 10, rejected: 10 }, plenty)).toBe(
+    'the service rejected all of the first 10 requests (failFast)',
+  );
+});
+
+test('one that is not rejected is enough to go on, where no share is named', () => {
+  expect(reasonToStop({ first: 10 }, { settled: 10, rejected: 9 }, plenty)).toBeUndefined();
+});
+
+test.each([
+  [{ settled: 100, rejected: 10 }, undefined],
+  [{ settled: 100, rejected: 11 }, 'the service rejected 11 of 100 requests, more than 10% (failFast)'],
+  [{ settled: 500, rejected: 50 }, undefined],
+  [{ settled: 500, rejected: 51 }, 'the service rejected 51 of 500 requests, more than 10% (failFast)'],
+])('with a share of 10 %%, of %o it says %s', (answered, reason) => {
+  expect(reasonToStop({ first: 10, share: 0.1 }, answered, plenty)).toBe(reason);
+});
+
+test('the share is named as it was written, without a rest of its arithmetic', () => {
+  expect(reasonToStop({ first: 1, share: 0.07 }, { settled: 100, rejected: 8 }, plenty)).toContain(
+    'more than 7%',
+  );
+  expect(reasonToStop({ first: 1, share: 0.125 }, { settled: 100, rejected: 13 }, plenty)).toContain(
+    'more than 12.5%',
+  );
+});
+
+test('with a share of nothing, the first that is rejected stops the run', () => {
+  expect(reasonToStop({ first: 1, share: 0 }, { settled: 50, rejected: 0 }, plenty)).toBeUndefined();
+  expect(reasonToStop({ first: 1, share: 0 }, { settled: 50, rejected: 1 }, plenty)).toBeDefined();
+});
+
+test('a run that has fewer requests than are to be waited for is judged when all are answered', () => {
+  expect(reasonToStop({ first: 10 }, { settled: 2, rejected: 2 }, 3)).toBeUndefined();
+  expect(reasonToStop({ first: 10 }, { settled: 3, rejected: 3 }, 3)).toBeDefined();
+});
+
+test('a run of which nothing is answered goes on', () => {
+  expect(reasonToStop({ first: 0, share: 0 }, { settled: 0, rejected: 0 }, plenty)).toBeUndefined();
+});

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { anAccount } from '../../support/execute.ts';
+import { resetOnConnecting, stallOnConnecting } from '../../support/faults.ts';
+import { acceptedAfter, type FaultyRuns, inDoubt, openFaultyRuns, sent } from '../../support/faulty-runs.ts';
+import { listening } from '../../support/listening.ts';
+
+const fixture = (name: string): string =>
+  readFileSync(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
+/** Signed by itself, for 127.0.0.1 and no other name. */
+const certificate = fixture('certificate');
+const key = fixture('key');
+const trusted = getCACertificates('default');
+
+let runs: FaultyRuns;
+beforeAll(async () => {
+  runs = await openFaultyRuns();
+});
+afterAll(() => runs.close());
+afterEach(() => setDefaultCACertificates(trusted));
+
+const trustTheCertificate = (): void => setDefaultCACertificates([...trusted, certificate]);
+
+/** TLS in front of the service. */
+function startTls() {
+  const server = createServer({ cert: certificate, key }, (client) => {
+    const upstream = connect(runs.service.port, '127.0.0.1');
+    for (const socket of [client, upstream]) socket.on('error', () => {});
+    client.pipe(upstream).pipe(client);
+  });
+  return listening(server);
+}
+
+const failedWith = (detail: unknown) => {
+  const words = expect.stringMatching(String(detail));
+  return sent('failed', 0, ['retry', null, words], ['retry', null, words], ['failed', null, words]);
+};
+
+test('a request is accepted through TLS whose certificate is trusted', async () => {
+  trustTheCertificate();
+  await using server = await startTls();
+  expect(await runs.sendOne(anAccount(`https://127.0.0.1:${server.port}`))).toMatchObject(acceptedAfter());
+});
+
+test('a certificate signed by itself: nothing is sent, and the request is failed', async () => {
+  await using server = await startTls();
+  expect(await runs.sendOne(anAccount(`https://127.0.0.1:${server.port}`))).toMatchObject(
+    failedWith('^TLS failed: it signed its certificate itself \\(DEPTH_ZERO_SELF_SIGNED_CERT\\)$'),
+  );
+});
+
+test('a certificate for another name: nothing is sent, and the request is failed', async () => {
+  trustTheCertificate();
+  await using server = await startTls();
+  expect(await runs.sendOne(anAccount(`https://localhost:${server.port}`))).toMatchObject(
+    failedWith('^TLS failed: its certificate is for another host name \\(ERR_TLS_CERT_ALTNAME_INVALID\\)$'),
+  );
+});
+
+test('a service without TLS where it is expected: nothing is sent, and the request is failed', async () => {
+  expect(await runs.sendOne(anAccount(`https://127.0.0.1:${runs.service.port}`))).toMatchObject(
+    failedWith('^TLS failed.* \\(.+\\)$'),
+  );
+});
+
+test('TLS where none is expected: the request went out, and is in doubt', async () => {
+  await using server = await startTls();
+  expect(await runs.sendOne(anAccount(`http://127.0.0.1:${server.port}`))).toMatchObject(
+    inDoubt(null, expect.any(String), 0),
+  );
+});
+
+test('a reset before there is TLS: nothing is sent, and the request is failed', async () => {
+  await using proxy = await runs.proxyWith(resetOnConnecting, resetOnConnecting, resetOnConnecting);
+  expect(await runs.sendOne(anAccount(`https://127.0.0.1:${proxy.port}`))).toMatchObject(
+    failedWith('^connection reset$'),
+  );
+});
+
+test('a connection on which TLS never comes: nothing is sent, and the request is failed', async () => {
+  await using proxy = await runs.proxyWith(stallOnConnecting, stallOnConnecting, stallOnConnecting);
+  const account = anAccount(`https://127.0.0.1:${proxy.port}`, { timeouts: { connect: 200 } });
+  expect(await runs.sendOne(account)).toMatchObject(failedWith('^no connection in time$'));
+});

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Contact } from '../../../src/domain/contacts.ts';
+import type { Channel, Format, InterfaceName } from '../../../src/domain/message.ts';
+import { executeRun } from '../../../src/engine/runs/execute-run.ts';
+import { requireSummary } from '../../../src/engine/runs/find-run.ts';
+import type { Account } from '../../../src/gateway/account.ts';
+import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
+import { textPeer } from '../../gateway/peer.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../../support/ledger.ts';
+import { credentialsFor } from '../../support/messages.ts';
+
+/** Runs through interfaces other than 2.02 in JSON, against servers that keep what they are sent. */
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+function accountFor(name: InterfaceName, format: Format, baseUrl: string): Account {
+  return {
+    name: 'sandbox',
+    interface: name,
+    format,
+    baseUrl,
+    credentials: credentialsFor(name),
+    timeouts: { connect: 1_000, headers: 2_000, body: 2_000 },
+    concurrency: 1,
+    requestsPerSecond: null,
+    recipientsPerSecond: null,
+    statusLookUp: false,
+    rates: [],
+    ratesTimeZone: 'UTC',
+  };
+}
+
+async function dispatch(run: string, account: Account): Promise<void> {
+  const progress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+  await executeRun(opened.context, run, async () => account, new AbortController().signal, progress);
+}
+
+type Answer = { readonly status: number; readonly body: string };
+
+/** Plans and dispatches a run of one contact; gives the bodies that arrived, the state of the request and its story. */
+async function send(
+  name: InterfaceName,
+  format: Format,
+  channel: Channel,
+  contact: Contact,
+  answers: readonly Answer[],
+  changes: Partial<PlannedRun> = {},
+) {
+  const bodies: string[] = [];
+  const urls: (string | undefined)[] = [];
+  await using peer = await textPeer((body, response, { url }) => {
+    const answer = answers[bodies.length] ?? answers.at(-1);
+    bodies.push(body);
+    urls.push(url);
+    response.statusCode = answer?.status ?? 200;
+    response.end(answer?.body);
+  });
+  const run = await planContacts(opened.ledger, aRun({ channel, ...changes }), [contact]);
+  await dispatch(run, accountFor(name, format, `${peer.url}/base/`));
+  const { requests } = await requireSummary(opened.context, run);
+  const { rows } = await opened.ledger.pool.query<{ detail: string | null }>(
+    'SELECT detail FROM attempts WHERE run_id = $1 ORDER BY request, attempt',
+    [run],
+  );
+  return { bodies, urls, requests, details: rows.map(({ detail }) => detail) };
+}
+
+const call = aContact(2, {
+  envelope: anEnvelope(
+    { MessageToPeople: 'Hello' },
+    { keypads: [{ Tone: '3', RouteNumber: '+6493090000' }] },
+  ),
+});
+
+function soap(body: string): string {
+  return `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>${body}</s:Body></s:Envelope>`;
+}
+
+describe('an answer that names a job in place of the MessageID', () => {
+  test('is an acceptance in an earlier version, and the job is kept', async () => {
+    const { requests, details } = await send('rest-1.04', 'json', 'tts', call, [
+      { status: 200, body: 'Job 12AB34CD' },
+    ]);
+    expect(requests).toMatchObject({ total: 1, accepted: 1 });
+    expect(details).toEqual(['job 12AB34CD']);
+  });
+
+  test('is an acceptance in SOAP, which is sent to the address of the account itself', async () => {
+    const body = soap('<ttsResponse><ttsReturn>Job 12AB34CD</ttsReturn></ttsResponse>');
+    const { requests, details, urls } = await send('soap-tts', 'xml', 'tts', call, [{ status: 200, body }]);
+    expect(requests).toMatchObject({ total: 1, accepted: 1 });
+    expect(details).toEqual(['job 12AB34CD']);
+    expect(urls).toEqual(['/base/']);
+  });
+});
+
+describe('a SOAP fault', () => {
+  const fault = (code: string): string =>
+    soap(
+      `<s:Fault><faultcode>s:${code}</faultcode><faultstring>Missing message to people</faultstring></s:Fault>`,
+    );
+
+  test("of the sender is a rejection, with the service's words", async () => {
+    const { requests, details } = await send('soap-tts', 'xml', 'tts', call, [
+      { status: 500, body: fault('Client') },
+    ]);
+    expect(requests).toMatchObject({ total: 1, rejected: 1 });
+    expect(details).toEqual(['Missing message to people']);
+  });
+
+  test('of the service leaves the request in doubt; it is not sent again', async () => {
+    const { requests, bodies } = await send('soap-tts', 'xml', 'tts', call, [
+      { status: 500, body: fault('Server') },
+    ]);
+    expect(requests).toMatchObject({ total: 1, in_doubt: 1 });
+    expect(bodies).toHaveLength(1);
+  });
+});
+
+describe('the files of a request', () => {
+  const envelope = anEnvelope({ Reference: 'r' }, { audio: { MessageToPeople: 'audio/hello.wav' } });
+  const voice = aContact(2, { envelope });
+
+  test('are what they were when the run was planned, the same bytes in every attempt', async () => {
+    let content = 'as it was planned';
+    const readFile = async (): Promise<Buffer> => {
+      const read = Buffer.from(content);
+      content = 'as it is now';
+      return read;
+    };
+    const answers = [
+      { status: 503, body: '' },
+      { status: 200, body: 'Job 1' },
+    ];
+    const { bodies, requests } = await send('rest-1.02', 'xml', 'voice', voice, answers, {
+      files: { kind: 'read', readFile },
+    });
+    expect(requests).toMatchObject({ accepted: 1 });
+    expect(bodies).toHaveLength(2);
+    expect(bodies[1]).toBe(bodies[0]);
+    const base64 = Buffer.from('as it was planned').toString('base64');
+    expect(bodies[0]).toContain(`<MessageToPeople>${base64}</MessageToPeople>`);
+  });
+
+  test('that are missing from the ledger fail the request before anything is sent', async () => {
+    const run = aRun({ channel: 'voice' });
+    await planContacts(opened.ledger, run, [voice]);
+    await opened.ledger.knex('run_files').where({ run_id: run.run }).delete();
+    let calls = 0;
+    await using peer = await textPeer((_body, response) => {
+      calls++;
+      response.end();
+    });
+    await dispatch(run.run, accountFor('rest-1.02', 'json', peer.url));
+    expect(calls).toBe(0);
+    expect((await requireSummary(opened.context, run.run)).requests).toMatchObject({ failed: 1 });
+  });
+
+  test('that the ledger cannot give leave the request planned, for no byte of it has left', async () => {
+    const run = aRun({ channel: 'voice' });
+    await planContacts(opened.ledger, run, [voice]);
+    let calls = 0;
+    await using peer = await textPeer((_body, response) => {
+      calls++;
+      response.end('Job 1');
+    });
+    const account = accountFor('rest-1.02', 'json', peer.url);
+
+    await opened.ledger.knex.raw('ALTER TABLE run_files RENAME TO run_files_away');
+    await expect(dispatch(run.run, account)).rejects.toThrow(/run_files/);
+    await opened.ledger.knex.raw('ALTER TABLE run_files_away RENAME TO run_files');
+    expect(calls).toBe(0);
+    expect((await requireSummary(opened.context, run.run)).requests).toMatchObject({
+      planned: 1,
+      sending: 0,
+    });
+
+    await dispatch(run.run, account);
+    expect(calls).toBe(1);
+    expect((await requireSummary(opened.context, run.run)).requests).toMatchObject({ accepted: 1 });
+  });
+});

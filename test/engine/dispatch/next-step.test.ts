@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../../src/engine/dispatch/attempt.ts';
+import {
+  type Circumstances,
+  nextStep,
+  type Step,
+  whyNotToSend,
+} from '../../../src/engine/dispatch/next-step.ts';
+
+const finishedAt = new Date('2026-10-21T07:28:00Z');
+
+/** The first attempt of a request of several recipients, with one retry left; the jitter is half of its cap. */
+const ordinary: Circumstances = {
+  ...{ tries: 1, retries: 1, stopping: false, refusesAll: false, recipients: 3, bisect: false, random: 0.5 },
+};
+
+function stepAfter(outcome: Outcome, circumstances: Partial<Circumstances> = {}): Step {
+  return nextStep({ outcome, finishedAt }, { ...ordinary, ...circumstances });
+}
+
+const refused: Outcome = { kind: 'retry', reason: 'HTTP 503' };
+const refusedWith = (wait: string): Outcome => ({ ...refused, wait });
+const accepted: Outcome = { kind: 'accepted' };
+const rejected: Outcome = { kind: 'rejected', words: ['Bad number'] };
+const unauthorized: Outcome = { kind: 'unauthorized', words: ['Who are you?'] };
+const inDoubt: Outcome = { kind: 'in_doubt', reason: 'no answer in time' };
+const unsendable: Outcome = { kind: 'unsendable', reason: 'a file is missing' };
+const withheld: Outcome = { kind: 'withheld', reason: 'not sent, because its window had shut' };
+
+const givenBack = { state: 'planned', verdict: 'released' } as const;
+const pausesTheRun = { state: 'planned', verdict: 'unauthorized' } as const;
+const whole = { state: 'rejected', divide: false } as const;
+const divided = { state: 'rejected', divide: true } as const;
+
+const last = { tries: 2 };
+const noRetries = { retries: 0 };
+const stopping = { stopping: true };
+const refusesAll = { refusesAll: true };
+
+describe('an attempt settles its request', () => {
+  test.each<[string, Outcome, Partial<Circumstances>, Extract<Step, { kind: 'settle' }>['as']]>([
+    ['that was accepted', accepted, {}, { state: 'accepted' }],
+    ['that was accepted as a job', { ...accepted, job: 'J7' }, {}, { state: 'accepted', job: 'J7' }],
+    ['that was rejected', rejected, {}, whole],
+    ['that was rejected, where rejected ones are divided', rejected, { bisect: true }, divided],
+    ['of one recipient that was rejected', rejected, { bisect: true, recipients: 1 }, whole],
+    ['of two recipients that was rejected', rejected, { bisect: true, recipients: 2 }, divided],
+    ['that may have arrived', inDoubt, {}, { state: 'in_doubt' }],
+    ['whose credential was refused', unauthorized, {}, pausesTheRun],
+    ['that cannot be expressed', unsendable, {}, { state: 'failed' }],
+    ['that was not sent', withheld, {}, givenBack],
+    ['that was refused by its last retry', refused, last, { state: 'failed' }],
+    ['that was refused, with no retries', refused, noRetries, { state: 'failed' }],
+    ['that was refused, with more tries than retries', refused, { tries: 9 }, { state: 'failed' }],
+    ['that was refused for a while, by its last retry', refusedWith('5'), last, { state: 'failed' }],
+    ['that was refused as the run stops', refused, stopping, givenBack],
+    ['that was refused by its last retry as the run stops', refused, { ...last, ...stopping }, givenBack],
+    ['that was refused by a service that refuses everything', refused, refusesAll, givenBack],
+    ['that was refused by it with its last retry', refused, { ...last, ...refusesAll }, givenBack],
+  ])('%s', (_, outcome, circumstances, as) => {
+    expect(stepAfter(outcome, circumstances)).toEqual({ kind: 'settle', as });
+  });
+
+  test.each([accepted, rejected, unauthorized, inDoubt, unsendable, withheld])(
+    'in the same way whatever else is so, unless it may be repeated: %o',
+    (outcome) => {
+      const plain = stepAfter(outcome);
+      expect(plain.kind).toBe('settle');
+      for (const circumstances of [last, noRetries, stopping, refusesAll, { ...stopping, ...refusesAll }]) {
+        expect(stepAfter(outcome, circumstances)).toEqual(plain);
+      }
+    },
+  );
+});
+
+describe('a request that the service provably did not take is sent again', () => {
+  test.each<[string, Outcome, Partial<Circumstances>, number]>([
+    ['after the jitter alone', refused, {}, 250],
+    ['at once, where the draw is 0', refused, { random: 0 }, 0],
+    ['after a longer jitter the more tries it had', refused, { tries: 4, retries: 4 }, 2_000],
+    ['after a jitter of ten seconds at most', refused, { tries: 40, retries: 40 }, 5_000],
+    ['after what Retry-After asks for and the jitter', refusedWith('5'), {}, 5_250],
+    ['after the jitter where Retry-After asks for nothing', refusedWith('0'), {}, 250],
+    ['at the time that Retry-After names', refusedWith('Wed, 21 Oct 2026 07:28:05 GMT'), {}, 5_250],
+    ['after the jitter where that is over', refusedWith('Wed, 21 Oct 2026 07:27:00 GMT'), {}, 250],
+    ['after a minute where it names next year', refusedWith('Thu, 21 Oct 2027 07:28:00 GMT'), {}, 60_250],
+    ['after a minute where it asks for a day', refusedWith('86400'), {}, 60_250],
+    ['after a minute where its number has no end', refusedWith('9'.repeat(400)), {}, 60_250],
+    ['after the jitter where it asks for less than nothing', refusedWith('-5'), {}, 250],
+    ['after the jitter where it says nothing that can be read', refusedWith('soon'), {}, 250],
+    ['after the jitter where it is empty', refusedWith(''), {}, 250],
+  ])('%s', (_, outcome, circumstances, after) => {
+    expect(stepAfter(outcome, circumstances)).toEqual({ kind: 'send again', after });
+  });
+});
+
+describe('a request leaves', () => {
+  const allowed = { stopping: false, held: true, windowOpen: true, refusesAll: false };
+
+  test('where nothing speaks against it', () => {
+    expect(whyNotToSend(allowed)).toBeUndefined();
+  });
+
+  test.each([
+    [{ stopping: true }, 'stopped before it was sent'],
+    [{ held: false }, "not sent, because its slice may be another worker's by now"],
+    [{ windowOpen: false }, 'not sent, because its window had shut'],
+    [{ refusesAll: true }, 'not sent, because the service refuses everything'],
+    [{ stopping: true, held: false, windowOpen: false, refusesAll: true }, 'stopped before it was sent'],
+  ])('not with %o', (circumstances, reason) => {
+    expect(whyNotToSend({ ...allowed, ...circumstances })).toBe(reason);
+  });
+});

@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { httpPeer, succeed } from '../../gateway/peer.ts';
+import { anAccount, execute } from '../../support/execute.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+/** What another session sees of a request. */
+async function recordOf(messageId: string): Promise<unknown> {
+  const { rows } = await opened.ledger.pool.query(
+    `SELECT q.state, q.owner = s.owner AS of_the_holder, q.attempts AS attempt,
+            EXISTS (SELECT FROM attempts a
+                    WHERE a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
+                      AND a.owner = q.owner AND a.finished_at IS NULL) AS under_way
+     FROM requests q
+     JOIN slices s ON s.run_id = q.run_id AND s.slice > 0 AND q.request BETWEEN s.first_request AND s.last_request
+     WHERE q.message_id = $1`,
+    [messageId],
+  );
+  return rows[0];
+}
+
+const beingSent = (attempt: number) => ({ state: 'sending', of_the_holder: true, attempt, under_way: true });
+
+test('whenever a request arrives at the service, the ledger says by then who is sending it, and which attempt it is', async () => {
+  const calls = new Map<string, number>();
+  const records: unknown[] = [];
+
+  /** Refuses every other request once. */
+  async function answer(messageId: string, response: ServerResponse): Promise<void> {
+    const call = 1 + (calls.get(messageId) ?? 0);
+    calls.set(messageId, call);
+    const refuse = call === 1 && calls.size % 2 === 0;
+    records.push([messageId, call, await recordOf(messageId)]);
+    if (refuse) response.writeHead(503, { 'Retry-After': '0' }).end();
+    else succeed(messageId, response);
+  }
+
+  await using service = await httpPeer((messageId, response) => void answer(messageId, response));
+  const contacts = Array.from({ length: 40 }, (_, index) => aContact(index + 2));
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
+  const { summary } = await execute(opened.context, run, anAccount(service.url));
+
+  expect(summary.requests).toMatchObject({ total: 40, accepted: 40 });
+  expect(records).toHaveLength(60);
+  const expected = [...calls].flatMap(([messageId, count]) =>
+    Array.from({ length: count }, (_, index) => [messageId, index + 1, beingSent(index + 1)]),
+  );
+  expect(records).toEqual(expect.arrayContaining(expected));
+});

@@ -1,0 +1,187 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { marksInMemory } from '../../../src/domain/claim-marks.ts';
+import { checkPlace, requirePlace } from '../../../src/engine/dispatch/place.ts';
+import { confirmRestored } from '../../../src/engine/schedule/restored.ts';
+import { readPlace } from '../../../src/ledger/place/place.ts';
+import { openClaimMarks } from '../../../src/platform/claim-marks.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { claimFrom, holdNextSlice } from '../../support/slices.ts';
+
+/** Where a ledger is, and what an operator says of one that was moved. */
+
+let opened: TestLedger;
+let home: string;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  home = await mkdtemp(join(tmpdir(), 'volley-test-'));
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  await opened.ledger.pool.query(
+    'UPDATE ledger_place SET place = NULL, held_at = NULL, held_reason = NULL, incomplete = false',
+  );
+  await checkPlace(opened.context);
+});
+
+/** Has the ledger say that it was elsewhere, by one part of system/timeline/database. */
+async function wasElsewhere(part: number): Promise<void> {
+  await opened.ledger.pool.query(
+    `UPDATE ledger_place
+     SET place = (SELECT string_agg(CASE n WHEN $1 THEN '7' ELSE part END, '/' ORDER BY n)
+                  FROM regexp_split_to_table(place, '/') WITH ORDINALITY AS p (part, n))`,
+    [part],
+  );
+}
+
+test.each([
+  [1, 'The ledger was on another server (system identifier 7, now '],
+  [2, 'The server is on another timeline (7, now 00000001): a stand-by was promoted, or a backup restored'],
+  [3, 'The ledger was another database of this server (number 7, now '],
+])('a ledger that differs in part %i of its place is held, and says why', async (part, words) => {
+  await wasElsewhere(part);
+  await expect(requirePlace(opened.context)).rejects.toThrow(words);
+  // Also for those who look only later, and nobody else could know.
+  await expect(requirePlace(opened.context)).rejects.toThrow(words);
+});
+
+test('nothing is claimed through a session that is elsewhere than the ledger says', async () => {
+  const { ledger } = opened;
+  const run = await planContacts(
+    ledger,
+    aRun({ chunkSize: 1 }),
+    [2, 3].map((line) => aContact(line)),
+  );
+  const slice = await holdNextSlice(ledger, run);
+  await wasElsewhere(2);
+  expect((await claimFrom(ledger, slice, 1)).claimed).toEqual([]);
+  await confirmRestored(opened.context, { since: null, reason: 'the stand-by is synchronous' });
+  expect((await claimFrom(ledger, slice, 1)).claimed).toHaveLength(1);
+});
+
+test('times of schedules since the backup are missed, because their runs may have been sent', async () => {
+  const { pool } = opened.ledger;
+  const now = Date.now();
+  await pool.query(
+    `INSERT INTO schedules (schedule, campaign, times, active, noted_until)
+     VALUES ('night.yaml', 'night', $1, true, $2)`,
+    [
+      JSON.stringify({ cron: '0 * * * *', timeZone: 'UTC', catchUp: 86_400_000, overlap: 'queue' }),
+      new Date(now - 3 * 3_600_000),
+    ],
+  );
+  await confirmRestored(opened.context, { since: new Date(now - 3 * 3_600_000), reason: 'disk lost' });
+  const { rows } = await pool.query('SELECT state, reason FROM ticks');
+  expect(rows).toHaveLength(3);
+  for (const tick of rows)
+    expect(tick).toEqual({ state: 'missed', reason: expect.stringContaining('disk lost') });
+});
+
+test('nobody can say that nothing is missing in a ledger of which another machine or a report knows better', async () => {
+  const { ledger, context } = { ledger: opened.ledger, context: opened.context };
+  const { ledger: id } = await readPlace(ledger.pool);
+  const marks = marksInMemory();
+  const gone = {
+    run: 'r',
+    request: 1,
+    attempt: 1,
+    owner: crypto.randomUUID(),
+    at: '2026-11-22T10:00:00.000Z',
+  };
+  marks.write(id, [gone]);
+  // Held already, as one that was moved.
+  await wasElsewhere(3);
+  await checkPlace(context);
+  await checkPlace({ ...context, ledger: { ...ledger, marks } });
+  const moved = confirmRestored(context, { since: null, reason: 'moved' });
+  await expect(moved).rejects.toThrow(/claimed a request at .* Give --since/);
+  await expect(requirePlace(context)).rejects.toThrow('claimed a request at 2026-11-22T10:00:00.000Z');
+  await confirmRestored(context, { since: new Date(), reason: 'disk lost' });
+  await requirePlace(context);
+});
+
+test('a backup of before an operator said that the ledger is another one is held by the machines that know', async () => {
+  const { ledger, context } = opened;
+  const { pool } = ledger;
+  const { ledger: former, place } = await readPlace(pool);
+  const said = { ...ledger, marks: openClaimMarks(home, expect.unreachable) };
+  await confirmRestored({ ...context, ledger: said }, { since: null, reason: 'moved' });
+  // The next process.
+  const next = { ...context, ledger: { ...ledger, marks: openClaimMarks(home, expect.unreachable) } };
+  await requirePlace(next);
+  await pool.query('UPDATE ledger_place SET ledger = $1, place = $2', [former, place]);
+  await expect(requirePlace(next)).rejects.toThrow('an older backup was brought back in its place');
+  const moved = confirmRestored(next, { since: null, reason: 'moved' });
+  await expect(moved).rejects.toThrow('Give --since');
+  await confirmRestored(next, { since: new Date(), reason: 'disk lost' });
+  await requirePlace(next);
+});
+
+test('a time in the future is no time of a backup', async () => {
+  const since = new Date(Date.now() + 3_600_000);
+  await expect(confirmRestored(opened.context, { since, reason: 'oops' })).rejects.toThrow(
+    'is in the future',
+  );
+});
+
+test('marks of a process are there for the next one, and only the newest is kept of those that are gone', async () => {
+  const mark = {
+    run: 'r',
+    request: 1,
+    attempt: 1,
+    owner: crypto.randomUUID(),
+    at: '2026-11-22T10:00:00.000Z',
+  };
+  const first = openClaimMarks(home, expect.unreachable);
+  first.write('ledger', [{ ...mark, run: 'a-much-longer-name' }, mark]);
+  first.write('ledger', [mark]);
+  const second = openClaimMarks(home, expect.unreachable);
+  expect(second.read('ledger')).toEqual([mark]);
+  expect(second.read('another ledger')).toEqual([]);
+  const folder = join(home, 'claims', 'ledger');
+  for (const at of ['2026-11-20', '2026-11-21'])
+    await writeFile(join(folder, `999999999.1-${at}`), JSON.stringify([{ ...mark, at }]));
+  await writeFile(join(folder, '999999999.1-torn'), '[{"run":');
+  second.forget('ledger');
+  expect((await readdir(folder)).filter((name) => name.startsWith('999999999'))).toEqual([
+    '999999999.1-2026-11-21',
+  ]);
+  first.close();
+});
+
+test('marks are written anew where another container, which sees no process of this one, has removed their file', async () => {
+  const mark = {
+    run: 'r',
+    request: 1,
+    attempt: 1,
+    owner: crypto.randomUUID(),
+    at: '2026-11-22T10:00:00.000Z',
+  };
+  const own = openClaimMarks(home, expect.unreachable);
+  own.write('shared', [mark]);
+  await rm(join(home, 'claims', 'shared'), { recursive: true });
+  const later = { ...mark, request: 2 };
+  own.write('shared', [later]);
+  own.close();
+  expect(openClaimMarks(home, expect.unreachable).read('shared')).toEqual([later]);
+});
+
+test('where marks cannot be written, it is said once, and the process goes on with its own', async () => {
+  const file = join(home, 'a-file');
+  await writeFile(file, '');
+  const said: string[] = [];
+  const marks = openClaimMarks(file, (what) => said.push(what));
+  const mark = {
+    run: 'r',
+    request: 1,
+    attempt: 1,
+    owner: crypto.randomUUID(),
+    at: '2026-11-22T10:00:00.000Z',
+  };
+  for (let time = 0; time < 3; time++) marks.write('ledger', [mark]);
+  expect(said).toHaveLength(1);
+  expect(said[0]).toContain('cannot be written');
+  expect(marks.read('ledger')).toEqual([mark]);
+});

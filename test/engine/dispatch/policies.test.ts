@@ -1,0 +1,255 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { InputError } from '../../../src/domain/problems.ts';
+import type { RunSummary } from '../../../src/domain/runs.ts';
+import { openPatience } from '../../../src/engine/dispatch/patience.ts';
+import { runWorker } from '../../../src/engine/dispatch/worker.ts';
+import { executeRun, type RunEnd } from '../../../src/engine/runs/execute-run.ts';
+import { requireSummary } from '../../../src/engine/runs/find-run.ts';
+import { cancel, pause, waitUntilIdle } from '../../../src/engine/runs/stop-run.ts';
+import type { Account } from '../../../src/gateway/account.ts';
+import { anAccount } from '../../support/account.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+import { type SendCall, sendPeer } from '../../support/send-peer.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const never = new AbortController().signal;
+const quiet = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+
+/** A run of so many contacts; the last two digits of an address are its line, from 02. */
+function planRun(contacts: number, chunkSize: number, dispatch: object = {}, canary: number | null = null) {
+  const definition = { dispatch: { concurrency: 4, retries: 1, ...dispatch } };
+  return planContacts(
+    opened.ledger,
+    aRun({ chunkSize, definition, canary }),
+    Array.from({ length: contacts }, (_, index) => aContact(index + 2)),
+  );
+}
+
+async function execute(
+  run: string,
+  account: Partial<Account>,
+): Promise<{ end: RunEnd; summary: RunSummary }> {
+  const end = await executeRun(opened.context, run, async () => anAccount(account), never, quiet);
+  return { end, summary: await requireSummary(opened.context, run) };
+}
+
+const poison = '+61400000013';
+const rejectsPoison = ({ recipients }: SendCall) =>
+  recipients.includes(poison)
+    ? { kind: 'rejected' as const, words: 'Bad number' }
+    : { kind: 'accepted' as const };
+
+describe('a rejected request of several recipients', () => {
+  test('is kept as it is, where the campaign says nothing', async () => {
+    await using service = await sendPeer(rejectsPoison);
+    const { summary } = await execute(await planRun(16, 16), { baseUrl: service.url });
+    expect(summary.requests).toMatchObject({ total: 1, rejected: 1 });
+    expect(summary.recipients).toMatchObject({ total: 16, rejected: 16 });
+  });
+
+  test('is divided with onRejected: bisect, until the recipient that is to blame is alone', async () => {
+    await using service = await sendPeer(rejectsPoison);
+    const { end, summary } = await execute(await planRun(48, 16, { onRejected: 'bisect' }), {
+      baseUrl: service.url,
+    });
+    expect(end.kind).toBe('finished');
+    expect(summary.recipients).toMatchObject({ total: 48, accepted: 47, rejected: 1, pending: 0 });
+    // Of 16, one half is rejected four times over; the other halves are accepted.
+    expect(summary.requests).toMatchObject({ total: 3 + 8, accepted: 6, rejected: 5, planned: 0 });
+    const accepted = service.accepted().flatMap(({ recipients }) => recipients);
+    expect(new Set(accepted).size).toBe(47);
+    expect(accepted).toHaveLength(47);
+    expect(new Set(service.calls.map(({ messageId }) => messageId)).size).toBe(service.calls.length);
+  });
+});
+
+describe('failFast', () => {
+  const all = () => ({ kind: 'rejected' as const, words: 'No' });
+
+  test('sends its first requests before any other, and pauses the run when all of them are rejected', async () => {
+    await using service = await sendPeer(all);
+    const failFast = { first: 6 };
+    const { end, summary } = await execute(await planRun(40, 1, { failFast }, 6), { baseUrl: service.url });
+    expect(end).toMatchObject({
+      kind: 'paused',
+      reason: 'the service rejected all of the first 6 requests (failFast)',
+    });
+    expect(summary).toMatchObject({ state: 'paused', requests: { rejected: 6, planned: 34 } });
+    expect(service.calls).toHaveLength(6);
+  });
+
+  test('lets the run go on when one of them is accepted', async () => {
+    let calls = 0;
+    await using service = await sendPeer(() =>
+      ++calls === 3 ? { kind: 'accepted' } : { kind: 'rejected', words: 'No' },
+    );
+    const { end, summary } = await execute(await planRun(10, 1, { failFast: { first: 5 } }, 5), {
+      baseUrl: service.url,
+    });
+    expect(end.kind).toBe('finished');
+    expect(summary.requests).toMatchObject({ accepted: 1, rejected: 9 });
+  });
+
+  test('pauses later too, when more than its share is rejected', async () => {
+    let calls = 0;
+    await using service = await sendPeer(async () => {
+      await sleep(5);
+      return ++calls % 4 === 0 ? { kind: 'rejected', words: 'No' } : { kind: 'accepted' };
+    });
+    const failFast = { first: 8, share: 0.1 };
+    const { end, summary } = await execute(await planRun(600, 1, { failFast }, 8), { baseUrl: service.url });
+    expect(end).toMatchObject({
+      kind: 'paused',
+      reason: expect.stringMatching(/more than 10% \(failFast\)/),
+    });
+    expect(summary.requests.planned).toBeGreaterThan(0);
+  });
+});
+
+describe('a run that failFast paused', () => {
+  test('is sent when it is resumed and the service takes it, though what was rejected stays rejected', async () => {
+    let mended = false;
+    await using service = await sendPeer(async () => {
+      await sleep(20);
+      return mended ? { kind: 'accepted' } : { kind: 'rejected', words: 'No' };
+    });
+    const run = await planRun(120, 1, { failFast: { first: 6, share: 0.05 } }, 6);
+    expect((await execute(run, { baseUrl: service.url })).end.kind).toBe('paused');
+    mended = true;
+    const { end, summary } = await execute(run, { baseUrl: service.url });
+    expect(end).toMatchObject({ kind: 'finished' });
+    expect(summary.requests).toMatchObject({ accepted: 114, rejected: 6 });
+  });
+
+  test('pauses again when it is resumed and the service still rejects it', async () => {
+    await using service = await sendPeer(async () => {
+      await sleep(20);
+      return { kind: 'rejected', words: 'No' };
+    });
+    const run = await planRun(600, 1, { failFast: { first: 6 } }, 6);
+    expect((await execute(run, { baseUrl: service.url })).end.kind).toBe('paused');
+    const { end, summary } = await execute(run, { baseUrl: service.url });
+    expect(end).toMatchObject({ kind: 'paused', reason: expect.stringMatching(/failFast/) });
+    expect(summary.requests.planned).toBeGreaterThan(0);
+  });
+});
+
+describe('a request in doubt', () => {
+  test('is sent again with the same MessageID where the campaign says so, once all others are done', async () => {
+    await using service = await sendPeer(({ call }) =>
+      call === 1 ? { kind: 'lost' } : { kind: 'accepted' },
+    );
+    const { end, summary } = await execute(await planRun(5, 1, { onUnknown: 'resend', resends: 2 }), {
+      baseUrl: service.url,
+    });
+    expect(end.kind).toBe('finished');
+    expect(summary.requests).toMatchObject({ accepted: 5, in_doubt: 0 });
+    const ids = service.calls.map(({ messageId }) => messageId);
+    expect(new Set(ids.slice(0, 5))).toEqual(new Set(ids.slice(5)));
+    expect(ids).toHaveLength(10);
+  });
+
+  test('is sent again so many times and no more, and then it is held', async () => {
+    await using service = await sendPeer(() => ({ kind: 'lost' }));
+    const { end, summary } = await execute(await planRun(2, 1, { onUnknown: 'resend', resends: 2 }), {
+      baseUrl: service.url,
+    });
+    expect(end.kind).toBe('finished');
+    expect(summary.requests).toMatchObject({ in_doubt: 2 });
+    expect(service.calls).toHaveLength(6);
+  });
+
+  test('is settled by the status look-up where the account has it, and else held', async () => {
+    await using service = await sendPeer(({ number }) =>
+      number % 2 ? { kind: 'lost' } : { kind: 'dropped' },
+    );
+    const { end, summary } = await execute(await planRun(2, 1), { baseUrl: service.url, statusLookUp: true });
+    expect(end.kind).toBe('finished');
+    expect(summary.requests).toMatchObject({ accepted: 1, in_doubt: 1 });
+    expect(service.calls).toHaveLength(2);
+  });
+});
+
+describe('from another process', () => {
+  test('a run is paused at once: what is on its way is recorded, and resuming sends the rest once', async () => {
+    await using service = await sendPeer(async () => {
+      await sleep(20);
+      return { kind: 'accepted' };
+    });
+    const run = await planRun(200, 1);
+    const running = execute(run, { baseUrl: service.url });
+    while (service.calls.length < 10) await sleep(5);
+    await pause(opened.context, run, 'lunch');
+    await waitUntilIdle(opened.context, run, never);
+    const sent = service.calls.length;
+    expect(sent).toBeLessThan(200);
+    const { end, summary } = await running;
+    expect(end).toMatchObject({ kind: 'paused', reason: 'lunch' });
+    expect(summary.requests).toMatchObject({ accepted: sent, planned: 200 - sent, sending: 0, in_doubt: 0 });
+    expect((await execute(run, { baseUrl: service.url })).summary.requests).toMatchObject({ accepted: 200 });
+    expect(service.calls).toHaveLength(200);
+  });
+
+  test('a run is cancelled at once: what is not sent never is', async () => {
+    await using service = await sendPeer(async () => {
+      await sleep(20);
+      return { kind: 'accepted' };
+    });
+    const run = await planRun(200, 1);
+    const running = execute(run, { baseUrl: service.url });
+    while (service.calls.length < 10) await sleep(5);
+    await cancel(opened.context, run, 'a mistake');
+    const { end, summary } = await running;
+    expect(end).toMatchObject({ kind: 'cancelled', reason: 'a mistake' });
+    const sent = service.calls.length;
+    expect(summary).toMatchObject({
+      state: 'cancelled',
+      requests: { accepted: sent, cancelled: 200 - sent, planned: 0, sending: 0 },
+    });
+    expect((await execute(run, { baseUrl: service.url })).end.kind).toBe('cancelled');
+    expect(service.calls).toHaveLength(sent);
+    expect(await problemsLater(() => pause(opened.context, run, 'x'))).toEqual([
+      `run ${run}: The run is cancelled already; there is nothing to stop.`,
+    ]);
+  });
+
+  test('a worker helps to send a run, and leaves those whose account it does not have to others', async () => {
+    await using service = await sendPeer(async () => {
+      await sleep(2);
+      return { kind: 'accepted' };
+    });
+    const stop = new AbortController();
+    const helping = new Set<string>();
+    const helper = (accountNamed: (name: string) => Promise<Account>) =>
+      runWorker(opened.context, {
+        accountNamed,
+        stop: stop.signal,
+        cutOff: never,
+        patience: openPatience(quiet, opened.ledger, never),
+      });
+    const stranger = helper(async (name) => {
+      helping.add(`stranger asked for ${name}`);
+      throw new InputError([{ where: 'accounts.yaml', what: `no account ${name}` }]);
+    });
+    const friend = helper(async (name) => {
+      helping.add(`friend asked for ${name}`);
+      return anAccount({ baseUrl: service.url });
+    });
+    const { end, summary } = await execute(await planRun(2_200, 1, { concurrency: 16 }), {
+      baseUrl: service.url,
+    });
+    stop.abort();
+    await Promise.all([stranger, friend]);
+    expect(end.kind).toBe('finished');
+    expect(summary.requests).toMatchObject({ accepted: 2_200 });
+    expect(service.calls).toHaveLength(2_200);
+    expect(helping).toContain('friend asked for sandbox');
+  });
+});

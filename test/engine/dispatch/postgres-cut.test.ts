@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ledger, openLedger } from '../../../src/ledger/connection.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { executeIn, expectAllSentOnce, planRequests } from '../../support/outage-runs.ts';
+import { type Cut, type PostgresProxy, startPostgresProxy } from '../../support/postgres-proxy.ts';
+import { sendPeer } from '../../support/send-peer.ts';
+
+let opened: TestLedger;
+let proxy: PostgresProxy;
+/** The engine's connections, which go through the proxy. */
+let engine: Ledger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  proxy = await startPostgresProxy(opened.url);
+  engine = await openLedger({ connectionString: proxy.url }, 'test database');
+});
+afterAll(async () => {
+  await engine.close();
+  await proxy[Symbol.asyncDispose]();
+  await opened.close();
+});
+
+const claim: Omit<Cut, 'executed'> = { statement: /^\s*WITH asked AS MATERIALIZED/, after: 2 };
+const settle: Omit<Cut, 'executed'> = { statement: /\), settled AS \(\s+UPDATE requests/, after: 2 };
+
+/** What a run does in the ledger, and where a connection is lost in it. */
+const moments: readonly (readonly [string, Omit<Cut, 'executed'>])[] = [
+  ['the run begins', { statement: /UPDATE runs SET state = 'running', state_reason/, commit: true }],
+  ['a slice is acquired', { statement: /SET state = 'held'/, commit: true }],
+  ['requests are claimed', claim],
+  ['outcomes are recorded', settle],
+  ['a next attempt is begun', { statement: /verdict = 'retry'/ }],
+  ['a slice is finished', { statement: /SET job = NULL, worker = NULL, owner = NULL/, commit: true }],
+  ['the session of the worker is opened', { statement: /SELECT pg_advisory_lock/ }],
+];
+
+const when = [
+  ['before Postgres executes it', 'never'],
+  ['after Postgres executed it, before it can say so', 'at once'],
+  ['and Postgres commits it late', 'late'],
+] as const;
+
+/** @returns how often it happened by now */
+function cut(moment: Cut): () => number {
+  let times = 0;
+  void proxy.cut(moment).then(() => times++);
+  return () => times;
+}
+
+describe.each(moments)('the connection is lost when %s', (_, moment) => {
+  test.each(when)('%s: all is sent once and recorded, and nothing is in doubt', async (_, executed) => {
+    await using service = await sendPeer(({ number, call }) => ({
+      kind: number % 10 === 0 && call === 1 ? 'busy' : 'accepted',
+    }));
+    const run = await planRequests(opened.ledger, 40);
+    const cuts = cut({ ...moment, executed });
+    const { end } = await executeIn(engine, run, service);
+    expect(end.kind).toBe('finished');
+    expect(cuts()).toBe(1);
+    await expectAllSentOnce(opened.ledger, run, service, 40);
+  });
+});
+
+describe('the connection is lost when a run is paused', () => {
+  test.each(when)('%s: the run is paused, and what is sent later is sent once', async (_, executed) => {
+    const stop = new AbortController();
+    await using service = await sendPeer(({ number }) => {
+      if (number === 10) stop.abort();
+      return { kind: 'accepted' };
+    });
+    const run = await planRequests(opened.ledger, 40);
+    const cuts = cut({ statement: /SET state = 'paused'/, commit: true, executed });
+    const { end } = await executeIn(engine, run, service, { stop: stop.signal });
+    expect(cuts()).toBe(1);
+    const sent = service.accepted().length;
+    expect(end).toMatchObject({
+      kind: 'drained',
+      summary: { state: 'paused', requests: { accepted: sent, planned: 40 - sent } },
+    });
+    await executeIn(engine, run, service);
+    await expectAllSentOnce(opened.ledger, run, service, 40);
+  });
+});
+
+describe('the connection is lost when requests in doubt are to be sent again', () => {
+  test.each(when)('%s: they are sent again once', async (_, executed) => {
+    await using service = await sendPeer(({ number, call }) => ({
+      kind: number % 10 === 0 && call === 1 ? 'lost' : 'accepted',
+    }));
+    const run = await planRequests(opened.ledger, 40, { onUnknown: 'resend', resends: 2 });
+    const cuts = cut({ statement: /SET state = 'planned', resends/, executed });
+    const { end } = await executeIn(engine, run, service);
+    expect(cuts()).toBe(1);
+    expect(end).toMatchObject({ kind: 'finished', summary: { requests: { accepted: 40 } } });
+    expect(service.calls).toHaveLength(44);
+  });
+});
+
+describe('the connection is lost when a rejected request is divided', () => {
+  test.each(when)('%s: nobody is lost, and nobody is sent to twice', async (_, executed) => {
+    const poison = '+61400000009';
+    await using service = await sendPeer(({ recipients }) =>
+      recipients.includes(poison) ? { kind: 'rejected', words: 'Bad number' } : { kind: 'accepted' },
+    );
+    const run = await planRequests(opened.ledger, 40, { onRejected: 'bisect' }, 10);
+    const cuts = cut({ statement: /INSERT INTO requests/, commit: true, executed });
+    const { end } = await executeIn(engine, run, service);
+    expect(cuts()).toBe(1);
+    expect(end).toMatchObject({
+      kind: 'finished',
+      summary: { recipients: { total: 40, accepted: 39, rejected: 1 } },
+    });
+    const reached = service.accepted().flatMap(({ recipients }) => recipients);
+    expect([reached.length, new Set(reached).size]).toEqual([39, 39]);
+  });
+});

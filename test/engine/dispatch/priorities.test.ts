@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Priority } from '../../../src/domain/runs.ts';
+import { executeRun } from '../../../src/engine/runs/execute-run.ts';
+import type { Account } from '../../../src/gateway/account.ts';
+import type { RunWatch } from '../../../src/ledger/slices/watch.ts';
+import { anAccount } from '../../support/account.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
+import { planSlicedRun } from '../../support/slices.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const never = new AbortController().signal;
+
+/** A run of slices of so many requests. */
+function planRun(priority: Priority, account: string, slices: number, requests: number): Promise<string> {
+  const definition = { dispatch: { concurrency: 2, retries: 1, priority } };
+  return planSlicedRun(opened.ledger, slices, requests, { account, priority, definition });
+}
+
+function execute(run: string, account: Partial<Account>, onWatch: (watch: RunWatch) => void = () => {}) {
+  const progress = { onStart: () => {}, onWatch, onLost: () => {}, onBack: () => {} };
+  return executeRun(opened.context, run, async (name) => anAccount({ ...account, name }), never, progress);
+}
+
+/** Whether each request that reached the service is of the run, in their order. */
+async function callsOf(service: SendPeer, run: string): Promise<boolean[]> {
+  const { rows } = await opened.ledger.pool.query<{ id: string }>(
+    'SELECT message_id AS id FROM requests WHERE run_id = $1',
+    [run],
+  );
+  const ids = new Set(rows.map(({ id }) => id));
+  return service.calls.map(({ messageId }) => ids.has(messageId));
+}
+
+const slowly = async () => {
+  await sleep(3);
+  return { kind: 'accepted' } as const;
+};
+
+test('an urgent run overtakes a bulk one that runs in the same process, and in another', async () => {
+  await using service = await sendPeer(slowly);
+  const account = { baseUrl: service.url, concurrency: 2 };
+  const bulk = await planRun('bulk', 'overtaken', 2, 200);
+  let overtaken = false;
+  const ends = [
+    execute(bulk, account, (watch) => {
+      overtaken ||= watch.overtaken;
+    }),
+  ];
+  await vi.waitFor(() => expect(service.calls.length).toBeGreaterThan(20), 10_000);
+  const urgent = await planRun('urgent', 'overtaken', 1, 40);
+  ends.push(execute(urgent, account));
+  for (const end of await Promise.all(ends))
+    expect(end).toMatchObject({ kind: 'finished', summary: { state: 'completed' } });
+
+  const isUrgent = await callsOf(service, urgent);
+  const [first, last] = [isUrgent.indexOf(true), isUrgent.lastIndexOf(true)];
+  // No more than was on its way.
+  expect(isUrgent.slice(first, last).filter((urgent) => !urgent).length).toBeLessThanOrEqual(2);
+  expect(last).toBeLessThan(400);
+  expect(overtaken).toBe(true);
+  expect(service.accepted()).toHaveLength(440);
+  expect(new Set(service.accepted().map(({ messageId }) => messageId)).size).toBe(440);
+});
+
+test('an urgent run does not wait for the rate that a bulk one has asked for', async () => {
+  await using service = await sendPeer(() => ({ kind: 'accepted' }));
+  // One request a second: the bulk run has the next place.
+  const account = { baseUrl: service.url, concurrency: 4, requestsPerSecond: 1 };
+  const bulk = await planRun('bulk', 'slow', 1, 2);
+  const urgent = await planRun('urgent', 'slow', 1, 1);
+  const end = execute(bulk, account);
+  await vi.waitFor(() => expect(service.calls.length).toBe(1), 10_000);
+  await execute(urgent, account);
+  expect(await callsOf(service, urgent)).toEqual([false, true]);
+  await end;
+});

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { longestRetryWait, retryWait } from '../../../src/engine/dispatch/retry-wait.ts';
+import { longestRetryAfter } from '../../../src/gateway/retry-after.ts';
+
+const nearlyOne = 1 - Number.EPSILON;
+
+test.each([
+  [1, 499],
+  [2, 999],
+  [3, 1999],
+  [5, 7999],
+  [6, 9999],
+  [20, 9999],
+  [5000, 9999],
+])('after attempt %i nothing to %i ms are waited, drawn evenly', (attempt, most) => {
+  expect(retryWait(attempt, undefined, 0)).toBe(0);
+  expect(retryWait(attempt, undefined, 0.5)).toBe((most + 1) / 2);
+  expect(retryWait(attempt, undefined, nearlyOne)).toBe(most);
+});
+
+test('what the service asks for is waited out, and the jitter comes on top', () => {
+  expect(retryWait(1, 3000, 0)).toBe(3000);
+  expect(retryWait(1, 3000, 0.5)).toBe(3250);
+});
+
+test('no wait is longer than the longest that the service is granted and the highest cap', () => {
+  expect(retryWait(5000, longestRetryAfter, nearlyOne)).toBe(longestRetryWait - 1);
+});

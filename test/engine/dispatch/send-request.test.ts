@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPatience } from '../../../src/engine/dispatch/patience.ts';
+import { openRateLimiter } from '../../../src/engine/dispatch/rate-limit.ts';
+import { sendRequest } from '../../../src/engine/dispatch/send-request.ts';
+import type { Sender } from '../../../src/engine/dispatch/try-once.ts';
+import type { Gateway } from '../../../src/gateway/gateway.ts';
+import { open } from '../../gateway/peer.ts';
+import { anAccount } from '../../support/account.ts';
+import { anEnvelope, openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const claimed = {
+  request: 1,
+  messageId: 'M1',
+  attempt: 1,
+  envelope: anEnvelope({ Message: 'Hello' }),
+  destinations: [{ Recipient: '+61400000001' }],
+};
+
+async function send(
+  service: SendPeer,
+  changes: Partial<Sender>,
+  judge?: (gateway: Gateway) => Gateway['judge'],
+): ReturnType<typeof sendRequest> {
+  const { context } = opened;
+  const never = new AbortController().signal;
+  await using gateway = open(service.url);
+  const sender: Sender = {
+    context,
+    patience: openPatience({ onLost: () => {}, onBack: () => {} }, context.ledger, never),
+    gateway: { ...gateway, ...(judge && { judge: judge(gateway) }) },
+    limiter: openRateLimiter(context, anAccount()),
+    breaker: undefined,
+    run: 'run',
+    slice: 1,
+    owner: '00000000-0000-4000-8000-000000000000',
+    channel: 'sms',
+    retries: 0,
+    bisect: false,
+    surelyHeld: () => false,
+    stillHeld: async () => true,
+    mayLeave: () => true,
+    stop: never,
+    cutOff: never,
+    ...changes,
+  };
+  return await sendRequest(sender, { claimed, contents: new Map(), probe: false });
+}
+
+test('a ledger that is away when it is asked whether the slice is still held is waited for', async () => {
+  await using service = await sendPeer(() => ({ kind: 'accepted' }));
+  let asked = 0;
+  const stillHeld = async () => {
+    if (++asked === 1) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    return true;
+  };
+  expect(await send(service, { stillHeld })).toMatchObject({ state: 'accepted' });
+});
+
+test('what goes wrong after it was sent is not taken for a request that was not, because the run is being stopped', async () => {
+  await using service = await sendPeer(() => ({ kind: 'accepted' }));
+  const stop = new AbortController();
+  const broken = send(service, { stop: stop.signal }, () => () => {
+    stop.abort();
+    throw new Error('a bug of ours');
+  });
+  await expect(broken).rejects.toThrow('a bug of ours');
+  expect(service.calls).toHaveLength(1);
+});
+
+test('what may be another worker’s by now is not sent, and given back', async () => {
+  await using service = await sendPeer(() => ({ kind: 'accepted' }));
+  expect(await send(service, { stillHeld: async () => false })).toMatchObject({
+    ...{ state: 'planned', verdict: 'released', attempt: 1 },
+  });
+  expect(service.calls).toEqual([]);
+});
+
+test('an answer that comes after the run was stopped is kept', async () => {
+  const stop = new AbortController();
+  await using service = await sendPeer(() => {
+    stop.abort();
+    return { kind: 'accepted' };
+  });
+  expect(await send(service, { stop: stop.signal })).toMatchObject({ state: 'accepted', attempt: 1 });
+});
+
+test('a request that is another owner’s by the time of its next attempt is not sent again, and not settled', async () => {
+  await using service = await sendPeer(() => ({ kind: 'busy' }));
+  expect(await send(service, { retries: 3 })).toBeUndefined();
+  expect(service.calls).toHaveLength(1);
+});

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { anAccount, execute } from '../../support/execute.ts';
+import { startFaultProxy } from '../../support/fault-proxy.ts';
+import { pass, refuseWith, shutFor } from '../../support/faults.ts';
+import { type FaultyRuns, openFaultyRuns } from '../../support/faulty-runs.ts';
+
+let runs: FaultyRuns;
+beforeAll(async () => {
+  runs = await openFaultyRuns();
+});
+afterAll(() => runs.close());
+
+const busy = refuseWith('503 Service Unavailable');
+const tooMany = refuseWith('429 Too Many Requests');
+
+const statesOf = async (run: string): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    [...Map.groupBy(await runs.requestsOf(run), ({ state }) => state)].map(([state, of]) => [
+      state,
+      of.length,
+    ]),
+  );
+
+describe('while the service refuses everything', () => {
+  test('two workers together try it with one request at a time, and no request fails', async () => {
+    let stormEndsAt = Number.POSITIVE_INFINITY;
+    let seen = 0;
+    let refused = 0;
+    await using proxy = await startFaultProxy(runs.service.port, () => {
+      seen++;
+      // It begins in the middle of the run.
+      if (seen === 30) stormEndsAt = Date.now() + 600;
+      if (seen < 30 || Date.now() > stormEndsAt) return pass;
+      refused++;
+      return refused % 2 === 0 ? busy : tooMany;
+    });
+    const account = anAccount(proxy.url);
+    const context = { ...runs.context, random: () => 0.2 };
+    const run = await runs.plan(120, { dispatch: { concurrency: 8, retries: 2 } });
+    await Promise.all([execute(context, run, account), execute(context, run, account)]);
+
+    expect(await statesOf(run)).toEqual({ accepted: 120 });
+    // Those in flight when it began, what asks whether connections are in order, and a few tries.
+    expect(refused).toBeLessThan(60);
+  });
+
+  test('by refusing connections, the run waits and goes on', async () => {
+    await using proxy = await runs.proxyWith(pass, pass, shutFor(700));
+    const context = { ...runs.context, random: () => 0.2 };
+    const run = await runs.plan(20, { dispatch: { concurrency: 1, retries: 5 } });
+    await execute(context, run, anAccount(proxy.url));
+    expect(await statesOf(run)).toEqual({ accepted: 20 });
+    const attempts = (await runs.requestsOf(run)).flatMap((request) => request.attempts);
+    expect(attempts).toContainEqual(expect.objectContaining({ detail: 'connection refused' }));
+  });
+
+  test('the run pauses after `giveUpAfter`, with nothing failed, and can be resumed', async () => {
+    let storm = true;
+    await using proxy = await startFaultProxy(runs.service.port, () => (storm ? busy : pass));
+    const account = anAccount(proxy.url);
+    const run = await runs.plan(20, { dispatch: { giveUpAfter: 1_000 } });
+    expect(await execute(runs.context, run, account)).toMatchObject({
+      end: {
+        kind: 'paused',
+        reason: 'the service of account "sandbox" has refused everything for 1s: HTTP 503',
+      },
+    });
+    expect(await statesOf(run)).toEqual({ planned: 20 });
+
+    storm = false;
+    await execute(runs.context, run, account);
+    expect(await statesOf(run)).toEqual({ accepted: 20 });
+  });
+});
+
+test('a worker that starts while the service is known to refuse everything sends nothing before the next try', async () => {
+  const seen: number[] = [];
+  await using proxy = await startFaultProxy(runs.service.port, () => {
+    seen.push(Date.now());
+    return pass;
+  });
+  const { rows } = await runs.context.ledger.pool.query<{ retry_at: Date }>(
+    `INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason)
+     VALUES ('sandbox', now(), clock_timestamp() + interval '700 ms', 1, 'HTTP 503')
+     RETURNING retry_at`,
+  );
+  const run = await runs.plan(8);
+  await execute(runs.context, run, anAccount(proxy.url));
+  expect(await statesOf(run)).toEqual({ accepted: 8 });
+  // By the clock of the same machine, whose milliseconds are rounded.
+  expect(Math.min(...seen)).toBeGreaterThanOrEqual((rows[0]?.retry_at.getTime() ?? Number.NaN) - 5);
+});
+
+test('a request that is refused while the service answers others fails when its retries are spent', async () => {
+  let requests = 0;
+  const closing = refuseWith('503 Service Unavailable', '', ['Connection: close']);
+  await using proxy = await startFaultProxy(runs.service.port, () => (++requests % 2 === 0 ? closing : pass));
+  const run = await runs.plan(8, { dispatch: { concurrency: 1, retries: 0, giveUpAfter: 0 } });
+  await execute(runs.context, run, anAccount(proxy.url));
+  expect(await statesOf(run)).toEqual({ accepted: 4, failed: 4 });
+});

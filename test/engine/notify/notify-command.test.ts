@@ -1,0 +1,154 @@
+import { chmod, rm, symlink } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { type NotifyScene, openNotifyScene, toldByWebhook } from '../../support/notify-scene.ts';
+import { webhookSecret } from '../../support/webhook-peer.ts';
+
+let scene: NotifyScene;
+beforeAll(async () => {
+  scene = await openNotifyScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await emptyLedger(scene.opened.ledger.pool);
+  scene.log.splice(0);
+});
+
+/** A campaign that tells by this shell script. */
+async function planTold(script: string, more = ''): Promise<string> {
+  await scene.workspace.write('tell.sh', `#!/bin/sh\n${script}\n`);
+  await chmod(`${scene.workspace.folder}/tell.sh`, 0o755);
+  const run = await scene.plan(`  - { command: [./tell.sh, 'a b; $(id)'] }\n${more}`);
+  await scene.send(run);
+  return run;
+}
+
+test("a command is told in the campaign's folder: JSON on its input, what it is about in its environment", async () => {
+  const run = await planTold(
+    'cat > told.json; echo "$VOLLEY_RUN $VOLLEY_EVENT $VOLLEY_NOTIFICATION $1" > names',
+  );
+  await scene.tellAll();
+  const [notification] = await scene.notifications(run);
+  expect(notification).toMatchObject({ way: 'command', state: 'told', attempts: 1 });
+  expect(await scene.workspace.read('names')).toBe(
+    `${run} completed ${notification?.notification} a b; $(id)\n`,
+  );
+  expect(JSON.parse(await scene.workspace.read('told.json'))).toMatchObject({
+    type: 'run.completed',
+    data: { run, recipients: { total: 4 } },
+  });
+});
+
+test('its environment, and that of its parent, have neither the database nor a secret', async () => {
+  await planTold('env > environment; cat /proc/$PPID/environ >> environment');
+  await scene.tellAll();
+  const environment = await scene.workspace.read('environment');
+  expect(environment).toContain('VOLLEY_EVENT=completed');
+  expect(environment).not.toMatch(/DATABASE_URL|TOKEN|SECRET|NOTIFY_URL|sandbox-token|whsec_/);
+});
+
+test('one that fails is run again, with the same words', async () => {
+  const run = await planTold('cat >> told; echo >> told; test -f ready');
+  await scene.tellAll();
+  expect(await scene.notifications(run)).toMatchObject([
+    { state: 'due', attempts: 1, problem: 'ended with 1' },
+  ]);
+  await scene.workspace.write('ready', '');
+  await scene.letPass(1);
+  await scene.tellAll();
+  expect(await scene.notifications(run)).toMatchObject([{ state: 'told', attempts: 2 }]);
+  const [first, second] = (await scene.workspace.read('told')).split('\n');
+  expect(second).toBe(first);
+});
+
+test('what it writes is logged, cut off, without addresses and control characters', async () => {
+  await planTold(
+    `printf 'to ann@example.org +64211234567 \\033[2J {"level":60}\\n'; head -c 1000000 /dev/zero | tr '\\0' x`,
+  );
+  await scene.tellAll();
+  const [line = ''] = scene.log.filter((each) => each.includes('a command of notify wrote'));
+  expect(line.length).toBeLessThan(10_000);
+  expect(line).toContain('to *** ***');
+  expect(scene.log.join('')).not.toContain('ann@');
+  expect(scene.log.join('')).not.toContain('\u001b');
+});
+
+test("where the campaign's folder is not, it is left to another process", async () => {
+  const run = await planTold('true');
+  const { ledger } = scene.opened;
+  await ledger.pool.query(`UPDATE notifications SET campaign_file = '/no/such/folder/campaign.yaml'`);
+  await scene.letPass(30);
+  await scene.tellAll();
+  expect(await scene.notifications(run)).toMatchObject([
+    { state: 'due', attempts: 0, problem: "the campaign's file is not on this machine" },
+  ]);
+  expect(scene.log.join('')).toContain('nobody has told it');
+  await scene.letPass(24 * 60);
+  await scene.tellAll();
+  expect(await scene.notifications(run)).toMatchObject([{ state: 'given up' }]);
+});
+
+test.each([
+  ['beside the folder of campaigns', async () => {}],
+  [
+    'that a link in the folder of campaigns leads to',
+    async () => {
+      await symlink('../campaign.yaml', `${scene.workspace.folder}/campaigns/linked.yaml`);
+      await scene.opened.ledger.pool.query(
+        `UPDATE notifications SET campaign_file = replace(campaign_file, 'campaign.yaml', 'campaigns/linked.yaml')`,
+      );
+    },
+  ],
+])('no command of a campaign %s is run, unless this process was told to run it', async (_, arrange) => {
+  await scene.workspace.write('campaigns/other.yaml', '');
+  const run = await planTold('touch ran');
+  await arrange();
+  await scene.tellAll({ campaigns: 'campaigns' });
+  expect(await scene.notifications(run)).toMatchObject([
+    {
+      state: 'due',
+      attempts: 0,
+      problem: expect.stringContaining("not in this process's folder of campaigns"),
+    },
+  ]);
+  await expect(scene.workspace.read('ran')).rejects.toThrow('ENOENT');
+
+  await scene.letPass(30);
+  await scene.tellAll({ campaigns: 'campaigns', ownCampaign: 'campaign.yaml' });
+  await expect(scene.workspace.read('ran')).resolves.toBe('');
+  await rm(`${scene.workspace.folder}/ran`);
+});
+
+test("a command that only the ledger knows is not run: the campaign's file here has to say it", async () => {
+  const run = await planTold('true');
+  await scene.opened.ledger.pool.query(
+    `UPDATE notifications SET target = jsonb_set(target, '{command}', '["touch", "made-by-the-ledger"]')`,
+  );
+  await scene.tellAll();
+  expect(await scene.notifications(run)).toMatchObject([
+    { state: 'due', attempts: 0, problem: "the campaign's file on this machine has no such command" },
+  ]);
+  await expect(scene.workspace.read('made-by-the-ledger')).rejects.toThrow('ENOENT');
+});
+
+test('no secret is in the ledger or the log, whatever is told and whatever goes wrong', async () => {
+  await planTold('exit 1', toldByWebhook());
+  await scene.tellAll();
+  scene.peer.answer(500);
+  await scene.letPass(1);
+  await scene.tellAll();
+  const { pool } = scene.opened.ledger;
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('public', 'pgboss')`,
+  );
+  expect(tables.length).toBeGreaterThan(20);
+  const texts = [...scene.log];
+  for (const { name } of tables) {
+    const { rows } = await pool.query<{ row: string }>(`SELECT to_jsonb(t)::text AS row FROM ${name} t`);
+    texts.push(...rows.map(({ row }) => row));
+  }
+  const all = texts.join('\n');
+  expect(all).toContain('${NOTIFY_SECRET}');
+  for (const secret of [webhookSecret, webhookSecret.slice(6), 'sandbox-token', scene.peer.url])
+    expect(all).not.toContain(secret);
+});

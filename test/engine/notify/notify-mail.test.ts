@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { InputError } from '../../../src/domain/problems.ts';
+import { tell } from '../../../src/engine/notify/tell.ts';
+import { requireSummary } from '../../../src/engine/runs/find-run.ts';
+import { takeNotification } from '../../../src/ledger/notifications/take.ts';
+import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
+import type { JournalLine } from '../../../src/sandbox/journal.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { readJournal } from '../../support/journal.ts';
+import { type NotifyScene, openNotifyScene } from '../../support/notify-scene.ts';
+
+let scene: NotifyScene;
+beforeAll(async () => {
+  scene = await openNotifyScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await emptyLedger(scene.opened.ledger.pool);
+});
+
+const mail = `  - email: { to: [Ops@Example.org, billing@example.org], FromEmail: night@example.org, SubAccount: Ops }\n`;
+
+async function completed(notify = mail): Promise<string> {
+  const run = await scene.plan(notify);
+  await scene.send(run);
+  return run;
+}
+
+/** What the service was sent by a run. */
+async function mailsOf(run: string): Promise<JournalLine[]> {
+  const { rows } = await scene.opened.ledger.pool.query<{ message_id: string }>(
+    'SELECT message_id FROM requests WHERE run_id = $1',
+    [run],
+  );
+  const journal = await readJournal(`${scene.workspace.folder}/journal.jsonl`);
+  return journal.filter(({ messageId }) => rows.some(({ message_id }) => message_id === messageId));
+}
+
+const countRuns = async (): Promise<number> =>
+  (await scene.opened.ledger.pool.query(`SELECT FROM runs WHERE campaign = 'test (summary)'`)).rowCount ?? 0;
+
+async function suppress(...addresses: string[]): Promise<void> {
+  const rest = { subAccount: '', reason: 'asked for it', source: 'operator', createdAt: new Date() } as const;
+  await addSuppressions(
+    scene.opened.ledger.pool,
+    addresses.map((address) => ({ channel: 'email', address, ...rest })),
+  );
+}
+
+test('the summary is one e-mail, sent by a run of its own, which has no e-mail in turn', async () => {
+  const run = await completed();
+  await scene.tellAll();
+  const mailRun = await scene.mailOf(run);
+  await scene.send(mailRun);
+  await scene.tellAll();
+  expect(await scene.notifications(run)).toMatchObject([
+    { way: 'email', state: 'told', mailRun, mailState: 'completed' },
+  ]);
+  expect(await scene.notifications(mailRun)).toEqual([]);
+  const mails = await mailsOf(mailRun);
+  expect(mails).toMatchObject([
+    { channel: 'email', status: 200, recipients: ['Ops@example.org', 'billing@example.org'] },
+  ]);
+  const { fields = {} } = mails[0]?.message ?? {};
+  expect(fields).toMatchObject({
+    EmailSubject: 'Campaign test: completed, 4 sent',
+    FromEmail: 'night@example.org',
+    SubAccount: 'Ops',
+  });
+  expect(fields['MessagePlain']).toContain(`Run ${run}  test  completed`);
+  expect(fields['MessagePlain']).not.toMatch(/\+61|0412/);
+  expect(await countRuns()).toBe(1);
+});
+
+test('that it is told and the run that tells it are one: who had it before makes no other', async () => {
+  await completed();
+  const { context, ledger } = scene.opened;
+  const soon = new Date(Date.now() - 1);
+  const first = await takeNotification(ledger.pool, [], new Date(), soon);
+  const second = await takeNotification(ledger.pool, [], new Date(), soon);
+  if (!first || !second) return expect.fail('nothing was due');
+  const never = new AbortController().signal;
+  expect(await tell(context, first, scene.tools, never)).toEqual({ kind: 'taken' });
+  expect((await tell(context, second, scene.tools, never)).kind).toBe('mailed');
+  expect(await tell(context, second, scene.tools, never)).toEqual({ kind: 'taken' });
+  expect(await countRuns()).toBe(1);
+});
+
+test('of a mail that nobody is left to be sent to, the run is over, and says who was left out', async () => {
+  await suppress('ops@example.org', 'billing@example.org');
+  const run = await completed();
+  await scene.tellAll();
+  expect(await requireSummary(scene.opened.context, await scene.mailOf(run))).toMatchObject({
+    state: 'completed',
+    contacts: { suppressed: 2 },
+    requests: { total: 0 },
+  });
+});
+
+test('without the account it is left to another process', async () => {
+  const run = await completed();
+  const accountNamed = () =>
+    Promise.reject(new InputError([{ where: 'accounts.yaml', what: 'no such account' }]));
+  await scene.tellAll({ accountNamed });
+  expect(await scene.notifications(run)).toMatchObject([{ state: 'due', attempts: 0 }]);
+});
+
+test('who must not be sent to is not sent to by it either', async () => {
+  await suppress('ops@example.org');
+  const run = await completed();
+  await scene.tellAll();
+  const mailRun = await scene.mailOf(run);
+  await scene.send(mailRun);
+  expect((await mailsOf(mailRun)).map(({ recipients }) => recipients)).toEqual([['billing@example.org']]);
+});
+
+test('words of others in it are no placeholders of the service, and forge no header', async () => {
+  const run = await completed();
+  const writeMail = () => ({ subject: 'a\r\nBcc: x@example.org', text: 'see [[File1]] and [[Reply]]' });
+  await scene.tellAll({ writeMail });
+  const mailRun = await scene.mailOf(run);
+  await scene.send(mailRun);
+  expect((await mailsOf(mailRun))[0]?.message?.fields).toMatchObject({
+    EmailSubject: 'a Bcc: x@example.org',
+    MessagePlain: 'see [ [File1]] and [ [Reply]]',
+  });
+});
+
+test('a sign of two parts is not cut apart where the words are too long', async () => {
+  const run = await completed();
+  const writeMail = () => ({ subject: `${'s'.repeat(199)}📧`, text: `${'t'.repeat(8_999)}📧` });
+  await scene.tellAll({ writeMail });
+  const mailRun = await scene.mailOf(run);
+  await scene.send(mailRun);
+  expect((await mailsOf(mailRun))[0]?.message?.fields).toMatchObject({
+    EmailSubject: 's'.repeat(199),
+    MessagePlain: `${'t'.repeat(8_999)}\n…`,
+  });
+});
+
+test('one that cannot be planned is tried less and less often', async () => {
+  const run = await completed();
+  const writeMail = () => {
+    throw new Error('no words');
+  };
+  const tries: number[] = [];
+  for (const minutes of [0, 1, 0, 1]) {
+    await scene.letPass(minutes);
+    await scene.tellAll({ writeMail });
+    tries.push((await scene.notifications(run))[0]?.attempts ?? 0);
+  }
+  expect(tries).toEqual([1, 2, 2, 3]);
+});

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { planRerun } from '../../../src/engine/plan/rerun.ts';
+import { pause } from '../../../src/engine/runs/stop-run.ts';
+import { noteSchedules } from '../../../src/engine/schedule/note-ticks.ts';
+import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { anAccount, execute } from '../../support/execute.ts';
+import { type NotifyScene, openNotifyScene, toldByWebhook } from '../../support/notify-scene.ts';
+import { smsCampaignYaml } from '../../support/workspace.ts';
+
+let scene: NotifyScene;
+beforeAll(async () => {
+  scene = await openNotifyScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await emptyLedger(scene.opened.ledger.pool);
+  scene.peer.calls.splice(0);
+  scene.peer.answer(200);
+  scene.log.splice(0);
+});
+
+const types = (): string[] => scene.peer.calls.map(({ told }) => told.type);
+
+/** Sends a run through an account that refuses the credential. */
+async function sendRefused(run: string): Promise<void> {
+  const credentials = { kind: 'authToken', authToken: 'another-token' } as const;
+  await execute(scene.opened.context, run, anAccount(scene.sandbox.url, { credentials }));
+}
+
+/** Sends a run to where nobody listens. */
+async function sendInVain(run: string): Promise<void> {
+  await execute(scene.opened.context, run, anAccount('http://127.0.0.1:9'));
+}
+
+const noRetries = smsCampaignYaml.replace('retries: 2', 'retries: 0');
+
+describe('what is told', () => {
+  test('that a run is completed, once, with its counts and a signature', async () => {
+    const run = await scene.plan(toldByWebhook());
+    await scene.send(run);
+    await scene.tellAll();
+    await scene.tellAll();
+    expect(scene.peer.calls).toHaveLength(1);
+    expect(scene.peer.calls[0]?.told).toMatchObject({
+      type: 'run.completed',
+      data: {
+        run,
+        campaign: 'test',
+        state: 'completed',
+        reason: null,
+        recipients: { total: 4, accepted: 4 },
+      },
+    });
+    expect(await scene.notifications(run)).toMatchObject([
+      { event: 'completed', state: 'told', attempts: 1 },
+    ]);
+  });
+
+  test('that a run is completed with failures, where not all was accepted', async () => {
+    const run = await scene.plan(toldByWebhook(), noRetries);
+    await sendInVain(run);
+    await scene.tellAll();
+    expect(scene.peer.calls.map(({ told }) => told)).toMatchObject([
+      { type: 'run.failures', data: { state: 'completed', recipients: { failed: 4 } } },
+    ]);
+  });
+
+  test('each time that a run is paused, with why, and then that it is completed', async () => {
+    const run = await scene.plan(toldByWebhook());
+    await sendRefused(run);
+    await sendRefused(run);
+    await scene.send(run);
+    await scene.tellAll();
+    expect(types().toSorted()).toEqual(['run.completed', 'run.paused', 'run.paused']);
+    const paused = scene.peer.calls.find(({ told }) => told.type === 'run.paused');
+    expect(paused?.told.data['reason']).toContain('credential');
+    expect(new Set(scene.peer.calls.map(({ id }) => id)).size).toBe(3);
+  });
+
+  test('that a person paused a run: others have to know that it stands still', async () => {
+    const run = await scene.plan(toldByWebhook('paused'));
+    await pause(scene.opened.context, run, 'the text is wrong');
+    await scene.tellAll();
+    expect(scene.peer.calls.map(({ told }) => told)).toMatchObject([
+      { type: 'run.paused', data: { run, reason: 'the text is wrong' } },
+    ]);
+  });
+
+  test('nothing else than what was asked for', async () => {
+    const run = await scene.plan(toldByWebhook('failures, missed'));
+    await sendRefused(run);
+    await scene.send(run);
+    await scene.tellAll();
+    expect(types()).toEqual([]);
+    expect(await scene.notifications(run)).toEqual([]);
+  });
+
+  test('what becomes of a run that is made of another one', async () => {
+    const { context } = scene.opened;
+    const source = await scene.plan(toldByWebhook('completed'), noRetries);
+    await sendInVain(source);
+    const run = await planRerun(context, source, ['failed'], anAccount(scene.sandbox.url));
+    await scene.send(run);
+    await scene.tellAll();
+    expect(scene.peer.calls.map(({ told }) => told.data['run'])).toEqual([run]);
+  });
+});
+
+describe('times of a schedule', () => {
+  const scheduled = {
+    schedule: 'nightly.yaml',
+    campaign: 'night',
+    times: { cron: '0 * * * *', timeZone: 'UTC', catchUp: 0, overlap: 'skip' as const },
+    notify: [
+      {
+        on: ['missed'],
+        kind: 'webhook',
+        url: '${NOTIFY_URL}',
+        secret: '${NOTIFY_SECRET}',
+        plainHttp: 'refused',
+      },
+    ],
+  };
+  const look = (now: string) =>
+    noteSchedules(
+      { ...scene.opened.context, now: () => new Date(now) },
+      { schedules: [scheduled], unreadable: [] },
+    );
+
+  test('that were missed are told, all that were found missing together', async () => {
+    await look('2026-11-20T00:30:00Z');
+    await look('2026-11-20T03:30:00Z');
+    await look('2026-11-20T03:40:00Z');
+    await scene.tellAll();
+    expect(scene.peer.calls.map(({ told }) => told)).toMatchObject([
+      {
+        type: 'schedule.missed',
+        data: {
+          schedule: 'nightly.yaml',
+          campaign: 'night',
+          times: 3,
+          from: '2026-11-20T01:00:00Z',
+          until: '2026-11-20T03:00:00Z',
+          state: 'missed',
+          reason: 'no worker was there in time (catchUp: 0d)',
+        },
+      },
+    ]);
+  });
+
+  test('whose run could not be planned are told without the words, which may quote a contact', async () => {
+    await look('2026-11-20T00:30:00Z');
+    await look('2026-11-20T01:00:10Z');
+    await scene.opened.ledger.pool.query(
+      `UPDATE ticks SET state = 'failed', reason = 'line 2: "ann@example.org"' WHERE state = 'due'`,
+    );
+    // As a purge does, which is no news.
+    await scene.opened.ledger.pool.query('UPDATE ticks SET reason = NULL');
+    await scene.tellAll();
+    expect(scene.peer.calls.map(({ told }) => told.data)).toMatchObject([{ state: 'failed', times: 1 }]);
+    expect(JSON.stringify(scene.peer.calls)).not.toContain('ann@');
+  });
+});
+
+test('a run that is purged tells nothing any more, and nothing of what it told is left', async () => {
+  const run = await scene.plan(toldByWebhook('paused, completed'));
+  await pause(scene.opened.context, run, 'ann@example.org asked for it');
+  await scene.tellAll();
+  await scene.send(run);
+  await eraseRun(scene.opened.ledger.pool, run);
+  await scene.tellAll();
+  expect(scene.peer.calls.length).toBe(1);
+  const { rows } = await scene.opened.ledger.pool.query(
+    'SELECT to_jsonb(n)::text AS row FROM notifications n',
+  );
+  expect(rows.length).toBeGreaterThan(1);
+  expect(JSON.stringify(rows)).not.toMatch(/ann@|NOTIFY_|total/);
+  expect((await scene.notifications(run)).map(({ state }) => state)).toEqual(['told', 'given up']);
+});

@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { volleyHere } from '../../support/volley.ts';
+import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../../support/workspace.ts';
+
+let workspace: Workspace;
+beforeAll(async () => {
+  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, 'campaign.yaml': smsCampaignYaml });
+});
+afterAll(() => workspace[Symbol.asyncDispose]());
+
+const check = async (file = 'campaign.yaml') => {
+  const env = {
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+  const { code, stderr } = await volleyHere(['check', file], { cwd: workspace.folder, env });
+  return { code, lines: stderr.trimEnd().split('\n') };
+};
+
+const many = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join('');
+
+describe('a campaign file', () => {
+  test('with 20,000 keys is refused', async () => {
+    await workspace.write('keys.yaml', smsCampaignYaml + many(20_000, (index) => `key${index}: 1\n`));
+    const what = 'The file has 20,016 keys; expected at most 10,000.';
+    expect((await check('keys.yaml')).lines).toEqual([`keys.yaml: ${what}`]);
+  });
+
+  test('with 9,000 unknown keys is answered with the first 20, and how many more there are', async () => {
+    await workspace.write('keys.yaml', smsCampaignYaml + many(9_000, (index) => `key${index}: 1\n`));
+    const { code, lines } = await check('keys.yaml');
+    expect(code).toBe(2);
+    expect(lines).toHaveLength(21);
+    expect(lines[19]).toContain('Unknown key "key19"');
+    expect(lines[20]).toBe('keys.yaml: 8,980 more problems are not shown.');
+  });
+
+  test('with 20,000 keys that are written twice, and as many marks that YAML would read, is answered likewise', async () => {
+    await workspace.write('repeated.yaml', smsCampaignYaml + many(20_000, () => 'key: &a b\n'));
+    const { code, lines } = await check('repeated.yaml');
+    expect([code, lines.length]).toEqual([2, 21]);
+    expect(lines[0]).toContain('Key "key" is written twice');
+  });
+
+  test('of more than half a mebibyte is refused unread', async () => {
+    await workspace.write('large.yaml', `${smsCampaignYaml}# ${'x'.repeat(600_000)}\n`);
+    expect((await check('large.yaml')).lines).toEqual([
+      'large.yaml: The campaign file has 587 KiB; expected at most 512 KiB.',
+    ]);
+  });
+});
+
+describe('a contact file', () => {
+  test('with 60,000 columns is refused', async () => {
+    await workspace.write('contacts.csv', `mobile,name,code,${many(60_000, (index) => `c${index},`)}\n`);
+    expect(await check()).toEqual({
+      code: 2,
+      lines: [
+        expect.stringMatching(/^contacts\.csv:1: The header has 60,004 columns; expected at most 2,000\./),
+      ],
+    });
+  });
+
+  test('whose many columns are named where one is missing shows the first of them', async () => {
+    await workspace.write('contacts.csv', `phone,name,code,${many(1_000, (index) => `c${index},`)}z\n`);
+    const { lines } = await check();
+    expect(lines[0]).toMatch(/c16 and 984 more\.$/);
+  });
+
+  test('that is packed and holds a hundred times its size and more is refused while it is read', async () => {
+    const row = `0412345678,${'x'.repeat(1_000)},c\n`;
+    await writeFile(`${workspace.folder}/contacts.csv`, gzipSync(`mobile,name,code\n${row.repeat(100_000)}`));
+    const env = {
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
+      VOLLEY_SANDBOX_TOKEN: 'any',
+    };
+    const { code, stderr } = await volleyHere(['plan', 'campaign.yaml'], { cwd: workspace.folder, env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('holds more than 100 times its size')]);
+  });
+});

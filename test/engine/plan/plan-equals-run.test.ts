@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RefusedRunError } from '../../../src/domain/problems.ts';
+import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
+import { previewCampaign } from '../../../src/engine/plan/preview.ts';
+import { requireSummary } from '../../../src/engine/runs/find-run.ts';
+import type { Settings } from '../../../src/engine/settings.ts';
+import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
+import { listRejectedContacts } from '../../../src/ledger/runs/details.ts';
+import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
+import { examples } from '../../support/examples.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { hashKey, withKey } from '../../support/purges.ts';
+import { unwatched } from '../../support/unwatched.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let settings: Settings;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml.replace(
+      'authToken',
+      'rates: [{ channel: sms, unit: part, price: 0.07, currency: NZD }]\n    authToken',
+    ),
+  });
+  settings = {
+    workingFolder: workspace.folder,
+    environment: {
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+      VOLLEY_SANDBOX_TOKEN: 'x',
+    },
+  };
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+
+// Few values, so that they meet.
+const mobile = fc.constantFrom('0412000001', '0412000002', '+61412000003', '0412 000 001', '12', '');
+const subAccount = fc.constantFrom('A', 'B', 'C', '');
+const name = fc.constantFrom('Ann', 'Bob', '', '[[x', 'é'.repeat(200));
+const rows = fc.array(fc.tuple(mobile, subAccount, name), { maxLength: 8 });
+const suppression = fc.tuple(
+  fc.constantFrom('+61412000001', '+61412000002', '+61412000003'),
+  fc.constantFrom('', 'A', 'B'),
+);
+
+/** What makes contacts the same, and what becomes of those. */
+const identity = fc.constantFrom(
+  '',
+  '',
+  'key: sub, ',
+  'key: [to, name], ',
+  'duplicates: allow, ',
+  'duplicates: refuse, ',
+  'key: name, duplicates: allow, ',
+);
+
+function csv(lines: readonly (readonly string[])[], columns: readonly string[]): string {
+  return `${columns.join(',')}\n${lines.map((line) => `${line.join(',')}\n`).join('')}`;
+}
+
+const orRefusal = <Result>(work: Promise<Result>): Promise<Result | RefusedRunError> =>
+  work.catch((error: unknown) => {
+    if (error instanceof RefusedRunError) return error;
+    throw error;
+  });
+
+test('a run is what its plan said: who is left out and why, how many requests, contents and parts', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      rows,
+      rows,
+      fc.array(suppression, { maxLength: 3 }),
+      fc.array(suppression, { maxLength: 2 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.boolean(),
+      identity,
+      async (first, second, suppressed, listed, chunkSize, hashed, same) => {
+        const { pool } = opened.ledger;
+        await pool.query('DELETE FROM runs; DELETE FROM suppressions; DELETE FROM hashed_suppressions');
+        await addSuppressions(
+          pool,
+          suppressed.map(([address, own]) => ({
+            channel: 'sms',
+            address,
+            subAccount: own,
+            reason: '',
+            source: 'operator',
+            createdAt: new Date(),
+          })),
+        );
+        if (hashed) await hashSuppressions(pool, hashKey, new Date(Date.now() + 1_000));
+        await workspace.write('one.csv', csv(first, ['to', 'sub', 'name']));
+        await workspace.write(
+          'two.csv',
+          csv(
+            second.map(([to, sub, called]) => [called, to, sub]),
+            ['name', 'to', 'sub'],
+          ),
+        );
+        await workspace.write('stop.csv', csv(listed, ['Mobile', 'SubAccount']));
+        await workspace.write(
+          'campaign.yaml',
+          `campaign: property
+account: sandbox
+channel: sms
+contacts: { ${same}file: [one.csv, two.csv], country: AU, columns: { Recipient: to }, suppressions: [stop.csv], allowEmpty: true, maxInvalid: 100% }
+message: { Message: "Hi [[name|there]]", SubAccount: "[[sub]]" }
+dispatch: { chunkSize: ${chunkSize} }
+`,
+        );
+        const preview = await orRefusal(
+          previewCampaign(await prepareCampaign('campaign.yaml', settings), withKey(opened)),
+        );
+        const kept = keepContactFiles();
+        const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
+        const run = await orRefusal(planRun(withKey(opened), prepared, kept, unwatched));
+        if (preview instanceof RefusedRunError || run instanceof RefusedRunError) {
+          expect(run).toEqual(preview);
+          return;
+        }
+
+        expect(await listRejectedContacts(pool, run, 100)).toEqual(preview.rejected);
+        const { contacts, requests, recipients } = await requireSummary(opened.context, run);
+        expect(contacts).toEqual(preview.contacts);
+        expect([requests.total, recipients.total]).toEqual([preview.requests, preview.recipients]);
+        const { rows: counted } = await pool.query(
+          `SELECT (SELECT count(*)::integer FROM envelopes) AS envelopes,
+                  (SELECT coalesce(sum(part), 0)::integer FROM chunks, unnest(parts) AS part) AS "smsParts"`,
+        );
+        expect(counted).toEqual([{ envelopes: preview.envelopes, smsParts: preview.smsParts }]);
+      },
+    ),
+    examples(12),
+  );
+});

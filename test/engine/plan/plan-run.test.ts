@@ -1,0 +1,373 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
+import { previewCampaign } from '../../../src/engine/plan/preview.ts';
+import { planRerun } from '../../../src/engine/plan/rerun.ts';
+import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
+import { requireSummary } from '../../../src/engine/runs/find-run.ts';
+import type { Settings } from '../../../src/engine/settings.ts';
+import { listRejectedContacts } from '../../../src/ledger/runs/details.ts';
+import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
+import { contactSheet, type ReportedState, reportedStates } from '../../../src/report/contact-sheet.ts';
+import { anAccount } from '../../support/account.ts';
+import { claimRequests, settleRequests } from '../../support/claims.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+import { written } from '../../support/sheets.ts';
+import { unwatched } from '../../support/unwatched.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let settings: Settings;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
+  settings = {
+    workingFolder: workspace.folder,
+    environment: {
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+      VOLLEY_SANDBOX_TOKEN: 'x',
+    },
+  };
+  await emptyLedger(opened.ledger.pool);
+  return () => workspace[Symbol.asyncDispose]();
+});
+
+const owner = '00000000-0000-4000-8000-000000000001';
+
+/** @param contacts keys of `contacts` */
+async function writeCampaign(contacts: string, more = ''): Promise<void> {
+  await workspace.write(
+    'campaign.yaml',
+    `campaign: ${'night'}
+account: sandbox
+channel: sms
+contacts: { country: AU, ${contacts} }
+message: { Message: "Hi [[name]]", SubAccount: "[[code]]" }
+${more}`,
+  );
+}
+
+async function plan(): Promise<string> {
+  const kept = keepContactFiles();
+  const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
+  return planRun(opened.context, prepared, kept, unwatched, { again: true });
+}
+
+/** The lines that are left out, with the reason. Plan and run are to say the same. */
+async function leftOut(): Promise<string[]> {
+  const preview = await previewCampaign(await prepareCampaign('campaign.yaml', settings), opened.context);
+  const run = await plan();
+  const rejected = await listRejectedContacts(opened.ledger.pool, run, 100);
+  expect(preview.rejected).toEqual(rejected);
+  expect((await requireSummary(opened.context, run)).contacts).toEqual(preview.contacts);
+  return rejected.map(({ file, line, reason, detail }) => `${file}:${line} ${reason}: ${detail}`);
+}
+
+async function accept(run: string, requests: number): Promise<void> {
+  const { pool } = opened.ledger;
+  await claimRequests(pool, { run, owner, limit: requests, now: new Date() });
+  const outcome = {
+    attempt: 1,
+    finishedAt: new Date(),
+    httpStatus: 200,
+    detail: null,
+    state: 'accepted',
+  } as const;
+  await settleRequests(
+    pool,
+    run,
+    owner,
+    Array.from({ length: requests }, (_, index) => ({ ...outcome, request: index + 1 })),
+  );
+}
+
+const suppress = (address: string, subAccount = '', account = '') =>
+  addSuppressions(opened.ledger.pool, [
+    {
+      channel: 'sms',
+      address,
+      account,
+      subAccount,
+      reason: 'asked',
+      source: 'operator',
+      createdAt: new Date(),
+    },
+  ]);
+
+describe('an address that is suppressed', () => {
+  const contacts = 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n0412000001,Ann,B\n0412000003,Cy,A\n';
+
+  test('is left out with the reason', async () => {
+    await workspace.write('contacts.csv', contacts);
+    await writeCampaign('file: contacts.csv, columns: { Recipient: to }');
+    await suppress('+61412000002');
+    expect(await leftOut()).toEqual([
+      'contacts.csv:3 suppressed: suppressed for sms: asked',
+      'contacts.csv:4 duplicate: same address as line 2, which is sent something else',
+    ]);
+  });
+
+  test('for one SubAccount is left out of its messages alone; the same address in another is no duplicate then', async () => {
+    await workspace.write('contacts.csv', contacts);
+    await writeCampaign('file: contacts.csv, columns: { Recipient: to }');
+    await suppress('+61412000001', 'A');
+    expect(await leftOut()).toEqual(['contacts.csv:2 suppressed: suppressed for sms of SubAccount A: asked']);
+  });
+
+  test('for one account is left out of its runs, and of those of accounts that go by its suppressions', async () => {
+    await workspace.write('contacts.csv', contacts);
+    const columns = 'Channel,Address,Account,SubAccount,Source,Since (UTC),Reason';
+    const rows = ['+61412000001,other', '+61412000003,main'].map((row) => `sms,${row},,operator,,`);
+    await workspace.write('stop.csv', `${[columns, ...rows].join('\n')}\n`);
+    await writeCampaign('file: contacts.csv, columns: { Recipient: to }, suppressions: [stop.csv]');
+    await suppress('+61412000001', '', 'other');
+    await suppress('+61412000002', '', 'main');
+    const own = await leftOut();
+    expect(own).toEqual(['contacts.csv:4 duplicate: same address as line 2, which is sent something else']);
+    const other = accountsYaml.replace(/ {2}sandbox:/, '  main:').replace('accounts:\n', '');
+    const shared = accountsYaml.replace('  sandbox:', '  sandbox:\n    suppressionsOf: main');
+    await workspace.write('accounts.yaml', `${shared}${other}`);
+    expect(await leftOut()).toEqual([
+      'contacts.csv:3 suppressed: suppressed for sms: asked',
+      own[0],
+      'contacts.csv:5 suppressed: listed in stop.csv:3',
+    ]);
+    // Claims go by it, too.
+    const { rows: runs } = await opened.ledger.pool.query(
+      'SELECT suppressions_of FROM runs ORDER BY created_at',
+    );
+    expect(runs.map((run) => run.suppressions_of)).toEqual(['sandbox', 'main']);
+  });
+
+  test('by a file of the campaign is left out with the line there; lines without an address are told', async () => {
+    await workspace.write('contacts.csv', contacts);
+    await workspace.write('stop.csv', 'Mobile,SubAccount\n0412000003,\nrubbish,\n0412000001,B\n');
+    await writeCampaign('file: contacts.csv, columns: { Recipient: to }, suppressions: [stop.csv]');
+    expect(await leftOut()).toEqual([
+      'contacts.csv:4 suppressed: listed in stop.csv:4',
+      'contacts.csv:5 suppressed: listed in stop.csv:2',
+    ]);
+    const { unreadableSuppressions } = await previewCampaign(
+      await prepareCampaign('campaign.yaml', settings),
+      { now: () => new Date() },
+    );
+    expect(unreadableSuppressions).toEqual({
+      lines: 1,
+      problems: [{ where: 'stop.csv:3', what: '"rubbish" is not a phone number' }],
+    });
+  });
+});
+
+test('capitals make no difference in an e-mail address, which is sent to as it is written', async () => {
+  await workspace.write(
+    'contacts.csv',
+    'email\nAnn@Example.org\nann@example.org\nBOB@example.org\nCy@example.org\n',
+  );
+  await workspace.write('stop.csv', 'email\nbob@EXAMPLE.org\n');
+  await workspace.write(
+    'campaign.yaml',
+    `campaign: night
+account: sandbox
+channel: email
+contacts: { file: contacts.csv, suppressions: [stop.csv], notWithin: 7d, allowEmpty: true }
+message: { EmailSubject: x, FromEmail: a@example.org, MessagePlain: Hello }
+`,
+  );
+  expect(await leftOut()).toEqual([
+    'contacts.csv:3 duplicate: same address as line 2',
+    'contacts.csv:4 suppressed: listed in stop.csv:2',
+  ]);
+  const run = await plan();
+  const { claimed } = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
+  expect(claimed[0]?.destinations.map(({ Recipient }) => Recipient)).toEqual([
+    'Ann@example.org',
+    'Cy@example.org',
+  ]);
+  await workspace.write('contacts.csv', 'email\nANN@example.org\n');
+  expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: sent to within 7d, by run ${run}`]);
+});
+
+describe('an address that was sent to within the time of notWithin', () => {
+  const contacts = 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n';
+  const capped = (by: string) =>
+    writeCampaign(
+      `file: contacts.csv, columns: { Recipient: to }, notWithin: { time: 7d, by: ${by} }, allowEmpty: true`,
+    );
+
+  test('is left out, with the run that sent to it', async () => {
+    await workspace.write('contacts.csv', contacts.replace('0412000002', '0412000009'));
+    await capped('campaign');
+    const first = await plan();
+    await accept(first, 1);
+    await workspace.write('contacts.csv', contacts);
+    expect(await leftOut()).toEqual([`contacts.csv:2 suppressed: sent to within 7d, by run ${first}`]);
+    // Who may see the runs of one account only is not told of those of others.
+    await opened.ledger.pool.query(`UPDATE runs SET account = 'another' WHERE run_id = $1`, [first]);
+    expect(await leftOut()).toEqual([
+      'contacts.csv:2 suppressed: sent to within 7d, by a run of another account',
+    ]);
+  });
+
+  test('is sent to when it was planned only, or before that time, or by another campaign', async () => {
+    await workspace.write('contacts.csv', contacts);
+    await capped('campaign');
+    await plan();
+    expect(await leftOut()).toEqual([]);
+    const { pool } = opened.ledger;
+    const other = await plan();
+    await accept(other, 1);
+    await pool.query("UPDATE runs SET campaign = 'other' WHERE run_id = $1", [other]);
+    expect(await leftOut()).toEqual([]);
+    await capped('any');
+    expect(await leftOut()).toHaveLength(2);
+    await pool.query("UPDATE requests SET updated_at = now() - interval '8 days'");
+    expect(await leftOut()).toEqual([]);
+  });
+});
+
+test('a run that would exceed its budget is not planned', async () => {
+  await workspace.write('contacts.csv', 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n');
+  await workspace.write(
+    'accounts.yaml',
+    accountsYaml.replace(
+      'authToken',
+      'rates: [{ channel: sms, unit: part, price: 0.1, currency: NZD }]\n    authToken',
+    ),
+  );
+  await writeCampaign('file: contacts.csv, columns: { Recipient: to }', 'budget: { campaign: 0.19 }');
+  expect(await problemsLater(plan)).toEqual([
+    'campaign.yaml:6:21: The budget of the campaign is 0.19 NZD; this plan would cost 0.20 NZD.',
+  ]);
+  expect((await opened.ledger.pool.query('SELECT FROM runs')).rowCount).toBe(0);
+});
+
+test('a contact whose ChargeCode is not valid stops the run, with its line', async () => {
+  await workspace.write('contacts.csv', 'to,name,code\n0412000001,Ann,A\n0412000002,Bob,X\n');
+  await workspace.write('codes.txt', 'A\nB\n');
+  await writeCampaign('file: contacts.csv, columns: { Recipient: to }', 'chargeCodes: codes.txt');
+  await workspace.write(
+    'campaign.yaml',
+    `campaign: night
+account: sandbox
+channel: sms
+contacts: { country: AU, file: contacts.csv, columns: { Recipient: to } }
+message: { Message: Hello, ChargeCode: "[[code]]" }
+chargeCodes: codes.txt
+`,
+  );
+  expect(await problemsLater(plan)).toEqual([
+    expect.stringMatching(/^contacts.csv:3: ChargeCode "X" is not in codes.txt/),
+  ]);
+  expect((await opened.ledger.pool.query('SELECT FROM runs')).rowCount).toBe(0);
+});
+
+describe('the result file', () => {
+  const one =
+    'Mobile;name;code\r\n0412 000 001;"Ann; A";A\r\n12;Bad;A\r\n0412000003;Cy;C\r\n0412000001;Ann;A\r\n"x\r\n';
+  const two = 'code,Mobile,name,Volley State\nA,0412000002,"two\nlines",old\nA,0412000004,Di,\n';
+
+  async function planned(): Promise<string> {
+    await workspace.write('one.csv', one);
+    await workspace.write('two.csv', '');
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(`${workspace.folder}/two.csv`, gzipSync(two));
+    await writeCampaign(
+      'file: [one.csv, two.csv], columns: { Recipient: Mobile }, where: [{ column: code, equals: A }]',
+      'dispatch: { chunkSize: 1 }',
+    );
+    return plan();
+  }
+
+  async function resultOf(run: string, states: readonly ReportedState[] = reportedStates): Promise<string> {
+    return reportContacts(opened.context, run, async (report) => {
+      const sheet = contactSheet(run, report, new Set(states), new Date());
+      return (await written(sheet, 'csv')).toString();
+    });
+  }
+
+  test('has every row of the files in their order, as it stands there, with what became of it', async () => {
+    const run = await planned();
+    await accept(run, 1);
+    // The files are not needed any more.
+    await workspace.write('one.csv', 'gone');
+    await workspace.write('two.csv', 'gone');
+    const { rows } = await opened.ledger.pool.query(
+      'SELECT message_id FROM requests WHERE run_id = $1 ORDER BY request',
+      [run],
+    );
+    const [first, second, third] = rows.map(({ message_id }) => message_id);
+    expect(await resultOf(run)).toBe(
+      [
+        'Mobile,name,code,Volley Run,Volley File,Volley Line,Volley State,Volley Column,Volley Reason,Volley Address,Volley MessageID,Volley Units,Volley Price,Volley Row',
+        `0412 000 001,Ann; A,A,${run},one.csv,2,accepted,,,+61412000001,${first},1,,`,
+        `12,Bad,A,${run},one.csv,3,invalid,Mobile,"""12"" is not a number in use in AU",,,,,`,
+        `0412000003,Cy,C,${run},one.csv,4,filtered,,,,,,,`,
+        `0412000001,Ann,A,${run},one.csv,5,duplicate,Mobile,"same address as one.csv:2, which is sent something else",,,,,`,
+        `,,,${run},one.csv,6,invalid,,"value 1: a quote ("") opens and is never closed",,,,,"""x"`,
+        `0412000002,"two\nlines",A,${run},two.csv,2,pending,,,+61412000002,${second},1,,`,
+        `0412000004,Di,A,${run},two.csv,4,pending,,,+61412000004,${third},1,,`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('of contacts that were left out can be mended and run again', async () => {
+    const run = await planned();
+    const rejected = await resultOf(run, ['invalid', 'duplicate', 'suppressed']);
+    expect(rejected.split('\n').map((line) => line.split(',')[0])).toEqual([
+      'Mobile',
+      '12',
+      '0412000001',
+      '',
+      '',
+    ]);
+    await workspace.write('mended.csv', rejected.replace('12,Bad', '0412000012,Good'));
+    const kept = keepContactFiles();
+    const options = { kept, contactFiles: ['mended.csv'] };
+    const prepared = await prepareCampaign('campaign.yaml', settings, options);
+    const again = await planRun(opened.context, prepared, kept, unwatched, { again: true });
+    expect((await requireSummary(opened.context, again)).recipients.total).toBe(1);
+    const result = await resultOf(again);
+    expect(result).toContain(`0412000012,Good,A,${again},2,pending,`);
+    expect(result).toContain(`to be sent to by run ${run}`);
+  });
+
+  test('of a run that sends again has the rows of that run alone, out of the first run’s files', async () => {
+    const run = await planned();
+    const { pool } = opened.ledger;
+    await claimRequests(pool, { run, owner, limit: 3, now: new Date() });
+    const outcome = { attempt: 1, finishedAt: new Date(), httpStatus: null, detail: null };
+    await settleRequests(pool, run, owner, [
+      { ...outcome, request: 1, state: 'accepted' },
+      { ...outcome, request: 2, state: 'failed' },
+      { ...outcome, request: 3, state: 'failed' },
+    ]);
+    const again = await planRerun(opened.context, run, ['failed'], anAccount());
+    const twice = await (async () => {
+      await claimRequests(pool, { run: again, owner, limit: 1, now: new Date() });
+      await settleRequests(pool, again, owner, [{ ...outcome, request: 1, state: 'failed' }]);
+      return planRerun(opened.context, again, ['failed'], anAccount());
+    })();
+    const lines = (text: string) => text.split('\n').filter((line) => line.includes('two.csv'));
+    expect(lines(await resultOf(again)).length).toBe(2);
+    expect((await resultOf(again)).split('\n').length).toBe(5);
+    expect(await resultOf(twice)).toContain('two.csv,2,pending');
+  });
+
+  test('of a run whose files were not kept says what to use instead', async () => {
+    const run = await planned();
+    await opened.ledger.pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
+    expect(await problemsLater(() => resultOf(run))).toEqual([
+      `run ${run}: The contact files of this run were not kept: it was planned by an earlier version of Volley. \`volley report run\` lists the contacts that were left out.`,
+    ]);
+  });
+});

@@ -1,0 +1,316 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { previewText } from '../../../src/cli/preview-text.ts';
+import type { EngineContext } from '../../../src/engine/context.ts';
+import type { RunForecast } from '../../../src/engine/plan/forecast.ts';
+import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
+import { previewCampaign } from '../../../src/engine/plan/preview.ts';
+import type { Preview } from '../../../src/engine/plan/previewed.ts';
+import { planRerun } from '../../../src/engine/plan/rerun.ts';
+import { requireSummary } from '../../../src/engine/runs/find-run.ts';
+import { setRateLimits } from '../../../src/ledger/limits/set.ts';
+import { paper } from '../../../src/report/screen.ts';
+import { anAccount } from '../../support/account.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+import { unwatched } from '../../support/unwatched.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let context: EngineContext;
+/** Friday evening in Auckland and Perth's afternoon. */
+const now = new Date('2026-11-20T08:00:00Z');
+beforeAll(async () => {
+  opened = await openTestLedger();
+  context = { ...opened.context, now: () => now };
+  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
+});
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+});
+
+const windowed = 'window: { days: Mon-Fri, from: "09:00", to: "17:00", timeZone: { column: zone } }';
+
+async function write(
+  rows: readonly string[],
+  more: string,
+  message = 'Message: "Hi [[name]]"',
+): Promise<void> {
+  await workspace.write('contacts.csv', ['to,name,zone,when', ...rows, ''].join('\n'));
+  await workspace.write(
+    'campaign.yaml',
+    `campaign: test
+account: sandbox
+channel: sms
+contacts: { file: contacts.csv, country: AU, columns: { Recipient: to }, maxInvalid: 100% }
+message: { ${message} }
+dispatch: { chunkSize: 2 }
+${more}
+`,
+  );
+}
+
+async function prepare() {
+  const kept = keepContactFiles();
+  const environment = {
+    ...{ VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_TOKEN: 'x' },
+    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+  };
+  const settings = { workingFolder: workspace.folder, environment };
+  return { kept, prepared: await prepareCampaign('campaign.yaml', settings, { kept }) };
+}
+
+const preview = async (): Promise<Preview> => previewCampaign((await prepare()).prepared, context);
+
+async function plan(onForecast: (forecast: RunForecast) => void = () => {}): Promise<string> {
+  const { kept, prepared } = await prepare();
+  return planRun(context, prepared, kept, { ...unwatched, onForecast });
+}
+
+const mobile = (index: number): string => `04120${String(index).padStart(5, '0')}`;
+
+const query = async <Row extends object>(sql: string, run: string): Promise<Row[]> =>
+  (await opened.ledger.pool.query<Row>(sql, [run])).rows;
+
+describe('a window of each row', () => {
+  // Five in Auckland, written in three ways, three in Perth, and two that nobody can place.
+  const rows = [
+    ...[
+      'Pacific/Auckland',
+      'New Zealand Standard Time',
+      'New Zealand',
+      'Pacific/Auckland',
+      'Pacific/Auckland',
+    ],
+    ...['Australia/Perth', 'Australia/Perth', 'W. Australia'],
+    ...['', 'Gondor'],
+  ].map((zone, index) => `${mobile(index)},Ann,${zone},`);
+
+  test('makes the requests that the plan counts; a row without a zone is left out where it stands', async () => {
+    await write(rows, windowed);
+    const previewed = await preview();
+    const run = await plan();
+    const summary = await requireSummary(context, run);
+    expect(previewed).toMatchObject({ requests: 5, recipients: 8, contacts: { invalid: 2 } });
+    expect(summary).toMatchObject({ requests: { total: 5 }, recipients: { total: 8 } });
+    expect(previewed.rejected).toEqual([
+      {
+        ...{ file: 'contacts.csv', line: 10, column: 'zone', reason: 'invalid' },
+        detail: 'no time zone, and the campaign sets no "timeZone" for such recipients',
+      },
+      {
+        ...{ file: 'contacts.csv', line: 11, column: 'zone', reason: 'invalid' },
+        detail: 'expected a time zone such as Pacific/Auckland, got "Gondor"',
+      },
+    ]);
+    expect(summary.waits).toEqual([
+      {
+        ...{ timeZones: ['Pacific/Auckland'], until: '2026-11-22T20:00:00.000Z' },
+        ...{ requests: 3, recipients: 5 },
+      },
+    ]);
+  });
+
+  test('falls back to the campaign’s time zone where the row has none', async () => {
+    await write(rows, `${windowed}\ntimeZone: New Zealand`);
+    expect(await zonesOf(await plan())).toEqual({ 'Australia/Perth': 3, 'Pacific/Auckland': 6 });
+  });
+
+  async function zonesOf(run: string): Promise<Record<string, number>> {
+    const found = await query<{ zone: string; recipients: number }>(
+      `SELECT zones[1] AS zone, sum(recipients)::integer AS recipients FROM requests JOIN envelopes USING (run_id, envelope)
+       JOIN run_windows w USING (run_id) WHERE w.place = window_place AND run_id = $1 GROUP BY 1 ORDER BY 1`,
+      run,
+    );
+    return Object.fromEntries(found.map(({ zone, recipients }) => [zone, recipients]));
+  }
+
+  test('is that of the day in a run made from this one again', async () => {
+    await write(rows.slice(0, 6), windowed.replace('zone }', 'zone }, hold: service'));
+    expect((await preview()).messages.map(({ line, fields }) => `${line} ${fields['SendTime']}`)).toEqual([
+      ...['2 2026-11-23T09:00', '3 2026-11-23T09:00', '4 2026-11-23T09:00'],
+    ]);
+    const run = await plan();
+    const fields = (of: string) =>
+      query(
+        `SELECT DISTINCT zones[1] AS zone, fields ->> 'SendTime' AS time FROM envelopes JOIN run_windows w USING (run_id)
+         WHERE w.place = window_place AND run_id = $1 ORDER BY 1`,
+        of,
+      );
+    expect(await fields(run)).toEqual([
+      { zone: 'Australia/Perth', time: null },
+      { zone: 'Pacific/Auckland', time: '2026-11-23T09:00' },
+    ]);
+    await query(`UPDATE requests SET state = 'rejected' WHERE run_id = $1`, run);
+    await query(`UPDATE slices SET state = 'waiting', job = NULL WHERE run_id = $1`, run);
+    await query(`UPDATE runs SET state = 'completed' WHERE run_id = $1`, run);
+    const later = { ...context, now: () => new Date('2026-11-23T10:00:00Z') };
+    const again = await planRerun(later, run, ['rejected'], anAccount());
+    expect(await fields(again)).toEqual([
+      { zone: 'Australia/Perth', time: '2026-11-24T09:00' },
+      { zone: 'Pacific/Auckland', time: '2026-11-24T09:00' },
+    ]);
+  });
+});
+
+describe('the end of a run', () => {
+  const rows = Array.from({ length: 40 }, (_, index) => `${mobile(index)},${index},Pacific/Auckland,`);
+
+  test('is told by the rate that an operator has set, and the window', async () => {
+    await write(rows, windowed, 'Message: Hi');
+    await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 0.01 });
+    const previewed = await preview();
+    // Twenty requests, one in a hundred seconds.
+    expect(previewed.forecast).toEqual({
+      endsAt: '2026-11-22T20:33:20.000Z',
+      limits: { requestsPerSecond: 0.01, recipientsPerSecond: null },
+      windows: 1,
+      waits: [
+        {
+          ...{ timeZones: ['Pacific/Auckland'], until: '2026-11-22T20:00:00.000Z' },
+          ...{ requests: 20, recipients: 40 },
+        },
+      ],
+      deadline: null,
+    });
+    expect(previewText(previewed)).toContain(
+      '\n  waiting     20 requests (40 recipients) for their window in Pacific/Auckland, until 2026-11-22 20:00 UTC\n  ends        2026-11-22 20:33 UTC, begun now, at 0.01 requests a second, in its window\n',
+    );
+  });
+
+  test('is not told where nothing says it', async () => {
+    await write(rows, '');
+    expect((await preview()).forecast).toMatchObject({ endsAt: null, windows: 0 });
+    expect(previewText(await preview())).not.toMatch(/^ {2}ends/m);
+  });
+
+  const late =
+    '21 recipients would be sent to after 2026-11-23T09:16 Pacific/Auckland, and the last at 2026-11-23T09:33; among them line 41 (+61412000039), line 40 (+61412000038), line 39 (+61412000037).';
+  // A little less than half of it is over by then.
+  const deadline = `${windowed}\ntimeZone: Pacific/Auckland\ndeadline: 2026-11-23T09:16`;
+
+  test('that is late for some is told, with some of them, as well before as when it is planned', async () => {
+    await write(rows, deadline, 'Message: Hi');
+    await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 0.01 });
+    const previewed = await preview();
+    expect(previewed.forecast.deadline).toMatchObject({ late: 21, at: '2026-11-23T09:16' });
+    // A screen has one zone for all its times.
+    const lateInUtc = late
+      .replace('2026-11-23T09:16 Pacific/Auckland', '2026-11-22T20:16 UTC')
+      .replace('2026-11-23T09:33', '2026-11-22T20:33');
+    expect(previewText(previewed)).toContain(`\n  deadline    ${lateInUtc}`);
+    expect(previewText(previewed, { ...paper, zone: 'Pacific/Auckland' })).toContain(
+      `\n  deadline    ${late}`,
+    );
+    let told: RunForecast | undefined;
+    await plan((forecast) => {
+      told = forecast;
+    });
+    expect(told).toEqual(previewed.forecast);
+  });
+
+  test('that is late for some is refused, and nothing planned, where the campaign says so', async () => {
+    await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
+    await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 0.01 });
+    const problem = [`campaign.yaml:9:11: ${late}`];
+    expect(await problemsLater(preview)).toEqual(problem);
+    expect(await problemsLater(plan)).toEqual(problem);
+    expect(await query('SELECT FROM runs WHERE run_id <> $1', '')).toEqual([]);
+  });
+
+  test('has a deadline without a window too', async () => {
+    await write(rows, 'timeZone: UTC\ndeadline: 2026-11-20T08:10\nonDeadline: refuse', 'Message: Hi');
+    await setRateLimits(opened.ledger.pool, 'sandbox', { recipientsPerSecond: 0.05 });
+    const problem = [
+      'campaign.yaml:8:11: 10 recipients would be sent to after 2026-11-20T08:10 UTC, and the last at 2026-11-20T08:13; among them line 41 (+61412000039), line 40 (+61412000038), line 39 (+61412000037).',
+    ];
+    expect(await problemsLater(preview)).toEqual(problem);
+    expect(await problemsLater(plan)).toEqual(problem);
+  });
+
+  test('has a deadline that is a time of day: the next one', async () => {
+    await write(rows, `${deadline.replace('2026-11-23T09:16', '"09:16"')}`, 'Message: Hi');
+    expect((await preview()).forecast.deadline).toMatchObject({ at: '2026-11-21T09:16' });
+  });
+
+  test('that is late for nobody is not refused', async () => {
+    await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
+    await setRateLimits(opened.ledger.pool, 'sandbox', { requestsPerSecond: 10 });
+    expect((await preview()).forecast.deadline).toMatchObject({ late: 0, examples: [] });
+    expect(previewText(await preview())).toContain(
+      '\n  deadline    2026-11-22 20:16 UTC; nobody would miss it\n',
+    );
+  });
+
+  test('of which nobody knows how long it takes, is not said to be in time', async () => {
+    await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
+    expect(previewText(await preview())).toContain(
+      '\n  deadline    2026-11-22 20:16 UTC; nobody would miss it, if sending took no time: no rate is set\n',
+    );
+  });
+});
+
+describe('a SendTime of each row', () => {
+  const message = 'Message: Hi, SendTime: "[[when]]", TimeZone: "[[zone|UTC]]"';
+
+  test('is left out where it is no time, with the line, the column and why', async () => {
+    const rows = [
+      `${mobile(1)},,,2026-11-24T09:00`,
+      `${mobile(2)},,New Zealand,tomorrow`,
+      `${mobile(3)},,Pacific/Auckland,2027-09-26T02:30`,
+      `${mobile(4)},,Mordor,2026-11-24T09:00`,
+    ];
+    await write(rows, '', message);
+    const { rejected, messages } = await preview();
+    expect(rejected.map(({ line, column, detail }) => `${line} ${column}: ${detail}`)).toEqual([
+      '3 when: SendTime: expected a date and time such as 2026-11-21T18:30, got "tomorrow".',
+      '4 when: SendTime: there is no 2027-09-26T02:30 in Pacific/Auckland: the clocks are put forward over it',
+      '5 zone: TimeZone: expected a time zone such as Pacific/Auckland or AUS Eastern, got "Mordor".',
+    ]);
+    expect(messages.map(({ fields }) => fields)).toEqual([
+      { Message: 'Hi', SendTime: '2026-11-24T09:00', TimeZone: 'UTC' },
+    ]);
+  });
+
+  test('that is over is told', async () => {
+    const rows = [
+      // Seven o'clock in Perth was an hour ago in UTC, and is not yet over in London.
+      `${mobile(1)},,Australia/Perth,2026-11-20T15:00`,
+      `${mobile(2)},,Europe/London,2026-11-20T15:00`,
+      `${mobile(3)},,UTC,2026-11-20T08:00`,
+      `${mobile(4)},,UTC,2026-11-20T07:59`,
+    ];
+    await write(rows, '', message);
+    const previewed = await preview();
+    expect(previewed.pastSendTimes).toEqual({
+      recipients: 2,
+      examples: [
+        { place: 'line 2', sendTime: '2026-11-20T15:00' },
+        { place: 'line 5', sendTime: '2026-11-20T07:59' },
+      ],
+    });
+    expect(previewText(previewed)).toContain(
+      '\n  SendTime    over or empty for 2 recipients, so that the service sends at once: line 2 (2026-11-20T15:00), line 5',
+    );
+  });
+
+  test('that a row does not have is told: the service sends at once', async () => {
+    await write([`${mobile(1)},,UTC,`, `${mobile(2)},,UTC,2026-11-24T09:00`], '', message);
+    expect(previewText(await preview())).toContain(
+      '\n  SendTime    over or empty for 1 recipient, so that the service sends at once: line 2 (empty)\n',
+    );
+  });
+
+  test('without a zone is over when it is so everywhere', async () => {
+    const rows = [`${mobile(1)},,,2026-11-19T19:59`, `${mobile(2)},,,2026-11-19T20:01`];
+    await write(rows, '', 'Message: Hi, SendTime: "[[when]]"');
+    expect((await preview()).pastSendTimes).toMatchObject({ recipients: 1, examples: [{ place: 'line 2' }] });
+  });
+});

@@ -1,0 +1,325 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare.ts';
+import { collectBatches } from '../../support/collect.ts';
+import { problemsLater } from '../../support/problems.ts';
+import { wav } from '../../support/wav.ts';
+import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
+
+const accounts = `accounts:
+  main:
+    interface: rest-2.02
+    baseUrl: https://service.example
+    authToken: \${TOKEN}
+`;
+
+const campaign = `campaign: test
+account: main
+channel: sms
+contacts:
+  file: lists/contacts.csv
+  country: AU
+  columns: { Recipient: phone }
+message:
+  Message: "Hi [[name]]"
+`;
+
+let workspace: Workspace;
+beforeEach(async () => {
+  workspace = await makeWorkspace({
+    'night/campaign.yaml': campaign,
+    'night/lists/contacts.csv': 'phone,name\n0458665290,Ann\nn/a,Bob\n',
+    'accounts.yaml': accounts,
+  });
+});
+afterEach(() => workspace[Symbol.asyncDispose]());
+
+function prepare(environment: Record<string, string> = {}): Promise<PreparedCampaign> {
+  return prepareCampaign('night/campaign.yaml', {
+    workingFolder: workspace.folder,
+    environment: { VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'secret-token', ...environment },
+  });
+}
+
+const problems = (environment?: Record<string, string>) => problemsLater(() => prepare(environment));
+
+/** Writes the campaign anew, with one text in it replaced by another. */
+const change = (from: string, to: string) =>
+  workspace.write('night/campaign.yaml', campaign.replace(from, to));
+
+describe('a campaign with all it names', () => {
+  test('is read and checked, with paths relative to the campaign, and its contacts wait to be read', async () => {
+    const { campaign: read, account, composition, contacts } = await prepare();
+    expect(read.value.campaign).toBe('test');
+    expect(account).toMatchObject({ name: 'main', credentials: { authToken: 'secret-token' } });
+    expect(composition.recipientColumn).toBe('phone');
+    expect(await collectBatches(contacts)).toMatchObject([
+      { kind: 'contact', line: 2, address: '+61458665290' },
+      { kind: 'rejected', line: 3, column: 'phone' },
+    ]);
+  });
+
+  test('can name its files by absolute paths', async () => {
+    await change('lists/contacts.csv', join(workspace.folder, 'night/lists/contacts.csv'));
+    expect((await collectBatches((await prepare()).contacts)).length).toBe(2);
+  });
+
+  test('takes its accounts from campaigns/accounts.yaml, unless VOLLEY_ACCOUNTS says otherwise', async () => {
+    expect(await problems({ VOLLEY_ACCOUNTS: '' })).toEqual([
+      expect.stringMatching(
+        /^campaigns\/accounts\.yaml: The accounts file cannot be read \(there is no folder campaigns\)\. .* is in no Volley project: .*VOLLEY_ACCOUNTS/,
+      ),
+    ]);
+    await workspace.write('campaigns/accounts.yaml', accounts);
+    expect((await prepare({ VOLLEY_ACCOUNTS: '' })).account.name).toBe('main');
+  });
+});
+
+describe('the numbers that buttons connect to', () => {
+  const calls = (country: string, ...numbers: string[]): string => `campaign: test
+account: main
+channel: tts
+contacts:
+  file: lists/contacts.csv
+  ${country}
+  columns: { Recipient: phone }
+message:
+  MessageToPeople: Press a button
+  Keypads:
+${numbers.map((number, index) => `    - { Tone: ${index + 1}, RouteNumber: "${number}" }`).join('\n')}
+`;
+
+  beforeEach(async () => {
+    await workspace.write(
+      'night/lists/contacts.csv',
+      [
+        'phone,name,desk,land',
+        '+61293744000,Ann,(02) 9374 4001,AU',
+        '+6493090000,Bob,tel:09 309-0001,New Zealand',
+        '+61293744002,Eve,ring me maybe,',
+        '+61293744003,Flo,,',
+        '',
+      ].join('\n'),
+    );
+    await workspace.write(
+      'accounts.yaml',
+      accounts.replace('rest-2.02', 'rest-1.04').replace('authToken:', 'sender: me\n    apiKey:'),
+    );
+  });
+
+  test('are read as recipients are, each in the country of its contact', async () => {
+    await workspace.write(
+      'night/campaign.yaml',
+      calls('country: AU\n  countryColumn: land', '02 9374 4000', '[[desk|+61 2 9374 4009]]'),
+    );
+    const contacts = await collectBatches((await prepare()).contacts);
+    const routes = contacts.map((contact) =>
+      contact.kind === 'contact' ? contact.envelope.keypads.map(({ RouteNumber }) => RouteNumber) : contact,
+    );
+    expect(routes).toEqual([
+      ['+61293744000', '+61293744001'],
+      ['+61293744000', '+6493090001'],
+      expect.objectContaining({
+        line: 4,
+        column: 'desk',
+        detail: 'button 2: "ring me maybe" is not a phone number',
+      }),
+      ['+61293744000', '+61293744009'],
+    ]);
+  });
+
+  test('are refused with their place where they are the same for everybody, before a contact is read', async () => {
+    await workspace.write(
+      'night/campaign.yaml',
+      calls('where: []', 'ring me maybe', '02 9374 4000', '+61 2 9374 4000'),
+    );
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:11:31: "message.Keypads.0.RouteNumber": "ring me maybe" is not a phone number (no country code, and the campaign sets no "contacts.country").',
+      'night/campaign.yaml:12:31: "message.Keypads.1.RouteNumber": "02 9374 4000" is not a phone number (no country code, and the campaign sets no "contacts.country").',
+    ]);
+  });
+});
+
+describe('what is wrong is told before anything is read further', () => {
+  test('a campaign that is not there, or is a folder', async () => {
+    const settings = { workingFolder: workspace.folder, environment: {} };
+    expect(await problemsLater(() => prepareCampaign('none.yaml', settings))).toEqual([
+      'none.yaml: The campaign file cannot be read (it does not exist).',
+    ]);
+    expect(await problemsLater(() => prepareCampaign('night', settings))).toEqual([
+      'night: The campaign file cannot be read (it is a folder).',
+    ]);
+  });
+
+  test('a campaign or accounts file that is not UTF-8, with the line', async () => {
+    const what = 'Expected UTF-8, and this line holds bytes that are not. Save the file as UTF-8.';
+    await writeFile(
+      join(workspace.folder, 'accounts.yaml'),
+      Buffer.from(`# x\n# Zo\xeb\n${accounts}`, 'latin1'),
+    );
+    expect(await problems()).toEqual([`accounts.yaml:2: ${what}`]);
+    await writeFile(
+      join(workspace.folder, 'night/campaign.yaml'),
+      Buffer.from(`${campaign}# Zo\xeb\n`, 'latin1'),
+    );
+    expect(await problems()).toEqual([`night/campaign.yaml:10: ${what}`]);
+  });
+
+  test('a contact file that is not there, with the place in the campaign that names it', async () => {
+    await change('lists/contacts.csv', 'lists/none.csv');
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:5:9: The contact file night/lists/none.csv cannot be read (it does not exist).',
+    ]);
+  });
+
+  test('a contact file that is a folder', async () => {
+    await change('lists/contacts.csv', 'lists');
+    expect(await problems()).toEqual(['night/lists: This is a folder; expected a CSV file.']);
+  });
+
+  test('a country without phone numbers', async () => {
+    await change('AU', 'ZZ');
+    expect(await problems()).toEqual(['night/campaign.yaml:6:12: "ZZ" is not a country with phone numbers.']);
+  });
+
+  test('a country that an email does not need is not looked at', async () => {
+    await workspace.write('night/lists/contacts.csv', 'phone,name\na@example.com,Ann\n');
+    await workspace.write(
+      'night/campaign.yaml',
+      campaign.replace('sms', 'email').replace('Message:', 'MessagePlain:').replace('AU', 'ZZ'),
+    );
+    expect(await collectBatches((await prepare()).contacts)).toMatchObject([
+      { kind: 'contact', address: 'a@example.com' },
+    ]);
+  });
+
+  test('an account that is not there, and an unset secret', async () => {
+    expect(await problems({ TOKEN: '' })).toEqual([
+      'accounts.yaml:5:16: Environment variable TOKEN is not set.',
+    ]);
+    await change('account: main', 'account: mian');
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:2:10: accounts.yaml has no account "mian". Did you mean "main"? Its accounts: main.',
+    ]);
+  });
+
+  test('an interface that lacks the channel', async () => {
+    const soap = 'interface: soap-tts\n    sender: ann\n    token: ${TOKEN}';
+    await workspace.write('accounts.yaml', accounts.replace('interface: rest-2.02', soap));
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:3:10: Interface soap-tts of account "main" has no channel "sms"; expected tts.',
+    ]);
+  });
+
+  test('text that the format of the account cannot carry', async () => {
+    await change('"Hi [[name]]"', '"Hi \\a [[name]]"');
+    await prepare();
+    await workspace.write('accounts.yaml', accounts.replace('rest-2.02', 'rest-2.02\n    format: xml'));
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:9:12: "message.Message": contains U+0007, which XML cannot carry.',
+    ]);
+  });
+
+  test('a callback by http, unless the service and its address are on this machine', async () => {
+    await change('Message:', 'WebhookCallbackURL: http://127.0.0.1:8026/hook\n  Message:');
+    expect(await problems()).toEqual([
+      expect.stringMatching(/9:23: "message\.WebhookCallbackURL": .*https:/),
+    ]);
+    await workspace.write(
+      'accounts.yaml',
+      accounts.replace('https://service.example', 'http://127.0.0.1:8025'),
+    );
+    await prepare();
+  });
+});
+
+describe('files to send along', () => {
+  const withFile = (lines: string) => workspace.write('night/campaign.yaml', `${campaign}files:\n${lines}`);
+
+  test('are read, and named as the campaign says or as they are', async () => {
+    await workspace.write('night/docs/plan.pdf', '%PDF');
+    await withFile('  - file: docs/plan.pdf\n  - { file: docs/../docs/plan.pdf, name: Your plan.pdf }\n');
+    const { contacts, files } = await prepare();
+    const [contact] = await collectBatches(contacts);
+    const sent = [
+      { path: 'docs/plan.pdf', name: 'plan.pdf' },
+      { path: 'docs/../docs/plan.pdf', name: 'Your plan.pdf' },
+    ];
+    expect(contact).toMatchObject({ kind: 'contact', envelope: { files: sent } });
+    expect((await files.read('docs/plan.pdf')).toString()).toBe('%PDF');
+  });
+
+  test('that are not there, or are folders, are told with their place', async () => {
+    await withFile('  - file: none.pdf\n');
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:11:11: The file "none.pdf" cannot be sent along: it does not exist.',
+    ]);
+    await withFile('  - file: lists\n');
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:11:11: The file "lists" cannot be sent along: it is a folder.',
+    ]);
+  });
+
+  test.each(['../accounts.yaml', 'lists/../../accounts.yaml', '/etc/hostname', '.', '..'])(
+    'that lie outside the folder of the campaign are refused: %s',
+    async (path) => {
+      await withFile(`  - file: ${path}\n`);
+      expect(await problems()).toEqual([
+        expect.stringMatching(
+          /^night\/campaign\.yaml:11:11: The file ".*" cannot be sent along: it lies outside of the campaign's folder\.$/,
+        ),
+      ]);
+    },
+  );
+
+  test("that lie in a folder whose name only begins like the campaign's are refused", async () => {
+    await workspace.write('nightly/secret.pdf', 'x');
+    await withFile('  - file: ../nightly/secret.pdf\n');
+    expect(await problems()).toEqual([expect.stringContaining('lies outside of')]);
+  });
+
+  test('that are links to the outside are refused', async () => {
+    await symlink(join(workspace.folder, 'accounts.yaml'), join(workspace.folder, 'night/plan.pdf'));
+    await withFile('  - file: plan.pdf\n');
+    expect(await problems()).toEqual([expect.stringContaining("lies outside of the campaign's folder")]);
+  });
+
+  test('may be different ones for each contact, and leave out whoever has none', async () => {
+    await workspace.write('night/docs/Ann.pdf', '%PDF');
+    await workspace.write('night/lists/contacts.csv', 'phone,name\n0458665290,Ann\n0491570156,Bob\n');
+    await withFile('  - { file: "docs/[[name]].pdf", name: "For [[name]].pdf" }\n');
+    expect(await collectBatches((await prepare()).contacts)).toMatchObject([
+      { kind: 'contact', envelope: { files: [{ path: 'docs/Ann.pdf', name: 'For Ann.pdf' }] } },
+      {
+        kind: 'rejected',
+        line: 3,
+        column: 'files.0.file',
+        detail: 'the file "docs/Bob.pdf" cannot be sent along: it does not exist',
+      },
+    ]);
+  });
+
+  test('that are recordings of a voice message must be WAV, 16-bit, 8000 Hz', async () => {
+    const earlier = 'interface: rest-1.04\n    sender: ann\n    apiKey: ${TOKEN}';
+    await workspace.write('accounts.yaml', accounts.replace('interface: rest-2.02', earlier));
+    await writeFile(join(workspace.folder, 'night/hello.wav'), wav({ sampleRate: 11_025 }));
+    await workspace.write(
+      'night/campaign.yaml',
+      campaign.replace('sms', 'voice').replace('Message: "Hi [[name]]"', 'MessageToPeople: hello.wav'),
+    );
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:9:20: The file "hello.wav" cannot be sent along: expected a WAV file, PCM, 16-bit, 8000 Hz; got PCM, 16-bit, 11025 Hz.',
+    ]);
+    await writeFile(join(workspace.folder, 'night/hello.wav'), wav());
+    await prepare();
+  });
+
+  test('that are over 20 MiB together are refused', async () => {
+    await writeFile(join(workspace.folder, 'night/big.pdf'), Buffer.alloc(11 * 1024 * 1024));
+    await withFile('  - file: big.pdf\n  - file: big.pdf\n');
+    expect(await problems()).toEqual([
+      'night/campaign.yaml:12:11: The file "big.pdf" cannot be sent along: the files are over 20 MiB together.',
+    ]);
+  });
+});

@@ -1,0 +1,318 @@
+import { Big } from 'big.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { EngineContext } from '../../../src/engine/context.ts';
+import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { loadAccount, prepareCampaign } from '../../../src/engine/plan/prepare.ts';
+import { previewCampaign } from '../../../src/engine/plan/preview.ts';
+import type { Preview } from '../../../src/engine/plan/previewed.ts';
+import { planRerun } from '../../../src/engine/plan/rerun.ts';
+import { executeRun } from '../../../src/engine/runs/execute-run.ts';
+import type { Settings } from '../../../src/engine/settings.ts';
+import type { BillingTotal } from '../../../src/ledger/billing/report.ts';
+import { billingOf } from '../../support/billing.ts';
+import { claimRequests, settleRequests } from '../../support/claims.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+import { type SendPeer, type SendReply, sendPeer } from '../../support/send-peer.ts';
+import { unwatched } from '../../support/unwatched.ts';
+import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let service: SendPeer;
+let reply: SendReply;
+let settings: Settings;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  workspace = await makeWorkspace();
+  service = await sendPeer(() => reply);
+  settings = {
+    workingFolder: workspace.folder,
+    environment: {
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: service.url,
+      VOLLEY_SANDBOX_TOKEN: 'x',
+    },
+  };
+});
+beforeEach(() => {
+  reply = { kind: 'accepted' };
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await workspace[Symbol.asyncDispose]();
+  await opened.close();
+});
+
+const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+const never = new AbortController().signal;
+
+async function writeRates(...rates: readonly string[]): Promise<void> {
+  const lines = rates.map((rate) => `      - { ${rate}, currency: NZD }\n`).join('');
+  await workspace.write(
+    'accounts.yaml',
+    `${accountsYaml}    ratesTimeZone: Pacific/Auckland\n    rates:${lines === '' ? ' []' : `\n${lines}`}`,
+  );
+}
+
+/** Every third one has the same ChargeCode; every second one has two parts. */
+async function writeCampaign(numbers: readonly string[], more = ''): Promise<void> {
+  const rows = numbers.map((number, index) => `${number},C${index % 3},${'x'.repeat(index % 2 ? 200 : 5)}`);
+  await workspace.write('contacts.csv', ['mobile,code,text', ...rows, ''].join('\n'));
+  await workspace.write(
+    'campaign.yaml',
+    `campaign: rates
+account: sandbox
+channel: sms
+contacts: { file: contacts.csv, columns: { Recipient: mobile } }
+message: { Message: "Hi [[text]]", ChargeCode: "[[code]]" }
+dispatch: { chunkSize: 2 }
+${more}`,
+  );
+}
+
+const at = (instant: string): EngineContext => ({ ...opened.context, now: () => new Date(instant) });
+
+async function preview(context: EngineContext): Promise<Preview> {
+  return previewCampaign(await prepareCampaign('campaign.yaml', settings), context);
+}
+
+async function plan(context: EngineContext): Promise<string> {
+  const kept = keepContactFiles();
+  return planRun(context, await prepareCampaign('campaign.yaml', settings, { kept }), kept, unwatched, {
+    again: true,
+  });
+}
+
+async function send(context: EngineContext, run: string): Promise<BillingTotal> {
+  await executeRun(context, run, (name) => loadAccount(name, settings), never, noProgress);
+  const { total } = await billingOf(opened.ledger.pool, [run]);
+  return total ?? expect.fail('nothing was sent');
+}
+
+/** What the ledger keeps of a run's rates; the tariffs of each chunk in the order of the requests. */
+async function frozen(run: string) {
+  const { rows } = await opened.ledger.pool.query<{ rates: unknown; tariffs: readonly (number[] | null)[] }>(
+    `SELECT rates, (SELECT json_agg(tariffs ORDER BY request) FROM chunks c WHERE c.run_id = r.run_id) AS tariffs
+     FROM runs r WHERE run_id = $1`,
+    [run],
+  );
+  return rows[0];
+}
+
+const same = (one: string, other: string | null): boolean => new Big(one).eq(other ?? 'NaN');
+const always = { tax: null, from: null, until: null };
+const numbers = [
+  '+64211234567',
+  '+64221234567',
+  '+61412345678',
+  '+15062345678',
+  '+12015550123',
+  '+4791234567',
+];
+
+describe('what a plan estimates is what billing estimates of the run, sent at once and accepted whole', () => {
+  const rates = [
+    'channel: sms, unit: part, price: 0.1',
+    'channel: sms, unit: part, destination: NZ, price: 0.08, tax: 0.15, until: 2026-09-28',
+    'channel: sms, unit: part, destination: NZ, price: 0.085, tax: 0.125, from: 2026-09-28',
+    'channel: sms, unit: part, destination: +6421, price: 0.04, tax: 0.15, until: 2026-09-28',
+    'channel: sms, unit: part, destination: +6421, price: 0.045, tax: 0.15, from: 2026-09-28',
+    'channel: sms, unit: part, destination: CA, price: 0.007',
+  ];
+
+  // That day has 23 hours in Auckland.
+  test.each([
+    ['before', '2026-09-27T10:59:59.000Z', '0.614', '0.03'],
+    ['after', '2026-09-27T11:00:00.000Z', '0.629', '0.028'],
+  ])('%s the prices change at local midnight', async (_, instant, cost, tax) => {
+    await writeRates(...rates);
+    await writeCampaign(numbers);
+    const context = at(instant);
+    const estimate = (await preview(context)).cost;
+    const total = await send(context, await plan(context));
+    expect(total).toMatchObject({ accepted: 6, unrated: 0, currency: 'NZD' });
+    if (estimate.kind === 'unknown') expect.fail(estimate.why);
+    expect([same(total.estimated, estimate.total), same(total.estimatedTax, estimate.tax)]).toEqual([
+      true,
+      true,
+    ]);
+    expect([estimate.total, estimate.tax]).toEqual([cost, tax]);
+  });
+
+  test('requests of one run are estimated by the rates of their own time', async () => {
+    await writeRates(
+      'channel: sms, unit: part, price: 1, until: 2026-09-28',
+      'channel: sms, unit: part, price: 10, from: 2026-09-28',
+    );
+    await writeCampaign(['+64211234567', '+64211234568', '+64211234569']);
+    const run = await plan(at('2026-09-27T10:00:00Z'));
+    await accept(run, 1, '2026-09-27T10:59:59.999Z');
+    await accept(run, 2, '2026-09-27T11:00:00Z', 2);
+    // One part before midnight; two, and another one, after it.
+    const { total } = await billingOf(opened.ledger.pool, [run]);
+    expect([total?.accepted, total?.estimated]).toEqual([3, '31']);
+  });
+});
+
+const owner = '00000000-0000-4000-8000-000000000001';
+
+/** Sends the next `requests` of a run, from the one with this number. */
+async function accept(run: string, request: number, instant: string, requests = 1): Promise<void> {
+  const { pool } = opened.ledger;
+  const now = new Date(instant);
+  await claimRequests(pool, { run, owner, limit: requests, now });
+  const outcome = { attempt: 1, finishedAt: now, httpStatus: 200, detail: null, state: 'accepted' } as const;
+  const settled = Array.from({ length: requests }, (_, index) => ({ ...outcome, request: request + index }));
+  expect(await settleRequests(pool, run, owner, settled)).toHaveLength(requests);
+}
+
+describe('a run is planned with', () => {
+  test('no rates, where the account has none for its channel', async () => {
+    await writeRates('channel: fax, unit: page, price: 1');
+    await writeCampaign(numbers.slice(0, 2));
+    expect(await frozen(await plan(opened.context))).toEqual({ rates: null, tariffs: [null, null] });
+  });
+
+  test('one tariff for all, where its rates are for everywhere', async () => {
+    await writeRates('channel: sms, unit: part, price: 0.10, tax: 0.15, from: 2026-09-28');
+    await writeCampaign(numbers.slice(0, 2));
+    expect(await frozen(await plan(opened.context))).toEqual({
+      rates: {
+        currency: 'NZD',
+        tariffs: [[{ price: '0.10', tax: '0.15', from: '2026-09-27T11:00:00Z', until: null }]],
+      },
+      tariffs: [null, null],
+    });
+  });
+
+  test('one tariff for all, where all are in the same country', async () => {
+    await writeRates(
+      'channel: sms, unit: part, price: 1',
+      'channel: sms, unit: part, destination: NZ, price: 2',
+    );
+    await writeCampaign(numbers.slice(0, 2));
+    expect(await frozen(await plan(opened.context))).toEqual({
+      rates: { currency: 'NZD', tariffs: [[{ ...always, price: '2' }]] },
+      tariffs: [null, null],
+    });
+  });
+
+  test('the tariffs of its recipients, and nothing of the others', async () => {
+    await writeRates(
+      'channel: sms, unit: part, destination: NO, price: 3',
+      'channel: sms, unit: part, destination: FR, price: 4',
+      'channel: sms, unit: part, destination: NZ, price: 2',
+    );
+    // Every third one shares a ChargeCode, and so requests.
+    await writeCampaign([
+      ...numbers.slice(0, 3),
+      '+4791234567',
+      ...numbers.slice(3, 4),
+      '+4791234568',
+      '+64211234568',
+    ]);
+    expect(await frozen(await plan(opened.context))).toEqual({
+      rates: {
+        currency: 'NZD',
+        tariffs: [[{ ...always, price: '2' }], [], [{ ...always, price: '3' }]],
+      },
+      tariffs: [[0, 2], [0], [0, 1], [1, 2]],
+    });
+  });
+});
+
+describe('who has no rate', () => {
+  beforeEach(() =>
+    writeRates(
+      'channel: sms, unit: part, destination: NZ, price: 2',
+      'channel: sms, unit: part, destination: AU, price: 2, until: 2026-09-28',
+    ),
+  );
+
+  test('makes the cost unknown; plan and run say how many there are, and where one is', async () => {
+    await writeCampaign(numbers, 'budget: { campaign: 100 }');
+    const problem =
+      'campaign.yaml:7:9: A budget cannot be kept where the cost cannot be told: 4 recipients have no rate for sms that is valid now, such as +12015550123. Add it to its "rates", or remove "budget".';
+    expect(await problemsLater(() => preview(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
+    expect(await problemsLater(() => plan(at('2026-10-01T00:00:00Z')))).toEqual([problem]);
+  });
+
+  test('is counted as unrated when it was sent', async () => {
+    await writeCampaign(numbers);
+    const context = at('2026-09-01T00:00:00Z');
+    expect(await send(context, await plan(context))).toMatchObject({
+      accepted: 6,
+      unrated: 3,
+      estimated: '8',
+    });
+  });
+});
+
+test('a run that sends again is planned, and held against its budget, by the rates of today', async () => {
+  await writeRates('channel: sms, unit: part, price: 1');
+  await writeCampaign(numbers, 'budget: { campaign: 9 }');
+  reply = { kind: 'rejected', words: 'no' };
+  const run = await plan(opened.context);
+  await send(opened.context, run);
+  const again = async () =>
+    planRerun(opened.context, run, ['rejected'], await loadAccount('sandbox', settings));
+
+  await writeRates(
+    'channel: sms, unit: part, price: 1',
+    'channel: sms, unit: part, destination: CA, price: 2',
+  );
+  expect(await problemsLater(again)).toEqual([
+    `run ${run}, budget.campaign: The budget of the campaign is 9.00 NZD; this plan would cost 11.00 NZD.`,
+  ]);
+
+  await writeRates(
+    'channel: sms, unit: part, price: 0.5',
+    'channel: sms, unit: part, destination: CA, price: 2',
+  );
+  const rerun = await again();
+  expect(await frozen(rerun)).toMatchObject({
+    rates: { tariffs: [[{ price: '0.5' }], [{ price: '2' }]] },
+    tariffs: [
+      [0, 1],
+      [0, 0],
+      [0, 0],
+    ],
+  });
+  reply = { kind: 'accepted' };
+  // Two parts to Canada, seven elsewhere.
+  expect((await send(opened.context, rerun)).estimated).toBe('7.5');
+});
+
+test('a call is estimated by the seconds that are reported, and the tariff of whom it went to', async () => {
+  const period = { tax: '0.1', from: null, until: null };
+  const rates = {
+    currency: 'NZD',
+    tariffs: [[{ ...period, price: '0.01' }], [{ ...period, price: '0.5' }], []],
+  };
+  const { ledger } = opened;
+  const run = await planContacts(
+    ledger,
+    aRun({ channel: 'voice', chunkSize: 10, rates }),
+    [2, 3, 4, 5].map((line) => aContact(line)),
+    undefined,
+    // The last digit is that of the line.
+    (address) => Math.min(2, Number(address.at(-1)) - 2),
+  );
+  await accept(run, 1, '2026-09-27T10:00:00Z');
+  expect((await billingOf(ledger.pool, [run])).total).toMatchObject({ estimated: '0', unrated: 2 });
+
+  await ledger.pool.query(
+    `INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
+     SELECT $1, 1, position, 'delivered', units, 0.25, now()
+     FROM unnest('{1, 2, 3}'::integer[], '{30, 7, 60}'::numeric[]) AS outcome (position, units)`,
+    [run],
+  );
+  const { total } = await billingOf(ledger.pool, [run]);
+  expect(total).toMatchObject({ delivered: 3, voiceSeconds: '97', price: '0.75', unrated: 2 });
+  expect([same('3.80', total?.estimated ?? null), same('0.38', total?.estimatedTax ?? null)]).toEqual([
+    true,
+    true,
+  ]);
+});

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Rate } from '../../../src/domain/rates.ts';
+import type { RequestState } from '../../../src/domain/runs.ts';
+import { planRerun, type RerunState } from '../../../src/engine/plan/rerun.ts';
+import { requireSummary } from '../../../src/engine/runs/find-run.ts';
+import { listRejectedContacts } from '../../../src/ledger/runs/details.ts';
+import { readRunFiles } from '../../../src/ledger/runs/files.ts';
+import { lockRunForRerun } from '../../../src/ledger/runs/lock.ts';
+import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
+import { anAccount } from '../../support/account.ts';
+import { claimRequests, settleRequests } from '../../support/claims.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const owner = '00000000-0000-4000-8000-000000000001';
+type Settled = Extract<RequestState, 'accepted' | 'rejected' | 'failed' | 'in_doubt'>;
+
+/** A run of which every contact has a request of its own, in this state; the rest stays planned. */
+async function runWith(states: readonly Settled[], planned = 0): Promise<string> {
+  const { pool } = opened.ledger;
+  const contacts = Array.from({ length: states.length + planned }, (_, index) =>
+    aContact(index + 2, { destination: { Custom1: `"${index}"` } }),
+  );
+  const definition = { dispatch: { chunkSize: 2, concurrency: 4, retries: 2 } };
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1, definition }), contacts);
+  await claimRequests(pool, { run, owner, limit: states.length, now: new Date() });
+  await settleRequests(
+    pool,
+    run,
+    owner,
+    states.map((state, index) => ({
+      request: index + 1,
+      attempt: 1,
+      finishedAt: new Date(),
+      httpStatus: null,
+      detail: null,
+      state,
+    })),
+  );
+  return run;
+}
+
+const rates: readonly Rate[] = [{ channel: 'sms', unit: 'part', price: '0.10', currency: 'NZD' }];
+
+const again = (run: string, ...states: RerunState[]): Promise<string> =>
+  planRerun(opened.context, run, states, anAccount({ rates }));
+
+/** What is sent, by request. */
+async function sent(run: string): Promise<string[][]> {
+  const { claimed } = await claimRequests(opened.ledger.pool, { run, owner, limit: 100, now: new Date() });
+  return claimed.map(({ destinations }) =>
+    destinations.map(({ Recipient, Custom1 }) => `${Recipient.slice(-2)} ${Custom1}`),
+  );
+}
+
+describe('sending again to the failed and the unknown of a run', () => {
+  let run: string;
+  beforeEach(async () => {
+    run = await runWith(['accepted', 'failed', 'in_doubt', 'rejected', 'failed'], 1);
+  });
+
+  test('makes a run of just those, with the same texts, in chunks, with MessageIDs of its own', async () => {
+    const { pool } = opened.ledger;
+    const rerun = await again(run, 'failed', 'unknown');
+    const { rows } = await pool.query('SELECT message_id FROM requests WHERE run_id = ANY ($1)', [
+      [run, rerun],
+    ]);
+    expect(new Set(rows.map(({ message_id }) => message_id)).size).toBe(8);
+    expect(await sent(rerun)).toEqual([['03 "1"', '04 "2"'], ['06 "4"']]);
+    expect(await requireSummary(opened.context, rerun)).toMatchObject({
+      campaign: 'test',
+      contacts: { read: 3, invalid: 0, duplicate: 0, suppressed: 0 },
+      recipients: { total: 3 },
+    });
+  });
+
+  test('leaves out who was sent to again before: asking twice sends once', async () => {
+    const first = await again(run, 'failed');
+    const second = await again(run, 'failed', 'unknown');
+    expect(await sent(second)).toEqual([['04 "2"']]);
+    expect(await requireSummary(opened.context, second)).toMatchObject({
+      contacts: { read: 3, duplicate: 2 },
+    });
+    expect(await listRejectedContacts(opened.ledger.pool, second, 10)).toEqual(
+      [3, 6].map((line) => ({
+        file: '',
+        line,
+        column: 'Recipient',
+        reason: 'duplicate',
+        detail: `sent again by run ${first}`,
+      })),
+    );
+    expect(await problemsLater(() => again(run, 'failed'))).toEqual([
+      `run ${run}: No recipient is failed, and neither suppressed nor sent to again already; \`volley status ${run}\` shows the states.`,
+    ]);
+  });
+
+  test('can itself be sent again', async () => {
+    const rerun = await again(run, 'rejected');
+    const { pool } = opened.ledger;
+    await claimRequests(pool, { run: rerun, owner, limit: 1, now: new Date() });
+    const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: null };
+    await settleRequests(pool, rerun, owner, [{ ...outcome, state: 'rejected' }]);
+    expect(await sent(await again(rerun, 'rejected'))).toEqual([['05 "3"']]);
+  });
+
+  test('leaves out who has been suppressed since', async () => {
+    await addSuppressions(opened.ledger.pool, [
+      {
+        channel: 'sms',
+        address: '+61400000003',
+        subAccount: '',
+        reason: 'asked',
+        source: 'operator',
+        createdAt: new Date(),
+      },
+    ]);
+    const rerun = await again(run, 'failed');
+    expect(await sent(rerun)).toEqual([['06 "4"']]);
+    expect(await requireSummary(opened.context, rerun)).toMatchObject({
+      contacts: { read: 2, suppressed: 1 },
+    });
+    await opened.ledger.pool.query('DELETE FROM suppressions');
+  });
+
+  test('is refused while another one of it is being planned', async () => {
+    const lock = await lockRunForRerun(opened.ledger.pool, run);
+    expect(await problemsLater(() => again(run, 'failed'))).toEqual([
+      `run ${run}: A process is sending this run, or making another of it; wait for it, or stop it first.`,
+    ]);
+    await lock?.release();
+  });
+
+  test('is refused of a run that there is not', async () => {
+    expect(await problemsLater(() => again('none', 'failed'))).toEqual([
+      'run none: There is no such run; `volley runs` lists them.',
+    ]);
+  });
+});
+
+test('a run that sends again keeps the budget that was set when the first was planned', async () => {
+  const { pool } = opened.ledger;
+  const definition = { dispatch: { chunkSize: 2, concurrency: 4, retries: 2 }, budget: { campaign: '0.15' } };
+  const contacts = [2, 3].map((line) => ({ ...aContact(line) }));
+  const run = await planContacts(opened.ledger, aRun({ definition }), contacts, () => 1);
+  await claimRequests(pool, { run, owner, limit: 1, now: new Date() });
+  const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: null };
+  await settleRequests(pool, run, owner, [{ ...outcome, state: 'failed' }]);
+  expect(await problemsLater(() => again(run, 'failed'))).toEqual([
+    `run ${run}, budget.campaign: The budget of the campaign is 0.15 NZD; this plan would cost 0.20 NZD.`,
+  ]);
+});
+
+test('files go along as they were when the first run was planned, those that are needed', async () => {
+  const { pool } = opened.ledger;
+  const withFile = (path: string) => ({ envelope: anEnvelope({}, { files: [{ path, name: path }] }) });
+  const definition = { dispatch: { chunkSize: 2, concurrency: 4, retries: 2 } };
+  const run = await planContacts(opened.ledger, aRun({ channel: 'fax', definition }), [
+    aContact(2, withFile('one.pdf')),
+    aContact(3, withFile('two.pdf')),
+  ]);
+  await claimRequests(pool, { run, owner, limit: 2, now: new Date() });
+  const outcome = { attempt: 1, finishedAt: new Date(), httpStatus: null, detail: null };
+  await settleRequests(pool, run, owner, [
+    { ...outcome, request: 1, state: 'accepted' },
+    { ...outcome, request: 2, state: 'failed' },
+  ]);
+  const rerun = await again(run, 'failed');
+  const files = await readRunFiles(pool, rerun, ['one.pdf', 'two.pdf']);
+  expect(files.map(({ path, data }) => `${path}: ${data}`)).toEqual(['two.pdf: content of two.pdf']);
+});

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { SegmentedMessage } from 'sms-segments-calculator';
+import { describe, expect, test } from 'vitest';
+import { countSmsParts } from '../../../src/engine/plan/sms-parts.ts';
+import { examples } from '../../support/examples.ts';
+
+describe('an SMS is sent in', () => {
+  test.each([
+    [
+      'one part, when it is empty or has up to 160 characters of GSM-7',
+      ['', 'x', 'x'.repeat(160), 'é'.repeat(160)],
+      1,
+    ],
+    ['two parts of 153 from then on', ['x'.repeat(161), 'x'.repeat(306)], 2],
+    ['three with 307', ['x'.repeat(307)], 3],
+    ['one part with 70 characters outside of GSM-7', ['ж'.repeat(70), `${'x'.repeat(69)}ж`], 1],
+    ['two parts of 67 from then on', ['ж'.repeat(71), 'ж'.repeat(134)], 2],
+    ['one part, where the euro takes two places', ['€'.repeat(80)], 1],
+    ['two, where it does and there is no room', ['€'.repeat(81)], 2],
+    ['one more, where a character would be cut in two', [`${'x'.repeat(152)}€${'x'.repeat(152)}`], 3],
+    ['one more, where an emoji would be', [`${'ж'.repeat(66)}😀${'ж'.repeat(66)}`], 3],
+  ] as const)('%s', (_, texts, parts) => {
+    for (const text of texts) expect(countSmsParts(text)).toBe(parts);
+  });
+
+  test('fewer parts, where the service converts the characters that are outside', () => {
+    const text = `“${'x'.repeat(100)}”`;
+    expect(countSmsParts(text)).toBe(2);
+    expect(countSmsParts(text, true)).toBe(1);
+  });
+
+  test('more parts, where it writes them with several', () => {
+    expect(countSmsParts('½'.repeat(70))).toBe(1);
+    expect(countSmsParts('½'.repeat(70), true)).toBe(2);
+  });
+
+  describe('as many parts as the exact library counts', () => {
+    const holds = (text: string, converted: boolean): void => {
+      const { segmentsCount } = new SegmentedMessage(text, 'auto', converted);
+      expect(countSmsParts(text, converted)).toBe(segmentsCount);
+    };
+
+    test('for every character that has a place in GSM-7', () => {
+      const characters = Array.from({ length: 0x21_00 }, (_, code) => String.fromCharCode(code));
+      const known = characters.filter((character) => {
+        const { encodingName } = new SegmentedMessage(`x${character}`);
+        return encodingName === 'GSM-7';
+      });
+      expect(known.length).toBe(137);
+      for (const character of known) {
+        for (const filling of [69, 70, 159, 160, 305, 306]) {
+          holds('x'.repeat(filling) + character, false);
+          holds('x'.repeat(filling) + character, true);
+        }
+      }
+    });
+
+    const pieces = [
+      'abcdefghij',
+      'x',
+      '€',
+      '{',
+      '[[STOP]]',
+      'é',
+      'ж',
+      '漢',
+      '한',
+      '😀',
+      '👩‍👧',
+      '🇳🇿',
+      'e\u0301',
+    ];
+    const others = [
+      'ก',
+      'ำ',
+      'क्षि',
+      '\u200d',
+      '\u1112',
+      '\n',
+      '\r\n',
+      '\f',
+      '“',
+      '`',
+      '½',
+      '…',
+      '\ud83d',
+      '\ude00',
+      '\0',
+    ];
+    const piece = fc.constantFrom(...pieces, ...others);
+
+    test.each([70, 160, 153, 306, 67, 134])('around %i characters', (border) => {
+      const filled = fc.tuple(
+        fc.constantFrom('x', 'é', 'ж', '漢'),
+        fc.integer({ min: -12, max: 2 }),
+        fc.array(piece, { maxLength: 5 }),
+        fc.array(piece, { maxLength: 2 }),
+      );
+      fc.assert(
+        fc.property(filled, fc.boolean(), ([filling, more, inside, end], converted) => {
+          const half = filling.repeat((border + more) >> 1);
+          holds([half, ...inside, half, ...end].join(''), converted);
+        }),
+        examples(120),
+      );
+    });
+
+    test('whatever the text', () => {
+      const text = fc.oneof(
+        fc.array(piece, { maxLength: 120 }).map((chosen) => chosen.join('')),
+        fc.string({ unit: 'binary', maxLength: 330 }),
+        fc.string({ unit: 'binary-ascii', maxLength: 330 }),
+        fc.string({ unit: 'grapheme', maxLength: 200 }),
+      );
+      fc.assert(fc.property(text, fc.boolean(), holds), examples(800));
+    });
+  });
+});

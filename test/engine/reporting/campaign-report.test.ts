@@ -1,0 +1,131 @@
+import { Big } from 'big.js';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bookBilling } from '../../../src/engine/billing/billing.ts';
+import { reportCampaigns } from '../../../src/engine/reporting/campaign-report.ts';
+import {
+  type CampaignQuery,
+  type CampaignRun,
+  type RunFigures,
+  streamCampaignRuns,
+  sumCampaignRuns,
+} from '../../../src/ledger/billing/campaign-runs.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { billingOf } from '../../support/billing.ts';
+import { beginnings, emptyWorld, steps, take } from '../../support/billing-world.ts';
+import { collectBatches } from '../../support/collect.ts';
+import { examples } from '../../support/examples.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const all: CampaignQuery = { campaigns: [], from: null, until: null, timeZone: 'UTC' };
+
+function report(
+  query: Partial<CampaignQuery> = {},
+): Promise<{ readonly runs: readonly CampaignRun[]; readonly sums: readonly RunFigures[] }> {
+  return reportCampaigns(opened.context, { ...all, ...query }, async ({ runs, sums }) => ({
+    runs: await collectBatches(runs),
+    sums: await sums(),
+  }));
+}
+
+/** As the use case does it, of what is not booked yet. */
+const unbooked = () =>
+  inTransaction(opened.ledger.pool, async (client) => ({
+    runs: await collectBatches(streamCampaignRuns(client, all)),
+    sums: await sumCampaignRuns(client, all),
+  }));
+
+/** A run that was planned then. */
+const planned = (campaign: string, createdAt: string): Promise<string> =>
+  planContacts(opened.ledger, aRun({ campaign, createdAt: new Date(createdAt) }), [aContact(2)]);
+
+test('every run has the figures of the billing report by run, whatever its history', async () => {
+  const property = fc.asyncProperty(beginnings, steps, async (begin, history) => {
+    const world = await emptyWorld(opened.ledger, begin);
+    for (const step of history) await take(world, step);
+    const { runs, sums } = await unbooked();
+    const { lines } = await billingOf(opened.ledger.pool, world.runs, ['run']);
+    expect(runs).toHaveLength(world.runs.length);
+    const billed = new Map(lines.map((line) => [line.values[0], line]));
+    const compared = ['requests', 'recipients', 'accepted', 'delivered', 'undelivered', 'failed', 'unknown'];
+    for (const run of runs) {
+      const line = billed.get(run.run);
+      const figures = (of: object | undefined) =>
+        compared.map((key) => Number(new Map(Object.entries(of ?? {})).get(key) ?? 0));
+      expect(figures(run)).toEqual(figures(line));
+      for (const key of ['price', 'estimated'] as const)
+        expect(new Big(run[key]).toFixed()).toBe(new Big(line?.[key] ?? 0).toFixed());
+    }
+    for (const sum of sums) {
+      const same = runs.filter(({ currency }) => currency === sum.currency);
+      expect(sum.accepted).toBe(same.reduce((total, { accepted }) => total + accepted, 0));
+      const price = same.reduce((total, run) => total.plus(run.price), new Big(0));
+      expect(new Big(sum.price).toFixed()).toBe(price.toFixed());
+    }
+  });
+  await fc.assert(property, examples(4));
+});
+
+test('corrections of closed months are in the figures of their run', async () => {
+  const world = await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
+  const price = { units: '1', price: '0.1' } as const;
+  await take(world, { kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 2, rates: null });
+  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  // What is in the entries when the month is closed is of that month.
+  await bookBilling(opened.context);
+  await opened.ledger.pool.query(
+    `INSERT INTO billing_closings VALUES ('2026-11', 'UTC', '2026-11-01Z', '2026-12-01Z', '2026-12-02Z', 'ann')`,
+  );
+  await take(world, { kind: 'report', reports: [{ recipient: 0, outcome: 'delivered', ...price }] });
+  expect((await billingOf(opened.ledger.pool, world.runs, ['run'])).lines).toHaveLength(2);
+  expect((await report()).runs).toMatchObject([
+    { accepted: 2, delivered: 1, price: '0.1', deliveredShare: '50.0' },
+  ]);
+  await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
+});
+
+test('the newest runs come first, of the campaigns that are named, of the local days that are asked for', async () => {
+  await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
+  const before = await planned('outage', '2026-10-31T10:59:59Z');
+  const early = await planned('outage', '2026-10-31T11:00:00Z');
+  const other = await planned('bills', '2026-11-01T00:00:00Z');
+  const late = await planned('outage', '2026-11-02T10:59:59Z');
+  const after = await planned('outage', '2026-11-02T11:00:00Z');
+  const runsOf = async (query: Partial<CampaignQuery>) => (await report(query)).runs.map(({ run }) => run);
+  expect(await runsOf({})).toEqual([after, late, other, early, before]);
+  expect(await runsOf({ campaigns: ['outage'] })).toEqual([after, late, early, before]);
+  const days = { from: '2026-11-01T00:00', until: '2026-11-03T00:00', timeZone: 'Pacific/Auckland' };
+  expect(await runsOf(days)).toEqual([late, other, early]);
+});
+
+test('how long a run took is from its beginning to its end, and there is none before that', async () => {
+  await emptyWorld(opened.ledger, '2026-11-03T00:00:00Z');
+  const { pool } = opened.ledger;
+  const run = await planned('outage', '2026-11-03T00:00:00Z');
+  expect((await report()).runs).toMatchObject([
+    { state: 'planned', begunAt: null, finishedAt: null, seconds: null, contactsRead: 1, contactsLeftOut: 0 },
+  ]);
+  await pool.query(`UPDATE runs SET state = 'running'`);
+  await pool.query(`UPDATE run_states SET changed_at = '2026-11-03T00:00:10Z' WHERE state = 'running'`);
+  await pool.query(`UPDATE runs SET state = 'completed', finished_at = '2026-11-03T00:00:14Z'`);
+  await pool.query(`UPDATE requests SET state = 'accepted', attempts = 1`);
+  await pool.query(
+    `INSERT INTO attempts (run_id, request, attempt, owner, started_at) VALUES ($1, 1, 1, gen_random_uuid(), now())`,
+    [run],
+  );
+  expect((await report()).runs).toMatchObject([
+    { begunAt: new Date('2026-11-03T00:00:10Z'), seconds: '4.0', requests: 1, requestsPerSecond: '0.3' },
+  ]);
+});
+
+test('a campaign that never had a run is a mistake', async () => {
+  await expect(report({ campaigns: ['outrage'] })).rejects.toThrow(
+    'campaign outrage: There is no run of this campaign. Did you mean "outage"?',
+  );
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunDetails } from '../../../src/report/run-details.ts';
+import { billingOf } from '../../support/billing.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { detailsOf, tellableRun } from '../../support/told-run.ts';
+
+let opened: TestLedger;
+let run: string;
+let details: RunDetails;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  run = await tellableRun(opened.context);
+  details = await detailsOf(opened.context, run, 'Pacific/Auckland');
+});
+afterAll(() => opened.close());
+
+describe('the report of a run', () => {
+  test('tells when it was planned, begun, paused and why, resumed and done, in this order', () => {
+    expect(details.timeline.map(({ what, reason }) => (reason ? `${what}: ${reason}` : what))).toEqual([
+      'planned',
+      'begun',
+      'first request sent',
+      'paused: the credential was refused',
+      'resumed',
+      'last request sent',
+      'completed',
+    ]);
+    expect(details.timeline[3]?.at).toEqual(new Date('2026-09-26T13:01:30Z'));
+  });
+
+  test('tells when its first and its last request was sent, by the times of the attempts', () => {
+    expect(details.sending).toMatchObject({
+      firstAt: new Date('2026-09-26T13:00:00Z'),
+      lastAt: new Date('2026-09-26T13:02:00Z'),
+    });
+  });
+
+  test('counts what was sent by the local minute, first sends and retries apart', () => {
+    expect([details.sending.unit, details.sending.sends]).toEqual([
+      'minute',
+      [
+        { at: '2026-09-27T01:00', requests: 2, recipients: 4, retries: 0 },
+        { at: '2026-09-27T01:01', requests: 2, recipients: 4, retries: 0 },
+        { at: '2026-09-27T01:02', requests: 0, recipients: 0, retries: 1 },
+      ],
+    ]);
+  });
+
+  test('counts attempts, and how they ended', () => {
+    expect(details.sending).toMatchObject({ attempts: 5, retries: 1, retried: 1 });
+    expect(details.sending.ends).toEqual([
+      { verdict: 'accepted', httpStatus: 200, attempts: 3 },
+      { verdict: 'in_doubt', httpStatus: 200, attempts: 1 },
+      { verdict: 'rejected', httpStatus: 200, attempts: 1 },
+    ]);
+  });
+
+  test('has the slowest attempts with their MessageID, and how long answers took', async () => {
+    const { slowest, answerTimes } = details.sending;
+    expect(slowest.map(({ request, attempt, milliseconds }) => [request, attempt, milliseconds])).toEqual([
+      [4, 2, 240],
+      [4, 1, 140],
+      [3, 1, 130],
+      [2, 1, 120],
+      [1, 1, 110],
+    ]);
+    expect(slowest[2]).toMatchObject({ httpStatus: 200, verdict: 'rejected', state: 'rejected' });
+    const { rows } = await opened.ledger.pool.query('SELECT message_id FROM requests WHERE request = 4');
+    expect(slowest[0]?.messageId).toBe(rows[0]?.message_id);
+    expect(answerTimes).toEqual({ answered: 5, median: 130, p95: 240, p99: 240 });
+  });
+
+  test('lists reports that say something else than what was decided', () => {
+    expect(details.conflicts).toMatchObject({ reports: 1, recipients: 1 });
+    expect(details.conflicts.listed).toMatchObject([{ decided: 'delivered', outcome: 'undelivered' }]);
+  });
+
+  test('groups failures by the words of the service', () => {
+    expect(details.failures).toEqual([{ state: 'rejected', reason: 'words', requests: 1, recipients: 2 }]);
+  });
+
+  test('has the money of the billing report, in the currency of the run', async () => {
+    const { total } = await billingOf(opened.ledger.pool, [run]);
+    const { bySubAccount, byChargeCode, ...figures } = details.money ?? expect.fail('there is no money');
+    expect(total).toMatchObject({ ...figures });
+    expect(figures).toMatchObject({ currency: 'NZD', price: '0.2', estimatedTax: expect.any(String) });
+    expect(bySubAccount.lines.map(({ value, accepted }) => [value, accepted])).toEqual([
+      ['North', 4],
+      [null, 2],
+    ]);
+    expect(byChargeCode.lines.map(({ value, price }) => [value, price])).toEqual([
+      ['A-1', '0.2'],
+      [null, '0'],
+    ]);
+  });
+});
+
+test('what was sent over hours is counted by the hour, and an hour that is left out of the clock is not there', async () => {
+  const { pool } = opened.ledger;
+  await pool.query(`UPDATE attempts SET started_at = started_at + interval '1 hour' WHERE request > 2`);
+  const { sending } = await detailsOf(opened.context, run, 'Pacific/Auckland');
+  expect([sending.unit, sending.sends.map(({ at }) => at)]).toEqual([
+    'hour',
+    ['2026-09-27T01', '2026-09-27T03'],
+  ]);
+});
+
+test('of a run that was never sent, there is nothing to tell but its plan', async () => {
+  const { pool } = opened.ledger;
+  await pool.query('DELETE FROM attempts');
+  await pool.query(`UPDATE requests SET state = 'planned', attempts = 0`);
+  const { sending, money } = await detailsOf(opened.context, run);
+  expect(sending).toMatchObject({ firstAt: null, attempts: 0, sends: [], slowest: [] });
+  expect(sending.answerTimes).toEqual({ answered: 0, median: null, p95: null, p99: null });
+  expect(money).not.toBeUndefined();
+});
+
+test('a run that is not there has no report', async () => {
+  await expect(detailsOf(opened.context, 'none')).rejects.toThrow('There is no such run');
+});

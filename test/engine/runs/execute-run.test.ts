@@ -1,0 +1,373 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { RunSummary } from '../../../src/domain/runs.ts';
+import { executeRun, type RunEnd } from '../../../src/engine/runs/execute-run.ts';
+import { requireRun, requireSummary } from '../../../src/engine/runs/find-run.ts';
+import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
+import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
+import { watchRuns } from '../../../src/ledger/slices/watch.ts';
+import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { freePort, httpPeer, type Peer, succeed } from '../../gateway/peer.ts';
+import { anAccount } from '../../support/account.ts';
+import { readJournal } from '../../support/journal.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+import { hashKey, long, withKey } from '../../support/purges.ts';
+import { makeWorkspace } from '../../support/workspace.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+afterEach(async () => {
+  await opened.ledger.pool.query('DELETE FROM suppressions; DELETE FROM hashed_suppressions');
+});
+
+const noProgress = { onStart: () => {}, onWatch: () => {}, onLost: () => {}, onBack: () => {} };
+const never = new AbortController().signal;
+
+function planRun(requests: number, changes: Partial<PlannedRun> = {}): Promise<string> {
+  const contacts = Array.from({ length: requests }, (_, index) => aContact(index + 2));
+  return planContacts(opened.ledger, aRun({ chunkSize: 1, ...changes }), contacts);
+}
+
+async function execute(
+  run: string,
+  url: string,
+  stop = never,
+): Promise<{ end: RunEnd; summary: RunSummary }> {
+  const end = await executeRun(
+    opened.context,
+    run,
+    async () => anAccount({ baseUrl: url }),
+    stop,
+    noProgress,
+  );
+  return { end, summary: await requireSummary(opened.context, run) };
+}
+
+async function attemptsOf(run: string) {
+  const { rows } = await opened.ledger.pool.query<{
+    verdict: string;
+    http_status: number | null;
+    detail: string | null;
+  }>('SELECT verdict, http_status, detail FROM attempts WHERE run_id = $1 ORDER BY request, attempt', [run]);
+  return rows;
+}
+
+/** A peer that answers every request by this many-th call for it. */
+function counting(
+  answer: (call: number, messageId: string, response: Parameters<typeof succeed>[1]) => void,
+) {
+  const calls = new Map<string, number>();
+  const peer = httpPeer((messageId, response) => {
+    const call = (calls.get(messageId) ?? 0) + 1;
+    calls.set(messageId, call);
+    answer(call, messageId, response);
+  });
+  return { calls, peer };
+}
+
+test('every planned request is sent once and accepted, and the run is completed', async () => {
+  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  await using service = await peer;
+  const { end, summary } = await execute(await planRun(50), service.url);
+  expect(end.kind).toBe('finished');
+  expect(summary).toMatchObject({ state: 'completed', requests: { total: 50, accepted: 50 } });
+  expect([...calls.values()]).toEqual(Array.from({ length: 50 }, () => 1));
+});
+
+test('when the first byte of a request arrives, its state and its attempt are already committed', async () => {
+  let run = '';
+  const seen: unknown[] = [];
+  await using service = await httpPeer(async (messageId, response) => {
+    const { rows } = await opened.ledger.pool.query(
+      `SELECT q.state, a.attempt, a.finished_at FROM requests q JOIN attempts a USING (run_id, request)
+       WHERE q.run_id = $1 AND q.message_id = $2`,
+      [run, messageId],
+    );
+    seen.push(...rows);
+    succeed(messageId, response);
+  });
+  run = await planRun(10);
+  await execute(run, service.url);
+  expect(seen).toEqual(
+    Array.from({ length: 10 }, () => ({ state: 'sending', attempt: 1, finished_at: null })),
+  );
+});
+
+test('no more requests are in flight than the campaign allows', async () => {
+  let inFlight = 0;
+  let most = 0;
+  await using service = await httpPeer(async (messageId, response) => {
+    inFlight++;
+    most = Math.max(most, inFlight);
+    await sleep(20);
+    inFlight--;
+    succeed(messageId, response);
+  });
+  await execute(await planRun(40, { definition: { dispatch: { concurrency: 3, retries: 0 } } }), service.url);
+  expect(most).toBe(3);
+});
+
+test('a 503 is waited out and sent again with the same MessageID and the same bytes', async () => {
+  const bodies: string[] = [];
+  const { calls, peer } = counting((call, messageId, response) => {
+    if (call > 1) return succeed(messageId, response);
+    response.writeHead(503, { 'Retry-After': '0' }).end();
+  });
+  await using service = await peer;
+  await using recorder = await recording(service, bodies);
+  const run = await planRun(1);
+  const { summary } = await execute(run, recorder.url);
+  expect(summary.requests).toMatchObject({ accepted: 1 });
+  expect([...calls.values()]).toEqual([2]);
+  expect(bodies).toHaveLength(2);
+  expect(bodies[1]).toBe(bodies[0]);
+  expect(await attemptsOf(run)).toEqual([
+    { verdict: 'retry', http_status: 503, detail: 'HTTP 503' },
+    { verdict: 'accepted', http_status: 200, detail: null },
+  ]);
+});
+
+test('a service that refuses connections makes the request failed when the retries are spent', async () => {
+  const run = await planRun(1, { definition: { dispatch: { concurrency: 1, retries: 1 } } });
+  const { end, summary } = await execute(run, `http://127.0.0.1:${await freePort()}`);
+  expect(end.kind).toBe('finished');
+  expect(summary.requests).toMatchObject({ failed: 1, in_doubt: 0 });
+  expect(await attemptsOf(run)).toMatchObject([
+    { verdict: 'retry', http_status: null },
+    { verdict: 'failed', http_status: null, detail: 'connection refused' },
+  ]);
+});
+
+test('a 400 makes the request rejected, with the words of the service', async () => {
+  await using service = await httpPeer((MessageID, response) => {
+    response.writeHead(400, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify({ Result: 'Failed', MessageID, ErrorMessage: 'Missing or empty message' }));
+  });
+  const run = await planRun(1);
+  const { summary } = await execute(run, service.url);
+  expect(summary.requests).toMatchObject({ rejected: 1 });
+  expect(await attemptsOf(run)).toEqual([
+    { verdict: 'rejected', http_status: 400, detail: 'Missing or empty message' },
+  ]);
+});
+
+test('a 500 leaves the request in doubt, and it is not sent again', async () => {
+  const { calls, peer } = counting((_, __, response) => response.writeHead(500).end());
+  await using service = await peer;
+  const run = await planRun(1);
+  const { summary } = await execute(run, service.url);
+  expect(summary).toMatchObject({
+    state: 'completed',
+    requests: { in_doubt: 1 },
+    recipients: { unknown: 1 },
+  });
+  expect([...calls.values()]).toEqual([1]);
+});
+
+test('a refused credential pauses the run, and all of it can be sent later', async () => {
+  const refused = counting((_, __, response) =>
+    response.writeHead(401).end('{"Result":"Unauthorized","ErrorMessage":["bad token"]}'),
+  );
+  const run = await planRun(20);
+  {
+    await using service = await refused.peer;
+    const { end, summary } = await execute(run, service.url);
+    expect(end).toMatchObject({ kind: 'paused', reason: expect.stringMatching(/: bad token$/) });
+    expect(summary).toMatchObject({ state: 'paused', requests: { planned: 20, sending: 0 } });
+    expect((await requireRun(opened.context, run)).stateReason).toMatch(
+      /credential of account "sandbox": bad token/,
+    );
+  }
+  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  await using service = await peer;
+  const { summary } = await execute(run, service.url);
+  expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 20 } });
+  expect([...calls.values()]).toEqual(Array.from({ length: 20 }, () => 1));
+  // What the first, refused attempt carried is what was sent later.
+  for (const messageId of refused.calls.keys()) expect(calls.has(messageId)).toBe(true);
+});
+
+test('a run that is asked to stop records what is on its way, and a later run sends the rest once', async () => {
+  const stop = new AbortController();
+  const { calls, peer } = counting(async (_, messageId, response) => {
+    if (calls.size === 10) stop.abort();
+    await sleep(30);
+    succeed(messageId, response);
+  });
+  await using service = await peer;
+  const run = await planRun(40);
+  const first = await execute(run, service.url, stop.signal);
+  expect(first.end.kind).toBe('drained');
+  expect(first.summary).toMatchObject({
+    state: 'paused',
+    requests: { sending: 0, in_doubt: 0, accepted: calls.size },
+  });
+  expect(calls.size).toBeLessThan(40);
+
+  const second = await execute(run, service.url);
+  expect(second.summary).toMatchObject({ state: 'completed', requests: { accepted: 40 } });
+  expect([...calls.values()]).toEqual(Array.from({ length: 40 }, () => 1));
+});
+
+test('a stop during a long Retry-After puts the request back instead of waiting', async () => {
+  const stop = new AbortController();
+  const { peer } = counting((_, __, response) => {
+    response.writeHead(429, { 'Retry-After': '50' }).end();
+    setTimeout(() => stop.abort(), 50);
+  });
+  await using service = await peer;
+  const run = await planRun(1);
+  const { end, summary } = await execute(run, service.url, stop.signal);
+  expect(end.kind).toBe('drained');
+  expect(summary.requests).toMatchObject({ planned: 1 });
+  expect(await attemptsOf(run)).toMatchObject([{ verdict: 'released', http_status: 429 }]);
+});
+
+test('two processes that send one run share it, and no request is sent by both', async () => {
+  const { calls, peer } = counting(async (_, messageId, response) => {
+    await sleep(5);
+    succeed(messageId, response);
+  });
+  await using service = await peer;
+  const run = await planRun(1_200);
+  const results = await Promise.all([execute(run, service.url), execute(run, service.url)]);
+  for (const { end, summary } of results) {
+    expect(end.kind).toBe('finished');
+    expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 1_200 } });
+  }
+  expect(calls.size).toBe(1_200);
+  expect(new Set(calls.values())).toEqual(new Set([1]));
+});
+
+test('when every session is lost in the middle of a run, it goes on, and nothing is sent twice', async () => {
+  let broken = false;
+  const { calls, peer } = counting(async (_, messageId, response) => {
+    if (calls.size >= 8 && !broken) {
+      broken = true;
+      await opened.breakConnections();
+    }
+    await sleep(20);
+    succeed(messageId, response);
+  });
+  await using service = await peer;
+  const run = await planRun(40);
+  const { end, summary } = await execute(run, service.url);
+  expect(end.kind).toBe('finished');
+  expect(summary).toMatchObject({ state: 'completed', requests: { accepted: 40 } });
+  expect([...calls.values()]).toEqual(Array.from({ length: 40 }, () => 1));
+});
+
+test('a run that is asked to stop when its last request is on its way is completed', async () => {
+  const stop = new AbortController();
+  await using service = await httpPeer(async (messageId, response) => {
+    stop.abort();
+    await sleep(20);
+    succeed(messageId, response);
+  });
+  const { end, summary } = await execute(await planRun(1), service.url, stop.signal);
+  expect(summary.requests).toMatchObject({ accepted: 1 });
+  expect([end.kind, summary.state]).toEqual(['finished', 'completed']);
+});
+
+/** Suppresses the recipients that `planRun` has in these lines, for all. */
+async function suppress(lines: readonly number[]): Promise<void> {
+  const others = {
+    channel: 'sms',
+    subAccount: '',
+    reason: '',
+    source: 'operator',
+    createdAt: new Date(),
+  } as const;
+  const addresses = lines.map((line) => `+6140000${String(line).padStart(4, '0')}`);
+  await addSuppressions(
+    opened.ledger.pool,
+    addresses.map((address) => ({ ...others, address })),
+  );
+}
+
+test('who is suppressed after the run was planned is not sent to, and the others of the chunk are', async () => {
+  await using workspace = await makeWorkspace();
+  const journal = `${workspace.folder}/journal.jsonl`;
+  const sandbox = await startSandbox({ journal });
+  try {
+    const run = await planRun(6, { chunkSize: 3 });
+    await suppress([3]);
+    const { end, summary } = await execute(run, sandbox.url);
+    expect(end.kind).toBe('finished');
+    expect(summary).toMatchObject({
+      state: 'completed',
+      requests: { total: 2, accepted: 2, cancelled: 0 },
+      recipients: { total: 6, accepted: 5, cancelled: 1 },
+    });
+    expect((await readJournal(journal)).map(({ recipients }) => recipients)).toEqual([
+      ['+61400000002', '+61400000004'],
+      ['+61400000005', '+61400000006', '+61400000007'],
+    ]);
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test('a batch of which nobody is left is cancelled, and what comes after it is sent', async () => {
+  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  await using service = await peer;
+  const run = await planRun(12);
+  await suppress([2, 3, 4, 5, 6, 7, 8, 9, 13]);
+  const { end } = await execute(run, service.url);
+  expect(end.kind).toBe('finished');
+  expect(calls.size).toBe(3);
+  expect(await requireSummary(opened.context, run)).toMatchObject({
+    state: 'completed',
+    requests: { total: 12, accepted: 3, cancelled: 9, planned: 0 },
+    recipients: { total: 12, accepted: 3, cancelled: 9, pending: 0 },
+  });
+  const watch = (await watchRuns(opened.ledger.pool, [run])).get(run);
+  expect(watch).toMatchObject({ total: 12, settled: 12, notAccepted: 0, held: 0 });
+});
+
+test('of a completed run nothing is sent again', async () => {
+  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  await using service = await peer;
+  const run = await planRun(1);
+  await execute(run, service.url);
+  expect((await execute(run, service.url)).end.kind).toBe('finished');
+  expect([...calls.values()]).toEqual([1]);
+});
+
+test('a run that does not exist is named', async () => {
+  await expect(execute('nosuch', 'http://127.0.0.1:1')).rejects.toThrow(/run nosuch: There is no such run/);
+});
+
+/** A peer in front of another that notes every body. */
+async function recording(service: Peer, bodies: string[]): Promise<Peer> {
+  return httpPeer(async (messageId, response, request) => {
+    const answer = await fetch(service.url + request.url, {
+      method: 'POST',
+      body: JSON.stringify({ MessageData: { MessageID: messageId } }),
+    });
+    bodies.push(`${messageId} ${request.headers['content-length']}`);
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  });
+}
+
+test('no run is begun without the key of suppressions that are hashed; with it, nobody of them is sent to', async () => {
+  const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
+  await using service = await peer;
+  const run = await planRun(2);
+  const common = { subAccount: '', reason: '', source: 'reply', createdAt: long } as const;
+  await addSuppressions(opened.ledger.pool, [{ channel: 'sms', address: '+61400000003', ...common }]);
+  await hashSuppressions(opened.ledger.pool, hashKey, new Date());
+  expect(await problemsLater(() => execute(run, service.url))).toHaveLength(1);
+  expect((await requireRun(opened.context, run)).state).toBe('planned');
+  await executeRun(withKey(opened), run, async () => anAccount({ baseUrl: service.url }), never, noProgress);
+  expect(calls.size).toBe(1);
+  expect(await requireSummary(opened.context, run)).toMatchObject({
+    requests: { accepted: 1, cancelled: 1 },
+    recipients: { accepted: 1, cancelled: 1 },
+  });
+});

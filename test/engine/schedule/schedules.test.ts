@@ -1,0 +1,367 @@
+import { readdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { EngineContext } from '../../../src/engine/context.ts';
+import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
+import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
+import { noteSchedules } from '../../../src/engine/schedule/note-ticks.ts';
+import { readScheduleFolder } from '../../../src/engine/schedule/schedule-folder.ts';
+import {
+  beginScheduledRuns,
+  type SchedulePlace,
+  startDueTicks,
+  type TickEnd,
+} from '../../../src/engine/schedule/start-ticks.ts';
+import { listTicks } from '../../../src/ledger/schedules/list.ts';
+import { anAccount } from '../../support/account.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+import { unwatched } from '../../support/unwatched.ts';
+import {
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  onceSmsCampaignYaml,
+  smsCampaignYaml,
+  type Workspace,
+} from '../../support/workspace.ts';
+
+let opened: TestLedger;
+let workspace: Workspace;
+let place: SchedulePlace;
+let now: Date;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'campaigns/contacts.csv': contactsCsv(2),
+  });
+  const environment = {
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+    VOLLEY_SANDBOX_TOKEN: 'x',
+  };
+  place = {
+    folder: 'campaigns',
+    settings: { workingFolder: workspace.folder, environment },
+    accountNamed: async () => anAccount({ name: 'sandbox' }),
+  };
+  await emptyLedger(opened.ledger.pool);
+  now = new Date('2026-11-20T00:10:00Z');
+  return () => workspace[Symbol.asyncDispose]();
+});
+
+const writeCampaign = (schedule: string, name = 'nightly.yaml'): Promise<void> =>
+  workspace.write(`campaigns/${name}`, `${onceSmsCampaignYaml}schedule: { timeZone: UTC, ${schedule} }\n`);
+
+/** A look as a worker takes it. */
+async function look(context: EngineContext = { ...opened.context, now: () => now }): Promise<TickEnd[]> {
+  const ends: TickEnd[] = [];
+  await noteSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
+  await startDueTicks(context, place, (end) => ends.push(end));
+  await beginScheduledRuns(context, place);
+  return ends;
+}
+
+const later = (minutes: number): void => {
+  now = new Date(now.getTime() + minutes * 60_000);
+};
+
+/** All runs there are are over. */
+const complete = () => opened.ledger.pool.query(`UPDATE runs SET state = 'completed'`);
+
+const ticks = async (): Promise<string[]> =>
+  (await listTicks(opened.ledger.pool, 100))
+    .toReversed()
+    .map(({ schedule, dueAt, state }) => `${schedule} ${dueAt.toISOString().slice(11, 16)} ${state}`);
+
+test('a campaign runs when its time has come, once, and is sent', async () => {
+  await writeCampaign('cron: "0 * * * *"');
+  expect(await look()).toEqual([]);
+  later(49);
+  expect(await look()).toEqual([]);
+  later(1);
+  const [end] = await look();
+  expect(end).toMatchObject({
+    kind: 'started',
+    schedule: 'nightly.yaml',
+    dueAt: new Date('2026-11-20T01:00:00Z'),
+  });
+  later(1);
+  expect(await look()).toEqual([]);
+  const { rows } = await opened.ledger.pool.query(
+    'SELECT state, (SELECT count(*)::integer FROM requests) AS requests FROM runs',
+  );
+  expect(rows).toEqual([{ state: 'running', requests: 2 }]);
+});
+
+test('a time of a schedule repeats no run, and a run that an operator starts after it repeats that of the schedule', async () => {
+  await writeCampaign('cron: "0 * * * *"');
+  const path = 'campaigns/nightly.yaml';
+  const startByHand = async () => {
+    const kept = keepContactFiles();
+    const prepared = await prepareCampaign(path, place.settings, { kept });
+    return planRun({ ...opened.context, now: () => now }, prepared, kept, unwatched);
+  };
+  await look();
+  await startByHand();
+  later(50);
+  const [tick] = await look();
+  expect(tick).toMatchObject({ kind: 'started' });
+  expect(await problemsLater(startByHand)).toEqual([
+    expect.stringContaining(`Run ${tick?.kind === 'started' && tick.run} has the same message`),
+  ]);
+});
+
+test('each time has one run, however many workers look, and whichever of them are cut off', async () => {
+  await writeCampaign('cron: "0 * * * *", overlap: queue, catchUp: 7d');
+  await look();
+  const clock = { ...opened.context, now: () => now };
+  const looks = 12;
+  for (let hour = 0; hour < looks; hour++) {
+    later(60);
+    const workers = Array.from({ length: 4 }, () => look(clock).catch(() => []));
+    await sleep((hour * 7) % 60);
+    if (hour % 2 === 0) await opened.breakConnections();
+    await Promise.all(workers);
+    await complete();
+  }
+  for (let round = 0; round < looks; round++) {
+    await look(clock);
+    await complete();
+  }
+  expect(await ticks()).toEqual(
+    Array.from(
+      { length: looks },
+      (_, hour) => `nightly.yaml ${String(hour + 1).padStart(2, '0')}:00 started`,
+    ),
+  );
+  const { rows } = await opened.ledger.pool.query('SELECT count(*)::integer AS runs FROM runs');
+  expect(rows).toEqual([{ runs: looks }]);
+});
+
+describe('a time that was missed', () => {
+  test('is caught up with where it is not too old, else listed as missed', async () => {
+    await writeCampaign('cron: "0 * * * *", catchUp: 90m, overlap: queue');
+    await look();
+    later(190);
+    expect(await look()).toMatchObject([{ kind: 'started', dueAt: new Date('2026-11-20T02:00:00Z') }]);
+    await complete();
+    expect(await look()).toMatchObject([{ kind: 'started', dueAt: new Date('2026-11-20T03:00:00Z') }]);
+    expect(await ticks()).toEqual([
+      'nightly.yaml 01:00 missed',
+      'nightly.yaml 02:00 started',
+      'nightly.yaml 03:00 started',
+    ]);
+  });
+
+  test('without catchUp is listed after a minute', async () => {
+    await writeCampaign('cron: "0 * * * *"');
+    await look();
+    later(52);
+    expect(await look()).toEqual([]);
+    expect(await ticks()).toEqual(['nightly.yaml 01:00 missed']);
+  });
+});
+
+describe('a time that comes while the last run is not over', () => {
+  test('is skipped', async () => {
+    await writeCampaign('cron: "*/10 * * * *"');
+    await look();
+    later(10);
+    const [first] = await look();
+    later(10);
+    const [second] = await look();
+    const run = first?.kind === 'started' ? first.run : '';
+    expect(second).toMatchObject({ kind: 'skipped', reason: `run ${run} is not over` });
+  });
+
+  test('waits for it where it is to be queued', async () => {
+    await writeCampaign('cron: "*/10 * * * *", overlap: queue');
+    await look();
+    later(10);
+    await look();
+    later(10);
+    expect(await look()).toEqual([]);
+    await complete();
+    later(30);
+    expect(await look()).toMatchObject([{ kind: 'started', dueAt: new Date('2026-11-20T00:30:00Z') }]);
+  });
+});
+
+describe('a clock that is set', () => {
+  test('back runs nothing again', async () => {
+    await writeCampaign('cron: "0 * * * *"');
+    await look();
+    later(50);
+    expect(await look()).toHaveLength(1);
+    await complete();
+    later(-60);
+    expect(await look()).toEqual([]);
+    later(60);
+    expect(await look()).toEqual([]);
+    expect(await ticks()).toEqual(['nightly.yaml 01:00 started']);
+  });
+
+  test('forward misses what it passes over', async () => {
+    await writeCampaign('cron: "0 * * * *"');
+    await look();
+    later(3 * 60 + 50);
+    expect(await look()).toHaveLength(1);
+    expect(await ticks()).toEqual([
+      ...['nightly.yaml 01:00 missed', 'nightly.yaml 02:00 missed'],
+      ...['nightly.yaml 03:00 missed', 'nightly.yaml 04:00 started'],
+    ]);
+  });
+});
+
+describe('a campaign that changes', () => {
+  test('runs at its new times from then on, and what has come by the old ones is not lost', async () => {
+    await writeCampaign('cron: "0 * * * *"');
+    await look();
+    later(50);
+    await writeCampaign('cron: "30 * * * *"');
+    expect(await look()).toHaveLength(1);
+    await complete();
+    later(30);
+    await look();
+    expect(await ticks()).toEqual(['nightly.yaml 01:00 started', 'nightly.yaml 01:30 started']);
+  });
+
+  test('and cannot be read keeps its times, and fails at them in words', async () => {
+    await writeCampaign('cron: "0 * * * *"');
+    await look();
+    await workspace.write('campaigns/nightly.yaml', 'schedule: { cron: never }\n');
+    later(50);
+    expect(await look()).toMatchObject([
+      { kind: 'failed', reason: expect.stringContaining('nightly.yaml:1') },
+    ]);
+  });
+
+  test('and is taken out of the folder does not run any more', async () => {
+    await writeCampaign('cron: "0 * * * *"');
+    await look();
+    await workspace.write('campaigns/nightly.yaml', smsCampaignYaml);
+    await look();
+    later(50);
+    expect(await look()).toEqual([]);
+    expect(await ticks()).toEqual([]);
+  });
+});
+
+test('of two campaigns that cannot be sent, neither keeps the other from its run', async () => {
+  await writeCampaign('cron: "0 * * * *"', 'a.yaml');
+  await writeCampaign('cron: "0 * * * *"', 'b.yaml');
+  await look();
+  later(50);
+  await workspace.write('campaigns/contacts.csv', 'mobile,name\n0412000001,Ann\n');
+  expect(await look()).toMatchObject([
+    { kind: 'failed', schedule: 'a.yaml' },
+    { kind: 'failed', schedule: 'b.yaml' },
+  ]);
+});
+
+test('a run whose worker dies before it is begun is begun by another', async () => {
+  await writeCampaign('cron: "0 * * * *"');
+  await look();
+  later(50);
+  const context = { ...opened.context, now: () => now };
+  await noteSchedules(context, await readScheduleFolder(`${workspace.folder}/campaigns`));
+  await startDueTicks(context, place, () => undefined);
+  const state = async () => (await opened.ledger.pool.query('SELECT state FROM runs')).rows;
+  expect(await state()).toEqual([{ state: 'planned' }]);
+  await look();
+  expect(await state()).toEqual([{ state: 'running' }]);
+});
+
+describe('a campaign whose contact files are a pattern', () => {
+  const pattern = smsCampaignYaml.replace('contacts.csv', '"inbox/pay-*.csv"');
+  const write = (contacts: string): Promise<void> =>
+    workspace.write(
+      'campaigns/nightly.yaml',
+      `${pattern.replace('country: AU', `country: AU\n  ${contacts}`)}schedule: { cron: "0 * * * *", timeZone: UTC, catchUp: 30m }\n`,
+    );
+  const inbox = (name: string, numbers: number): Promise<void> =>
+    workspace.write(`campaigns/inbox/${name}`, contactsCsv(numbers));
+  const tick = async (): Promise<TickEnd[]> => {
+    later(60);
+    const ends = await look();
+    await complete();
+    return ends;
+  };
+  const recipients = async (): Promise<number[]> => {
+    const { rows } = await opened.ledger.pool.query(
+      'SELECT (SELECT count(*)::integer FROM requests q WHERE q.run_id = r.run_id) AS requests FROM runs r ORDER BY created_at',
+    );
+    return rows.map(({ requests }) => requests);
+  };
+
+  test('runs each file once, by its content, whatever it is called', async () => {
+    await write('take: all');
+    await look();
+    await inbox('pay-1.csv', 2);
+    expect(await tick()).toMatchObject([{ kind: 'started' }]);
+    await inbox('pay-2.csv', 2);
+    expect(await tick()).toMatchObject([
+      { kind: 'skipped', reason: 'All 2 files that match have been run before.' },
+    ]);
+    await inbox('pay-3.csv', 3);
+    expect(await tick()).toMatchObject([{ kind: 'started' }]);
+    expect(await recipients()).toEqual([2, 3]);
+  });
+
+  test('skips a time at which there is no file', async () => {
+    await write('take: all');
+    await look();
+    expect(await tick()).toMatchObject([{ kind: 'skipped', reason: 'No file matches inbox/pay-*.csv.' }]);
+  });
+
+  test('takes the newest, or all that are new together', async () => {
+    await write('take: newest');
+    await look();
+    await inbox('pay-2.csv', 2);
+    await sleep(20);
+    await inbox('pay-1.csv', 3);
+    await tick();
+    expect(await recipients()).toEqual([3]);
+    await write('take: all');
+    await inbox('pay-4.csv', 4);
+    await tick();
+    // The numbers of the smaller file are in the larger one.
+    expect(await recipients()).toEqual([3, 4]);
+  });
+
+  test('moves what it has run, with the id of the run, over nothing that is there', async () => {
+    await write('moveTo: done');
+    await look();
+    await inbox('pay-1.csv', 2);
+    const [first] = await tick();
+    await inbox('pay-1.csv', 3);
+    const [second] = await tick();
+    const runs = [first, second].map((end) => (end?.kind === 'started' ? end.run : ''));
+    expect(await readdir(`${workspace.folder}/campaigns/inbox`)).toEqual([]);
+    expect((await readdir(`${workspace.folder}/campaigns/done`)).toSorted()).toEqual(
+      runs.map((run) => `pay-1.${run}.csv`).toSorted(),
+    );
+  });
+
+  test('whose name has brackets is a file like any other, and so is one that a pattern with brackets matches', async () => {
+    await write('take: all');
+    const yaml = await workspace.read('campaigns/nightly.yaml');
+    const named = (file: string) =>
+      workspace.write('campaigns/nightly.yaml', yaml.replace('inbox/pay-*.csv', file));
+    await inbox('pay (1) [new].csv', 2);
+    await named('inbox/pay (1) [new].csv');
+    await look();
+    expect(await tick()).toMatchObject([{ kind: 'started' }]);
+    await inbox('pay (2) [new].csv', 3);
+    await named('inbox/pay (?) [new].csv');
+    expect(await tick()).toMatchObject([{ kind: 'started' }]);
+    expect(await recipients()).toEqual([2, 3]);
+  });
+});

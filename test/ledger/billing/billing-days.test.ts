@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bookPending } from '../../../src/ledger/billing/fold.ts';
+import {
+  type BillingDimension,
+  type BillingQuery,
+  reportBilling,
+} from '../../../src/ledger/billing/report.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { allBilling } from '../../support/billing.ts';
+import { emptyWorld, take } from '../../support/billing-world.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  await emptyWorld(opened.ledger, '2026-01-01T00:00:00Z');
+});
+
+const timeZone = 'Pacific/Auckland';
+
+/** A run of one SMS that is sent at that time. */
+async function sendAt(time: string): Promise<void> {
+  const world = { ledger: opened.ledger, runs: [], now: new Date(time) };
+  await take(world, {
+    ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 1, chunkSize: 1, rates: null },
+  });
+  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+}
+
+const linesBy = async (by: readonly BillingDimension[], query: Partial<BillingQuery> = {}) => {
+  const { lines } = await inTransaction(opened.ledger.pool, (client) =>
+    reportBilling(client, { ...allBilling, timeZone, by, ...query }),
+  );
+  return lines.map(({ values, accepted }) => [...values, accepted]);
+};
+
+// In New Zealand it is 13 hours after UTC in summer and 12 in winter; the clocks change at 3:00 and at 2:00.
+test.each([
+  [
+    'the day before daylight saving begins',
+    '2026-09-26',
+    '2026-09-26T11:59:59Z',
+    '2026-09-26T12:00:01Z',
+    '2026-09-27',
+  ],
+  [
+    'the day it begins, an hour shorter',
+    '2026-09-27',
+    '2026-09-27T10:59:59Z',
+    '2026-09-27T11:00:01Z',
+    '2026-09-28',
+  ],
+  ['the day before it ends', '2027-04-03', '2027-04-03T10:59:59Z', '2027-04-03T11:00:01Z', '2027-04-04'],
+  [
+    'the day it ends, an hour longer',
+    '2027-04-04',
+    '2027-04-04T11:59:59Z',
+    '2027-04-04T12:00:01Z',
+    '2027-04-05',
+  ],
+])(
+  'what is sent a second before and after the end of %s is of the right days',
+  async (_, day, before, after, next) => {
+    await sendAt(before);
+    await sendAt(after);
+    const expected = [
+      [day, 1],
+      [next, 1],
+    ];
+    expect(await linesBy(['day'])).toEqual(expected);
+    expect(await linesBy(['day'], { from: `${day}T00:00`, until: `${next}T00:00` })).toEqual([[day, 1]]);
+    while (await bookPending(opened.ledger.pool));
+    expect(await linesBy(['day'])).toEqual(expected);
+    expect(await linesBy(['day'], { from: `${next}T00:00` })).toEqual([[next, 1]]);
+  },
+);
+
+test('what is sent a second before and after the end of a month is of the right months', async () => {
+  await sendAt('2026-09-30T10:59:59Z');
+  await sendAt('2026-09-30T11:00:01Z');
+  expect(await linesBy(['month'])).toEqual([
+    ['2026-09', 1],
+    ['2026-10', 1],
+  ]);
+  expect(await linesBy(['month'], { timeZone: 'UTC' })).toEqual([['2026-09', 2]]);
+});
+
+test('in zones that are off by a quarter of an hour days end as they do there', async () => {
+  // Chatham Islands: 12:45 after UTC.
+  await sendAt('2026-06-10T11:14:59Z');
+  await sendAt('2026-06-10T11:15:00Z');
+  expect(await linesBy(['day'], { timeZone: 'Pacific/Chatham' })).toEqual([
+    ['2026-06-10', 1],
+    ['2026-06-11', 1],
+  ]);
+});

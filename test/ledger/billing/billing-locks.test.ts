@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { closePeriod } from '../../../src/ledger/billing/close.ts';
+import { bookEverything, bookPending } from '../../../src/ledger/billing/fold.ts';
+import { resolveRequests } from '../../../src/ledger/requests/resolve.ts';
+import { inSession, inTransaction } from '../../../src/ledger/session.ts';
+import { billingOf } from '../../support/billing.ts';
+import { emptyWorld } from '../../support/billing-world.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+let run: string;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const now = new Date('2026-11-05T00:00:00Z');
+
+/** A run of two blocks, all of it sent, with a request in doubt in each. */
+beforeEach(async () => {
+  const { ledger } = opened;
+  await emptyWorld(ledger, now.toISOString());
+  const contacts = Array.from({ length: 4_100 }, (_, place) => aContact(place + 2));
+  run = await planContacts(ledger, aRun({ chunkSize: 1, createdAt: now }), contacts);
+  await ledger.pool.query(
+    `
+    WITH tried AS (
+      INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
+      SELECT run_id, request, 1, gen_random_uuid(), $2, $2, 'accepted' FROM requests WHERE run_id = $1
+    ), begun AS (
+      UPDATE runs SET state = 'running' WHERE run_id = $1
+    )
+    UPDATE requests
+    SET attempts = 1, state = CASE WHEN request IN (1, 4099) THEN 'in_doubt' ELSE 'accepted' END
+    WHERE run_id = $1
+    `,
+    [run, now],
+  );
+});
+
+const resolve = (client: Parameters<typeof resolveRequests>[0], request: number) =>
+  resolveRequests(client, {
+    ...{ run, requests: [request], resolution: 'accepted', by: 'ann', reason: 'seen', now },
+  });
+
+const figures = async () => {
+  const { total } = await billingOf(opened.ledger.pool, [run]);
+  return { requests: total?.requests, accepted: total?.accepted, unknown: total?.unknown };
+};
+
+test('who closes a month waits for nobody who changes requests, and what they change is not lost', async () => {
+  const { pool } = opened.ledger;
+  await inTransaction(pool, async (client) => {
+    await resolve(client, 4_099);
+    const later = new Date('2026-12-05T00:00:00Z');
+    const closing = closePeriod(pool, { period: '2026-11', timeZone: 'UTC', closedBy: 'ann' }, later);
+    expect(await closing).toMatchObject({ kind: 'closed' });
+    await resolve(client, 1);
+  });
+  expect(await figures()).toEqual({ requests: 4_100, accepted: 4_100, unknown: 0 });
+  while (await bookPending(pool));
+  expect(await figures()).toEqual({ requests: 4_100, accepted: 4_100, unknown: 0 });
+});
+
+test('who changes requests waits for nobody who books them, and what is changed meanwhile is not lost', async () => {
+  const { pool } = opened.ledger;
+  await inTransaction(pool, async (booking) => {
+    await bookEverything(booking);
+    await inSession(pool, async (client) => {
+      await client.query("SET lock_timeout = '1s'");
+      await client.query('BEGIN');
+      await resolve(client, 1);
+      await resolve(client, 4_099);
+      await client.query('COMMIT');
+      await client.query('RESET lock_timeout');
+    });
+  });
+  expect(await figures()).toEqual({ requests: 4_100, accepted: 4_100, unknown: 0 });
+  while (await bookPending(pool));
+  expect(await figures()).toEqual({ requests: 4_100, accepted: 4_100, unknown: 0 });
+});

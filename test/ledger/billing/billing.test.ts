@@ -1,0 +1,135 @@
+import { Big } from 'big.js';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closePeriod } from '../../../src/ledger/billing/close.ts';
+import { bookPending } from '../../../src/ledger/billing/fold.ts';
+import {
+  type BillingFigures,
+  type BillingQuery,
+  billingDimensions,
+  reportBilling,
+} from '../../../src/ledger/billing/report.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { allBilling } from '../../support/billing.ts';
+import { addUp, type Figures, recount } from '../../support/billing-recount.ts';
+import {
+  type BillingStep,
+  beginnings,
+  emptyWorld,
+  steps,
+  takeNext,
+  type World,
+} from '../../support/billing-world.ts';
+import { examples } from '../../support/examples.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const groupings = fc.shuffledSubarray([...billingDimensions]);
+const zones = fc.constantFrom('UTC', 'Pacific/Auckland', 'America/St_Johns');
+
+const report = (query: Partial<BillingQuery>) =>
+  inTransaction(opened.ledger.pool, (client) => reportBilling(client, { ...allBilling, ...query }));
+
+async function takeAll(world: World, history: readonly BillingStep[]): Promise<void> {
+  for (const step of history) {
+    await takeNext(world, step);
+    if (step.kind === 'book') while (await bookPending(opened.ledger.pool));
+  }
+}
+
+test('every report equals a recount of the raw attempts and the raw reports, however much of it is booked', async () => {
+  const property = fc.asyncProperty(
+    beginnings,
+    steps,
+    groupings,
+    zones,
+    async (begin, history, by, timeZone) => {
+      const world = await emptyWorld(opened.ledger, begin);
+      await takeAll(world, history);
+      const { lines, totals } = await report({ by, timeZone });
+      const counted = await recount(opened.ledger.pool, timeZone);
+      expect(comparable(lines)).toEqual(expected(addUp(counted, by)));
+      expect(comparable(totals.map((total) => ({ ...total, values: [] })))).toEqual(
+        expected(addUp(counted, [])),
+      );
+    },
+  );
+  await fc.assert(property, examples(15));
+});
+
+test('a month that is closed stays the same, and what comes later is a correction in the next one', async () => {
+  const property = fc.asyncProperty(
+    beginnings,
+    steps,
+    steps,
+    groupings,
+    async (begin, history, later, by) => {
+      const world = await emptyWorld(opened.ledger, begin);
+      const timeZone = 'Pacific/Auckland';
+      await takeAll(world, history);
+      world.now = new Date(world.now.getTime() + 35 * 24 * 3_600_000);
+      const [period = '', next = ''] = monthsAround(begin);
+      const closing = { period, timeZone, closedBy: 'ann' };
+      const closed = await closePeriod(opened.ledger.pool, closing, world.now);
+      expect(closed).toMatchObject({ kind: 'closed' });
+      const query = { by, timeZone, until: `${next}-01T00:00` };
+      const frozen = await report(query);
+      await takeAll(world, later);
+      expect(await report(query)).toEqual(frozen);
+
+      const whole = await report({ by: [], timeZone });
+      const counted = await recount(opened.ledger.pool, timeZone);
+      expect(comparable(whole.totals.map((total) => ({ ...total, values: [] })))).toEqual(
+        expected(addUp(counted, [])),
+      );
+    },
+  );
+  await fc.assert(property, examples(5));
+});
+
+/** The month of a time in Auckland and the one after it. */
+function monthsAround(begin: string): string[] {
+  const format = { timeZone: 'Pacific/Auckland', year: 'numeric', month: '2-digit' } as const;
+  const period = new Intl.DateTimeFormat('sv', format).format(new Date(begin));
+  const next = new Date(`${period}-01T00:00:00Z`);
+  next.setUTCMonth(next.getUTCMonth() + 1);
+  return [period, next.toISOString().slice(0, 7)];
+}
+
+type Line = BillingFigures & {
+  readonly values: readonly (string | null)[];
+  readonly currency: string | null;
+};
+
+/** By key; amounts without the zeros that Postgres keeps. */
+function comparable(lines: readonly Line[]): Record<string, Record<string, unknown>> {
+  return Object.fromEntries(
+    lines.map(({ values, currency, ...figures }) => [
+      JSON.stringify([...values, currency]),
+      plain({
+        ...figures,
+        difference: undefined,
+        correctionOf: undefined,
+        corrections: undefined,
+      }),
+    ]),
+  );
+}
+
+function expected(lines: ReadonlyMap<string, Figures>): Record<string, Record<string, unknown>> {
+  return Object.fromEntries([...lines].map(([key, figures]) => [key, plain({ ...figures })]));
+}
+
+function plain(figures: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(figures).flatMap(([key, value]) => {
+      if (value === undefined) return [];
+      return [[key, typeof value === 'number' ? value : new Big(String(value)).toFixed()]];
+    }),
+  );
+}

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { applyInbox } from '../../../src/engine/delivery-reports/ingest.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
+import type { InboxReport, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { replayReports } from '../../../src/ledger/delivery-reports/replay.ts';
+import {
+  acceptedRecipients,
+  expectArrivalDecides,
+  receiveAll,
+  shuffledReports,
+} from '../../support/arrival-order.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+});
+afterAll(() => opened.close());
+
+/** One applier, until nothing is due; what is cut off begins again. */
+async function apply(now = (): Date => new Date()): Promise<void> {
+  for (;;) {
+    try {
+      if ((await applyInbox({ ...opened.context, now })) === 0) return;
+    } catch {
+      await sleep(5);
+    }
+  }
+}
+
+const query = (sql: string) => opened.ledger.pool.query(sql);
+
+test('the report that arrived first decides, while three appliers are cut off in the middle of it', async () => {
+  const { ledger } = opened;
+  await receiveAll(ledger, shuffledReports(await acceptedRecipients(ledger, 400), 1), 1);
+  const appliers = Promise.all([apply(), apply(), apply()]);
+  for (let cuts = 0; cuts < 3; cuts++) {
+    await sleep(15);
+    await opened.breakConnections().catch(() => undefined);
+  }
+  await appliers;
+  await apply();
+  expect(await expectArrivalDecides(ledger)).toBeGreaterThan(5);
+});
+
+test('also where it matched nothing before the others were applied, and when all are read again', async () => {
+  const { ledger } = opened;
+  const reports = shuffledReports(await acceptedRecipients(ledger, 200), 2);
+  // As reports that are there before the run they are about.
+  await query(`UPDATE runs SET account = 'elsewhere'`);
+  await receiveAll(ledger, reports.slice(0, 150), 2);
+  await apply();
+  expect((await query(`SELECT FROM reports WHERE state <> 'unmatched'`)).rowCount).toBe(0);
+  await query(`UPDATE runs SET account = 'main'`);
+  await receiveAll(ledger, reports.slice(150), 3);
+  await apply();
+  const later = (): Date => new Date(Date.now() + 61_000);
+  await Promise.all([apply(later), apply(later)]);
+  expect(await expectArrivalDecides(ledger)).toBeGreaterThan(2);
+  await replayReports(ledger.pool, { all: true }, new Date());
+  await Promise.all([apply(), apply()]);
+  await expectArrivalDecides(ledger);
+});
+
+test('appliers that read reports of the same recipients anew, each in another sense than before, never wait crosswise', async () => {
+  const { pool } = opened.ledger;
+  await receiveAll(opened.ledger, shuffledReports(await acceptedRecipients(opened.ledger, 100), 4), 4);
+  await apply();
+  const isDelivered = ({ report }: InboxReport, round: number): boolean =>
+    (Number(report) % 3 === 0) === (round % 2 === 0);
+  for (let round = 0; round < 3; round++) {
+    const read = (report: InboxReport): Reading => {
+      const { MessageID, Destination } = JSON.parse(report.body.toString());
+      return {
+        ...{ kind: 'delivery', messageId: MessageID, jobNumber: null, address: Destination },
+        ...{ outcome: isDelivered(report, round) ? 'delivered' : 'undelivered', status: 'Success' },
+        ...{ result: null, sentAt: null, units: null, price: null, unread: null, optedOut: false },
+      };
+    };
+    await query(
+      'INSERT INTO inbox_queue (due_at, report_ids, bytes) SELECT now(), ARRAY[report_id], 1 FROM inbox ORDER BY random()',
+    );
+    const applyAll = async (): Promise<void> => {
+      while ((await applyReports(pool, 20, read, new Date())) > 0);
+    };
+    // One that deadlocks is rejected.
+    await Promise.all(Array.from({ length: 4 }, applyAll));
+  }
+  const { rows } = await query(`
+    SELECT count(*)::integer AS wrong
+    FROM recipient_outcomes o
+    WHERE o.report_id <> (
+      SELECT min(report_id) FROM reports k
+      WHERE k.run_id = o.run_id AND k.request = o.request AND k.position = o.position
+    )
+  `);
+  expect(rows).toEqual([{ wrong: 0 }]);
+});

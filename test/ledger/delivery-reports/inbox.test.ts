@@ -1,0 +1,395 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
+import type { Delivery, InboxReport, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { replayReports } from '../../../src/ledger/delivery-reports/replay.ts';
+import { removeSuppressions } from '../../../src/ledger/suppressions/remove.ts';
+import { billingOf } from '../../support/billing.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+});
+afterAll(() => opened.close());
+
+const noon = new Date('2026-11-21T12:00:00Z');
+const minutesLater = (minutes: number): Date => new Date(noon.getTime() + minutes * 60_000);
+
+function query(sql: string, values: readonly unknown[] = []) {
+  return opened.ledger.pool.query(sql, [...values]).then(({ rows }) => rows);
+}
+
+/** A run with an accepted request to these numbers. */
+async function acceptedRun(lines: readonly number[], fields: Record<string, string> = {}) {
+  const envelope = anEnvelope({ Message: 'Hello', ...fields });
+  const contacts = lines.map((line) => aContact(line, { envelope }));
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 100 }), contacts);
+  const [request] = await query(
+    `UPDATE requests SET state = 'accepted' WHERE run_id = $1 RETURNING message_id`,
+    [run],
+  );
+  return { run, messageId: String(request.message_id) };
+}
+
+const addressOf = (line: number): string => `+6140000${String(line).padStart(4, '0')}`;
+
+function delivery(messageId: string, line: number, changes: Partial<Delivery> = {}): Reading {
+  return {
+    kind: 'delivery',
+    messageId,
+    jobNumber: null,
+    address: addressOf(line),
+    outcome: 'delivered',
+    status: 'Success',
+    result: 'delivered',
+    sentAt: null,
+    units: null,
+    price: null,
+    unread: null,
+    optedOut: false,
+    ...changes,
+  };
+}
+
+const call = { account: 'sandbox', method: 'POST', contentType: 'application/json', headers: {} } as const;
+
+async function receive(...readings: readonly Reading[]): Promise<void> {
+  const bodies = readings.map((reading) => Buffer.from(JSON.stringify(reading)));
+  await receiveReports(
+    opened.ledger.pool,
+    randomUUID(),
+    bodies.map((body) => ({ ...call, receivedAt: noon, body })),
+  );
+}
+
+const read = ({ body }: InboxReport): Reading => JSON.parse(body.toString());
+const apply = (reading = read, now = noon): Promise<number> =>
+  applyReports(opened.ledger.pool, 100, reading, now);
+
+const states = async (): Promise<string[]> =>
+  (await query('SELECT state FROM reports ORDER BY report_id')).map(({ state }) => state);
+const outcomes = (run: string) =>
+  query(
+    'SELECT position, outcome, units, price FROM recipient_outcomes WHERE run_id = $1 ORDER BY request, position',
+    [run],
+  );
+
+test('calls that come together are in the inbox in their order, each due at once', async () => {
+  await receive(delivery('a', 1), delivery('b', 2), delivery('c', 3));
+  const rows = await query(
+    'SELECT body FROM inbox_queue, unnest(report_ids) report_id JOIN inbox USING (report_id) ORDER BY report_id',
+  );
+  expect(rows.map(({ body }) => JSON.parse(body).messageId)).toEqual(['a', 'b', 'c']);
+  expect(await apply()).toBe(3);
+});
+
+test('what has been applied is not due again, and stands in the inbox as it came', async () => {
+  const { messageId } = await acceptedRun([2]);
+  await receive(delivery(messageId, 2));
+  const before = await query('SELECT * FROM inbox');
+  await apply();
+  expect(await apply()).toBe(0);
+  expect(await query('SELECT * FROM inbox')).toEqual(before);
+});
+
+test('an applier that fails leaves everything in the queue for the next', async () => {
+  await receive(delivery('a', 1));
+  await query('ALTER TABLE reports RENAME TO reports_away');
+  await expect(apply()).rejects.toThrow('"reports" does not exist');
+  await query('ALTER TABLE reports_away RENAME TO reports');
+  // Its transaction goes with its connection, a moment later.
+  await expect.poll(() => apply()).toBe(1);
+});
+
+describe('a report of a MessageID that nobody knows', () => {
+  test('is looked at again after a minute, and applied when it is known', async () => {
+    await receive(delivery('early', 2));
+    await apply();
+    expect(await states()).toEqual(['unmatched']);
+    const { run } = await acceptedRun([2]);
+    await query(`UPDATE requests SET message_id = 'early' WHERE run_id = $1`, [run]);
+    expect(await apply(read, minutesLater(0.9))).toBe(0);
+    expect(await apply(read, minutesLater(1))).toBe(1);
+    expect(await states()).toEqual(['applied']);
+    expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered' }]);
+  });
+
+  test('is given up after some days', async () => {
+    await receive(delivery('never', 2));
+    let looks = 0;
+    for (let minutes = 0; minutes < 10 * 24 * 60; minutes += 30)
+      looks += await apply(read, minutesLater(minutes));
+    expect(looks).toBe(13);
+    expect(await query('SELECT FROM inbox_queue')).toEqual([]);
+    expect(await states()).toEqual(['unmatched']);
+  });
+});
+
+describe('of several reports about one recipient', () => {
+  test('a repetition adds the price and the units that the first did not have', async () => {
+    const { run, messageId } = await acceptedRun([2]);
+    await receive(delivery(messageId, 2), delivery(messageId, 2, { price: '0.08' }));
+    await apply();
+    await receive(delivery(messageId, 2, { price: '9', units: '2' }));
+    await apply();
+    expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered', units: '2', price: '0.08' }]);
+    await receive(delivery(messageId, 2, { price: '1', units: '1' }));
+    await apply();
+    expect(await outcomes(run)).toMatchObject([{ units: '2', price: '0.08' }]);
+  });
+
+  test('another final outcome is kept beside the first, and adds nothing to it', async () => {
+    const { run, messageId } = await acceptedRun([2]);
+    await receive(delivery(messageId, 2));
+    await apply();
+    await receive(delivery(messageId, 2, { outcome: 'undelivered', price: '5' }));
+    await apply();
+    expect(await states()).toEqual(['applied', 'conflicting']);
+    expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered', price: null }]);
+  });
+
+  test('two appliers that meet at it agree on which came first', async () => {
+    const { run, messageId } = await acceptedRun([2]);
+    await receive(
+      ...Array.from({ length: 40 }, (_, index) =>
+        delivery(messageId, 2, { outcome: index % 2 === 0 ? 'delivered' : 'undelivered' }),
+      ),
+    );
+    await Promise.all(Array.from({ length: 8 }, () => applyReports(opened.ledger.pool, 5, read, noon)));
+    const [{ outcome }] = await outcomes(run);
+    const kept = await query('SELECT outcome, state FROM reports');
+    expect(kept.filter(({ state }) => state === 'applied')).toEqual([{ outcome, state: 'applied' }]);
+    expect(kept.filter(({ state }) => state === 'unchanged')).toHaveLength(19);
+    expect(kept.filter(({ state }) => state === 'conflicting')).toHaveLength(20);
+  });
+
+  test('Pending after the end changes nothing, and before it waits for the end', async () => {
+    const { run, messageId } = await acceptedRun([2]);
+    await receive(delivery(messageId, 2, { outcome: 'pending' }));
+    await apply();
+    expect(await outcomes(run)).toEqual([]);
+    await receive(delivery(messageId, 2), delivery(messageId, 2, { outcome: 'pending' }));
+    await apply();
+    expect(await states()).toEqual(['unchanged', 'applied', 'unchanged']);
+    expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered' }]);
+  });
+});
+
+test('a recipient is found among many, whatever its capitals and its plus sign', async () => {
+  const { run, messageId } = await acceptedRun(Array.from({ length: 50 }, (_, index) => index + 2));
+  await receive(delivery(messageId, 30, { address: addressOf(30).slice(1) }), delivery(messageId, 7));
+  await apply();
+  expect(await outcomes(run)).toMatchObject([{ position: 6 }, { position: 29 }]);
+});
+
+describe('a replay', () => {
+  test('reads what could not be read once more', async () => {
+    const { run, messageId } = await acceptedRun([2]);
+    await receive(delivery(messageId, 2));
+    await apply(() => ({ kind: 'unreadable', why: 'unknown Status "ok"' }));
+    expect(await states()).toEqual(['unreadable']);
+    expect(await replayReports(opened.ledger.pool, { all: false }, minutesLater(5))).toBe(1);
+    await apply(read, minutesLater(5));
+    expect(await query('SELECT state, detail FROM reports')).toEqual([{ state: 'applied', detail: null }]);
+    expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered' }]);
+  });
+
+  test('of everything changes nothing', async () => {
+    const { run, messageId } = await acceptedRun([2, 3]);
+    await receive(
+      delivery(messageId, 2, { price: '0.08' }),
+      delivery(messageId, 2),
+      delivery(messageId, 3, { outcome: 'undelivered' }),
+      delivery(messageId, 3),
+    );
+    await apply();
+    const before = [await outcomes(run), await states()];
+    expect(await replayReports(opened.ledger.pool, { all: true }, noon)).toBe(4);
+    await apply();
+    expect([await outcomes(run), await states()]).toEqual(before);
+  });
+
+  test('corrects what a report was understood to say, where it was the one that decided', async () => {
+    const { run, messageId } = await acceptedRun([2]);
+    await receive(delivery(messageId, 2, { outcome: 'undelivered', price: '0.08', units: '2' }));
+    await apply((report) => delivery(messageId, 2, { price: report.report }));
+    await replayReports(opened.ledger.pool, { all: true }, noon);
+    await apply();
+    expect(await outcomes(run)).toMatchObject([{ outcome: 'undelivered', price: '0.08', units: '2' }]);
+  });
+
+  const unread: Reading = { kind: 'unreadable', why: 'it has no Status' };
+  test.each<[string, (first: Reading) => Reading]>([
+    ['says Pending', (first) => (first.kind === 'delivery' ? { ...first, outcome: 'pending' } : first)],
+    ['cannot be read', () => unread],
+    [
+      'is of a MessageID that is not ours',
+      (first) => (first.kind === 'delivery' ? { ...first, messageId: 'nobody' } : first),
+    ],
+  ])('takes back what a report decided that %s by now, and the next one decides', async (_, now) => {
+    const { run, messageId } = await acceptedRun([2]);
+    await receive(
+      delivery(messageId, 2, { price: '0.08' }),
+      delivery(messageId, 2, { outcome: 'undelivered', units: '2' }),
+    );
+    await apply();
+    expect(await states()).toEqual(['applied', 'conflicting']);
+    const [first] = await query('SELECT min(report_id)::text AS report FROM inbox');
+    await query('INSERT INTO inbox_queue (report_ids, due_at, bytes) VALUES (ARRAY[$1::bigint], $2, 1)', [
+      first.report,
+      noon,
+    ]);
+    const reading = (report: InboxReport) =>
+      report.report === first.report ? now(read(report)) : read(report);
+    while ((await apply(reading)) > 0);
+    expect((await states())[1]).toBe('applied');
+    expect(await outcomes(run)).toEqual([{ position: 1, outcome: 'undelivered', units: '2', price: null }]);
+    expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({
+      ...{ delivered: 0, undelivered: 1, smsParts: '2', price: '0.00' },
+    });
+  });
+
+  test('is of one account, and of what came since a time, where these are given', async () => {
+    await receive(delivery('a', 1));
+    await apply();
+    const { pool } = opened.ledger;
+    expect(await replayReports(pool, { all: true, account: 'other' }, noon)).toBe(0);
+    expect(await replayReports(pool, { all: true, since: minutesLater(1) }, noon)).toBe(0);
+    expect(await replayReports(pool, { all: true, account: 'sandbox', since: noon }, noon)).toBe(1);
+  });
+});
+
+describe('who opts out', () => {
+  const suppressions = () =>
+    query('SELECT channel, address, sub_account, reason, source FROM suppressions ORDER BY address');
+  const reply = (
+    messageId: string | null,
+    line: number,
+    optedOut = true,
+    address = addressOf(line),
+  ): Reading => ({
+    ...{
+      kind: 'inbound',
+      messageId,
+      jobNumber: null,
+      address,
+      text: ' Stop \n',
+      subAccount: 'South',
+      optedOut,
+    },
+  });
+
+  test('by a reply is suppressed in the channel and for the SubAccount of the message that was answered', async () => {
+    const { run, messageId } = await acceptedRun([2, 3], { SubAccount: 'North' });
+    await receive(reply(messageId, 2), reply(messageId, 3, false));
+    await apply();
+    expect(await suppressions()).toEqual([
+      {
+        channel: 'sms',
+        address: addressOf(2),
+        sub_account: 'North',
+        reason: `replied "Stop" (run ${run})`,
+        source: 'reply',
+      },
+    ]);
+  });
+
+  test('by a reply to nothing that is known is suppressed for the SubAccount that the service names', async () => {
+    await receive(reply(null, 2));
+    await apply();
+    expect(await suppressions()).toMatchObject([
+      { channel: 'sms', sub_account: 'South', reason: 'replied "Stop"' },
+    ]);
+  });
+
+  test('by a reply from a number without its plus sign is suppressed as recipients are written', async () => {
+    await receive(reply(null, 2, true, addressOf(2).slice(1)));
+    await apply();
+    expect(await suppressions()).toMatchObject([{ address: addressOf(2) }]);
+  });
+
+  test('and is let in again by a person stays so, whatever is read again, until he opts out once more', async () => {
+    const { messageId } = await acceptedRun([2]);
+    await receive(reply(messageId, 2));
+    await apply();
+    const key = { channel: 'sms', address: addressOf(2), account: 'sandbox', subAccount: '' } as const;
+    expect(await removeSuppressions(opened.ledger.pool, [key], minutesLater(1))).toEqual([key]);
+    await replayReports(opened.ledger.pool, { all: true }, noon);
+    expect(await apply()).toBe(1);
+    expect(await suppressions()).toEqual([]);
+    await receive(reply(messageId, 2));
+    await query('UPDATE inbox SET received_at = $1', [minutesLater(2)]);
+    await apply();
+    expect(await suppressions()).toMatchObject([{ address: addressOf(2), source: 'reply' }]);
+  });
+
+  test('before, as the service reports, is suppressed in its words', async () => {
+    const { messageId } = await acceptedRun([2]);
+    const result = 'Destination is blacklisted';
+    await receive(delivery(messageId, 2, { outcome: 'undelivered', result, optedOut: true }));
+    await apply();
+    expect(await suppressions()).toMatchObject([{ source: 'report', address: addressOf(2) }]);
+    expect((await suppressions())[0].reason).toContain(result);
+  });
+
+  test('of a message that is not ours is not suppressed before that is known to be ours', async () => {
+    await receive(delivery('notyetours', 2, { outcome: 'undelivered', optedOut: true }));
+    await apply();
+    expect(await suppressions()).toEqual([]);
+    const { run } = await acceptedRun([2]);
+    await query(`UPDATE requests SET message_id = 'notyetours' WHERE run_id = $1`, [run]);
+    await apply(read, minutesLater(1));
+    expect(await suppressions()).toMatchObject([{ address: addressOf(2) }]);
+  });
+
+  test('stays suppressed as before when it is said again', async () => {
+    const { messageId } = await acceptedRun([2]);
+    await receive(reply(messageId, 2), reply(messageId, 2));
+    await apply();
+    const before = await suppressions();
+    await replayReports(opened.ledger.pool, { all: true }, noon);
+    await apply();
+    expect(await suppressions()).toEqual(before);
+  });
+});
+
+test('a reply is kept with the run and the recipient that it answers', async () => {
+  const { run, messageId } = await acceptedRun([2, 3]);
+  await receive({
+    kind: 'inbound',
+    messageId,
+    jobNumber: null,
+    address: addressOf(3),
+    text: 'Thanks',
+    subAccount: '',
+    optedOut: false,
+  });
+  await apply();
+  expect(await query('SELECT state, run_id, request, position, text FROM reports')).toEqual([
+    { state: 'inbound', run_id: run, request: 1, position: 2, text: 'Thanks' },
+  ]);
+});
+
+test('a reply to a request in doubt proves that the service accepted it', async () => {
+  const { run, messageId } = await acceptedRun([2, 3]);
+  await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
+  const reply = { messageId, jobNumber: null, text: 'Thanks', subAccount: '', optedOut: false };
+  await receive({ kind: 'inbound', ...reply, address: addressOf(3) });
+  await apply();
+  expect(await query('SELECT state, reason FROM requests WHERE run_id = $1', [run])).toEqual([
+    { state: 'accepted', reason: 'proved by a delivery report or a reply' },
+  ]);
+});

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
+import type { Delivery, InboxReport, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import {
+  type ClaimedRequest,
+  claimRequests,
+  doubtOrphanedRequests,
+  settleRequests,
+} from '../../support/claims.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+
+/** What the service took under a number of its own. */
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+});
+afterAll(() => opened.close());
+
+const owner = '00000000-0000-4000-8000-000000000001';
+const noon = new Date('2026-11-21T12:00:00Z');
+const hoursLater = (hours: number): Date => new Date(noon.getTime() + hours * 3_600_000);
+
+function query(sql: string, values: readonly unknown[] = []) {
+  return opened.ledger.pool.query(sql, [...values]).then(({ rows }) => rows);
+}
+
+type Sent = { readonly run: string; readonly request: ClaimedRequest };
+
+/** A run of one request to the contacts of lines 2 and 3, which is `sending`. */
+async function sendingRun(account = 'soap'): Promise<Sent> {
+  const contacts = [aContact(2), aContact(3)];
+  const run = await planContacts(opened.ledger, aRun({ channel: 'tts', account }), contacts);
+  const { claimed } = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: noon });
+  const [request] = claimed;
+  if (!request) throw new Error('expected a request to claim');
+  return { run, request };
+}
+
+function accept({ run, request }: Sent, job: string | undefined, finishedAt = noon): Promise<number[]> {
+  const attempt = { request: request.request, attempt: request.attempt, finishedAt, httpStatus: 200 };
+  return settleRequests(opened.ledger.pool, run, owner, [
+    { ...attempt, detail: job ? `job ${job}` : null, state: 'accepted', ...(job ? { job } : {}) },
+  ]);
+}
+
+async function acceptedRun(job: string, account?: string, finishedAt?: Date): Promise<Sent> {
+  const sent = await sendingRun(account);
+  expect(await accept(sent, job, finishedAt)).toEqual([1]);
+  return sent;
+}
+
+const jobs = () => query('SELECT job_number, account, run_id, request FROM jobs ORDER BY run_id');
+const applied = () => query('SELECT state, run_id, request, position FROM reports ORDER BY report_id');
+
+/** Puts a report of the contact of line 3 into the inbox, and applies what is due. */
+async function apply(changes: Partial<Delivery>, { account = 'soap', at = noon } = {}): Promise<void> {
+  const delivery: Delivery = {
+    ...{ messageId: null, jobNumber: null, address: '+61400000003', outcome: 'delivered', status: 'Success' },
+    ...{ result: 'Sent Ok', sentAt: null, units: '12', price: '0.150', unread: null, optedOut: false },
+    ...changes,
+  };
+  await receive({ kind: 'delivery', ...delivery }, account, at);
+  await applyDue(at);
+}
+
+function receive(reading: Reading, account: string, receivedAt: Date): Promise<void> {
+  const call = { account, receivedAt, method: 'POST', contentType: 'test', headers: {} } as const;
+  return receiveReports(opened.ledger.pool, randomUUID(), [
+    { ...call, body: Buffer.from(JSON.stringify(reading)) },
+  ]);
+}
+
+function applyDue(now: Date): Promise<number> {
+  const read = ({ body }: InboxReport): Reading => JSON.parse(body.toString());
+  return applyReports(opened.ledger.pool, 100, read, now);
+}
+
+describe('the number that an answer says is kept', () => {
+  test('in capitals, with the request that was accepted', async () => {
+    const { run } = await acceptedRun('12ab34cd');
+    expect(await jobs()).toEqual([{ job_number: '12AB34CD', account: 'soap', run_id: run, request: 1 }]);
+  });
+
+  test('where the answer comes after its request was taken for lost', async () => {
+    const sent = await sendingRun();
+    await doubtOrphanedRequests(opened.ledger.pool, sent.run, noon);
+    expect(await accept(sent, '12AB34CD')).toEqual([1]);
+    expect(await jobs()).toHaveLength(1);
+  });
+
+  test('also of a request that an operator has settled meanwhile', async () => {
+    const sent = await sendingRun();
+    await doubtOrphanedRequests(opened.ledger.pool, sent.run, noon);
+    await query(`UPDATE requests SET state = 'abandoned' WHERE run_id = $1`, [sent.run]);
+    expect(await accept(sent, '12AB34CD')).toEqual([]);
+    expect(await jobs()).toHaveLength(1);
+  });
+
+  test('and nothing is where it says none', async () => {
+    const sent = await sendingRun();
+    expect(await accept(sent, undefined)).toEqual([1]);
+    expect(await jobs()).toEqual([]);
+  });
+});
+
+describe('a report finds its recipient', () => {
+  test.each<[string, Partial<Delivery>]>([
+    ['by the job number alone', { jobNumber: '12AB34CD' }],
+    ['by a job number in other capitals', { jobNumber: '12ab34cd' }],
+    ['by a MessageID that is the job number', { messageId: '12AB34CD' }],
+    ['by the job number beside a MessageID of the service', { messageId: 'ours?', jobNumber: '12AB34CD' }],
+  ])('%s', async (_, named) => {
+    const { run } = await acceptedRun('12AB34CD');
+    await apply(named);
+    expect(await applied()).toEqual([{ state: 'applied', run_id: run, request: 1, position: 2 }]);
+    expect(
+      await query('SELECT outcome, units, price FROM recipient_outcomes WHERE run_id = $1', [run]),
+    ).toEqual([{ outcome: 'delivered', units: '12', price: '0.150' }]);
+  });
+
+  test('by its MessageID, whatever request its job number is of', async () => {
+    const { run, request } = await acceptedRun('12AB34CD');
+    await acceptedRun('12AB34CE');
+    await apply({ messageId: request.messageId, jobNumber: '12AB34CE' });
+    expect(await applied()).toMatchObject([{ state: 'applied', run_id: run }]);
+  });
+
+  test('never by a job number where its MessageID is known and has no such recipient', async () => {
+    const { request } = await acceptedRun('12AB34CD');
+    await acceptedRun('12AB34CE');
+    await query(`UPDATE chunks SET addresses = '{+1, +2}' WHERE run_id = $1`, [
+      (await jobs()).find(({ job_number }) => job_number === '12AB34CD')?.run_id,
+    ]);
+    await apply({ messageId: request.messageId, jobNumber: '12AB34CE' });
+    expect(await applied()).toMatchObject([{ state: 'unmatched' }]);
+  });
+
+  test('by the job number of its own account only', async () => {
+    const { run } = await acceptedRun('12AB34CD', 'north');
+    await acceptedRun('12AB34CD', 'south');
+    await apply({ jobNumber: '12AB34CD' }, { account: 'north' });
+    await apply({ jobNumber: '12AB34CD' }, { account: 'west' });
+    expect(await applied()).toMatchObject([{ state: 'applied', run_id: run }, { state: 'unmatched' }]);
+  });
+
+  test('in the last request that had been given the number when it came', async () => {
+    const old = await acceptedRun('12AB34CD', 'soap', noon);
+    const middle = await acceptedRun('12AB34CD', 'soap', hoursLater(10));
+    await acceptedRun('12AB34CD', 'soap', hoursLater(20));
+    await apply({ jobNumber: '12AB34CD' }, { at: hoursLater(1) });
+    await apply({ jobNumber: '12AB34CD' }, { at: hoursLater(11) });
+    expect(await applied()).toMatchObject([
+      { state: 'applied', run_id: old.run },
+      { state: 'applied', run_id: middle.run },
+    ]);
+  });
+
+  test('as soon as the answer with the number is recorded, where it came before', async () => {
+    const sent = await sendingRun();
+    await apply({ jobNumber: '12AB34CD' });
+    expect(await applied()).toMatchObject([{ state: 'unmatched' }]);
+    await accept(sent, '12AB34CD', hoursLater(0));
+    expect(await applyDue(noon)).toBe(0);
+    expect(await applyDue(hoursLater(1))).toBe(1);
+    expect(await applied()).toMatchObject([{ state: 'applied', run_id: sent.run }]);
+  });
+
+  test('and proves that a request is accepted that is in doubt again', async () => {
+    const { run } = await acceptedRun('12AB34CD');
+    await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
+    await apply({ jobNumber: '12AB34CD' });
+    expect(await query('SELECT state FROM requests WHERE run_id = $1', [run])).toEqual([
+      { state: 'accepted' },
+    ]);
+  });
+});
+
+test('a reply is kept with the recipient of the job it answers', async () => {
+  const { run } = await acceptedRun('12AB34CD');
+  const reply = { messageId: null, address: '+61400000002', text: 'Thanks', subAccount: '', optedOut: false };
+  await receive({ kind: 'inbound', ...reply, jobNumber: '12AB34CD' }, 'soap', noon);
+  await applyDue(noon);
+  expect(await applied()).toEqual([{ state: 'inbound', run_id: run, request: 1, position: 1 }]);
+});

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
+import type { PlanWindow, Portion } from '../../../src/ledger/planning/windows.ts';
+import { divideRequests } from '../../../src/ledger/requests/divide.ts';
+import { beginRun } from '../../../src/ledger/runs/begin.ts';
+import { inSession, inTransaction } from '../../../src/ledger/session.ts';
+import { listDueWindows, listWaits, openWindow, shutWindow } from '../../../src/ledger/slices/windows.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
+import { useSlicedLedger } from '../../support/sliced-ledger.ts';
+import { sliceStates } from '../../support/slices.ts';
+
+const opened = useSlicedLedger();
+const monday = new Date('2026-11-23T09:00Z');
+const policy = { lookUp: false, resends: 0 };
+const planOf = (run: string) => ({
+  run,
+  account: 'main',
+  slots: 4,
+  atOnce: 4,
+  canary: false,
+  priority: 'normal' as const,
+});
+
+const open = (shutsAt: Date | null) => ({ opensAt: null, shutsAt, handover: null });
+const shut = (opensAt: Date) => ({ opensAt, shutsAt: null, handover: null });
+
+/** A: open until night; B: opens on Monday; C: open until noon. */
+const windows: Readonly<Record<string, ReturnType<PlanWindow>>> = {
+  A: open(new Date('2026-11-20T20:00Z')),
+  B: shut(monday),
+  C: open(new Date('2026-11-20T12:00Z')),
+};
+
+/** A recipient of each of these zones, two to a request. */
+function planIn(zones: string, changes: Partial<PlannedRun> = {}): Promise<string> {
+  const contacts = [...zones].map((zone, index) =>
+    aContact(index + 2, { zones: zone, envelope: anEnvelope({ Message: 'Hello' }) }),
+  );
+  const window: PlanWindow = ([zone = '']) => windows[zone] ?? expect.fail(zone);
+  return planContacts(opened.ledger, aRun({ window, ...changes }), contacts);
+}
+
+async function rows<Row extends object>(sql: string, run: string): Promise<Row[]> {
+  return (await opened.ledger.pool.query<Row>(sql, [run])).rows;
+}
+
+const slicesOf = (run: string) =>
+  rows<object>(
+    `SELECT slice, first_request AS first, last_request AS last, zones[1] AS zone
+     FROM slices s LEFT JOIN run_windows w ON w.run_id = s.run_id AND w.place = window_place
+     WHERE s.run_id = $1 ORDER BY slice`,
+    run,
+  );
+
+describe('a run with windows', () => {
+  test('has requests of one window each, those first that can be sent first, and slices that end with them', async () => {
+    const run = await planIn('BABCAA');
+    expect(
+      await rows(
+        `SELECT request, zones[1] AS zone, lines FROM requests q JOIN chunks c USING (run_id, request)
+         JOIN envelopes e USING (run_id, envelope) JOIN run_windows w ON w.run_id = e.run_id AND w.place = e.window_place
+         WHERE q.run_id = $1 ORDER BY request`,
+        run,
+      ),
+    ).toEqual([
+      { request: 1, zone: 'C', lines: [5] },
+      { request: 2, zone: 'A', lines: [3, 6] },
+      { request: 3, zone: 'A', lines: [7] },
+      { request: 4, zone: 'B', lines: [2, 4] },
+    ]);
+    expect(await slicesOf(run)).toEqual([
+      { slice: 0, first: 1, last: 4, zone: null },
+      { slice: 1, first: 1, last: 1, zone: 'C' },
+      { slice: 2, first: 2, last: 3, zone: 'A' },
+      { slice: 3, first: 4, last: 4, zone: 'B' },
+    ]);
+  });
+
+  test('sends no more than so many first, and no less than its first window has', async () => {
+    expect(await slicesOf(await planIn('CCCCAA', { chunkSize: 1, canary: 3 }))).toEqual([
+      { slice: 0, first: 1, last: 6, zone: null },
+      { slice: 1, first: 1, last: 3, zone: 'C' },
+      { slice: 2, first: 4, last: 4, zone: 'C' },
+      { slice: 3, first: 5, last: 6, zone: 'A' },
+    ]);
+  });
+
+  test('says what is sent in each, and who comes last', async () => {
+    let portions: readonly Portion[] = [];
+    await planIn('BABB', {
+      forecast: (found) => {
+        portions = found;
+      },
+    });
+    const last = (line: number) => ({ address: `+6140000000${line}`, line });
+    expect(portions).toEqual([
+      { zones: ['A'], requests: 1, recipients: 1, last: [last(3)] },
+      { zones: ['B'], requests: 2, recipients: 3, last: [last(5), last(4), last(2)] },
+    ]);
+  });
+
+  test('puts only slices into the queue whose windows are open, and tells of the others', async () => {
+    const run = await planIn('BA');
+    await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting']);
+    expect(await listWaits(opened.ledger.pool, run)).toEqual([
+      { timeZones: ['B'], until: monday.toISOString(), requests: 1, recipients: 1 },
+    ]);
+  });
+
+  test('of several open windows takes first what shuts first', async () => {
+    const run = await planIn('ACACAC', { chunkSize: 1 });
+    // Their order as it was planned says the same; so another one shuts first now.
+    await rows(
+      `UPDATE run_windows SET shuts_at = '2026-11-20T08:00Z' WHERE run_id = $1 AND zones = '{A}'`,
+      run,
+    );
+    await beginRun(opened.queue, opened.ledger.pool, { ...planOf(run), atOnce: 1 }, policy, new Date());
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'queued']);
+  });
+
+  test('has slices of their own for the halves of rejected requests of each window', async () => {
+    const run = await planIn('AACC');
+    await rows(`UPDATE requests SET state = 'rejected' WHERE run_id = $1`, run);
+    await inTransaction(opened.ledger.pool, (client) => divideRequests(client, { run, requests: [1, 2] }));
+    expect(await slicesOf(run)).toEqual([
+      { slice: 0, first: 1, last: 2, zone: null },
+      { slice: 1, first: 1, last: 1, zone: 'C' },
+      { slice: 2, first: 2, last: 2, zone: 'A' },
+      { slice: 3, first: 3, last: 4, zone: 'C' },
+      { slice: 4, first: 5, last: 6, zone: 'A' },
+    ]);
+  });
+});
+
+describe('a window that is due', () => {
+  const due = async (now = monday): Promise<string[]> =>
+    (await listDueWindows(opened.ledger.pool, now, ['elsewhere'])).map(({ run, zones }) => `${run} ${zones}`);
+
+  test('is opened once, and its slices go into the queue', async () => {
+    const run = await planIn('B');
+    await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+    expect(await due(new Date(monday.getTime() - 1))).toEqual([]);
+    expect(await due()).toEqual([`${run} B`]);
+    const times = { place: 1, opensAt: null, shutsAt: null, now: monday };
+    await openWindow(opened.queue, opened.ledger.pool, planOf(run), times);
+    await openWindow(opened.queue, opened.ledger.pool, planOf(run), times);
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
+    expect(await due()).toEqual([]);
+  });
+
+  test('stays shut where it has shut again meanwhile', async () => {
+    const run = await planIn('B');
+    await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+    const opensAt = new Date('2026-11-24T09:00Z');
+    await openWindow(opened.queue, opened.ledger.pool, planOf(run), {
+      place: 1,
+      opensAt,
+      shutsAt: null,
+      now: monday,
+    });
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting']);
+    expect(await listWaits(opened.ledger.pool, run)).toMatchObject([{ until: opensAt.toISOString() }]);
+  });
+
+  test('is nobody’s while its run is paused, waits for approval, or its account is not here', async () => {
+    const paused = await planIn('B');
+    await rows(`UPDATE runs SET state = 'paused' WHERE run_id = $1`, paused);
+    const unapproved = await planIn('B');
+    await rows(
+      `INSERT INTO approvals (run_id, reason, planned_by, planned_how) VALUES ($1, 'always', 'Ann', 'cli')`,
+      unapproved,
+    );
+    await planIn('B', { account: 'elsewhere' });
+    const planned = await planIn('B');
+    expect(await due()).toEqual([`${planned} B`]);
+  });
+
+  test('is forgotten when its run is over', async () => {
+    const run = await planIn('B');
+    await rows(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, run);
+    expect(await due()).toEqual([]);
+    expect(await rows('SELECT opens_at FROM run_windows WHERE run_id = $1', run)).toEqual([
+      { opens_at: null },
+    ]);
+  });
+
+  test('shuts for all its slices at once', async () => {
+    const run = await planIn('AAAA', { chunkSize: 1, canary: 2 });
+    await shutWindow(opened.ledger.pool, { run, place: 1, opensAt: monday });
+    await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);
+  });
+});
+
+test('recipients of a run without windows are in the requests they were ever in', async () => {
+  const run = await planContacts(
+    opened.ledger,
+    aRun(),
+    [2, 3, 4].map((line) => aContact(line)),
+  );
+  expect(await rows('SELECT place FROM run_windows WHERE run_id = $1', run)).toEqual([]);
+  expect(await slicesOf(run)).toEqual([
+    { slice: 0, first: 1, last: 2, zone: null },
+    { slice: 1, first: 1, last: 2, zone: null },
+  ]);
+  await inSession(opened.ledger.pool, async (client) => {
+    const { rows: columns } = await client.query(
+      'SELECT DISTINCT window_place FROM envelopes WHERE run_id = $1',
+      [run],
+    );
+    expect(columns).toEqual([{ window_place: null }]);
+  });
+});

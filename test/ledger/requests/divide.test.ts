@@ -1,0 +1,457 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { MessageFields } from '../../../src/domain/message.ts';
+import type { RunRates } from '../../../src/domain/rates.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
+import type { Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { restageRecipients } from '../../../src/ledger/planning/restage.ts';
+import { type DividedRequests, divideRequests } from '../../../src/ledger/requests/divide.ts';
+import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
+import { listFailures } from '../../../src/ledger/runs/details.ts';
+import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { inSession } from '../../../src/ledger/session.ts';
+import { billingOf } from '../../support/billing.ts';
+import { collect } from '../../support/collect.ts';
+import { examples } from '../../support/examples.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const owner = '00000000-0000-4000-8000-000000000001';
+
+type Piece = {
+  readonly request: number;
+  readonly state: string;
+  readonly message_id: string;
+  readonly divided_from: number | null;
+  readonly recipients: number;
+  readonly attempts: number;
+  readonly lines: readonly number[];
+  readonly addresses: readonly string[];
+  readonly originals: readonly (string | null)[];
+  readonly parts: readonly (number | null)[];
+  readonly tariffs: readonly (number | null)[] | null;
+  readonly destinations: string;
+  /** Positions, from 1. */
+  readonly left_out: readonly number[];
+};
+
+async function query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+  return (await opened.ledger.pool.query<Row>(sql, [...values])).rows;
+}
+
+function piecesOf(run: string): Promise<Piece[]> {
+  return query<Piece>(
+    `SELECT request, state, message_id, divided_from, recipients, attempts, lines, addresses,
+            original_addresses AS originals, parts, tariffs, destinations,
+            ARRAY(SELECT position FROM recipient_outcomes o
+                  WHERE o.run_id = q.run_id AND o.request = q.request ORDER BY position) AS left_out
+     FROM requests q JOIN chunks USING (run_id, request)
+     WHERE run_id = $1 ORDER BY request`,
+    [run],
+  );
+}
+
+/** Each recipient of a request as all that is stored of it, those left out apart. */
+function membersOf(piece: Piece) {
+  const destinations: unknown[] = JSON.parse(piece.destinations);
+  expect([destinations, piece.addresses, piece.originals, piece.parts].map(({ length }) => length)).toEqual(
+    Array(4).fill(piece.recipients),
+  );
+  const all = piece.lines.map((line, index) =>
+    JSON.stringify([
+      line,
+      piece.addresses[index],
+      piece.originals[index],
+      piece.parts[index],
+      piece.tariffs?.[index],
+      destinations[index],
+    ]),
+  );
+  const isLeftOut = (_: string, index: number): boolean => piece.left_out.includes(index + 1);
+  return {
+    leftOut: all.filter(isLeftOut),
+    others: all.filter((member, index) => !isLeftOut(member, index)),
+  };
+}
+
+function divide(run: string, requests: readonly number[]): Promise<DividedRequests | undefined> {
+  return inSession(opened.ledger.pool, async (client) => {
+    await client.query('BEGIN');
+    const divided = await divideRequests(client, { run, requests });
+    await client.query('COMMIT');
+    return divided;
+  });
+}
+
+/** Marks these as rejected after an attempt, as a settlement does. */
+async function reject(run: string, requests: readonly number[]): Promise<void> {
+  await query(
+    `WITH attempt AS (
+       INSERT INTO attempts (run_id, request, attempt, owner, started_at, verdict)
+       SELECT $1, request, 1, $3, now(), 'rejected' FROM unnest($2::integer[]) AS request
+     )
+     UPDATE requests SET state = 'rejected', reason = 'poison', attempts = 1
+     WHERE run_id = $1 AND request = ANY ($2)`,
+    [run, requests, owner],
+  );
+}
+
+async function leaveOut(run: string, request: number, positions: readonly number[]): Promise<void> {
+  await query(
+    `INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
+     SELECT $1, $2, position, 'cancelled', 'left out at ' || position, now() FROM unnest($3::integer[]) AS position`,
+    [run, request, positions],
+  );
+}
+
+/** A run of one request for so many contacts in lines 2, 3, …, rejected. */
+async function rejectedRun(contacts: number, leftOut: readonly number[] = []): Promise<string> {
+  const planned = Array.from({ length: contacts }, (_, index) => aContact(index + 2));
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 100 }), planned);
+  await leaveOut(run, 1, leftOut);
+  await reject(run, [1]);
+  return run;
+}
+
+const someText = fc.string({ unit: 'grapheme', maxLength: 8 }).map((text) => text.replaceAll('\0', ''));
+type SomeContact = {
+  readonly leftOut: boolean;
+  readonly poison: boolean;
+  readonly original: string | undefined;
+  readonly destination: MessageFields;
+  readonly parts: number | null;
+  readonly tariff: number;
+};
+
+const someContact: fc.Arbitrary<SomeContact> = fc.record({
+  leftOut: fc.boolean(),
+  poison: fc.integer({ min: 0, max: 7 }).map((one) => one === 0),
+  original: fc.option(someText, { nil: undefined }),
+  destination: fc.dictionary(
+    fc.constantFrom('Attention', 'First Name', 'Last Name', 'Company', 'Custom1', 'Custom2'),
+    someText,
+  ),
+  parts: fc.option(fc.integer({ min: 1, max: 9 })),
+  tariff: fc.nat(1),
+});
+
+/** Plans them, and leaves out who is to be left out. Without rates, nobody has a tariff. */
+async function planSome(
+  contacts: readonly SomeContact[],
+  chunkSize: number,
+  rates: RunRates | null,
+): Promise<string> {
+  let next = 0;
+  const run = await planContacts(
+    opened.ledger,
+    aRun({ chunkSize, rates }),
+    contacts.map(({ original, destination }, index) => {
+      const address = `+6141${String(index).padStart(7, '0')}`;
+      return aContact(index + 2, { address, originalAddress: original || address, destination });
+    }),
+    () => contacts[next++]?.parts ?? null,
+    rates && ((address) => contacts[Number(address.slice(5))]?.tariff ?? 0),
+  );
+  for (const { request, lines } of await piecesOf(run)) {
+    await leaveOut(
+      run,
+      request,
+      lines.flatMap((line, index) => (contacts[line - 2]?.leftOut ? [index + 1] : [])),
+    );
+  }
+  return run;
+}
+
+/** One division of a run, held against what was rejected before it. */
+function expectDivided(before: readonly Piece[], after: readonly Piece[]): void {
+  const isNew = ({ request }: Piece): boolean => request > before.length;
+  expect(after.map(({ request }) => request)).toEqual(after.map((_, index) => index + 1));
+  expect(new Set(after.map(({ message_id }) => message_id)).size).toBe(after.length);
+  for (const parent of before) {
+    const { leftOut, others } = membersOf(parent);
+    const kept = after[parent.request - 1];
+    const halves = after.filter((piece) => isNew(piece) && piece.divided_from === parent.request);
+    if (parent.state !== 'rejected' || others.length < 2) {
+      expect([kept, halves]).toEqual([parent, []]);
+      continue;
+    }
+    expect(kept).toMatchObject({
+      state: 'rejected',
+      attempts: 1,
+      message_id: parent.message_id,
+      recipients: leftOut.length,
+    });
+    expect(kept && membersOf(kept)).toEqual({ leftOut, others: [] });
+    expect(halves.map(({ state, recipients }) => [state, recipients])).toEqual([
+      ['planned', Math.ceil(others.length / 2)],
+      ['planned', Math.floor(others.length / 2)],
+    ]);
+    expect(halves.flatMap((half) => membersOf(half).others)).toEqual(others);
+  }
+}
+
+async function expectSums(run: string, contacts: number, cancelled: number): Promise<void> {
+  const { total, ...states } = (await summariseRun(opened.ledger.pool, run))?.recipients ?? { total: -1 };
+  expect(total).toBe(contacts);
+  expect(Object.values(states).reduce((sum, count) => sum + count, 0)).toBe(contacts);
+  expect(Math.min(...Object.values(states))).toBe(0);
+  expect(states).toMatchObject({ cancelled });
+}
+
+const sentTo = (pieces: readonly Piece[]): string[] =>
+  pieces.flatMap((piece) => membersOf(piece).others).toSorted();
+
+test('divided until the poison is alone, nobody is lost, changed, moved or sent to twice', async () => {
+  const scenario = fc.record({
+    contacts: fc.array(someContact, { minLength: 1, maxLength: 40 }),
+    chunkSize: fc.integer({ min: 1, max: 20 }),
+    rates: fc.option(fc.constant({ currency: 'NZD', tariffs: [[], []] })),
+  });
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ contacts, chunkSize, rates }) => {
+      const run = await planSome(contacts, chunkSize, rates);
+      const isPoisoned = ({ lines, left_out }: Piece): boolean =>
+        lines.some((line, index) => contacts[line - 2]?.poison && !left_out.includes(index + 1));
+      const planned = await piecesOf(run);
+      const tariffs = planned.flatMap((piece) => piece.tariffs ?? []);
+      expect(tariffs).toEqual(rates ? contacts.map(({ tariff }) => tariff) : []);
+
+      let pieces = planned;
+      for (let divided: DividedRequests | undefined = { first: 1, last: planned.length }; divided; ) {
+        const { first } = divided;
+        await reject(
+          run,
+          pieces.filter((piece) => piece.request >= first && isPoisoned(piece)).map(({ request }) => request),
+        );
+        await query(`UPDATE requests SET state = 'accepted' WHERE run_id = $1 AND state = 'planned'`, [run]);
+        const before = await piecesOf(run);
+        divided = await divide(
+          run,
+          before.map(({ request }) => request),
+        );
+        pieces = await piecesOf(run);
+        expect(divided?.last ?? before.length).toBe(pieces.length);
+        expectDivided(before, pieces);
+        const occupied = pieces.filter(({ recipients }) => recipients > 0);
+        expect(occupied.filter((piece) => (piece.tariffs === null) !== (rates === null))).toEqual([]);
+        await expectSums(run, contacts.length, contacts.filter(({ leftOut }) => leftOut).length);
+      }
+
+      expect(sentTo(pieces)).toEqual(sentTo(planned));
+      const alone = pieces
+        .filter(({ state }) => state === 'rejected')
+        .map((piece) => membersOf(piece).others);
+      const poisoned = contacts.filter(({ poison, leftOut }) => poison && !leftOut);
+      expect(alone.filter(({ length }) => length > 0)).toHaveLength(poisoned.length);
+      expect(alone.every(({ length }) => length <= 1)).toBe(true);
+    }),
+    examples(15),
+  );
+});
+
+test('halves keep the text of the destinations as it was written', async () => {
+  const run = await rejectedRun(4, [2]);
+  const written = ['{"b": 1,"a":"\\u00e9\\u0000", "a":2.50}', '{"left":"out"}', '{ }', '{"Z":"]","A":"[,"}'];
+  await query('UPDATE chunks SET destinations = $2 WHERE run_id = $1', [run, `[${written.join(', ')}]`]);
+  await divide(run, [1]);
+  expect((await piecesOf(run)).map(({ destinations }) => destinations)).toEqual([
+    `[${written[1]}]`,
+    `[${written[0]},${written[2]}]`,
+    `[${written[3]}]`,
+  ]);
+});
+
+test('the new requests are planned in a waiting slice of their own, after the others', async () => {
+  const run = await rejectedRun(3);
+  await query(`DELETE FROM slices WHERE run_id = $1`, [run]);
+  await query(
+    `INSERT INTO slices (run_id, slice, first_request, last_request, state) VALUES ($1, 0, 1, 1, 'done'), ($1, 1, 1, 1, 'done')`,
+    [run],
+  );
+  expect(await divide(run, [1])).toEqual({ first: 2, last: 3 });
+  expect(
+    await query('SELECT slice, first_request, last_request, state FROM slices WHERE run_id = $1 ORDER BY 1', [
+      run,
+    ]),
+  ).toEqual([
+    { slice: 0, first_request: 1, last_request: 1, state: 'done' },
+    { slice: 1, first_request: 1, last_request: 1, state: 'done' },
+    { slice: 2, first_request: 2, last_request: 3, state: 'waiting' },
+  ]);
+  expect((await piecesOf(run)).map(({ state }) => state)).toEqual(['rejected', 'planned', 'planned']);
+});
+
+test('what is left out keeps its reason, however it is renumbered', async () => {
+  const run = await rejectedRun(6, [2, 3, 5]);
+  await divide(run, [1]);
+  expect(
+    await query('SELECT request, position, result FROM recipient_outcomes WHERE run_id = $1 ORDER BY 2', [
+      run,
+    ]),
+  ).toEqual([
+    { request: 1, position: 1, result: 'left out at 2' },
+    { request: 1, position: 2, result: 'left out at 3' },
+    { request: 1, position: 3, result: 'left out at 5' },
+  ]);
+});
+
+test.each(['planned', 'accepted', 'in_doubt', 'failed', 'cancelled', 'abandoned'])(
+  'a request that is %s is not divided',
+  async (state) => {
+    const run = await rejectedRun(2);
+    await query('UPDATE requests SET state = $2 WHERE run_id = $1', [run, state]);
+    expect(await divide(run, [1])).toBeUndefined();
+  },
+);
+
+test('a rejected request of which a delivery report has come is not divided: the service has it', async () => {
+  const run = await rejectedRun(3, [3]);
+  await query(
+    `INSERT INTO recipient_outcomes (run_id, request, position, outcome, reported_at)
+     VALUES ($1, 1, 1, 'delivered', now())`,
+    [run],
+  );
+  expect(await divide(run, [1])).toBeUndefined();
+});
+
+test('a rejected request that was sent again after a doubt is not divided: the service may have it', async () => {
+  const run = await rejectedRun(2);
+  await query('UPDATE requests SET resends = 1 WHERE run_id = $1', [run]);
+  expect(await divide(run, [1])).toBeUndefined();
+});
+
+test.each([
+  ['planned', true],
+  ['running', true],
+  ['paused', true],
+  ['completed', false],
+  ['cancelled', false],
+])('whether a request is divided in a run that is %s: %s', async (state, isDivided) => {
+  const run = await rejectedRun(2);
+  await query('UPDATE runs SET state = $2 WHERE run_id = $1', [run, state]);
+  expect((await divide(run, [1])) !== undefined).toBe(isDivided);
+});
+
+test('two that divide one run at once give every request a number of its own', async () => {
+  const contacts = Array.from({ length: 40 }, (_, index) => aContact(index + 2));
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 2 }), contacts);
+  const requests = Array.from({ length: 20 }, (_, index) => index + 1);
+  await reject(run, requests);
+  const divided = await Promise.all(
+    [0, 1, 2, 3].map((rest) =>
+      divide(
+        run,
+        requests.filter((request) => request % 4 === rest || request === 1),
+      ),
+    ),
+  );
+  const made = divided.flatMap((range) => (range ? [range.last - range.first + 1] : []));
+  expect(made.reduce((sum, count) => sum + count, 0)).toBe(40);
+  expect(await piecesOf(run)).toHaveLength(60);
+});
+
+test('a request that was divided whole has nobody, every report still counts and finds the rest, and its own reports are those of its parts', async () => {
+  const run = await rejectedRun(5, [4]);
+  await divide(run, [1]);
+  await reject(run, [3]);
+  await divide(run, [3]);
+  await query(`UPDATE requests SET state = 'accepted' WHERE run_id = $1 AND request IN (2, 4)`, [run]);
+  await query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [run]);
+  await reject(run, [5]);
+  const pieces = await piecesOf(run);
+  expect(pieces.map(({ lines }) => lines)).toEqual([[5], [2, 3], [], [4], [6]]);
+  expect(await listFailures(opened.ledger.pool, run)).toEqual([
+    { state: 'rejected', reason: 'poison', requests: 3, recipients: 1 },
+  ]);
+
+  const body = Buffer.from('');
+  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {}, body } as const;
+  const said = [
+    [pieces[0], 5],
+    [pieces[0], 2],
+    [pieces[1], 3],
+    // Through two divisions, to a part that was rejected.
+    [pieces[0], 6],
+  ] as const;
+  const receivedAt = new Date();
+  await receiveReports(
+    opened.ledger.pool,
+    randomUUID(),
+    said.map(() => ({ ...call, receivedAt })),
+  );
+  let next = 0;
+  const read = (): Reading => {
+    const [piece, line] = said[next++] ?? [];
+    const address = `+6140000${String(line).padStart(4, '0')}`;
+    const others = {
+      jobNumber: null,
+      status: 'Success',
+      result: null,
+      sentAt: null,
+      units: null,
+      price: null,
+      unread: null,
+      optedOut: false,
+    };
+    return { kind: 'delivery', messageId: piece?.message_id ?? '', address, outcome: 'delivered', ...others };
+  };
+  await applyReports(opened.ledger.pool, 100, read, new Date());
+  expect(await query('SELECT state FROM reports ORDER BY report_id')).toEqual([
+    { state: 'unmatched' },
+    { state: 'applied' },
+    { state: 'applied' },
+    { state: 'applied' },
+  ]);
+
+  const results = await inSession(opened.ledger.pool, async (client) => {
+    await client.query('BEGIN');
+    const rows = (await collect(streamContactResults(client, run))).flat();
+    await client.query('COMMIT');
+    return rows.map(({ line, state }) => [line, state]);
+  });
+  expect(results).toEqual([
+    [2, 'delivered'],
+    [3, 'delivered'],
+    [4, 'accepted'],
+    [5, 'cancelled'],
+    [6, 'delivered'],
+  ]);
+  expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({
+    recipients: 4,
+    accepted: 3,
+    delivered: 3,
+  });
+
+  const restaged = await inSession(opened.ledger.pool, async (client) => {
+    await restageRecipients(client, { run, states: ['rejected', 'cancelled'] }, 'phone', null);
+    return (await client.query('SELECT line FROM staged_contacts ORDER BY line')).rows;
+  });
+  expect(restaged).toEqual([{ line: 5 }]);
+});
+
+test('a report of the whole request proves nothing of a part that is in doubt', async () => {
+  const run = await rejectedRun(4);
+  await divide(run, [1]);
+  await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 2`, [run]);
+  const [whole] = await piecesOf(run);
+  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
+  const receivedAt = new Date();
+  await receiveReports(opened.ledger.pool, randomUUID(), [{ ...call, receivedAt, body: Buffer.from('') }]);
+  const read = (): Reading => ({
+    ...{ kind: 'delivery', messageId: whole?.message_id ?? '', jobNumber: null, address: '+61400000002' },
+    ...{ outcome: 'delivered', status: 'Success', result: null, sentAt: null, units: null, price: null },
+    ...{ unread: null, optedOut: false },
+  });
+  await applyReports(opened.ledger.pool, 100, read, receivedAt);
+  expect(await query('SELECT request, outcome FROM recipient_outcomes WHERE run_id = $1', [run])).toEqual([
+    { request: 2, outcome: 'delivered' },
+  ]);
+  expect((await piecesOf(run))[1]).toMatchObject({ state: 'in_doubt' });
+});

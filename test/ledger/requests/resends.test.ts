@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { InputError } from '../../../src/domain/problems.ts';
+import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
+import { resendDoubts } from '../../../src/ledger/requests/resend.ts';
+import { resolveRequests } from '../../../src/ledger/requests/resolve.ts';
+import { cancelRun } from '../../../src/ledger/runs/stop.ts';
+import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { finishSlice } from '../../../src/ledger/slices/finish.ts';
+import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
+import { type ClaimedRequest, claimRequests, type Settlement, settleRequests } from '../../support/claims.ts';
+import { doubtfulRun } from '../../support/doubts.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { holdNextSlice } from '../../support/slices.ts';
+
+/** What was sent again after a doubt may have arrived the first time: nothing that happens later says that it did not. */
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const owner = randomUUID();
+const now = new Date();
+
+/** A paused run of one request, planned to be sent again after a doubt. */
+async function runToSendAgain(): Promise<string> {
+  const run = await doubtfulRun(opened.ledger);
+  const word = { resolution: 'resend', by: 'ann', reason: 'test', now } as const;
+  await inTransaction(opened.ledger.pool, (client) =>
+    resolveRequests(client, { run, requests: 'all', ...word }),
+  );
+  return run;
+}
+
+async function claim(run: string): Promise<readonly ClaimedRequest[]> {
+  await opened.ledger.pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [run]);
+  return (await claimRequests(opened.ledger.pool, { run, owner, limit: 10, now })).claimed;
+}
+
+async function settle(run: string, state: 'accepted' | 'rejected' | 'failed' | 'in_doubt'): Promise<void> {
+  const [request] = await claim(run);
+  if (!request) throw new Error('nothing was claimed');
+  const attempt = { request: 1, attempt: request.attempt, finishedAt: now, httpStatus: 400, detail: 'words' };
+  const settlement: Settlement = state === 'rejected' ? { ...attempt, state } : { ...attempt, state };
+  await settleRequests(opened.ledger.pool, run, owner, [settlement]);
+}
+
+async function requestOf(run: string) {
+  const sql = 'SELECT state, reason FROM requests WHERE run_id = $1';
+  return (await opened.ledger.pool.query(sql, [run])).rows[0];
+}
+
+test('of a run that is cancelled meanwhile nothing is planned to be sent again, by its campaign or a person', async () => {
+  const { ledger, context } = opened;
+  const run = await runToSendAgain();
+  await settle(run, 'in_doubt');
+  await ledger.pool.query(
+    `INSERT INTO slices (run_id, slice, first_request, last_request, state, job, worker, owner)
+     VALUES ($1, 0, 1, 1, 'held', $2, $2, $2)`,
+    [run, owner],
+  );
+  const [byCampaign, byPerson] = await inTransaction(ledger.pool, async (client) => {
+    await client.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
+    const word = { resolution: 'resend', by: 'ann', reason: 'test' } as const;
+    const started = [
+      resendDoubts(ledger.pool, run, owner, 9, now),
+      resolveDoubts(context, { run, named: undefined }, word).catch((error: unknown) => error),
+    ] as const;
+    await ledger.pool.query('SELECT pg_sleep(0.2)');
+    return started.map((each) => [each]);
+  });
+  expect(await byCampaign?.[0]).toBe(0);
+  expect(await byPerson?.[0]).toBeInstanceOf(InputError);
+  expect(await requestOf(run)).toMatchObject({ state: 'in_doubt' });
+});
+
+test.each(['rejected', 'failed'] as const)(
+  'sent again and %s, a request is in doubt, in words',
+  async (state) => {
+    const run = await runToSendAgain();
+    await settle(run, state);
+    expect(await requestOf(run)).toEqual({
+      state: 'in_doubt',
+      reason: `sent again and ${state}, but it may have arrived before: words`,
+    });
+    expect((await summariseRun(opened.ledger.pool, run))?.recipients).toMatchObject({ total: 2, unknown: 2 });
+  },
+);
+
+test.each(['accepted', 'in_doubt'] as const)('sent again and %s, it is that', async (state) => {
+  const run = await runToSendAgain();
+  await settle(run, state);
+  expect(await requestOf(run)).toEqual({ state, reason: 'words' });
+});
+
+test('it is in doubt, not cancelled, when everybody in it is suppressed before it is sent again', async () => {
+  const run = await runToSendAgain();
+  const { rows } = await opened.ledger.pool.query<{ address: string }>(
+    'SELECT unnest(addresses) AS address FROM chunks WHERE run_id = $1',
+    [run],
+  );
+  await addSuppressions(
+    opened.ledger.pool,
+    rows.map(({ address }) => {
+      return {
+        channel: 'sms',
+        address,
+        subAccount: '',
+        reason: '',
+        source: 'operator',
+        createdAt: now,
+      } as const;
+    }),
+  );
+  expect(await claim(run)).toEqual([]);
+  await opened.ledger.pool.query('DELETE FROM suppressions');
+  expect(await requestOf(run)).toEqual({
+    state: 'in_doubt',
+    reason: 'not sent again, because every recipient is suppressed by now',
+  });
+  expect((await summariseRun(opened.ledger.pool, run))?.recipients).toMatchObject({
+    unknown: 2,
+    cancelled: 0,
+  });
+});
+
+test('it is in doubt, not cancelled, when its run is cancelled before it is sent again', async () => {
+  const run = await runToSendAgain();
+  await cancelRun(await opened.ledger.queue(), opened.ledger.pool, run, 'by ann', now);
+  expect(await requestOf(run)).toEqual({
+    state: 'in_doubt',
+    reason: 'the run was cancelled before it was sent again',
+  });
+});
+
+test('it is in doubt, not cancelled, when its run is cancelled while its slice is held', async () => {
+  const run = await runToSendAgain();
+  const slice = await holdNextSlice(opened.ledger, run);
+  await opened.ledger.pool.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
+  const queue = await opened.ledger.queue();
+  const plan = { run, account: run, slots: 1, atOnce: 1, canary: false, priority: 'normal' as const };
+  await finishSlice(queue, opened.ledger.pool, slice, plan, { lookUp: false, resends: 0 }, false, now);
+  expect(await requestOf(run)).toMatchObject({ state: 'in_doubt' });
+});

@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Resolution } from '../../../src/domain/runs.ts';
+import { type Doubt, findRequests, listDoubts } from '../../../src/ledger/requests/doubts.ts';
+import { acceptProven, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
+import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
+import { listFailures, listResolutions } from '../../../src/ledger/runs/details.ts';
+import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { inSession } from '../../../src/ledger/session.ts';
+import { billingOf } from '../../support/billing.ts';
+import { collectBatches } from '../../support/collect.ts';
+import { doubtfulRun } from '../../support/doubts.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const now = new Date('2026-11-21T10:00:00Z');
+
+async function resolve(run: string, resolution: Resolution, requests: readonly number[] | 'all' = 'all') {
+  return inSession(opened.ledger.pool, async (client) => {
+    await client.query('BEGIN');
+    const word = { resolution, by: 'ann@office', reason: 'seen in the portal', now };
+    const resolved = await resolveRequests(client, { run, requests, ...word });
+    await client.query('COMMIT');
+    return resolved;
+  });
+}
+
+async function query(sql: string, values: readonly unknown[]) {
+  return (await opened.ledger.pool.query(sql, [...values])).rows;
+}
+
+const requestsOf = (run: string) =>
+  query('SELECT request, state, reason, attempts, resends FROM requests WHERE run_id = $1 ORDER BY request', [
+    run,
+  ]);
+const slicesOf = (run: string) =>
+  query('SELECT slice, state, settled, not_accepted FROM slices WHERE run_id = $1 ORDER BY slice', [run]);
+const runOf = async (run: string) =>
+  (await query('SELECT state, state_reason, finished_at FROM runs WHERE run_id = $1', [run]))[0];
+
+describe('a request in doubt', () => {
+  test.each([
+    ['accepted', 'accepted', 'taken as accepted by ann@office: seen in the portal', 0],
+    ['resend', 'planned', 'to be sent again by ann@office: seen in the portal', 1],
+    ['abandon', 'abandoned', 'given up by ann@office: seen in the portal', 0],
+  ] as const)(
+    'becomes, by the word %s, %s; who said so and why is kept',
+    async (word, state, reason, resends) => {
+      const run = await doubtfulRun(opened.ledger, { requests: 2 });
+      expect(await resolve(run, word, [2])).toEqual([{ request: 2, recipients: 2 }]);
+      expect(await requestsOf(run)).toEqual([
+        { request: 1, state: 'in_doubt', reason: 'no answer within 30000 ms', attempts: 1, resends: 0 },
+        { request: 2, state, reason, attempts: 1, resends },
+      ]);
+      expect(await query('SELECT * FROM resolutions WHERE run_id = $1', [run])).toEqual([
+        {
+          run_id: run,
+          request: 2,
+          resolved_at: now,
+          resolution: word,
+          resolved_by: 'ann@office',
+          reason: 'seen in the portal',
+        },
+      ]);
+    },
+  );
+
+  test('is the only one that can be resolved, whatever is asked for', async () => {
+    const states = ['planned', 'accepted', 'rejected', 'failed', 'cancelled', 'abandoned'];
+    const run = await doubtfulRun(opened.ledger, { requests: 7 });
+    for (const [index, state] of states.entries()) {
+      await query('UPDATE requests SET state = $3 WHERE run_id = $1 AND request = $2', [
+        run,
+        index + 1,
+        state,
+      ]);
+    }
+    const before = await requestsOf(run);
+    expect(await resolve(run, 'accepted', [1, 2, 3, 4, 5, 6, 99])).toEqual([]);
+    expect(await requestsOf(run)).toEqual(before);
+    expect(await resolve(run, 'accepted')).toEqual([{ request: 7, recipients: 2 }]);
+  });
+
+  test('is resolved without those that were left out of it, and they stay cancelled', async () => {
+    const run = await doubtfulRun(opened.ledger, { leftOut: [2] });
+    expect(await resolve(run, 'abandon')).toEqual([{ request: 1, recipients: 1 }]);
+    expect((await summariseRun(opened.ledger.pool, run))?.recipients).toMatchObject({
+      total: 2,
+      unknown: 1,
+      cancelled: 1,
+    });
+  });
+
+  test('can be resolved again once it is in doubt again, and both words are kept', async () => {
+    const run = await doubtfulRun(opened.ledger);
+    await resolve(run, 'resend');
+    await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
+    now.setSeconds(now.getSeconds() + 1);
+    await resolve(run, 'resend');
+    expect(await requestsOf(run)).toMatchObject([{ state: 'planned', resends: 2 }]);
+    expect(await listResolutions(opened.ledger.pool, run)).toEqual([
+      { resolution: 'resend', by: 'ann@office', reason: 'seen in the portal', requests: 2, at: now },
+    ]);
+  });
+
+  test('is resolved once, by the first of two who resolve it at a time', async () => {
+    const run = await doubtfulRun(opened.ledger, { requests: 3 });
+    const resolved = await Promise.all([
+      resolve(run, 'accepted'),
+      resolve(run, 'abandon'),
+      resolve(run, 'resend'),
+    ]);
+    expect(resolved.map(({ length }) => length).toSorted()).toEqual([0, 0, 3]);
+  });
+
+  test('that is proved to be accepted is accepted once, and no operator is named', async () => {
+    const run = await doubtfulRun(opened.ledger);
+    const proven = { run, request: 1, proof: 'proved by the status look-up', now };
+    expect(await acceptProven(opened.ledger.pool, proven)).toBe(true);
+    expect(await acceptProven(opened.ledger.pool, proven)).toBe(false);
+    expect(await requestsOf(run)).toMatchObject([
+      { state: 'accepted', reason: 'proved by the status look-up' },
+    ]);
+    expect(await listResolutions(opened.ledger.pool, run)).toEqual([]);
+  });
+});
+
+describe('to be sent again', () => {
+  test('opens the slices that hold the requests, and a completed run is paused and says what to do; they are counted anew', async () => {
+    const run = await doubtfulRun(opened.ledger, { requests: 6, sliceSize: 2 });
+    await resolve(run, 'resend', [3, 4, 6]);
+    expect(await slicesOf(run)).toEqual([
+      { slice: 1, state: 'done', settled: 2, not_accepted: 2 },
+      { slice: 2, state: 'waiting', settled: 0, not_accepted: 0 },
+      { slice: 3, state: 'waiting', settled: 1, not_accepted: 1 },
+    ]);
+    expect(await runOf(run)).toEqual({
+      state: 'paused',
+      state_reason: `requests in doubt are to be sent again; \`volley resume ${run}\` sends them`,
+      finished_at: null,
+    });
+  });
+
+  test('leaves a slice that is worked on, and a run that is not over, as they are', async () => {
+    const run = await doubtfulRun(opened.ledger, { runState: 'running', requests: 2, sliceSize: 1 });
+    const held = '00000000-0000-4000-8000-000000000001';
+    await query(
+      `UPDATE slices SET state = 'held', job = $2, worker = $2, owner = $2 WHERE run_id = $1 AND slice = 1`,
+      [run, held],
+    );
+    await resolve(run, 'resend');
+    expect(await slicesOf(run)).toEqual([
+      { slice: 1, state: 'held', settled: 0, not_accepted: 0 },
+      { slice: 2, state: 'waiting', settled: 0, not_accepted: 0 },
+    ]);
+    expect(await runOf(run)).toMatchObject({ state: 'running' });
+  });
+
+  test('changes nothing in a run that is cancelled: no worker would send it', async () => {
+    const run = await doubtfulRun(opened.ledger, { runState: 'cancelled' });
+    expect(await resolve(run, 'resend')).toEqual([]);
+    expect(await requestsOf(run)).toMatchObject([{ state: 'in_doubt', resends: 0 }]);
+    expect(await resolve(run, 'abandon')).toHaveLength(1);
+  });
+
+  test('does not open slice 0, which is the doubts themselves', async () => {
+    const run = await doubtfulRun(opened.ledger);
+    await query(
+      `INSERT INTO slices (run_id, slice, first_request, last_request, state) VALUES ($1, 0, 1, 1, 'done')`,
+      [run],
+    );
+    await resolve(run, 'resend');
+    expect(await slicesOf(run)).toMatchObject([
+      { slice: 0, state: 'done' },
+      { slice: 1, state: 'waiting' },
+    ]);
+  });
+
+  test.each(['accepted', 'abandon'] as const)('is not meant by %s: the run stays completed', async (word) => {
+    const run = await doubtfulRun(opened.ledger);
+    await resolve(run, word);
+    expect(await slicesOf(run)).toMatchObject([{ slice: 1, state: 'done', settled: 1 }]);
+    expect(await runOf(run)).toMatchObject({ state: 'completed' });
+  });
+});
+
+test('doubts are listed with their MessageID, recipients, since when, why and attempts', async () => {
+  const run = await doubtfulRun(opened.ledger, { requests: 3, leftOut: [1] });
+  const pages = (requests: readonly number[] | 'all'): Promise<Doubt[]> =>
+    collectBatches(listDoubts(opened.ledger.pool, run, requests));
+  const [first] = await pages('all');
+  expect(first).toEqual({
+    request: 1,
+    messageId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    recipients: 1,
+    since: expect.any(Date),
+    reason: 'no answer within 30000 ms',
+    attempts: 1,
+  });
+  expect((await pages('all')).map(({ request }) => request)).toEqual([1, 2, 3]);
+  expect((await pages([3, 99])).map(({ request }) => request)).toEqual([3]);
+  const names = { requests: [2], messageIds: [first?.messageId ?? ''] };
+  expect(await findRequests(opened.ledger.pool, run, names)).toMatchObject([{ request: 1 }, { request: 2 }]);
+});
+
+test('doubts of many pages are listed to the last, also when they are settled on the way', async () => {
+  const run = await doubtfulRun(opened.ledger, { requests: 2_001 });
+  const seen: number[] = [];
+  for await (const page of listDoubts(opened.ledger.pool, run, 'all')) {
+    seen.push(...page.map(({ request }) => request));
+    await resolve(
+      run,
+      'accepted',
+      page.map(({ request }) => request),
+    );
+  }
+  expect(seen).toEqual(Array.from({ length: 2_001 }, (_, index) => index + 1));
+});
+
+test('the reason of a resolution is in the failures, the results and, counted, in the bill', async () => {
+  const run = await doubtfulRun(opened.ledger, { requests: 2 });
+  await resolve(run, 'accepted', [1]);
+  await resolve(run, 'abandon', [2]);
+  expect(await listFailures(opened.ledger.pool, run)).toEqual([
+    {
+      state: 'abandoned',
+      reason: 'given up by ann@office: seen in the portal',
+      requests: 1,
+      recipients: 2,
+    },
+  ]);
+  expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({ accepted: 2, unknown: 2 });
+  const results = await inSession(opened.ledger.pool, async (client) => {
+    await client.query('BEGIN');
+    const rows = await collectBatches(streamContactResults(client, run));
+    await client.query('COMMIT');
+    return rows.map(({ state, reason }) => [state, reason]);
+  });
+  expect(results).toEqual([
+    ['accepted', 'taken as accepted by ann@office: seen in the portal'],
+    ['accepted', 'taken as accepted by ann@office: seen in the portal'],
+    ['unknown', 'given up by ann@office: seen in the portal'],
+    ['unknown', 'given up by ann@office: seen in the portal'],
+  ]);
+});

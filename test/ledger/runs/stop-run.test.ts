@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { beginRun } from '../../../src/ledger/runs/begin.ts';
+import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
+import { useSlicedLedger } from '../../support/sliced-ledger.ts';
+import {
+  claimFrom,
+  planSlicedRun,
+  requestStates,
+  sliceStates,
+  takeHeldSlice,
+  takeSlice,
+  waitingJobs,
+} from '../../support/slices.ts';
+
+const opened = useSlicedLedger();
+
+const pause = (run: string) => pauseRun(opened.queue, opened.ledger.pool, run, 'lunch');
+const cancel = (run: string) => cancelRun(opened.queue, opened.ledger.pool, run, 'wrong list', new Date());
+
+function begin(run: string) {
+  const plan = { run, account: 'main', slots: 4, atOnce: 2, canary: false, priority: 'normal' as const };
+  return beginRun(opened.queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
+}
+
+async function beginNew(slices: number): Promise<string> {
+  const run = await planSlicedRun(opened.ledger, slices);
+  await begin(run);
+  return run;
+}
+
+async function runOf(run: string) {
+  const { rows } = await opened.ledger.pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [
+    run,
+  ]);
+  return rows[0];
+}
+
+describe('a run that is paused', () => {
+  test('says why, and has nothing in the queue any more but what is held', async () => {
+    const run = await beginNew(4);
+    await takeHeldSlice(opened.ledger);
+    expect(await pause(run)).toEqual({ changed: true, state: 'running' });
+    expect(await runOf(run)).toEqual({ state: 'paused', state_reason: 'lunch' });
+    expect((await sliceStates(opened.ledger, run)).toSorted()).toEqual([
+      ...['held', 'waiting', 'waiting', 'waiting', 'waiting'],
+    ]);
+    expect(await waitingJobs(opened.ledger)).toBe(0);
+  });
+
+  test('gives nothing to those who hold its slices', async () => {
+    const run = await beginNew(1);
+    const held = await takeHeldSlice(opened.ledger);
+    await pause(run);
+    expect((await claimFrom(opened.ledger, held, 1)).claimed).toEqual([]);
+    expect(await requestStates(opened.ledger, run)).toEqual(['planned']);
+  });
+
+  test('is in the queue again when it is resumed, as far as it may be', async () => {
+    const run = await beginNew(4);
+    await pause(run);
+    expect(await begin(run)).toBe('paused');
+    expect(await runOf(run)).toEqual({ state: 'running', state_reason: null });
+    expect(await sliceStates(opened.ledger, run)).toEqual([
+      ...['waiting', 'queued', 'queued', 'waiting', 'waiting'],
+    ]);
+    await takeHeldSlice(opened.ledger);
+    await takeHeldSlice(opened.ledger);
+    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+  });
+
+  test('is not paused a second time', async () => {
+    const run = await beginNew(1);
+    await pause(run);
+    expect(await pause(run)).toEqual({ changed: false, state: 'paused' });
+  });
+});
+
+describe('a run that is cancelled', () => {
+  test('sends nothing of what is planned, and keeps what is on its way for who sends it', async () => {
+    const run = await beginNew(3);
+    await claimFrom(opened.ledger, await takeHeldSlice(opened.ledger), 1);
+    expect(await cancel(run)).toEqual({ changed: true, state: 'running' });
+    expect((await requestStates(opened.ledger, run)).toSorted()).toEqual([
+      'cancelled',
+      'cancelled',
+      'sending',
+    ]);
+    expect((await sliceStates(opened.ledger, run)).toSorted()).toEqual(['done', 'done', 'done', 'held']);
+    expect(await waitingJobs(opened.ledger)).toBe(0);
+  });
+
+  test('is not begun again', async () => {
+    const run = await beginNew(1);
+    await cancel(run);
+    expect(await begin(run)).toBe('cancelled');
+    expect(await runOf(run)).toEqual({ state: 'cancelled', state_reason: 'wrong list' });
+  });
+
+  test('has in doubt what was to be sent again after a doubt, because the service may have it', async () => {
+    const run = await beginNew(2);
+    await pause(run);
+    await opened.ledger.pool.query(
+      'UPDATE requests SET resends = 1, attempts = 1 WHERE run_id = $1 AND request = 1',
+      [run],
+    );
+    await cancel(run);
+    expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'cancelled']);
+  });
+});
+
+test.each(['completed', 'cancelled'])('a run that is %s is neither paused nor cancelled', async (state) => {
+  const run = await planSlicedRun(opened.ledger, 1);
+  await opened.ledger.pool.query('UPDATE runs SET state = $2 WHERE run_id = $1', [run, state]);
+  expect([await pause(run), await cancel(run)]).toEqual([
+    { changed: false, state },
+    { changed: false, state },
+  ]);
+});
+
+test('a run that there is not is neither paused nor cancelled', async () => {
+  expect([await pause('nothing'), await cancel('nothing')]).toEqual([undefined, undefined]);
+});

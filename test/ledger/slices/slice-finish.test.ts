@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import type { RequestState } from '../../../src/domain/runs.ts';
+import { beginRun } from '../../../src/ledger/runs/begin.ts';
+import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
+import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
+import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
+import { watchRuns } from '../../../src/ledger/slices/watch.ts';
+import { useSlicedLedger } from '../../support/sliced-ledger.ts';
+import {
+  claimFrom,
+  planSlicedRun,
+  requestStates,
+  sliceStates,
+  takeHeldSlice,
+  takeSlice,
+  waitingJobs,
+} from '../../support/slices.ts';
+
+const opened = useSlicedLedger();
+
+const hold: DoubtPolicy = { lookUp: false, resends: 0 };
+const planOf = (run: string) => ({
+  run,
+  account: 'main',
+  slots: 4,
+  atOnce: 1,
+  canary: false,
+  priority: 'normal' as const,
+});
+const begin = (run: string, policy = hold) =>
+  beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+
+async function beginNew(slices: number, requestsInSlice = 1): Promise<string> {
+  const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
+  await begin(run);
+  return run;
+}
+
+function finish(held: HeldSlice, policy = hold, interrupted = false) {
+  return finishSlice(
+    opened.queue,
+    opened.ledger.pool,
+    held,
+    planOf(held.run),
+    policy,
+    interrupted,
+    new Date(),
+  );
+}
+
+/** As if all of a slice had been sent, and come to this. */
+async function settleAll({ run, first, last }: HeldSlice, state: RequestState): Promise<void> {
+  await opened.ledger.pool.query(
+    'UPDATE requests SET state = $4 WHERE run_id = $1 AND request BETWEEN $2 AND $3',
+    [run, first, last, state],
+  );
+}
+
+async function runState(run: string): Promise<string | undefined> {
+  return (await watchRuns(opened.ledger.pool, [run])).get(run)?.state;
+}
+
+describe('a slice that is given up', () => {
+  test('is done when nothing of it is left to send, and the next goes into the queue', async () => {
+    const run = await beginNew(3);
+    const held = await takeHeldSlice(opened.ledger);
+    await settleAll(held, 'accepted');
+    expect(await finish(held)).toBe('done');
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'done', 'queued', 'waiting']);
+    expect(await waitingJobs(opened.ledger)).toBe(1);
+  });
+
+  test('is for another holding when something of it is planned', async () => {
+    const run = await beginNew(1, 2);
+    const held = await takeHeldSlice(opened.ledger);
+    expect(await finish(held)).toBe('given back');
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
+  });
+
+  test('waits outside the queue while its run is paused', async () => {
+    const run = await beginNew(2, 2);
+    const held = await takeHeldSlice(opened.ledger);
+    await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
+    expect(await finish(held)).toBe('given back');
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);
+    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+  });
+
+  test('leaves nothing that is sending behind: it is in doubt', async () => {
+    const run = await beginNew(1, 2);
+    const held = await takeHeldSlice(opened.ledger);
+    await claimFrom(opened.ledger, held, 2);
+    expect(await finish(held)).toBe('done');
+    expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'in_doubt']);
+  });
+
+  test('cancels what its holder gave back after the run was cancelled', async () => {
+    const run = await beginNew(1, 2);
+    const held = await takeHeldSlice(opened.ledger);
+    await claimFrom(opened.ledger, held, 1);
+    await cancelRun(opened.queue, opened.ledger.pool, run, 'enough', new Date());
+    expect(await requestStates(opened.ledger, run)).toEqual(['sending', 'cancelled']);
+    await opened.ledger.pool.query(
+      `UPDATE requests SET state = 'planned', owner = NULL WHERE state = 'sending'`,
+    );
+    expect(await finish(held)).toBe('done');
+    expect(await requestStates(opened.ledger, run)).toEqual(['cancelled', 'cancelled']);
+    expect(await runState(run)).toBe('cancelled');
+  });
+
+  test('is given up once', async () => {
+    await beginNew(1);
+    const held = await takeHeldSlice(opened.ledger);
+    await settleAll(held, 'accepted');
+    expect([await finish(held), await finish(held)]).toEqual(['done', 'lost']);
+  });
+});
+
+describe('a run', () => {
+  test('is completed with its last slice, also when it is paused by then', async () => {
+    const run = await beginNew(1);
+    const held = await takeHeldSlice(opened.ledger);
+    await settleAll(held, 'accepted');
+    await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
+    await finish(held);
+    expect(await runState(run)).toBe('completed');
+    expect(await sliceStates(opened.ledger, run)).toEqual(['done', 'done']);
+  });
+
+  test('is not completed while a slice is left', async () => {
+    const run = await beginNew(2);
+    const held = await takeHeldSlice(opened.ledger);
+    await settleAll(held, 'accepted');
+    await finish(held);
+    expect(await runState(run)).toBe('running');
+  });
+
+  test.each([
+    ['of a campaign that holds them, through an account without a look-up', 'in_doubt', hold, 'completed'],
+    ['that can be looked up', 'in_doubt', { lookUp: true, resends: 0 }, 'running'],
+    ['that are to be sent again', 'in_doubt', { lookUp: false, resends: 1 }, 'running'],
+    ['of which there are none', 'accepted', { lookUp: true, resends: 1 }, 'completed'],
+  ] as const)(
+    'with requests in doubt %s: their slice is queued only where there is something to be done',
+    async (_, state, policy, end) => {
+      const run = await beginNew(1);
+      const held = await takeHeldSlice(opened.ledger);
+      await settleAll(held, state);
+      await finish(held, policy);
+      expect(await runState(run)).toBe(end);
+      expect(await sliceStates(opened.ledger, run)).toEqual([end === 'running' ? 'queued' : 'done', 'done']);
+    },
+  );
+
+  test('is completed when its requests in doubt have been looked at, whatever came of it', async () => {
+    const run = await beginNew(1);
+    const held = await takeHeldSlice(opened.ledger);
+    await settleAll(held, 'in_doubt');
+    const policy = { lookUp: true, resends: 0 };
+    await finish(held, policy);
+    const doubts = await takeHeldSlice(opened.ledger);
+    expect(doubts.slice).toBe(0);
+    expect(await finish(doubts, policy)).toBe('done');
+    expect(await runState(run)).toBe('completed');
+  });
+
+  test('has its requests in doubt looked at again when that was interrupted', async () => {
+    const run = await beginNew(1);
+    const held = await takeHeldSlice(opened.ledger);
+    await settleAll(held, 'in_doubt');
+    const policy = { lookUp: true, resends: 0 };
+    await finish(held, policy);
+    expect(await finish(await takeHeldSlice(opened.ledger), policy, true)).toBe('given back');
+    expect(await runState(run)).toBe('running');
+    expect(await sliceStates(opened.ledger, run)).toEqual(['queued', 'done']);
+  });
+});

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import { beginRun } from '../../../src/ledger/runs/begin.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { touchSlices } from '../../../src/ledger/slices/acquire.ts';
+import { enqueueSlices, type SlicePlan } from '../../../src/ledger/slices/enqueue.ts';
+import { finishSlice } from '../../../src/ledger/slices/finish.ts';
+import { returnSlice } from '../../../src/ledger/slices/return.ts';
+import { useSlicedLedger } from '../../support/sliced-ledger.ts';
+import {
+  claimFrom,
+  missHeartbeat,
+  planSlicedRun,
+  requestStates,
+  sliceStates,
+  takeHeldSlice,
+  takeSlice,
+  waitingJobs,
+} from '../../support/slices.ts';
+
+const opened = useSlicedLedger();
+
+const policy = { lookUp: false, resends: 0 };
+
+function planOf(run: string, changes: Partial<SlicePlan> = {}): SlicePlan {
+  return { run, account: 'main', slots: 4, atOnce: 4, canary: false, priority: 'normal', ...changes };
+}
+
+async function begin(slices: number, changes: Partial<SlicePlan> = {}, requestsInSlice = 1): Promise<string> {
+  const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
+  await beginRun(opened.queue, opened.ledger.pool, planOf(run, changes), policy, new Date());
+  return run;
+}
+
+describe('putting slices into the queue', () => {
+  test('puts so many there as may be there at once, the lowest first', async () => {
+    const run = await begin(5, { atOnce: 2 });
+    expect(await sliceStates(opened.ledger, run)).toEqual([
+      'waiting',
+      ...['queued', 'queued', 'waiting', 'waiting', 'waiting'],
+    ]);
+    expect(await waitingJobs(opened.ledger)).toBe(2);
+  });
+
+  test('counts those that are held, and adds nothing when asked again', async () => {
+    const run = await begin(5, { atOnce: 2 });
+    await takeHeldSlice(opened.ledger);
+    const more = () =>
+      inTransaction(opened.ledger.pool, (client) =>
+        enqueueSlices(opened.queue, client, planOf(run, { atOnce: 2 })),
+      );
+    expect(await more()).toBe(0);
+    expect(
+      await inTransaction(opened.ledger.pool, (client) =>
+        enqueueSlices(opened.queue, client, planOf(run, { atOnce: 3 })),
+      ),
+    ).toBe(1);
+    expect(await waitingJobs(opened.ledger)).toBe(2);
+  });
+
+  test('begins with the canary alone, and goes on when that is done', async () => {
+    const run = await begin(3, { canary: true });
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting', 'waiting']);
+    const canary = await takeHeldSlice(opened.ledger);
+    await claimFrom(opened.ledger, canary, 1);
+    await finishSlice(
+      opened.queue,
+      opened.ledger.pool,
+      canary,
+      planOf(run, { canary: true }),
+      policy,
+      false,
+      new Date(),
+    );
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'done', 'queued', 'queued']);
+  });
+
+  test('is undone with the transaction it was done in', async () => {
+    const run = await planSlicedRun(opened.ledger, 1);
+    const failing = inTransaction(opened.ledger.pool, async (client) => {
+      await enqueueSlices(opened.queue, client, planOf(run));
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await waitingJobs(opened.ledger)).toBe(0);
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting']);
+  });
+});
+
+describe('taking a slice', () => {
+  test('makes it this worker’s, with an owner of its own each time', async () => {
+    const run = await begin(2);
+    const taken = [await takeHeldSlice(opened.ledger), await takeHeldSlice(opened.ledger)];
+    expect(taken.map(({ slice }) => slice).toSorted()).toEqual([1, 2]);
+    expect(new Set(taken.map(({ owner }) => owner)).size).toBe(2);
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'held', 'held']);
+    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+  });
+
+  test('stops at as many as the account may have at once, over all its runs and workers', async () => {
+    await begin(3, { slots: 2 });
+    await begin(3, { slots: 2 });
+    const kinds = [];
+    for (let count = 0; count < 3; count++) kinds.push((await takeSlice(opened.ledger)).kind);
+    expect(kinds).toEqual(['held', 'held', 'none']);
+    await begin(1, { account: 'other' });
+    expect((await takeSlice(opened.ledger)).kind).toBe('held');
+  });
+
+  test('goes on when one of them is finished', async () => {
+    const run = await begin(3, { slots: 1 });
+    const first = await takeHeldSlice(opened.ledger);
+    expect((await takeSlice(opened.ledger)).kind).toBe('none');
+    await finishSlice(
+      opened.queue,
+      opened.ledger.pool,
+      first,
+      planOf(run, { slots: 1 }),
+      policy,
+      false,
+      new Date(),
+    );
+    expect((await takeSlice(opened.ledger)).kind).toBe('held');
+  });
+
+  test('leaves the slices of accounts alone that this process does not have', async () => {
+    await begin(1, { account: 'elsewhere' });
+    expect(await takeSlice(opened.ledger, undefined, ['elsewhere'])).toEqual({ kind: 'none' });
+    expect((await takeSlice(opened.ledger)).kind).toBe('held');
+  });
+
+  test('makes a run that is planned run', async () => {
+    const run = await planSlicedRun(opened.ledger, 1);
+    await inTransaction(opened.ledger.pool, (client) => enqueueSlices(opened.queue, client, planOf(run)));
+    await takeHeldSlice(opened.ledger);
+    const { rows } = await opened.ledger.pool.query('SELECT state FROM runs WHERE run_id = $1', [run]);
+    expect(rows).toEqual([{ state: 'running' }]);
+  });
+
+  test('clears a job away whose slice has been given up meanwhile', async () => {
+    const run = await begin(1);
+    const held = await takeHeldSlice(opened.ledger);
+    await missHeartbeat(opened.ledger, run, 1);
+    await claimFrom(opened.ledger, held, 1);
+    await finishSlice(opened.queue, opened.ledger.pool, held, planOf(run), policy, false, new Date());
+    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'stale' });
+    expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
+  });
+
+  test('takes a slice over whose holder gave no sign of life; what that was sending is in doubt, the rest is planned', async () => {
+    const run = await begin(1, {}, 2);
+    const silent = await takeHeldSlice(opened.ledger);
+    await claimFrom(opened.ledger, silent, 1);
+    expect(await touchSlices(opened.queue, [silent.job])).toEqual([silent.job.id]);
+    await missHeartbeat(opened.ledger, run, 1);
+    expect(await touchSlices(opened.queue, [silent.job])).toEqual([]);
+
+    const next = await takeHeldSlice(opened.ledger);
+    expect(next.slice).toBe(1);
+    expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'planned']);
+    expect((await claimFrom(opened.ledger, silent, 1)).claimed).toEqual([]);
+    expect((await claimFrom(opened.ledger, next, 2)).claimed).toMatchObject([{ request: 2 }]);
+    const late = await finishSlice(
+      opened.queue,
+      opened.ledger.pool,
+      silent,
+      planOf(run),
+      policy,
+      false,
+      new Date(),
+    );
+    expect(late).toBe('lost');
+    expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'held']);
+  });
+});
+
+test('a slice whose worker lacks the account is in the queue again, for another', async () => {
+  const run = await begin(1);
+  const held = await takeHeldSlice(opened.ledger);
+  await returnSlice(opened.queue, opened.ledger.pool, held, new Date());
+  expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
+  expect((await takeHeldSlice(opened.ledger)).owner).not.toBe(held.owner);
+});

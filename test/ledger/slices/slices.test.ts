@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { doubtsSlice } from '../../../src/ledger/requests/orphans.ts';
+import { beginRun } from '../../../src/ledger/runs/begin.ts';
+import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
+import { enqueueSlice } from '../../../src/ledger/slices/enqueue.ts';
+import { finishSlice } from '../../../src/ledger/slices/finish.ts';
+import { returnSlice } from '../../../src/ledger/slices/return.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { claimFrom, holdNextSlice, planSlicedRun, takeSlice } from '../../support/slices.ts';
+
+let opened: TestLedger;
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+async function holdDoubts(run: string): Promise<HeldSlice> {
+  const { pool, queue: open } = opened.ledger;
+  const queue = await open();
+  await inTransaction(pool, (client) =>
+    enqueueSlice(queue, client, { run, account: run, slots: 4, priority: 'normal' }, doubtsSlice),
+  );
+  const acquisition = await takeSlice(opened.ledger);
+  return acquisition.kind === 'held' ? acquisition.slice : expect.fail(acquisition.kind);
+}
+
+test('whoever takes the slice of the requests in doubt leaves alone what others are sending', async () => {
+  const { ledger } = opened;
+  const run = await planContacts(
+    ledger,
+    aRun(),
+    [1, 2, 3, 4].map((line) => aContact(line)),
+  );
+  const sending = await holdNextSlice(ledger, run);
+  expect((await claimFrom(ledger, sending, 2)).claimed).toHaveLength(2);
+  expect((await holdDoubts(run)).slice).toBe(doubtsSlice);
+  const { rows } = await ledger.pool.query('SELECT state, owner FROM requests WHERE run_id = $1', [run]);
+  expect(rows).toEqual([1, 2].map(() => ({ state: 'sending', owner: sending.owner })));
+});
+
+test('a run can be paused while its slices are being taken', async () => {
+  const { ledger } = opened;
+  const queue = await ledger.queue();
+  const run = await planSlicedRun(opened.ledger, 4);
+  const plan = { run, account: run, slots: 4, atOnce: 4, canary: false, priority: 'normal' as const };
+  for (let round = 0; round < 10; round++) {
+    await beginRun(queue, ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
+    const taken = Promise.all([takeSlice(opened.ledger), takeSlice(opened.ledger), takeSlice(opened.ledger)]);
+    await pauseRun(queue, ledger.pool, run, 'enough');
+    const held = (await taken).flatMap((taking) => (taking.kind === 'held' ? [taking.slice] : []));
+    const { rows } = await ledger.pool.query(
+      `SELECT slice FROM slices WHERE run_id = $1 AND state <> 'waiting' ORDER BY slice`,
+      [run],
+    );
+    expect(rows).toEqual(held.map(({ slice }) => ({ slice })).sort((one, other) => one.slice - other.slice));
+    for (const slice of held) {
+      const policy = { lookUp: false, resends: 0 };
+      await finishSlice(queue, ledger.pool, slice, plan, policy, false, new Date());
+    }
+  }
+});
+
+test('a slice that a worker returns when its run is cancelled is done, and not in the queue', async () => {
+  const { ledger } = opened;
+  const queue = await ledger.queue();
+  const run = await planSlicedRun(opened.ledger, 1);
+  const slice = await holdNextSlice(ledger, run);
+  await cancelRun(queue, ledger.pool, run, 'enough', new Date());
+  await returnSlice(queue, ledger.pool, slice, new Date());
+  const { rows } = await ledger.pool.query('SELECT state, job FROM slices WHERE run_id = $1 AND slice = 1', [
+    run,
+  ]);
+  expect(rows).toEqual([{ state: 'done', job: null }]);
+});
+
+test('a run that is begun goes into the queue as the account is now, whatever it was when it was queued', async () => {
+  const { ledger } = opened;
+  const queue = await ledger.queue();
+  const run = await planSlicedRun(opened.ledger, 4);
+  const plan = { run, account: run, slots: 4, atOnce: 4, canary: false, priority: 'normal' as const };
+  const policy = { lookUp: false, resends: 0 };
+  await beginRun(queue, ledger.pool, plan, policy, new Date());
+  await beginRun(queue, ledger.pool, { ...plan, slots: 1, atOnce: 1 }, policy, new Date());
+  const taken = [await takeSlice(opened.ledger), await takeSlice(opened.ledger)];
+  expect(taken.map(({ kind }) => kind)).toEqual(['held', 'none']);
+});

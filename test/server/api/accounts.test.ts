@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { InputError } from '../../../src/domain/problems.ts';
+import { startByKey } from '../../../src/engine/access/start-by-key.ts';
+import { loadAccount } from '../../../src/engine/plan/prepare.ts';
+import { type ApiScene, openApiScene } from '../../support/api.ts';
+import { accountsYaml, smsCampaignYaml } from '../../support/workspace.ts';
+
+let scene: ApiScene;
+/** A run of the account `sandbox`. */
+let run: string;
+/** Tokens of the largest scope for one account each. */
+let north: string;
+let sandbox: string;
+beforeAll(async () => {
+  scene = await openApiScene();
+  const ofNorth = accountsYaml.slice(accountsYaml.indexOf('  sandbox:')).replace('sandbox:', 'north:');
+  await scene.workspace.write('campaigns/accounts.yaml', accountsYaml + ofNorth);
+  await scene.workspace.write(
+    'campaigns/north.yaml',
+    smsCampaignYaml.replace('account: sandbox', 'account: north'),
+  );
+  run = await scene.start('payroll.yaml', 'first');
+  north = await scene.tokenOf('north', 'admin', 'bob', { accounts: ['north'] });
+  sandbox = await scene.tokenOf('sandbox', 'admin', 'bob', { accounts: ['sandbox'] });
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const get = (path: string, token: string) => scene.call('GET', path, { token });
+const start = (token: string, campaign: string, key: string) =>
+  scene.call('POST', '/runs', { token, body: { campaign }, headers: { 'idempotency-key': key } });
+
+describe('a token for some accounts', () => {
+  test.each([
+    ['GET', ''],
+    ['GET', '/report'],
+    ['GET', '/contacts'],
+    ['GET', '/failures'],
+    ['POST', '/pause'],
+    ['POST', '/resume'],
+    ['POST', '/cancel'],
+    ['POST', '/approve'],
+    ['POST', '/resolve'],
+  ])(
+    'is answered to %s /runs/{run}%s of another account as if there were no such run',
+    async (method, path) => {
+      const body = path === '/resolve' ? { resolution: 'abandon', reason: 'a test' } : {};
+      const asked = { token: north, ...(method === 'POST' && { body }) };
+      const foreign = await scene.call(method, `/runs/${run}${path}`, asked);
+      const none = await scene.call(method, `/runs/none${path}`, asked);
+      expect(foreign.status).toBe(404);
+      expect(foreign.text.replaceAll(run, 'none')).toBe(none.text);
+    },
+  );
+
+  test('lists the runs of its accounts alone, also after a run of another', async () => {
+    expect((await get('/runs', sandbox)).json).toMatchObject({ runs: [{ run }] });
+    expect((await get('/runs', north)).json).toEqual({ runs: [], next: null });
+    expect((await get('/runs?account=sandbox', north)).json).toEqual({ runs: [], next: null });
+    expect((await get(`/runs?before=${run}`, north)).status).toBe(422);
+  });
+
+  test('has the billing and the missing reports of its accounts alone', async () => {
+    await scene.opened.ledger.pool.query(
+      `UPDATE requests SET state = 'accepted', updated_at = '2026-01-01' WHERE run_id = $1`,
+      [run],
+    );
+    const lines = async (path: string, token: string) => (await get(path, token)).json?.['rows'];
+    expect(await lines('/reports/missing?format=json', sandbox)).toHaveLength(4);
+    expect(await lines('/reports/missing?format=json', north)).toEqual([]);
+    expect(await lines('/reports/billing?by=account&format=json', north)).toEqual([]);
+    for (const filter of ['account=sandbox', 'campaign=test', `run=${run}`])
+      expect((await get(`/reports/billing?${filter}`, north)).status, filter).toBe(422);
+    expect((await get('/reports/billing?account=sandbox', sandbox)).status).toBe(200);
+    // What it suggests in place of an unknown name is of its accounts, too.
+    const unknown = '/reports/billing?chargeCode=none';
+    const ofNorth = await get(unknown, north);
+    expect([ofNorth.status, ofNorth.text]).toEqual([
+      422,
+      expect.stringContaining('The ledger has no ChargeCode.'),
+    ]);
+    expect((await get(unknown, sandbox)).text).toMatch(/There (is|are) C0\b/);
+  });
+
+  test('starts campaigns of its accounts, and is told nothing of the others', async () => {
+    expect(await start(north, 'north.yaml', 'one')).toMatchObject({ status: 202 });
+    const foreign = await start(north, 'payroll.yaml', 'two');
+    const none = await start(north, 'none.yaml', 'three');
+    expect([foreign.status, none.status]).toEqual([422, 422]);
+    expect(foreign.json?.['problems']).toEqual(none.json?.['problems']);
+    expect(foreign.text).not.toMatch(/sandbox|watched|dear/);
+  });
+
+  test('starts nothing where the file was given another account while the run was planned', async () => {
+    const settings = {
+      environment: { VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9', VOLLEY_SANDBOX_TOKEN: 'any' },
+      workingFolder: scene.workspace.folder,
+    };
+    const accountNamed = (name: string) => loadAccount(name, settings);
+    const place = { folder: 'campaigns', settings, accountNamed };
+    // As the first look at the file saw it, and not as the token is.
+    const asked = { campaign: 'payroll.yaml', accounts: ['sandbox'], token: 'north', key: 'four' };
+    const runs = async () => (await get('/runs', scene.tokens.admin)).json?.['runs'];
+    const before = await runs();
+    await expect(startByKey(scene.opened.context, place, asked, () => undefined)).rejects.toThrow(InputError);
+    expect(await runs()).toEqual(before);
+  });
+
+  test('is refused what concerns all accounts: files of campaigns, schedules, the audit trail, the list of tokens', async () => {
+    for (const path of ['/campaigns', '/schedules', '/audit', '/tokens']) {
+      expect((await get(path, sandbox)).status, path).toBe(403);
+      expect((await get(path, scene.tokens.admin)).status, path).toBe(200);
+    }
+  });
+});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { inSession } from '../../../src/ledger/session.ts';
+import { openApiScene } from '../../support/api.ts';
+
+test('a report that nobody waits for any more is no work for the database either', async () => {
+  await using scene = await openApiScene();
+  const { pool } = scene.opened.ledger;
+  const waiting = async (): Promise<number> => {
+    const { rows } = await pool.query<{ waiting: number }>(
+      `SELECT count(*)::integer AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows[0]?.waiting ?? 0;
+  };
+  await inSession(pool, async (client) => {
+    await client.query('BEGIN; LOCK TABLE requests IN ACCESS EXCLUSIVE MODE');
+    const gone = new AbortController();
+    const answer = fetch(`${scene.url}/api/v1/reports/missing`, {
+      headers: { authorization: `Bearer ${scene.tokens.read}` },
+      signal: gone.signal,
+    });
+    answer.catch(() => undefined);
+    await expect.poll(waiting, { timeout: 5_000 }).toBe(1);
+    gone.abort();
+    await expect.poll(waiting, { timeout: 8_000 }).toBe(0);
+    await client.query('ROLLBACK');
+  });
+});

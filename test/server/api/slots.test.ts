@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { openCallSlots, openSlots } from '../../../src/server/api/slots.ts';
+
+test('what is more than may be at once is told to come again, and a place is free when its work ends, however it ends', async () => {
+  const slots = openSlots(2, 1);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { promise: failing, reject } = Promise.withResolvers<string>();
+  const running = [slots(() => promise), slots(() => failing)];
+  await expect(slots(async () => 'third')).rejects.toMatchObject({ status: 503, kind: 'busy' });
+  reject(new Error('gone'));
+  await expect(running[1]).rejects.toThrow('gone');
+  expect(await slots(async () => 'third')).toBe('third');
+  resolve('first');
+  expect(await running[0]).toBe('first');
+});
+
+test('reports leave a place for a run to be started, and plans may take all', async () => {
+  const { plan, report } = openCallSlots(1);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const reports = [report(() => promise), report(() => promise)];
+  await expect(report(async () => 'third')).rejects.toMatchObject({ kind: 'busy' });
+  expect(await plan(async () => 'planned')).toBe('planned');
+  const planned = plan(() => promise);
+  await expect(plan(async () => 'fourth')).rejects.toMatchObject({ kind: 'busy' });
+  resolve('done');
+  expect(await Promise.all([...reports, planned])).toEqual(['done', 'done', 'done']);
+  expect(await report(async () => 'next')).toBe('next');
+});
+
+test('a place that is free in a moment is waited for, in the order of the calls', async () => {
+  const slots = openSlots(1, 5_000);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const ended: string[] = [];
+  const calls = [slots(() => promise), slots(async () => 'second'), slots(async () => 'third')];
+  for (const call of calls) void call.then((name) => ended.push(name));
+  resolve('first');
+  await Promise.all(calls);
+  expect(ended).toEqual(['first', 'second', 'third']);
+});

@@ -1,0 +1,300 @@
+import { execFileSync } from 'node:child_process';
+import { rm, symlink } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startByKey } from '../../../src/engine/access/start-by-key.ts';
+import { loadAccount } from '../../../src/engine/plan/prepare.ts';
+import { beginScheduledRuns } from '../../../src/engine/schedule/start-ticks.ts';
+import { releaseStartKeyLock, tryStartKeyLock } from '../../../src/ledger/runs/started-by-key.ts';
+import { inSession } from '../../../src/ledger/session.ts';
+import { type Answer, type ApiScene, openApiScene } from '../../support/api.ts';
+import { smsCampaignYaml } from '../../support/workspace.ts';
+
+let scene: ApiScene;
+beforeAll(async () => {
+  scene = await openApiScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const environment = {
+  VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+  VOLLEY_SANDBOX_TOKEN: 'any',
+  VOLLEY_ACCOUNTS: 'campaigns/accounts.yaml',
+};
+
+const start = (campaign: string, key: string, token = scene.tokens.run): Promise<Answer> =>
+  scene.call('POST', '/runs', { token, body: { campaign }, headers: { 'idempotency-key': key } });
+
+const stateOf = async (run: string): Promise<unknown> =>
+  (await scene.call('GET', `/runs/${run}`)).json?.['state'];
+
+const runsOf = async (): Promise<number> => {
+  const { rows } = await scene.opened.ledger.pool.query<{ runs: number }>(
+    'SELECT count(*)::integer AS runs FROM runs',
+  );
+  return rows[0]?.runs ?? 0;
+};
+
+/** What the trail says of a run, oldest first. */
+async function trailOf(run: string): Promise<unknown[]> {
+  const { json } = await scene.call('GET', `/audit?run=${run}`);
+  const entries = Array.isArray(json?.['entries']) ? json['entries'] : [];
+  return entries
+    .map(({ action, who, how, token, outcome }) => [action, who, how, token, outcome])
+    .toReversed();
+}
+
+describe('a run that is started', () => {
+  test('is left to the workers at once, and its place is told', async () => {
+    const { status, json, headers } = await start('payroll.yaml', 'one');
+    const run = String(json?.['run']);
+    expect([status, json?.['state'], headers.get('location')]).toEqual([
+      202,
+      'running',
+      `/api/v1/runs/${run}`,
+    ]);
+    const { rows } = await scene.opened.ledger.pool.query('SELECT state FROM slices WHERE run_id = $1', [
+      run,
+    ]);
+    expect(rows).toContainEqual({ state: 'queued' });
+    expect(await trailOf(run)).toEqual([
+      ['run planned', 'ann', 'api', 'runner', 'done'],
+      ['run started', 'ann', 'api', 'runner', 'done'],
+    ]);
+  });
+
+  test('is told as started with its plan, for from then on any worker takes it; one that is to be approved is not', async () => {
+    const settings = { environment, workingFolder: scene.workspace.folder };
+    const place = {
+      folder: 'campaigns',
+      settings,
+      accountNamed: (name: string) => loadAccount(name, settings),
+    };
+    const planned = async (campaign: string): Promise<unknown[]> => {
+      const asked = { campaign, accounts: null, token: 'runner', key: `planned-${campaign}` };
+      const end = await startByKey(scene.opened.context, place, asked, () => undefined);
+      return 'run' in end ? await trailOf(end.run) : [];
+    };
+    const [plan, started] = ['run planned', 'run started'].map((act) => [act, 'tester', 'cli', null, 'done']);
+    expect(await planned('payroll.yaml')).toEqual([plan, started]);
+    expect(await planned('watched.yaml')).toEqual([plan]);
+  });
+
+  test.each(['completed', 'paused'])(
+    'is answered as it is when workers or operators have it %s before it is begun',
+    async (state) => {
+      const newest = 'SELECT run_id FROM runs ORDER BY created_at DESC, run_id DESC LIMIT 1';
+      scene.beforeBegin(() =>
+        scene.opened.ledger.pool.query(
+          `UPDATE runs SET state = '${state}', state_reason = 'by another' WHERE run_id = (${newest})`,
+        ),
+      );
+      const { status, json } = await start('payroll.yaml', `quick-${state}`);
+      scene.beforeBegin(async () => undefined);
+      expect([status, json]).toEqual([202, { run: expect.any(String), state, reason: 'by another' }]);
+    },
+  );
+
+  test('is the same when the call is repeated, and another one with another key', async () => {
+    const before = await runsOf();
+    const [first, second] = [await start('payroll.yaml', 'twice'), await start('payroll.yaml', 'twice')];
+    const other = await start('payroll.yaml', 'another');
+    expect(second.json?.['run']).toBe(first.json?.['run']);
+    expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
+    expect(other.json?.['run']).not.toBe(first.json?.['run']);
+    expect(await runsOf()).toBe(before + 2);
+  });
+
+  test('is one, however many of the same calls come at once', async () => {
+    const before = await runsOf();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => start('payroll.yaml', 'crowd')));
+    const runs = new Set(answers.flatMap(({ json }) => (json?.['run'] === undefined ? [] : [json['run']])));
+    expect(runs.size).toBe(1);
+    for (const { status } of answers) expect([202, 409, 503]).toContain(status);
+    expect(await runsOf()).toBe(before + 1);
+    expect((await start('payroll.yaml', 'crowd')).json?.['run']).toBe([...runs][0]);
+  });
+
+  test('is not given to who has used the key for another campaign, nor to another token', async () => {
+    const first = await start('payroll.yaml', 'mine');
+    const another = await start('watched.yaml', 'mine');
+    expect([another.status, another.json?.['detail']]).toEqual([
+      422,
+      expect.stringContaining('choose another key'),
+    ]);
+    const theirs = await start('payroll.yaml', 'mine', scene.tokens.admin);
+    expect(theirs.status).toBe(202);
+    expect(theirs.json?.['run']).not.toBe(first.json?.['run']);
+  });
+
+  test('is not planned a second time while the same call is under way elsewhere', async () => {
+    const key = { token: 'runner', key: 'busy' };
+    await inSession(scene.opened.ledger.pool, async (client) => {
+      await tryStartKeyLock(client, key);
+      const { status, json, headers } = await start('payroll.yaml', 'busy');
+      expect([status, json?.['kind'], headers.get('retry-after')]).toEqual([409, 'busy', '5']);
+      await releaseStartKeyLock(client, key);
+    });
+    expect((await start('payroll.yaml', 'busy')).status).toBe(202);
+  });
+
+  test('goes on, by a repeated call or by whoever begins scheduled runs, when the process died between plan and begin', async () => {
+    const unbegun = async (key: string): Promise<string> => {
+      const run = String((await start('payroll.yaml', key)).json?.['run']);
+      await scene.opened.ledger.pool.query(`UPDATE runs SET state = 'planned' WHERE run_id = $1`, [run]);
+      return run;
+    };
+    const repeated = await unbegun('died');
+    expect((await start('payroll.yaml', 'died')).json).toMatchObject({ run: repeated, state: 'running' });
+    const forgotten = await unbegun('died-too');
+    const settings = { environment, workingFolder: scene.workspace.folder };
+    const accountNamed = (name: string) => loadAccount(name, settings);
+    await beginScheduledRuns(scene.opened.context, { folder: 'campaigns', settings, accountNamed });
+    expect(await stateOf(forgotten)).toBe('running');
+    expect((await trailOf(forgotten)).at(-1)).toEqual(['run started', 'ann', 'api', 'runner', 'done']);
+  });
+});
+
+describe('what cannot be started', () => {
+  test.each([
+    '../secret.yaml',
+    '/etc/passwd',
+    'campaigns/payroll.yaml',
+    './payroll.yaml',
+    'accounts.yaml',
+    'contacts.csv',
+    'payroll.yaml\u0000',
+    '',
+  ])('%j is no campaign of the folder, and those that are are named', async (campaign) => {
+    const before = await runsOf();
+    const { status, json } = await start(campaign, 'paths');
+    expect([status, json?.['problems']]).toEqual([
+      422,
+      [
+        {
+          where: 'campaign',
+          what: expect.stringContaining('The files: dear.yaml, payroll.yaml, watched.yaml'),
+        },
+      ],
+    ]);
+    expect(await runsOf()).toBe(before);
+  });
+
+  test('links to the accounts file, to folders and into nowhere, hidden files and pipes are no campaigns', async () => {
+    const place = (name: string): string => `${scene.workspace.folder}/campaigns/${name}`;
+    await scene.workspace.write('campaigns/.payroll.yaml', smsCampaignYaml);
+    await symlink('accounts.yaml', place('other.yaml'));
+    await symlink('..', place('folder.yaml'));
+    await symlink('nowhere', place('nowhere.yaml'));
+    await symlink('payroll.yaml', place('link.yaml'));
+    execFileSync('mkfifo', [place('pipe.yaml')]);
+    const { json } = await scene.call('GET', '/campaigns');
+    for (const name of ['link.yaml', 'other.yaml', 'folder.yaml', 'nowhere.yaml', 'pipe.yaml'])
+      await rm(place(name));
+    expect(json).toEqual({ campaigns: ['dear.yaml', 'link.yaml', 'payroll.yaml', 'watched.yaml'] });
+  });
+
+  test('a campaign of whose contacts no recipient is left is refused, and its notify is to report it', async () => {
+    const before = await runsOf();
+    const notify = 'notify: [{ on: [refused], email: { to: [ops@example.org] } }]\n';
+    const nobody = smsCampaignYaml.replace('country: AU', 'where: [{ column: name, equals: none }]');
+    await scene.workspace.write('campaigns/nobody.yaml', `${nobody}${notify}`);
+    const { status, json } = await start('nobody.yaml', 'nobody');
+    await rm(`${scene.workspace.folder}/campaigns/nobody.yaml`);
+    expect([status, json?.['kind'], json?.['detail']]).toEqual([
+      422,
+      'input',
+      expect.stringContaining('"contacts.where" leaves out all rows (4)'),
+    ]);
+    expect(await runsOf()).toBe(before);
+    const { rows } = await scene.opened.ledger.pool.query(`SELECT event, state FROM notifications`);
+    expect(rows).toEqual([{ event: 'refused', state: 'due' }]);
+  });
+
+  test('a campaign that would cost too much is refused in the words of the command line, and nothing is left of it', async () => {
+    const before = await runsOf();
+    const { status, json } = await start('dear.yaml', 'dear');
+    expect([status, json?.['problems']]).toEqual([
+      422,
+      [{ where: 'campaigns/dear.yaml:13:9', what: expect.stringContaining('rates') }],
+    ]);
+    expect(await runsOf()).toBe(before);
+  });
+
+  test.each([
+    [{}, 'headers/idempotency-key'],
+    [{ 'idempotency-key': 'with a blank' }, 'headers/idempotency-key'],
+    [{ 'idempotency-key': 'k'.repeat(201) }, 'headers/idempotency-key'],
+  ])('without a key that can be used (%j) nothing is started', async (headers, where) => {
+    const answer = await scene.call('POST', '/runs', { body: { campaign: 'payroll.yaml' }, headers });
+    expect([answer.status, answer.json?.['problems']]).toEqual([400, [{ where, what: expect.any(String) }]]);
+  });
+});
+
+describe('the two-man rule', () => {
+  test('who planned a run over the API does not approve it, with whichever token; somebody else does', async () => {
+    const { json } = await start('watched.yaml', 'two');
+    const run = String(json?.['run']);
+    expect(json).toMatchObject({ state: 'planned', reason: expect.stringContaining('waits for approval') });
+    const own = await scene.call('POST', `/runs/${run}/approve`);
+    expect([own.status, own.json?.['detail']]).toEqual([
+      409,
+      expect.stringContaining('another person has to approve it'),
+    ]);
+    const resumed = await scene.call('POST', `/runs/${run}/resume`);
+    expect([resumed.status, resumed.json?.['detail']]).toEqual([
+      409,
+      expect.stringContaining('waits for approval'),
+    ]);
+    for (const [name, owner] of [
+      ['anns-other', ' Ann '],
+      ['anns-desk', 'ann@desk'],
+    ] as const) {
+      const token = await scene.tokenOf(name, 'admin', owner);
+      expect((await scene.call('POST', `/runs/${run}/approve`, { token })).status).toBe(409);
+    }
+    const token = await scene.tokenOf('bobs', 'admin', 'bob');
+    const given = await scene.call('POST', `/runs/${run}/approve`, { token });
+    expect(given.json).toMatchObject({ run, by: 'bob' });
+    expect((await scene.call('POST', `/runs/${run}/resume`, { token })).json).toMatchObject({
+      state: 'running',
+    });
+    expect(await trailOf(run)).toEqual([
+      ['run planned', 'ann', 'api', 'runner', 'done'],
+      ['run approved', 'ann', 'api', 'chief', 'refused'],
+      ['run started', 'ann', 'api', 'chief', 'refused'],
+      ['run approved', ' Ann ', 'api', 'anns-other', 'refused'],
+      ['run approved', 'ann@desk', 'api', 'anns-desk', 'refused'],
+      ['run approved', 'bob', 'api', 'bobs', 'done'],
+      ['run started', 'bob', 'api', 'bobs', 'done'],
+    ]);
+  });
+});
+
+test('what cannot be done to a run now is a conflict, in the words of the command line', async () => {
+  const run = String((await start('payroll.yaml', 'ended')).json?.['run']);
+  await scene.call('POST', `/runs/${run}/cancel`, { body: { reason: 'wrong list' } });
+  expect(await stateOf(run)).toBe('cancelled');
+  for (const what of ['pause', 'cancel', 'resume']) {
+    const { status, json } = await scene.call('POST', `/runs/${run}/${what}`);
+    expect([status, json?.['detail']]).toEqual([409, expect.stringContaining('The run is cancelled')]);
+  }
+});
+
+test('runs come in pages, newest first, each once, and by what they are', async () => {
+  const seen: unknown[] = [];
+  let before = '';
+  for (let page = 0; page < 50; page++) {
+    const { json } = await scene.call('GET', `/runs?limit=2${before && `&before=${before}`}`);
+    const runs = Array.isArray(json?.['runs']) ? json['runs'] : [];
+    seen.push(...runs.map(({ run }) => run));
+    if (json?.['next'] === null) break;
+    before = String(json?.['next']);
+  }
+  const { rows } = await scene.opened.ledger.pool.query<{ run_id: string }>(
+    'SELECT run_id FROM runs ORDER BY created_at DESC, run_id DESC',
+  );
+  expect(seen).toEqual(rows.map(({ run_id }) => run_id));
+  const { json } = await scene.call('GET', '/runs?state=cancelled&campaign=test&channel=sms');
+  expect(json?.['runs']).toEqual([expect.objectContaining({ state: 'cancelled', reason: 'wrong list' })]);
+  expect((await scene.call('GET', '/runs?before=none')).status).toBe(422);
+});
