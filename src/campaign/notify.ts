@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { notifiedEvents } from '../domain/notify.ts';
 import { text } from '../platform/scalars.ts';
 import { secret } from '../platform/secrets.ts';
+import { signatureKeyForm } from '../platform/webhook-signature.ts';
 
 /** `notify` of a campaign: who is told what becomes of its runs, and how. */
 
@@ -23,7 +24,7 @@ const webhook = z
       )
       .meta({ writeOnly: true }),
     secret: secret.describe(
-      'Key of the signature, as ${NOTIFY_…}: whsec_ and 24 to 64 bytes in base64 (Standard Webhooks).',
+      `Key of the signature, as \${NOTIFY_…}: ${signatureKeyForm} (Standard Webhooks).`,
     ),
     plainHttp: z
       .enum(['refused', 'allowed'])

@@ -3,12 +3,12 @@ import { InputError, type Problem } from '../domain/problems.ts';
 import { addressList } from '../platform/address-list.ts';
 import { digestOf } from '../platform/digest.ts';
 import { type Environment, resolveNames } from '../platform/secrets.ts';
+import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { observedMapping, type ReportMapping } from '../wire/delivery-report-mapping.ts';
 import { accountsSchema } from './accounts.ts';
 import { reportMapping } from './delivery-report-mapping.ts';
 import type { ReceiverAccount } from './receiver-settings.ts';
-import { readSignatureKey, wrongSignatureKey } from './signature-key.ts';
 
 type Written = z.output<typeof accountsSchema>['accounts'][string];
 type Settings = NonNullable<Written['receiver']>;

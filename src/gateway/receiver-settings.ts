@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type AddressList, isAddressRange } from '../platform/address-list.ts';
 import { text } from '../platform/scalars.ts';
 import { secret } from '../platform/secrets.ts';
+import { signatureKeyForm } from '../platform/webhook-signature.ts';
 import type { ReportMapping } from '../wire/delivery-report-mapping.ts';
 import { reportMappingShape } from './delivery-report-mapping.ts';
 
@@ -38,7 +39,7 @@ const credentials = z
 
 const signature = z
   .strictObject({
-    secret: secret.describe('Key that both sides know, as ${NAME}: whsec_ and 24 to 64 bytes in base64.'),
+    secret: secret.describe(`Key that both sides know, as \${NAME}: ${signatureKeyForm}.`),
   })
   .describe(
     'Reports must be signed by the Standard Webhooks scheme: headers webhook-id, webhook-timestamp and webhook-signature.',

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { Client } from 'undici';
+import { signatureHeaders } from '../platform/webhook-signature.ts';
 import { describeError } from './evidence.ts';
 import type { Webhook } from './webhook-settings.ts';
 
@@ -34,8 +34,6 @@ export async function callWebhook(
   { id, now, body }: WebhookCall,
   cutOff: AbortSignal,
 ): Promise<WebhookEnd> {
-  const timestamp = String(Math.floor(now.getTime() / 1000));
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
   const client = new Client(url.origin, { allowH2: false, connect: { timeout: timeouts.connect } });
   const late = AbortSignal.timeout(timeouts.whole);
   try {
@@ -45,9 +43,7 @@ export async function callWebhook(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'volley',
-        'webhook-id': id,
-        'webhook-timestamp': timestamp,
-        'webhook-signature': `v1,${signature}`,
+        ...signatureHeaders(key, id, body, now),
       },
       body,
       headersTimeout: timeouts.headers,

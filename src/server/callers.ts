@@ -1,7 +1,7 @@
 import { credentialsIn, nobody, type ReceiverAccount } from '../engine/delivery-reports/receivers.ts';
 import { isSecretOf } from '../platform/digest.ts';
+import { signatureOf } from '../platform/webhook-signature.ts';
 import type { ReceivedCall } from './received-call.ts';
-import { signatureOf } from './signature.ts';
 
 /** What a caller has not shown; `account` is one that there is not. */
 export type FailedCheck = 'account' | 'token' | 'address' | 'basic' | 'credentials' | 'signature';

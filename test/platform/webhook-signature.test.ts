@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { signatureOf } from '../../src/server/signature.ts';
+import { signatureOf } from '../../src/platform/webhook-signature.ts';
 
 const key = Buffer.alloc(32, 'k');
 const now = new Date('2026-03-01T10:00:00.500Z');

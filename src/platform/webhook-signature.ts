@@ -1,0 +1,71 @@
+import { createHmac } from 'node:crypto';
+import { digestOf, isSecretOf } from './digest.ts';
+
+/**
+ * The Standard Webhooks scheme (standardwebhooks.com, "Signature scheme"), by hand: its JavaScript library decodes the
+ * body to text and signs that, so that a body which is not UTF-8 has the signature of another one; and it asks the
+ * machine for the time.
+ */
+
+/** Bytes that a key has. */
+const [fewest, most] = [24, 64];
+
+/** How a key is written, in words. */
+export const signatureKeyForm = `whsec_ and ${fewest} to ${most} bytes in base64`;
+
+/** What is said of a key that is written otherwise. */
+export const wrongSignatureKey = `The key of the signature must be ${signatureKeyForm}.`;
+
+/** Milliseconds that the time of a call may be off. */
+const tolerance = 5 * 60 * 1000;
+
+/** More are not looked at; a sender gives two while it changes its key. */
+const mostSignatures = 10;
+
+/** The key of a signature; undefined for what is none. */
+export function readSignatureKey(value: string): Buffer | undefined {
+  const base64 = /^whsec_([\w+/-]+={0,2})$/.exec(value)?.[1] ?? '';
+  const key = Buffer.from(base64, 'base64');
+  return key.length < fewest || key.length > most ? undefined : key;
+}
+
+/** The headers of a call that is signed with this key. */
+export function signatureHeaders(key: Uint8Array, id: string, body: string | Uint8Array, now: Date) {
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signatureOver(key, id, timestamp, body)}`,
+  };
+}
+
+/**
+ * Whether a call is signed with this key.
+ *
+ * @param headers names in lower case
+ * @param body the bytes as they came
+ * @returns a digest of what is signed, by which the same call is known when it comes again; undefined when it is not signed
+ */
+export function signatureOf(
+  key: Uint8Array,
+  headers: Readonly<Record<string, string | undefined>>,
+  body: Uint8Array,
+  now: Date,
+): Buffer | undefined {
+  const id = headers['webhook-id'] ?? '';
+  const timestamp = headers['webhook-timestamp'] ?? '';
+  const expected = digestOf(signatureOver(key, id, timestamp, body));
+  const matches = (headers['webhook-signature'] ?? '')
+    .split(' ')
+    .filter((signature) => signature.startsWith('v1,'))
+    .slice(0, mostSignatures)
+    .filter((signature) => isSecretOf(signature.slice('v1,'.length), expected));
+  const inTime =
+    /^\d{1,12}$/.test(timestamp) && Math.abs(now.getTime() - Number(timestamp) * 1000) <= tolerance;
+  return id !== '' && inTime && matches.length > 0 ? expected : undefined;
+}
+
+/** HMAC-SHA256 over `id.timestamp.body`. Headers are Latin-1, as Node reads them. */
+function signatureOver(key: Uint8Array, id: string, timestamp: string, body: string | Uint8Array): string {
+  return createHmac('sha256', key).update(`${id}.${timestamp}.`, 'latin1').update(body).digest('base64');
+}
