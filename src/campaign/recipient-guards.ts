@@ -5,6 +5,7 @@ import type {
   RepeatedContacts,
 } from '../domain/contacts.ts';
 import { type Problem, RefusedRunError } from '../domain/problems.ts';
+import { percentText } from '../platform/scalars.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
 
@@ -90,7 +91,7 @@ function faultsOf(guards: Guards, found: ContactFindings, left: LeftOfContacts):
   const { maxInvalid } = guards;
   const isOver = 'share' in maxInvalid ? invalid > maxInvalid.share * withAddress : invalid > maxInvalid.rows;
   if (isOver) {
-    const most = 'share' in maxInvalid ? percent(maxInvalid.share) : counted(maxInvalid.rows, 'row');
+    const most = 'share' in maxInvalid ? percentText(maxInvalid.share) : counted(maxInvalid.rows, 'row');
     const what = `More rows are invalid than "contacts.maxInvalid" allows (${most}), so Volley makes no run: ${why}.`;
     faults.push({ key: 'maxInvalid', what });
   }
@@ -137,8 +138,4 @@ export function reachedText(reached: readonly ReachedContacts[]): string {
 
 function counted(number: number, what: string): string {
   return `${count.format(number)} ${what}${number === 1 ? '' : 's'}`;
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toFixed(3))}%`;
 }

@@ -29,6 +29,11 @@ export function durationText(milliseconds: number): string {
   return `${milliseconds / factor}${unit}`;
 }
 
+/** A share of 0.125 is `12.5%`, without a rest of its arithmetic. */
+export function percentText(share: number): string {
+  return `${Number((share * 100).toFixed(3))}%`;
+}
+
 /** A whole number within bounds. It is read from text, because YAML scalars stay text here. */
 export function wholeNumber(minimum: number, maximum: number, byDefault: number) {
   return z

@@ -1,3 +1,4 @@
+import { percentText } from '../../platform/scalars.ts';
 import type { FailFast } from './dispatch-settings.ts';
 
 /** Requests of a run since it was last resumed. */
@@ -17,5 +18,5 @@ export function reasonToStop(
   if (settled < Math.min(first, total) || rejected === 0) return undefined;
   if (rejected === settled) return `the service rejected all of the first ${settled} requests (failFast)`;
   if (share === undefined || rejected <= share * settled) return undefined;
-  return `the service rejected ${rejected} of ${settled} requests, more than ${+(share * 100).toFixed(3)}% (failFast)`;
+  return `the service rejected ${rejected} of ${settled} requests, more than ${percentText(share)} (failFast)`;
 }
