@@ -14,7 +14,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   gateway: ['domain', 'platform', 'wire'],
   ledger: ['domain', 'platform'],
   engine: ['domain', 'platform', 'wire', 'campaign', 'contacts', 'gateway', 'ledger'],
-  report: ['domain', 'ledger'],
+  report: ['domain', 'platform', 'ledger'],
   sandbox: ['domain', 'platform', 'wire'],
   server: ['domain', 'platform', 'ledger', 'engine', 'report'],
   cli: [
@@ -95,7 +95,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   croner: ['campaign'],
   tinyglobby: ['engine'],
   'temporal-polyfill': ['campaign', 'platform/region-names.ts', 'platform/zoned-times.ts'],
-  'big.js': ['campaign', 'report'],
+  'big.js': ['platform/money.ts', 'campaign', 'report'],
 };
 
 /** Rooms without files, sockets and processes. */

@@ -1,5 +1,5 @@
-import { Big } from 'big.js';
 import { z } from 'zod';
+import { compareAmounts } from '../platform/money.ts';
 import { decimal, wholeNumber } from '../platform/scalars.ts';
 import type { CostEstimate } from './cost.ts';
 
@@ -55,6 +55,6 @@ export function whyApproval(
   }
   if (aboveCost === undefined) return undefined;
   if (estimate.kind === 'unknown') return `its cost cannot be told: ${estimate.why}`;
-  if (new Big(estimate.total).lte(aboveCost)) return undefined;
+  if (compareAmounts(estimate.total, aboveCost) <= 0) return undefined;
   return `${estimate.total} ${estimate.currency}, more than ${aboveCost}`;
 }

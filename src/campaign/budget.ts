@@ -1,5 +1,5 @@
-import { Big } from 'big.js';
 import { InputError, type Problem } from '../domain/problems.ts';
+import { addAmounts, compareAmounts, withUsualDecimals } from '../platform/money.ts';
 import type { Campaign } from './campaign.ts';
 import { type CostEstimate, isCountedBeforehand, type KnownCost } from './cost.ts';
 import type { Definition } from './definition.ts';
@@ -90,16 +90,13 @@ function overLimits(
   });
 }
 
-/** The sum of each owner's costs, with as many decimals as they have. */
+/** The sum of each owner's costs. */
 function addUp(costs: readonly OwnedCost[]): ReadonlyMap<string | null, string> {
-  const decimals = costs[0]?.cost.split('.')[1]?.length ?? 0;
-  const sums = new Map<string | null, Big>();
-  for (const { owner, cost } of costs) sums.set(owner, (sums.get(owner) ?? new Big(0)).plus(cost));
-  return new Map([...sums].map(([owner, sum]) => [owner, sum.toFixed(decimals)]));
+  const sums = new Map<string | null, string>();
+  for (const { owner, cost } of costs) sums.set(owner, addAmounts(sums.get(owner) ?? '0', cost));
+  return sums;
 }
 
 function over(path: readonly string[], name: string, limit: string, cost: string): Overrun[] {
-  if (new Big(cost).lte(limit)) return [];
-  const decimals = Math.max(2, limit.split('.')[1]?.length ?? 0);
-  return [{ path, name, limit: new Big(limit).toFixed(decimals), cost }];
+  return compareAmounts(cost, limit) <= 0 ? [] : [{ path, name, limit: withUsualDecimals(limit), cost }];
 }

@@ -1,6 +1,7 @@
 import { Big } from 'big.js';
 import type { Channel } from '../domain/message.ts';
 import { type RunRates, type Unit, unitOfChannel } from '../domain/rates.ts';
+import { compareAmounts, decimalsOf, withUsualDecimals } from '../platform/money.ts';
 import { periodAt } from './tariffs.ts';
 
 /** What a plan has of one tariff for one SubAccount and ChargeCode; null is for recipients without. */
@@ -40,9 +41,6 @@ export type KnownCost = {
 /** `why` is half a sentence for people: "the account has no rate for sms". */
 export type CostEstimate = KnownCost | { readonly kind: 'unknown'; readonly why: string };
 
-/** Decimals that an amount of money is shown with at least. */
-const usualDecimals = 2;
-
 /** Whether the units of a channel are known before it is sent: the pages of a fax and the seconds of a call are not. */
 export function isCountedBeforehand(channel: Channel): boolean {
   const unit = unitOfChannel[channel];
@@ -75,7 +73,8 @@ export function estimateCost(
   if (unrated.length > 0) return { kind: 'unknown', why: unratedText(unrated, channel) };
 
   const zero = new Big(0);
-  const decimals = Math.max(usualDecimals, ...valid.map((rate) => decimalsOf(rate?.price ?? zero)));
+  const prices = valid.map((rate) => withUsualDecimals(rate?.price.toFixed() ?? '0'));
+  const decimals = Math.max(...prices.map(decimalsOf));
   const taxed = valid.some((rate) => rate && rate.tax !== null);
   const lines = new Map<string, SummedLine>();
   let [total, tax] = [zero, zero];
@@ -98,7 +97,7 @@ export function estimateCost(
     unit,
     lines: [...lines.values()].map((line) => ({ ...line, cost: line.cost.toFixed(decimals) })),
     total: total.toFixed(decimals),
-    tax: taxed ? tax.toFixed(Math.max(usualDecimals, decimalsOf(tax))) : null,
+    tax: taxed ? withUsualDecimals(tax.toFixed()) : null,
   };
 }
 
@@ -112,17 +111,7 @@ function unratedText(totals: readonly CostTotal[], channel: Channel): string {
   return `${who} no rate for ${channel} that is valid now${example === undefined ? '' : `, such as ${example}`}`;
 }
 
-function decimalsOf(amount: Big): number {
-  return amount.toFixed().split('.')[1]?.length ?? 0;
-}
-
 /** The lines that cost most, the dearest first; of equal ones the earlier first. */
 export function dearestLines({ lines }: KnownCost, most: number): CostLine[] {
   return lines.toSorted((one, other) => compareAmounts(other.cost, one.cost)).slice(0, most);
-}
-
-/** Amounts with equally many decimals are in the order of their texts, where those are equally long. */
-function compareAmounts(one: string, other: string): number {
-  if (one.length !== other.length) return one.length - other.length;
-  return one < other ? -1 : Number(one > other);
 }

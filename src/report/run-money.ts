@@ -1,5 +1,5 @@
-import { Big } from 'big.js';
 import type { BillingLine } from '../ledger/billing/report.ts';
+import { addAmounts, compareAmounts } from '../platform/money.ts';
 
 /** Amounts and counts of a run; money is exact decimals, as text. */
 export type MoneyFigures = Pick<
@@ -59,7 +59,7 @@ async function* valueByValue(
 }
 
 function costs(one: MoneyLine, other: MoneyLine): number {
-  return new Big(one.price).cmp(other.price) || new Big(one.estimated).cmp(other.estimated);
+  return compareAmounts(one.price, other.price) || compareAmounts(one.estimated, other.estimated);
 }
 
 function withOneMore(others: Largest['others'], line: MoneyLine): Largest['others'] {
@@ -75,15 +75,9 @@ function sum(one: MoneyFigures, other: MoneyFigures): MoneyFigures {
   return {
     recipients: one.recipients + other.recipients,
     accepted: one.accepted + other.accepted,
-    price: added(one.price, other.price),
-    estimated: added(one.estimated, other.estimated),
-    estimatedTax: added(one.estimatedTax, other.estimatedTax),
-    difference: added(one.difference, other.difference),
+    price: addAmounts(one.price, other.price),
+    estimated: addAmounts(one.estimated, other.estimated),
+    estimatedTax: addAmounts(one.estimatedTax, other.estimatedTax),
+    difference: addAmounts(one.difference, other.difference),
   };
-}
-
-/** With as many places as the longer one has, as Postgres does. */
-function added(one: string, other: string): string {
-  const places = Math.max(...[one, other].map((amount) => amount.split('.')[1]?.length ?? 0));
-  return new Big(one).plus(other).toFixed(places);
 }

@@ -1,3 +1,4 @@
+import { decimalsOf } from '../../platform/money.ts';
 import { inert, plainNumber } from '../inert.ts';
 import { printable } from '../printable.ts';
 import { type CellKind, type CellValue, cellText, type SheetColumn } from './sheet.ts';
@@ -21,9 +22,9 @@ export function workbookCell(kind: CellKind, value: CellValue): WorkbookCell {
   const isNumber = (kind === 'integer' || kind === 'decimal') && plainNumber.test(text);
   const digits = text.replace(/^[+-]?[0.]*/, '').replace('.', '').length;
   if (!isNumber || digits > exactDigits) return { value: workbookText(text), format: undefined };
-  const [, fraction = ''] = text.split('.');
+  const decimals = decimalsOf(text);
   // As many places as the ledger has, thousands apart.
-  return { value: Number(text), format: fraction === '' ? '#,##0' : `#,##0.${'0'.repeat(fraction.length)}` };
+  return { value: Number(text), format: decimals === 0 ? '#,##0' : `#,##0.${'0'.repeat(decimals)}` };
 }
 
 /** Inert, without what XML cannot hold, and no longer than a cell can be; a text that is cut says so. */

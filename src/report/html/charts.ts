@@ -1,4 +1,5 @@
 import { Big } from 'big.js';
+import { addAmounts } from '../../platform/money.ts';
 import { printable } from '../printable.ts';
 import { drawBars } from './bars.ts';
 import type { Chart } from './chart.ts';
@@ -43,10 +44,7 @@ export function barChart(
   const all = !more && sorted.length <= shownBars + 1;
   const shown = all ? sorted : sorted.slice(0, shownBars);
   const others = sorted.slice(shown.length);
-  const rest = others.reduce((sum, { exact }) => sum.plus(exact), new Big(more?.value ?? 0));
-  // As many places as the others have, or the sum would look cruder than they do.
-  const values = [...others.map(({ value }) => value), ...(more ? [more.value] : [])];
-  const places = Math.max(0, ...values.map((value) => value.split('.')[1]?.length ?? 0));
+  const rest = others.reduce((sum, { value }) => addAmounts(sum, value), more?.value ?? '0');
   const drawn = shown.map(({ name, value, exact }) => ({
     name,
     label: grouped(value),
@@ -55,7 +53,7 @@ export function barChart(
   // It would be longer than all, and they could not be told apart.
   const last = {
     name: `${grouped(others.length + (more?.count ?? 0))} others`,
-    label: grouped(rest.toFixed(places)),
+    label: grouped(rest),
     length: null,
   };
   const drawnBars = all ? drawn : [...drawn, last];

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { addAmounts, compareAmounts, decimalsOf, withUsualDecimals } from '../../src/platform/money.ts';
+
+test.each([
+  ['12', 0],
+  ['12.5', 1],
+  ['0.00000001', 8],
+  ['-3.20', 2],
+])('%s has %i decimals', (amount, decimals) => {
+  expect(decimalsOf(amount)).toBe(decimals);
+});
+
+test.each([
+  ['0', '0.00'],
+  ['12.5', '12.50'],
+  ['0.0825', '0.0825'],
+  ['1000000000000', '1000000000000.00'],
+  ['0.00000001', '0.00000001'],
+])('%s is shown as %s: never rounded, never as a power of ten', (amount, shown) => {
+  expect(withUsualDecimals(amount)).toBe(shown);
+});
+
+test.each([
+  ['0.1', '0.2', '0.3'],
+  ['1.50', '1.5', '3.00'],
+  ['0', '0.00000001', '0.00000001'],
+  ['999999999999.99', '0.01', '1000000000000.00'],
+  ['1.25', '-1.25', '0.00'],
+])('%s and %s are %s, with the decimals of the amount that has most', (one, other, sum) => {
+  expect(addAmounts(one, other)).toBe(sum);
+  expect(addAmounts(other, one)).toBe(sum);
+});
+
+test('amounts compare by what they are worth, not by their texts', () => {
+  expect(compareAmounts('9.5', '10')).toBeLessThan(0);
+  expect(compareAmounts('1.50', '1.5')).toBe(0);
+  expect(compareAmounts('-1', '-2')).toBeGreaterThan(0);
+});
