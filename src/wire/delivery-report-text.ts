@@ -1,3 +1,4 @@
+import { longestMessageId } from '../domain/message-id.ts';
 import type { ReportMembers } from './delivery-report-call.ts';
 import type { ReportField, ReportMapping } from './delivery-report-mapping.ts';
 import { asText } from './json.ts';
@@ -22,11 +23,11 @@ export type ReportText = {
 const mostCharacters = 500;
 
 /**
- * Bytes in UTF-8 of what reports are looked up by, and of what suppressions are kept under: a MessageID has 40 characters
- * (interface.md, 8), a SubAccount 40 of up to four bytes (observed), a job number 8, an e-mail address 64, "@" and 255.
+ * Bytes in UTF-8 of what reports are looked up by, and of what suppressions are kept under: a MessageID has characters
+ * of one byte, a SubAccount 40 of up to four bytes (observed), a job number 8, an e-mail address 64, "@" and 255.
  */
 export const mostBytes = {
-  MessageID: 40,
+  MessageID: longestMessageId,
   JobNumber: 40,
   Destination: 320,
   SubAccount: 160,

@@ -62,9 +62,6 @@ function field(name: string, of: readonly Channel[], traits: Traits = {}): Field
   };
 }
 
-/** Of a MessageID (interface.md, 2.1 and 8), which belongs to the request, never to a campaign. */
-export const messageIdPattern = /^[0-9A-Za-z]{1,40}$/;
-
 const reference: Traits = { limit: 80 };
 const account: Traits = { limit: 40, source: 'observed' };
 const wholeNumber: Traits = { type: 'integer', source: 'observed' };

@@ -1,5 +1,6 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
-import { type FieldDefinition, keypadTones, messageIdPattern, servedFields } from './fields.ts';
+import { canBeMessageId } from '../domain/message-id.ts';
+import { type FieldDefinition, keypadTones, servedFields } from './fields.ts';
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
 import type { ReceivedMessage } from './message.ts';
 import type { Rest2Version } from './rest-2-paths.ts';
@@ -54,7 +55,7 @@ function messageIdFaults(
 ): readonly string[] {
   if (messageId === undefined || name === 'soap-tts') return [];
   const letters = isLater(version) ? messageId.replaceAll('-', '0') : messageId;
-  return messageIdPattern.test(letters)
+  return canBeMessageId(letters)
     ? []
     : ['Invalid MessageID. It must be alphanumeric and at most 40 characters'];
 }

@@ -8,12 +8,12 @@ import type {
   MessageFields,
   SendRequest,
 } from '../domain/message.ts';
+import { canBeMessageId, longestMessageId } from '../domain/message-id.ts';
 import { destinationFieldDefinitions, destinationFieldsLackedBy } from './destination-fields.ts';
 import {
   type FieldDefinition,
   keypadTones,
   messageFields,
-  messageIdPattern,
   servedFields,
   takesFiles,
   takesKeypads,
@@ -35,8 +35,8 @@ export function wireFields(interfaceName: InterfaceName, request: SendRequest): 
   const { channel, messageId, fields, files, keypads } = request;
   const definitions = messageFields(interfaceName, channel);
   if (definitions.length === 0) throw new Error(`${interfaceName} has no channel ${channel}`);
-  if (messageId !== undefined && !messageIdPattern.test(messageId)) {
-    throw new Error(`MessageID must be 1 to 40 letters and digits, got "${messageId}"`);
+  if (messageId !== undefined && !canBeMessageId(messageId)) {
+    throw new Error(`MessageID must be 1 to ${longestMessageId} letters and digits, got "${messageId}"`);
   }
   if (files.length > 0 && !takesFiles(interfaceName, channel)) {
     throw new Error(`${interfaceName} has no Files for ${channel}`);

@@ -1,3 +1,4 @@
+import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
 import { countReportsOfNoRun } from '../../ledger/delivery-reports/list.ts';
 import { type RecipientStory, tellRecipients, type WantedRecipients } from '../../ledger/recipients/story.ts';
@@ -31,7 +32,7 @@ export async function tellRecipient(
     const stories = await tellRecipients(ledger.pool, { kind, value }, most + 1);
     return { stories: stories.slice(0, most), areMore: stories.length > most, others: undefined };
   };
-  if (/^[0-9A-Za-z]{1,40}$/.test(text)) {
+  if (canBeMessageId(text)) {
     const byMessageId = await tell('messageId', text);
     if (byMessageId.stories.length > 0) return byMessageId;
     const byJob = country === undefined ? await tell('jobNumber', text) : undefined;
