@@ -2,6 +2,13 @@ import type { Knex } from 'knex';
 
 /** Runs, and what belongs to a run as a whole. Every key begins with the run, so that the ledger can be distributed by run. */
 export async function up(knex: Knex): Promise<void> {
+  await makeRuns(knex);
+  await makeStates(knex);
+  await makeParts(knex);
+  await makeChecks(knex);
+}
+
+async function makeRuns(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE runs (
       run_id              text PRIMARY KEY,
@@ -32,7 +39,41 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX runs_of_source ON runs (source_run) WHERE source_run IS NOT NULL;
     CREATE INDEX runs_unfinished ON runs (run_id) WHERE state IN ('planned', 'running', 'paused');
     CREATE INDEX runs_by_priority ON runs (account, priority) WHERE state IN ('planned', 'running');
+    COMMENT ON TABLE runs IS 'One execution of a campaign, with its definition as it was when the run was planned.';
+    COMMENT ON COLUMN runs.state IS
+      'planned: set when the run is made; nothing of it was sent. running: set when an operator, a caller or a '
+      'schedule starts or resumes it; workers send it. completed: set when nothing of it is left to send. paused: '
+      'set by an operator, or by Volley when the run cannot go on; it can be resumed. cancelled: set by an '
+      'operator; what was not sent never will be.';
+    COMMENT ON COLUMN runs.state_reason IS
+      'Why it is in its state, for people; null where there is nothing to say, and after a purge.';
+    COMMENT ON COLUMN runs.priority IS
+      '-1 bulk, 0 normal, 1 urgent. Of the runs of an account, the more urgent ones are sent first.';
+    COMMENT ON COLUMN runs.definition IS
+      'The campaign, checked and with its defaults; a purge leaves only what names no person.';
+    COMMENT ON COLUMN runs.message_key IS
+      'Random. The MessageID of a request is derived from it and from the number of the request.';
+    COMMENT ON COLUMN runs.rates IS
+      'Currency and tariffs of the account for the channel, when the run was planned; null: it has none.';
+    COMMENT ON COLUMN runs.suppressions_of IS
+      'The account whose suppressions hold for the run; null: its own account.';
+    COMMENT ON COLUMN runs.source_run IS
+      'The run whose recipients this one sends to again. Its contact files are those of this run, too.';
+    COMMENT ON COLUMN runs.contacts_read IS
+      'Rows of the contact files. The next three columns count those that were left out.';
+    COMMENT ON COLUMN runs.settled_before IS
+      'Requests that were settled when the run was last resumed: failFast counts from there.';
+    COMMENT ON COLUMN runs.rejected_before IS
+      'Requests that were rejected when the run was last resumed: failFast counts from there.';
+    COMMENT ON COLUMN runs.created_at IS 'When it was planned.';
+    COMMENT ON COLUMN runs.finished_at IS 'When it was completed or cancelled.';
+    COMMENT ON COLUMN runs.purging IS 'Its purge has begun and has not ended.';
+    COMMENT ON COLUMN runs.purged_at IS 'Since when its addresses, names, bodies and files are erased.';
+  `);
+}
 
+async function makeStates(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE TABLE run_states (
       run_id     text NOT NULL REFERENCES runs ON DELETE CASCADE,
       change     bigint GENERATED ALWAYS AS IDENTITY,
@@ -41,6 +82,12 @@ export async function up(knex: Knex): Promise<void> {
       changed_at timestamptz NOT NULL,
       PRIMARY KEY (run_id, change)
     );
+    COMMENT ON TABLE run_states IS
+      'Every change of the state of a run, so that a report can say when it began, was paused and went on.';
+    COMMENT ON COLUMN run_states.change IS 'In the order of the changes.';
+    COMMENT ON COLUMN run_states.reason IS 'As in runs.state_reason; a purge erases it.';
+    COMMENT ON COLUMN run_states.changed_at IS
+      'By the clock of Postgres, except for the first and the last one, which have the times of the run.';
 
     -- A trigger writes it, because several transactions change a run's state and none may be forgotten.
     CREATE FUNCTION note_run_state() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -58,7 +105,11 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TRIGGER run_state_changes AFTER UPDATE ON runs
       FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state)
       EXECUTE FUNCTION note_run_state();
+  `);
+}
 
+async function makeParts(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE TABLE run_windows (
       run_id   text NOT NULL REFERENCES runs ON DELETE CASCADE,
       place    smallint NOT NULL,
@@ -69,6 +120,18 @@ export async function up(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, place)
     );
     CREATE INDEX run_windows_opening ON run_windows (opens_at) WHERE opens_at IS NOT NULL;
+    COMMENT ON TABLE run_windows IS
+      'Sending windows of a run. Recipients whose window follows the same time zones are in requests of their own, '
+      'with consecutive numbers, and a slice ends where they end, so a slice has one window. Runs without windows '
+      'have no row.';
+    COMMENT ON COLUMN run_windows.place IS 'In the order of the requests.';
+    COMMENT ON COLUMN run_windows.zones IS
+      'Names of the IANA database. The window is open while it is open in each of them.';
+    COMMENT ON COLUMN run_windows.send_at IS
+      'When the service is asked to send, where the window is handed over to it; its requests go out before.';
+    COMMENT ON COLUMN run_windows.opens_at IS 'Its requests are not taken before; null: they may be taken now.';
+    COMMENT ON COLUMN run_windows.shuts_at IS
+      'When requests that may be taken now may not be any more. What shuts first is taken first.';
 
     CREATE TABLE run_files (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -76,6 +139,9 @@ export async function up(knex: Knex): Promise<void> {
       data   bytea NOT NULL,
       PRIMARY KEY (run_id, path)
     );
+    COMMENT ON TABLE run_files IS 'Files that requests carry, as they were when the run was planned.';
+    COMMENT ON COLUMN run_files.path IS
+      'In the folder of the campaign. The name that the recipient sees is in the envelope.';
 
     CREATE TABLE run_origins (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -83,12 +149,24 @@ export async function up(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, origin)
     );
     CREATE INDEX run_origins_origin ON run_origins (origin);
+    COMMENT ON TABLE run_origins IS
+      'For a run of mended contacts: the runs that its contacts were left out of. It leaves out recipients whom one '
+      'of them reached. (runs.source_run is for a run that was made without a file, from the recipients of '
+      'another.)';
+  `);
+}
 
+/** What planning and sending check a run by. */
+async function makeChecks(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE TABLE fingerprints (
       fingerprint bytea NOT NULL CHECK (octet_length(fingerprint) = 32),
       run_id      text NOT NULL UNIQUE REFERENCES runs ON DELETE CASCADE,
       PRIMARY KEY (fingerprint, run_id)
     );
+    COMMENT ON TABLE fingerprints IS
+      'What a run of contact files sends to its recipients, as a digest: planning finds by it a run that would send '
+      'the same again.';
 
     CREATE TABLE approvals (
       run_id          text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
@@ -101,11 +179,25 @@ export async function up(knex: Knex): Promise<void> {
       approved_at     timestamptz,
       CHECK ((approved_by IS NULL) = (approved_at IS NULL))
     );
+    COMMENT ON TABLE approvals IS
+      'Runs that wait, or have waited, for the approval of a second person before anything of them is sent.';
+    COMMENT ON COLUMN approvals.reason IS 'Why the run has to be approved.';
+    COMMENT ON COLUMN approvals.planned_by IS 'This person may not approve it.';
+    COMMENT ON COLUMN approvals.planned_how IS
+      'cli: on the command line, where one system user is one person. api: by a caller with a token. schedule: by a '
+      'schedule.';
+    COMMENT ON COLUMN approvals.campaign_file IS
+      'Relative to the working folder; null for a run that was made from another.';
+    COMMENT ON COLUMN approvals.campaign_sha256 IS 'Of the campaign file as it was planned.';
 
     CREATE TABLE untried_proofs (
       run_id text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
       reason text NOT NULL
     );
+    COMMENT ON TABLE untried_proofs IS
+      'Runs of which a delivery report proved a request that this ledger never tried: another copy of the ledger '
+      'has sent them. A worker puts what is planned of them in doubt, and deletes the row.';
+    COMMENT ON COLUMN untried_proofs.reason IS 'The proof, for people.';
   `);
 }
 

@@ -2,6 +2,11 @@ import type { Knex } from 'knex';
 
 /** The contact files of a run, and what later planning has to know of their rows. */
 export async function up(knex: Knex): Promise<void> {
+  await makeFiles(knex);
+  await makeRows(knex);
+}
+
+async function makeFiles(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE contact_files (
       run_id       text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -14,6 +19,13 @@ export async function up(knex: Knex): Promise<void> {
       sha256       bytea NOT NULL,
       PRIMARY KEY (run_id, file)
     );
+    COMMENT ON TABLE contact_files IS
+      'Contact files as they were read, so that a run can be reported row by row, and its rejected contacts mended, '
+      'when the files themselves are gone.';
+    COMMENT ON COLUMN contact_files.lines_before IS
+      'Lines of the files before it: lines are counted on from file to file.';
+    COMMENT ON COLUMN contact_files.skip_lines IS 'Lines before the header.';
+    COMMENT ON COLUMN contact_files.sha256 IS 'Of the bytes of the file.';
 
     CREATE TABLE contact_file_pieces (
       run_id text NOT NULL,
@@ -25,7 +37,14 @@ export async function up(knex: Knex): Promise<void> {
     );
     -- The pieces are compressed already.
     ALTER TABLE contact_file_pieces ALTER COLUMN data SET STORAGE EXTERNAL;
+    COMMENT ON TABLE contact_file_pieces IS
+      'The content of contact files: pieces of one mebibyte, each compressed with zstd. A run that was made from '
+      'another has none.';
+  `);
+}
 
+async function makeRows(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE TABLE rejected_contacts (
       run_id      text NOT NULL REFERENCES runs ON DELETE CASCADE,
       line        integer NOT NULL,
@@ -34,6 +53,14 @@ export async function up(knex: Knex): Promise<void> {
       detail      text NOT NULL,
       PRIMARY KEY (run_id, line)
     );
+    COMMENT ON TABLE rejected_contacts IS
+      'Rows of the contact files that were left out of the run when it was planned.';
+    COMMENT ON COLUMN rejected_contacts.line IS 'Counted on from file to file.';
+    COMMENT ON COLUMN rejected_contacts.column_name IS 'The column that decided.';
+    COMMENT ON COLUMN rejected_contacts.reason IS
+      'invalid: a value cannot be used. duplicate: the same as an earlier row, or reached by an earlier run. '
+      'suppressed: the address must not be sent to.';
+    COMMENT ON COLUMN rejected_contacts.detail IS 'Why, for people.';
 
     CREATE TABLE recipient_keys (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -41,6 +68,11 @@ export async function up(knex: Knex): Promise<void> {
       key    uuid NOT NULL,
       PRIMARY KEY (run_id, line)
     );
+    COMMENT ON TABLE recipient_keys IS
+      'What tells the contacts of a run from one another where that is not their address: planning a run of mended '
+      'contacts compares by it.';
+    COMMENT ON COLUMN recipient_keys.key IS
+      'A digest of the columns of contacts.key, or of the whole row with duplicates: allow.';
   `);
 }
 

@@ -29,6 +29,17 @@ export async function up(knex: Knex): Promise<void> {
       window_place smallint,
       PRIMARY KEY (run_id, envelope)
     );
+    COMMENT ON TABLE envelopes IS
+      'Values of a whole request: message content, files and payer. Requests with the same values share one row.';
+    COMMENT ON COLUMN envelopes.fields IS
+      'Fields of the message with their values, under the names of the interface.';
+    COMMENT ON COLUMN envelopes.keypads IS 'Keypad options of voice messages, as they are sent.';
+    COMMENT ON COLUMN envelopes.files IS 'Path and name of each file; the path is that of run_files.';
+    COMMENT ON COLUMN envelopes.audio IS 'Audio of voice messages: the path of a file for each field.';
+    COMMENT ON COLUMN envelopes.sub_account IS
+      'The payer, with department and charge_code; taken from fields for billing.';
+    COMMENT ON COLUMN envelopes.window_place IS
+      'The place of its window in run_windows; null: the run has no window.';
 
     CREATE TABLE requests (
       run_id       text NOT NULL,
@@ -125,6 +136,11 @@ export async function up(knex: Knex): Promise<void> {
       -- It is looked for by its number: the run is what is not known.
       PRIMARY KEY (job_number, account, run_id, request)
     );
+    COMMENT ON TABLE jobs IS
+      'The number that the service gave a request in its answer: a delivery report may name this number only. The '
+      'services of two accounts may give the same number, one service may give it again after years, and a request '
+      'that was sent twice may have two.';
+    COMMENT ON COLUMN jobs.job_number IS 'In capitals.';
 
     CREATE TABLE resolutions (
       run_id      text NOT NULL,
@@ -136,6 +152,11 @@ export async function up(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, request, resolved_at),
       FOREIGN KEY (run_id, request) REFERENCES requests ON DELETE CASCADE
     );
+    COMMENT ON TABLE resolutions IS 'What an operator decided about a request in doubt.';
+    COMMENT ON COLUMN resolutions.resolution IS
+      'accepted: the service has it. resend: send it again. abandon: give it up; its recipients stay unknown.';
+    COMMENT ON COLUMN resolutions.resolved_by IS 'The operator.';
+    COMMENT ON COLUMN resolutions.reason IS 'In the words of the operator.';
 
     CREATE TABLE recipient_outcomes (
       run_id      text NOT NULL,
@@ -152,6 +173,16 @@ export async function up(knex: Knex): Promise<void> {
     -- Billing takes out the recipients that were left out of a request.
     CREATE INDEX recipient_outcomes_cancelled ON recipient_outcomes (run_id, request, position)
       WHERE outcome = 'cancelled';
+    COMMENT ON TABLE recipient_outcomes IS
+      'What is known of one recipient alone. Recipients without a row follow from the state of their request.';
+    COMMENT ON COLUMN recipient_outcomes.position IS 'The place of the recipient in the request, from 1.';
+    COMMENT ON COLUMN recipient_outcomes.outcome IS
+      'delivered, undelivered: set when a delivery report is applied. cancelled: the recipient was left out of the '
+      'request, because the address was suppressed after the run was planned; set by the worker that claims it.';
+    COMMENT ON COLUMN recipient_outcomes.result IS 'In the words of the service, or why the recipient was left out.';
+    COMMENT ON COLUMN recipient_outcomes.units IS 'Parts, pages, seconds: what the service charges for.';
+    COMMENT ON COLUMN recipient_outcomes.price IS 'In the currency of the account.';
+    COMMENT ON COLUMN recipient_outcomes.report_id IS 'The report that decided; null for cancelled.';
   `);
 }
 

@@ -16,6 +16,14 @@ export async function up(knex: Knex): Promise<void> {
     -- One SubAccount's own among millions that are for all.
     CREATE INDEX suppressions_sub_account ON suppressions (sub_account, channel, address)
       WHERE sub_account <> '';
+    COMMENT ON TABLE suppressions IS 'Addresses that must not be sent to.';
+    COMMENT ON COLUMN suppressions.address IS 'Normalised; e-mail addresses in small letters. Compared byte by byte.';
+    COMMENT ON COLUMN suppressions.account IS 'Whose messages; empty: those of all accounts.';
+    COMMENT ON COLUMN suppressions.sub_account IS 'Empty: all SubAccounts.';
+    COMMENT ON COLUMN suppressions.reason IS 'For people; may be empty.';
+    COMMENT ON COLUMN suppressions.source IS
+      'operator: a person added it. import: it was in a list. reply: the recipient answered so. report: a delivery '
+      'report said so.';
 
     CREATE TABLE hashed_suppressions (
       channel     text NOT NULL CHECK (channel IN ('email', 'sms', 'fax', 'voice', 'tts')),
@@ -26,6 +34,12 @@ export async function up(knex: Knex): Promise<void> {
       created_at  timestamptz NOT NULL,
       PRIMARY KEY (channel, hash, account, sub_account)
     );
+    COMMENT ON TABLE hashed_suppressions IS 'Suppressions after a purge: only a keyed hash of the address is left.';
+    COMMENT ON COLUMN hashed_suppressions.hash IS
+      'HMAC-SHA-256 of channel and address. The key is not in the database.';
+    COMMENT ON COLUMN hashed_suppressions.account IS 'As in suppressions.';
+    COMMENT ON COLUMN hashed_suppressions.sub_account IS 'As in suppressions.';
+    COMMENT ON COLUMN hashed_suppressions.source IS 'operator, import, reply, report: as in suppressions.';
 
     CREATE TABLE removed_suppressions (
       channel     text NOT NULL,
@@ -35,11 +49,19 @@ export async function up(knex: Knex): Promise<void> {
       removed_at  timestamptz NOT NULL,
       PRIMARY KEY (channel, address, account, sub_account)
     );
+    COMMENT ON TABLE removed_suppressions IS
+      'When a person removed a suppression: a report or reply that came before does not suppress the address again, '
+      'however often it is read.';
 
     CREATE TABLE hash_key (
       one   boolean PRIMARY KEY DEFAULT true CHECK (one),
       proof bytea NOT NULL
     );
+    COMMENT ON TABLE hash_key IS
+      'One row: a check of the key of hashed_suppressions, so that Volley refuses a wrong key instead of finding no '
+      'address suppressed.';
+    COMMENT ON COLUMN hash_key.one IS 'Keeps the table to one row.';
+    COMMENT ON COLUMN hash_key.proof IS 'The hash of a word that is no address.';
   `);
 }
 

@@ -5,12 +5,14 @@ import type { Knex } from 'knex';
  * in which they were sent and by who pays. So a report adds up entries, not recipients.
  */
 export async function up(knex: Knex): Promise<void> {
-  await makeTables(knex);
+  await makeBlocks(knex);
+  await makeEntries(knex);
+  await makeChanges(knex);
   await noteRequests(knex);
   await noteOutcomes(knex);
 }
 
-async function makeTables(knex: Knex): Promise<void> {
+async function makeBlocks(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE billing_blocks (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -19,12 +21,23 @@ async function makeTables(knex: Knex): Promise<void> {
       PRIMARY KEY (run_id, block)
     );
     CREATE INDEX billing_blocks_open ON billing_blocks (run_id, block) WHERE open;
+    COMMENT ON TABLE billing_blocks IS 'Ranges of 4,096 requests of a run. A worker books a block as a whole.';
+    COMMENT ON COLUMN billing_blocks.block IS 'The number of a request, divided by 4096.';
+    COMMENT ON COLUMN billing_blocks.open IS 'Requests of the block are not in the entries as they are now.';
 
     CREATE TABLE billing_openings (
       run_id text NOT NULL,
       block  integer NOT NULL
     );
+    COMMENT ON TABLE billing_openings IS
+      'Blocks whose settled requests have changed since they were booked. Rows are only added, by triggers, and the '
+      'booking takes them: with an update of billing_blocks in their place, a transaction that changed requests of '
+      'several blocks, and one that booked them or closed a month, locked each other out.';
+  `);
+}
 
+async function makeEntries(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE TABLE billing_entries (
       run_id         text NOT NULL REFERENCES runs ON DELETE CASCADE,
       block          integer NOT NULL,
@@ -52,7 +65,32 @@ async function makeTables(knex: Knex): Promise<void> {
       NULLS NOT DISTINCT;
     CREATE INDEX billing_entries_booked ON billing_entries (booked);
     CREATE INDEX billing_entries_unknown ON billing_entries (unknown) WHERE unknown <> 0;
+    COMMENT ON TABLE billing_entries IS
+      'What requests and recipients come to, by run, block, quarter of an hour and payer. A booking adds to an '
+      'entry, so a report adds up entries and not recipients.';
+    COMMENT ON COLUMN billing_entries.sent IS
+      'The beginning of the quarter of an hour in which the last attempt of the requests began.';
+    COMMENT ON COLUMN billing_entries.booked IS
+      'When it counts: as sent, or, where that period is closed, at the beginning of the next one.';
+    COMMENT ON COLUMN billing_entries.sub_account IS 'The payer, with department and charge_code.';
+    COMMENT ON COLUMN billing_entries.requests IS 'Requests that were sent, or may have been.';
+    COMMENT ON COLUMN billing_entries.recipients IS 'Recipients of those requests.';
+    COMMENT ON COLUMN billing_entries.accepted IS 'Recipients whose request the service accepted.';
+    COMMENT ON COLUMN billing_entries.failed IS 'Recipients whose request was rejected, or failed.';
+    COMMENT ON COLUMN billing_entries.unknown IS 'Recipients whose request is being sent, in doubt, or abandoned.';
+    COMMENT ON COLUMN billing_entries.delivered IS 'Recipients with this outcome in a delivery report.';
+    COMMENT ON COLUMN billing_entries.undelivered IS 'Recipients with this outcome in a delivery report.';
+    COMMENT ON COLUMN billing_entries.units IS 'Units in the delivery reports.';
+    COMMENT ON COLUMN billing_entries.expected_units IS 'Units of the accepted recipients by the count of Volley.';
+    COMMENT ON COLUMN billing_entries.price IS 'Prices in the delivery reports.';
+    COMMENT ON COLUMN billing_entries.estimated IS
+      'Units times the tariff, without tax: expected units of e-mail and SMS, reported ones of other channels.';
+    COMMENT ON COLUMN billing_entries.unrated IS 'Accepted recipients for whom the account has no tariff.';
+  `);
+}
 
+async function makeChanges(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE TABLE billing_changes (
       run_id      text NOT NULL,
       request     integer NOT NULL,
@@ -65,6 +103,15 @@ async function makeTables(knex: Knex): Promise<void> {
     );
     -- A service that is busy for all requests, and reports on them, would have all changes read for each.
     CREATE INDEX billing_changes_request ON billing_changes (run_id, request);
+    COMMENT ON TABLE billing_changes IS
+      'What became of single recipients since the last booking: differences, noted by triggers of '
+      'recipient_outcomes and requests. The booking takes them.';
+    COMMENT ON COLUMN billing_changes.delivered IS '1: it became delivered. -1: it is so no more. 0: no change.';
+    COMMENT ON COLUMN billing_changes.undelivered IS 'As delivered.';
+    COMMENT ON COLUMN billing_changes.units IS 'Difference of the reported units.';
+    COMMENT ON COLUMN billing_changes.price IS 'Difference of the reported prices.';
+    COMMENT ON COLUMN billing_changes.attempt IS
+      'The attempt at whose time the change is booked; null: the last one at the time of the booking.';
 
     CREATE TABLE billing_closings (
       period    text PRIMARY KEY,
@@ -74,6 +121,10 @@ async function makeTables(knex: Knex): Promise<void> {
       closed_at timestamptz NOT NULL,
       closed_by text NOT NULL
     );
+    COMMENT ON TABLE billing_closings IS
+      'Periods that an operator has closed. Entries are booked after the end of the latest one.';
+    COMMENT ON COLUMN billing_closings.period IS 'A month, such as 2026-11.';
+    COMMENT ON COLUMN billing_closings.closed_by IS 'The person who closed it.';
   `);
 }
 

@@ -6,19 +6,28 @@ import type { Knex } from 'knex';
  * is paused twice is reported twice.
  */
 export async function up(knex: Knex): Promise<void> {
-  await makeTables(knex);
+  await makeLists(knex);
+  await makeNotifications(knex);
   await noteRuns(knex);
   await noteTicks(knex);
 }
 
-async function makeTables(knex: Knex): Promise<void> {
+async function makeLists(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE notify_lists (
       run_id        text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
       targets       jsonb NOT NULL,
       campaign_file text
     );
+    COMMENT ON TABLE notify_lists IS
+      'Targets that are notified of a run, as the campaign had them when the run was planned. Names of secrets, '
+      'never secrets.';
+    COMMENT ON COLUMN notify_lists.campaign_file IS 'An absolute path on the machine that planned the run.';
+  `);
+}
 
+async function makeNotifications(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE TABLE notifications (
       notification  uuid PRIMARY KEY DEFAULT gen_random_uuid(),
       run_id        text REFERENCES runs ON DELETE CASCADE,
@@ -52,6 +61,31 @@ async function makeTables(knex: Knex): Promise<void> {
     CREATE INDEX notifications_due ON notifications (due_at) WHERE state = 'due';
     CREATE INDEX notifications_given_up ON notifications (state) WHERE state = 'given up';
     CREATE UNIQUE INDEX notifications_mail_run ON notifications (mail_run) WHERE mail_run IS NOT NULL;
+    COMMENT ON TABLE notifications IS
+      'One row for each event and target. It is about a change of a run (run_id and change), about a time of a '
+      'schedule that made no run (schedule and tick), or about a run that was refused (refused).';
+    COMMENT ON COLUMN notifications.change IS 'The row of run_states.';
+    COMMENT ON COLUMN notifications.tick IS 'The row of ticks; of several that were missed at once, the last one.';
+    COMMENT ON COLUMN notifications.place IS 'In the list of targets.';
+    COMMENT ON COLUMN notifications.event IS
+      'completed: all requests of the run were accepted. failures: the run is over, with requests that were '
+      'rejected, failed, are in doubt or were abandoned. paused: the run was paused. missed: a time of the schedule '
+      'made no run. refused: a run was refused because of its contacts.';
+    COMMENT ON COLUMN notifications.target IS 'As in notify_lists.';
+    COMMENT ON COLUMN notifications.missed IS
+      'The campaign, how many times of the schedule were missed, the first and the last, and what became of them.';
+    COMMENT ON COLUMN notifications.refused IS 'As in ticks.';
+    COMMENT ON COLUMN notifications.state IS
+      'due: noted by a trigger, or when a run is refused; a process that notifies takes it. told: the target has '
+      'it. given up: it could not be delivered, and is not tried again.';
+    COMMENT ON COLUMN notifications.due_at IS
+      'Not to be taken before. The process that takes it moves this on: if it dies, the row is due again then.';
+    COMMENT ON COLUMN notifications.takings IS 'How often it was taken: fences one taking from the next.';
+    COMMENT ON COLUMN notifications.attempts IS 'How often it was tried.';
+    COMMENT ON COLUMN notifications.body IS 'As it was made for the first attempt: each attempt says the same.';
+    COMMENT ON COLUMN notifications.problem IS 'Why it was not delivered yet, or never will be.';
+    COMMENT ON COLUMN notifications.ended_at IS 'When it was delivered or given up.';
+    COMMENT ON COLUMN notifications.mail_run IS 'The run by which an e-mail is sent.';
   `);
 }
 

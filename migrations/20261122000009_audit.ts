@@ -2,6 +2,11 @@ import type { Knex } from 'knex';
 
 /** The audit trail, the tokens of the API, and which run a caller's key has started. */
 export async function up(knex: Knex): Promise<void> {
+  await makeAudit(knex);
+  await makeTokens(knex);
+}
+
+async function makeAudit(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE audit (
       entry   bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
@@ -22,6 +27,14 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX audit_run ON audit (run_id, entry) WHERE run_id IS NOT NULL;
     CREATE INDEX audit_at ON audit (at);
+    COMMENT ON TABLE audit IS 'What people and schedules did. Rows are only added, and hold nothing of a recipient.';
+    COMMENT ON COLUMN audit.who IS 'user@host, the owner of a token, or a schedule.';
+    COMMENT ON COLUMN audit.how IS 'cli: on the command line. api: with a token. schedule: by a schedule.';
+    COMMENT ON COLUMN audit.token IS 'The name of the token it was done with.';
+    COMMENT ON COLUMN audit.run_id IS 'No foreign key: the row stays whatever becomes of the run.';
+    COMMENT ON COLUMN audit.subject IS 'The account, month or token that it was done to.';
+    COMMENT ON COLUMN audit.details IS 'As it was written, in its order.';
+    COMMENT ON COLUMN audit.outcome IS 'done, or refused by Volley.';
 
     CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -29,7 +42,11 @@ export async function up(knex: Knex): Promise<void> {
     END $$;
     CREATE TRIGGER audit_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+  `);
+}
 
+async function makeTokens(knex: Knex): Promise<void> {
+  await knex.raw(`
     CREATE TABLE tokens (
       name         text PRIMARY KEY,
       owner        text NOT NULL,
@@ -41,6 +58,14 @@ export async function up(knex: Knex): Promise<void> {
       revoked_at   timestamptz,
       last_used_at timestamptz
     );
+    COMMENT ON TABLE tokens IS 'Tokens of the API. Volley keeps a digest only.';
+    COMMENT ON COLUMN tokens.name IS 'Never used again, so that in the audit trail it means one token.';
+    COMMENT ON COLUMN tokens.owner IS 'The person it stands for.';
+    COMMENT ON COLUMN tokens.scope IS
+      'read: look. run: also plan, start, pause, resume and cancel runs. admin: everything.';
+    COMMENT ON COLUMN tokens.accounts IS 'Null: all accounts.';
+    COMMENT ON COLUMN tokens.sha256 IS 'Of the token.';
+    COMMENT ON COLUMN tokens.last_used_at IS 'To the minute.';
 
     CREATE TABLE started_by_key (
       token   text NOT NULL REFERENCES tokens,
@@ -49,6 +74,12 @@ export async function up(knex: Knex): Promise<void> {
       run_id  text NOT NULL UNIQUE,
       PRIMARY KEY (token, key)
     );
+    COMMENT ON TABLE started_by_key IS
+      'Which run an idempotency key has started, written in the transaction that makes the run: a repeated call '
+      'finds it.';
+    COMMENT ON COLUMN started_by_key.key IS 'Chosen by the caller, once for each run it wants.';
+    COMMENT ON COLUMN started_by_key.request IS
+      'A digest of what was asked for: another call with the same key is refused.';
   `);
 }
 

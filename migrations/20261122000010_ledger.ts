@@ -15,6 +15,19 @@ export async function up(knex: Knex): Promise<void> {
       incomplete  boolean NOT NULL DEFAULT false,
       CHECK ((held_at IS NULL) = (held_reason IS NULL))
     );
+    COMMENT ON TABLE ledger_place IS
+      'One row: which ledger this is, where it is, and whether it is held. Nothing is claimed from a ledger that is '
+      'held.';
+    COMMENT ON COLUMN ledger_place.one IS 'Keeps the table to one row.';
+    COMMENT ON COLUMN ledger_place.ledger IS
+      'New whenever an operator says that the ledger was restored: what was known of the one before counts no more.';
+    COMMENT ON COLUMN ledger_place.place IS
+      'system identifier/timeline/number of the database; null where nothing was claimed yet, or the server does '
+      'not say.';
+    COMMENT ON COLUMN ledger_place.held_at IS 'Since when it is held.';
+    COMMENT ON COLUMN ledger_place.held_reason IS 'Why it is held, for people.';
+    COMMENT ON COLUMN ledger_place.incomplete IS
+      'It is held because something is known to be missing in it, not only because it was moved.';
     INSERT INTO ledger_place (ledger) VALUES (gen_random_uuid());
 
     DO $$
@@ -34,6 +47,13 @@ export async function up(knex: Knex): Promise<void> {
       started_at timestamptz NOT NULL,
       seen_at    timestamptz NOT NULL
     );
+    COMMENT ON TABLE server_seen IS
+      'One row: since when workers have seen this server running, so that they do not take each other for dead when '
+      'all sessions have ended at once. A start with recovery empties the table, as it is unlogged; any other start '
+      'shows by started_at.';
+    COMMENT ON COLUMN server_seen.one IS 'Keeps the table to one row.';
+    COMMENT ON COLUMN server_seen.started_at IS 'When the server was started.';
+    COMMENT ON COLUMN server_seen.seen_at IS 'When a worker first saw it; -infinity where no slice was held.';
   `);
 }
 

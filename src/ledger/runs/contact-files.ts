@@ -15,7 +15,7 @@ export type ContactFileRecord = {
 /** A contact file of a run, and the run that keeps its content: another one where recipients are sent to again. */
 export type KeptContactFile = ContactFileRecord & { readonly file: number; readonly keptBy: string };
 
-/** The contact files of a run in their order; none for a run that was planned before they were kept. */
+/** The contact files of a run in their order. */
 export async function listContactFiles(client: pg.PoolClient, run: string): Promise<KeptContactFile[]> {
   const { rows } = await client.query<KeptContactFile>(
     `

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+/** Their comments come with their redesign. */
+const redesigned: readonly string[] = ['requests', 'attempts', 'chunks', 'slices'];
+
+/** Words that say themselves what they mean: of the service's interface, and whole phrases. */
+const selfExplaining: readonly string[] = ['channel', 'action'];
+
+test('every table of the ledger has a comment', async () => {
+  const { rows } = await opened.ledger.pool.query<{ table: string; comment: string | null }>(`
+    SELECT relname AS table, obj_description(oid, 'pg_class') AS comment
+    FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname NOT LIKE 'knex_migrations%'
+    ORDER BY relname
+  `);
+  const without = rows.filter(({ comment }) => comment === null).map(({ table }) => table);
+  expect(rows.map(({ table }) => table)).toEqual(expect.arrayContaining(['runs', 'reports', 'ledger_place']));
+  expect(without.filter((table) => !redesigned.includes(table))).toEqual([]);
+});
+
+test('the comment of a column with a closed list, such as a state, explains each of its words', async () => {
+  const { rows } = await opened.ledger.pool.query<{
+    table: string;
+    column: string;
+    check: string;
+    comment: string | null;
+  }>(`
+    SELECT r.relname AS table, a.attname AS column, pg_get_constraintdef(c.oid) AS check,
+           col_description(a.attrelid, a.attnum) AS comment
+    FROM pg_constraint c
+    JOIN pg_class r ON r.oid = c.conrelid
+    JOIN pg_attribute a ON a.attrelid = c.conrelid AND c.conkey = ARRAY[a.attnum]
+    WHERE c.contype = 'c' AND r.relnamespace = 'public'::regnamespace
+      AND pg_get_constraintdef(c.oid) LIKE '%= ANY (ARRAY[%'
+    ORDER BY 1, 2
+  `);
+  const lists = rows.filter(
+    ({ table, column }) => !redesigned.includes(table) && !selfExplaining.includes(column),
+  );
+  const unexplained = lists.flatMap(({ table, column, check, comment }) =>
+    [...check.matchAll(/'([^']+)'/g)]
+      .filter(([, word]) => !new RegExp(`\\b${word}\\b`).test(comment ?? ''))
+      .map(([, word]) => `${table}.${column}: ${word}`),
+  );
+  expect(lists.map(({ table, column }) => `${table}.${column}`)).toEqual(
+    expect.arrayContaining(['runs.state', 'notifications.state', 'ticks.state', 'reports.state']),
+  );
+  expect(unexplained).toEqual([]);
+});
