@@ -29,9 +29,9 @@ const whyHeld = `
   CASE
     WHEN r.purging THEN NULL
     WHEN r.state NOT IN ('completed', 'cancelled') THEN 'it is ' || r.state
-    WHEN EXISTS (SELECT FROM requests q WHERE q.run_id = r.run_id AND q.state IN ('planned', 'sending'))
+    WHEN EXISTS (SELECT FROM request_states q WHERE q.run_id = r.run_id AND q.state IN ('planned', 'sending'))
       THEN 'requests of it are planned or being sent'
-    WHEN NOT $2 AND EXISTS (SELECT FROM requests q WHERE q.run_id = r.run_id AND q.state = 'in_doubt')
+    WHEN NOT $2 AND EXISTS (SELECT FROM request_states q WHERE q.run_id = r.run_id AND q.state = 'in_doubt')
       THEN 'requests of it are in doubt'
     WHEN EXISTS (
       WITH RECURSIVE later AS (
@@ -63,7 +63,7 @@ export async function listPurgeCandidates(
     FROM runs r
     CROSS JOIN LATERAL (
       SELECT count(*)::float8 AS requests, coalesce(sum(recipients), 0)::float8 AS recipients
-      FROM requests WHERE run_id = r.run_id
+      FROM request_states WHERE run_id = r.run_id
     ) q
     WHERE ${isOld}
     ORDER BY r.created_at, r.run_id

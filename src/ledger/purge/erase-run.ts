@@ -90,7 +90,7 @@ async function eraseRequests(pool: pg.Pool, run: string): Promise<number> {
   const { rows } = await pool.query<{ last: number; each: number }>(
     `
     SELECT coalesce(max(request), 0) AS last, coalesce(sum(recipients)::float8 / nullif(count(*), 0), 1) AS each
-    FROM requests WHERE run_id = $1
+    FROM request_states WHERE run_id = $1
     `,
     [run],
   );

@@ -35,8 +35,8 @@ export async function* listDoubts(
              recipients - (SELECT count(*)::integer FROM recipient_outcomes o
                            WHERE o.run_id = q.run_id AND o.request = q.request AND o.outcome = 'cancelled') AS recipients,
              updated_at AS since, reason, attempts
-      FROM requests q
-      WHERE run_id = $1 AND request > $2 AND state = 'in_doubt'
+      FROM requests_between($1, $2 + 1, 2147483647) q
+      WHERE state = 'in_doubt'
         AND ($3::integer[] IS NULL OR request = ANY ($3))
       ORDER BY request
       LIMIT $4
@@ -65,7 +65,7 @@ export async function findRequests(
   const { rows } = await client.query<NamedRequest>(
     `
     SELECT request, message_id AS "messageId", state, reason
-    FROM requests
+    FROM request_states
     WHERE run_id = $1 AND (request = ANY ($2::integer[]) OR message_id = ANY ($3::text[]))
     ORDER BY request
     `,

@@ -39,13 +39,12 @@ export function streamFailedRequests(
            q.recipients - (SELECT count(*)::integer FROM recipient_outcomes o
                            WHERE o.run_id = q.run_id AND o.request = q.request AND o.outcome = 'cancelled') AS recipients,
            e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode"
-    FROM requests q
+    FROM request_states q
     JOIN envelopes e USING (run_id, envelope)
     CROSS JOIN LATERAL (
       SELECT min(started_at) AS first_at, max(coalesce(finished_at, started_at)) AS last_at,
              (array_agg(http_status ORDER BY attempt DESC) FILTER (WHERE http_status IS NOT NULL))[1] AS http_status
-      FROM attempts a
-      WHERE a.run_id = q.run_id AND a.request = q.request
+      FROM attempts_between(q.run_id, q.request, q.request)
     ) tried
     WHERE q.run_id = $1 AND q.state = ANY ($2::text[])
     ORDER BY q.request

@@ -35,18 +35,12 @@ export async function* streamContactResults(
   run: string,
 ): AsyncGenerator<readonly ContactResult[], void, undefined> {
   const sql = `
-    SELECT r.line, NULL AS "column", CASE WHEN o.outcome IS NULL THEN q.reason ELSE o.result END AS reason,
-           r.address, CASE WHEN o.outcome = 'cancelled' THEN NULL ELSE q.message_id END AS "messageId",
-           CASE WHEN o.outcome = 'cancelled' THEN NULL ELSE coalesce(o.units, r.parts)::text END AS units,
-           o.price::text AS price,
-           NULL AS rejection, q.state AS "requestState", o.outcome
-    FROM requests q
-    JOIN chunks c USING (run_id, request)
-    CROSS JOIN LATERAL unnest(c.lines, c.addresses, c.parts)
-      WITH ORDINALITY AS r (line, address, parts, position)
-    LEFT JOIN recipient_outcomes o
-      ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
-    WHERE q.run_id = $1
+    SELECT line, NULL AS "column", reason, address,
+           CASE WHEN outcome = 'cancelled' THEN NULL ELSE message_id END AS "messageId",
+           CASE WHEN outcome = 'cancelled' THEN NULL ELSE coalesce(units, parts)::text END AS units,
+           price::text AS price, NULL AS rejection, request_state AS "requestState", outcome
+    FROM recipient_states
+    WHERE run_id = $1
     UNION ALL
     SELECT line, column_name, detail, NULL, NULL, NULL, NULL, reason, NULL, NULL
     FROM rejected_contacts

@@ -43,7 +43,7 @@ export async function listFailures(client: pg.Pool | pg.ClientBase, run: string)
     `
     SELECT state, reason, count(*)::integer AS requests,
            sum(recipients - coalesce(cancelled, 0))::integer AS recipients
-    FROM requests
+    FROM request_states
     LEFT JOIN (
       SELECT request, count(*) AS cancelled
       FROM recipient_outcomes

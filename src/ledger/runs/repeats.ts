@@ -15,7 +15,7 @@ export type RepeatedRun = {
 
 /** SQL: whether the service took a request of run `r`, or may have. */
 const sentAnything = `
-  EXISTS (SELECT FROM requests q
+  EXISTS (SELECT FROM request_states q
           WHERE q.run_id = r.run_id AND q.state IN ('sending', 'accepted', 'in_doubt', 'abandoned'))`;
 
 /**

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RequestState } from '../../domain/runs.ts';
+import { requestOf } from '../request-rows.ts';
 
 /** What an attempt proved; null: nobody knows yet, it may be on its way. */
 export type AttemptVerdict =
@@ -104,7 +105,7 @@ const formats = { minute: 'YYYY-MM-DD"T"HH24:MI', hour: 'YYYY-MM-DD"T"HH24', day
 const statement = `
   WITH attempt AS MATERIALIZED (
     SELECT request, attempt, started_at, finished_at - started_at AS lasted, verdict, http_status
-    FROM attempts
+    FROM all_attempts
     WHERE run_id = $1
   ), whole AS (
     SELECT min(started_at) AS first_at, max(started_at) AS last_at, count(*)::integer AS attempts,
@@ -123,7 +124,7 @@ const statement = `
     SELECT date_trunc('minute', started_at) AS at, (count(*) FILTER (WHERE attempt = 1)) AS requests,
            coalesce(sum(recipients) FILTER (WHERE attempt = 1), 0) AS recipients, (count(*) FILTER (WHERE attempt > 1)) AS retries
     FROM attempt
-    JOIN (SELECT request, recipients FROM requests WHERE run_id = $1) q USING (request)
+    JOIN (SELECT request, recipients FROM request_states WHERE run_id = $1) q USING (request)
     GROUP BY 1
   ), left_out AS (
     SELECT date_trunc('minute', started_at) AS at, 0, -count(*), 0
@@ -143,8 +144,7 @@ const statement = `
     SELECT q.message_id AS "messageId", request, attempt, started_at AS "startedAt",
            ${milliseconds('lasted')} AS milliseconds, http_status AS "httpStatus", verdict, q.state
     FROM (SELECT * FROM attempt WHERE lasted IS NOT NULL ORDER BY lasted DESC, request, attempt LIMIT $3) longest
-    JOIN requests q USING (request)
-    WHERE q.run_id = $1
+    JOIN ${requestOf('$1', 'longest.request')} q USING (request)
   )
   SELECT first_at AS "firstAt", last_at AS "lastAt", attempts, retries, retried, answered, unit,
          ${milliseconds('times[1]')} AS median, ${milliseconds('times[2]')} AS p95, ${milliseconds('times[3]')} AS p99,

@@ -77,8 +77,7 @@ async function doubtLateClaims(client: pg.ClientBase, run: string, now: Date): P
     SELECT slice, first_request AS first, last_request AS last
     FROM slices
     WHERE run_id = $1 AND slice > 0 AND state <> 'held'
-      AND EXISTS (SELECT FROM requests
-                  WHERE run_id = $1 AND request BETWEEN first_request AND last_request AND state = 'sending')
+      AND EXISTS (SELECT FROM requests_between($1, first_request, last_request) q WHERE q.state = 'sending')
     `,
     [run],
   );

@@ -1,0 +1,15 @@
+/** SQL: the range of all requests of a run. */
+export const everyRequest = '1, 2147483647';
+
+/**
+ * SQL to join: a request by its number. LIMIT says that it is one row and has it looked up for each row before it; of a
+ * range Postgres expects a two-hundredth of the table, and it may hold every request of a run against every other.
+ */
+export function requestOf(run: string, request: string): string {
+  return `LATERAL (SELECT * FROM requests_between(${run}, ${request}, ${request}) LIMIT 1)`;
+}
+
+/** SQL to join: a recipient by its place in a request, as `requestOf`. */
+export function recipientOf(run: string, request: string, position: string): string {
+  return `LATERAL (SELECT * FROM recipients_between(${run}, ${request}, ${request}) s WHERE s.position = ${position} LIMIT 1)`;
+}
