@@ -117,20 +117,16 @@ function reachedRecipients(channel: Channel, first: number): string {
   return `
     SELECT DISTINCT ON (address, key) address, key, words || run_id AS detail
     FROM (
-      SELECT ${comparedAddress(channel)} AS address, k.key, q.run_id,
-             CASE WHEN q.state = 'accepted' THEN 1 WHEN q.state IN ('planned', 'sending') THEN 2 ELSE 3 END AS rank,
-             CASE WHEN q.state = 'accepted' THEN 'sent to by run '
-                  WHEN q.state IN ('planned', 'sending') THEN 'to be sent to by run '
+      SELECT ${comparedAddress(channel)} AS address, k.key, s.run_id,
+             CASE WHEN request_state = 'accepted' THEN 1 WHEN request_state IN ('planned', 'sending') THEN 2 ELSE 3 END AS rank,
+             CASE WHEN request_state = 'accepted' THEN 'sent to by run '
+                  WHEN request_state IN ('planned', 'sending') THEN 'to be sent to by run '
                   ELSE 'may have been sent to by run ' END AS words
-      FROM requests q
-      JOIN chunks c USING (run_id, request)
-      CROSS JOIN LATERAL unnest(c.lines, c.addresses) WITH ORDINALITY AS s (line, address, position)
-      LEFT JOIN recipient_outcomes o
-        ON o.run_id = q.run_id AND o.request = q.request AND o.position = s.position
+      FROM recipient_states s
       LEFT JOIN recipient_keys k
-        ON k.run_id = q.run_id AND k.line = s.line AND q.run_id = ANY ($${first + 1}::text[])
-      WHERE q.run_id = ANY ($${first}::text[]) AND q.state NOT IN ('rejected', 'failed', 'cancelled')
-        AND o.outcome IS DISTINCT FROM 'cancelled' AND s.address IS NOT NULL
+        ON k.run_id = s.run_id AND k.line = s.line AND s.run_id = ANY ($${first + 1}::text[])
+      WHERE s.run_id = ANY ($${first}::text[]) AND request_state NOT IN ('rejected', 'failed', 'cancelled')
+        AND outcome IS DISTINCT FROM 'cancelled' AND s.address IS NOT NULL
     ) AS reached
     ORDER BY address, key, rank, run_id
   `;

@@ -5,6 +5,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Channel } from '../../domain/message.ts';
 import { copyValue } from '../copy.ts';
 import { streamRows } from '../cursor.ts';
+import { everyRequest } from '../request-rows.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 
 /** An address that a run leaves out: for all, or where its SubAccount is this; empty for all. `detail` says why. */
@@ -83,11 +84,10 @@ function leftOutAddresses(
     FROM (
       SELECT r.run_id, r.account, a.address, o.outcome
       FROM runs r
-      JOIN requests q USING (run_id)
-      JOIN chunks c USING (run_id, request)
-      CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS a (address, position)
+      JOIN LATERAL requests_between(r.run_id, ${everyRequest}) q ON true
+      JOIN LATERAL recipients_between(r.run_id, ${everyRequest}) a ON a.request = q.request
       LEFT JOIN recipient_outcomes o
-        ON o.run_id = q.run_id AND o.request = q.request AND o.position = a.position
+        ON o.run_id = r.run_id AND o.request = a.request AND o.position = a.position
       WHERE r.channel = ${parameter(0)} AND (${parameter(3)}::text IS NULL OR r.campaign = ${parameter(3)})
         AND (r.finished_at IS NULL OR r.finished_at >= ${parameter(4)})
         AND q.state IN ('accepted', 'sending', 'in_doubt') AND q.updated_at >= ${parameter(4)}
