@@ -39,7 +39,9 @@ export async function findFarPrices(
       WHERE run_id = ANY ($2) AND rates IS NOT NULL
     ), priced AS MATERIALIZED (
       SELECT p.*, CASE WHEN r.has_tariffs THEN (
-               SELECT tariffs[p.position] FROM chunks WHERE run_id = p.run_id AND request = p.request
+               SELECT c.tariff
+               FROM recipients_between(p.run_id, p.request, p.request) c
+               WHERE c.position = p.position
              ) ELSE 0 END AS tariff,
              greatest(coalesce(p.units, CAST($8::jsonb ->> r.channel AS numeric)), 1) AS paid_for
       FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::timestamptz[], $6::numeric[], $7::numeric[])

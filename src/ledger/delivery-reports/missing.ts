@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { streamRows } from '../cursor.ts';
+import { everyRequest } from '../request-rows.ts';
 import { inSession } from '../session.ts';
 
 /** A recipient that the service has taken, and of which no report says how it ended. */
@@ -38,14 +39,11 @@ export function streamMissing(
             WHERE k.run_id = q.run_id AND k.request = q.request AND k.position = r.position
             ORDER BY k.report_id DESC
             LIMIT 1) AS "lastStatus"
-    FROM requests q
-    JOIN chunks c USING (run_id, request)
-    CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS r (address, position)
-    WHERE q.state = 'accepted' AND q.updated_at <= $2 AND ($1::text IS NULL OR q.run_id = $1)
-      AND EXISTS (
-        SELECT FROM runs
-        WHERE runs.run_id = q.run_id AND runs.purged_at IS NULL AND ($4::text[] IS NULL OR runs.account = ANY ($4))
-      )
+    FROM runs
+    JOIN LATERAL requests_between(runs.run_id, ${everyRequest}) q ON q.state = 'accepted' AND q.updated_at <= $2
+    JOIN LATERAL recipients_between(runs.run_id, ${everyRequest}) r ON r.request = q.request
+    WHERE runs.purged_at IS NULL AND ($1::text IS NULL OR runs.run_id = $1)
+      AND ($4::text[] IS NULL OR runs.account = ANY ($4))
       AND NOT EXISTS (
         SELECT FROM recipient_outcomes o
         WHERE o.run_id = q.run_id AND o.request = q.request AND o.position = r.position

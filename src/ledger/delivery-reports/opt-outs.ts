@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
+import { recipientOf, requestOf } from '../request-rows.ts';
 import { sharedColumns } from './matched.ts';
 
 /** A report by which its recipient has opted out. */
@@ -32,7 +33,7 @@ export async function suppressOptOuts(
     WITH opted_out AS (
       SELECT o.report_id, k.received_at, coalesce(r.channel, 'sms') AS channel,
              -- As recipients' addresses are, however the service writes a number.
-             lower(coalesce(c.addresses[k.position], regexp_replace(k.address, '^[1-9][0-9]{6,14}$', '+\\&')))
+             lower(coalesce(c.address, regexp_replace(k.address, '^[1-9][0-9]{6,14}$', '+\\&')))
                COLLATE "C" AS address,
              coalesce(w.of, r.account, k.account) AS account,
              CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
@@ -41,9 +42,9 @@ export async function suppressOptOuts(
       JOIN reports k USING (report_id)
       LEFT JOIN runs r USING (run_id)
       LEFT JOIN unnest($6::text[], $7::text[]) AS w (account, of) ON w.account = coalesce(r.account, k.account)
-      LEFT JOIN requests q ON q.run_id = k.run_id AND q.request = k.request
+      LEFT JOIN ${requestOf('k.run_id', 'k.request')} q ON true
       LEFT JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
-      LEFT JOIN chunks c ON c.run_id = k.run_id AND c.request = k.request
+      LEFT JOIN ${recipientOf('k.run_id', 'k.request', 'k.position')} c ON true
     )
     INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)
     SELECT DISTINCT ON (channel, address, account, sub_account)

@@ -25,8 +25,8 @@ export async function keepInbound(
     SELECT m.report_id, m.account, m.received_at, 'inbound', m.message_id, m.job_number, m.address, m.text,
            coalesce(m.run_id, q.run_id), coalesce(m.request, q.request),
            coalesce(m.position, (
-             SELECT CAST(r.position AS integer)
-             FROM unnest(c.addresses) WITH ORDINALITY AS r (address, position)
+             SELECT r.position
+             FROM recipients_between(q.run_id, q.request, q.request) r
              WHERE ltrim(lower(r.address), '+') = ltrim(lower(m.address), '+')
              LIMIT 1
            ))
@@ -35,12 +35,11 @@ export async function keepInbound(
       AS m (report_id, account, received_at, message_id, job_number, address, text, run_id, request, position)
     LEFT JOIN LATERAL (
       SELECT n.run_id, n.request
-      FROM requests n
+      FROM request_states n
       JOIN runs u ON u.run_id = n.run_id AND ${mayBeAbout('u.account', 'm.account', '$11', '$12')}
       WHERE n.message_id = m.message_id AND m.run_id IS NULL
       LIMIT 1
     ) q ON true
-    LEFT JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
     ON CONFLICT (report_id) DO UPDATE
     SET state = 'inbound', detail = NULL, message_id = excluded.message_id, address = excluded.address,
         job_number = excluded.job_number, text = excluded.text, run_id = excluded.run_id, request = excluded.request, position = excluded.position,

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { everyRequest } from '../request-rows.ts';
 
 /** A request that the service has taken, and of some of whose recipients no final report has come. */
 export type PollableRequest = {
@@ -31,7 +32,7 @@ export async function listPollable(
     SELECT q.run_id AS run, q.request, q.message_id AS "messageId",
            ARRAY(
              SELECT r.address
-             FROM unnest(c.addresses) WITH ORDINALITY AS r (address, position)
+             FROM recipients_between(q.run_id, q.request, q.request) r
              WHERE NOT EXISTS (
                SELECT FROM recipient_outcomes o
                WHERE o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
@@ -39,8 +40,7 @@ export async function listPollable(
              ORDER BY r.position
            ) AS missing
     FROM runs
-    JOIN requests q USING (run_id)
-    JOIN chunks c USING (run_id, request)
+    JOIN LATERAL requests_between(runs.run_id, ${everyRequest}) q USING (run_id)
     LEFT JOIN polls p USING (run_id, request)
     WHERE runs.account = $1 AND ($2::text IS NULL OR runs.run_id = $2) AND runs.purged_at IS NULL
       -- The requests of a run that ended before were accepted before.
