@@ -52,7 +52,7 @@ const ledgerMayImport: Readonly<Record<string, readonly string[]>> = {
   requests: ['place', 'suppressions'],
   slices: ['requests'],
   runs: ['approvals', 'requests', 'slices'],
-  planning: ['billing', 'runs', 'slices', 'suppressions'],
+  planning: ['billing', 'requests', 'runs', 'slices', 'suppressions'],
   'delivery-reports': ['billing', 'place', 'requests'],
   recipients: ['delivery-reports', 'runs'],
   purge: ['notifications', 'suppressions'],

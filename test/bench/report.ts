@@ -135,10 +135,12 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
     INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
     SELECT run_id, request, 1, gen_random_uuid(), updated_at, updated_at, 'accepted' FROM requests
     WHERE run_id = '${run}';
-    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
-    SELECT run_id, request, ARRAY(SELECT generate_series(1, recipients)),
-           ARRAY(SELECT '+6421' || (1000000 + p) FROM generate_series(1, recipients) p), array_fill(NULL::text, ARRAY[recipients]),
-           array_fill(1::smallint, ARRAY[recipients]), '[]'
+    INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
+                          addresses, parts)
+    SELECT run_id, request, request, ARRAY[envelope], ARRAY[recipients], array_fill(0, ARRAY[recipients]),
+           ARRAY(SELECT generate_series(1, recipients)), ARRAY(SELECT generate_series(1, recipients)),
+           ARRAY(SELECT '+6421' || (1000000 + p) FROM generate_series(1, recipients) p),
+           array_fill(1, ARRAY[recipients])
     FROM requests
     WHERE run_id = '${run}';
     INSERT INTO billing_blocks (run_id, block, open)

@@ -11,5 +11,5 @@ test.concurrent('an import that is killed leaves no run or a whole one, and a se
 test.concurrent('wherever an import is killed, nothing of it is left before its commit, and all of it once that has begun', {
   timeout: 120_000,
 }, async () => {
-  await expectNothingLeftOfSteps(4_000, ['contact_file_pieces', 'chunks']);
+  await expectNothingLeftOfSteps(4_000, ['contact_file_pieces', 'contents']);
 });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 /** Their comments come with their redesign. */
-const redesigned: readonly string[] = ['requests', 'attempts', 'chunks', 'slices'];
+const redesigned: readonly string[] = ['requests', 'attempts', 'slices'];
 
 /** Words that say themselves what they mean: of the service's interface, and whole phrases. */
 const selfExplaining: readonly string[] = ['channel', 'action'];

@@ -49,7 +49,7 @@ async function rowsRead(): Promise<number> {
     SELECT (sum(t.seq_tup_read) + sum(i.read))::integer AS read
     FROM pg_stat_user_tables t
     JOIN LATERAL (SELECT sum(idx_tup_read) AS read FROM pg_stat_user_indexes i WHERE i.relid = t.relid) i ON true
-    WHERE relname IN ('requests', 'attempts', 'chunks', 'envelopes', 'recipient_outcomes', 'suppressions', 'slices', 'jobs')
+    WHERE relname IN ('requests', 'attempts', 'contents', 'envelopes', 'recipient_outcomes', 'suppressions', 'slices', 'jobs')
   `);
   return rows[0]?.read ?? Number.NaN;
 }
@@ -64,8 +64,8 @@ test('a claim and a settle that were planned on small tables read few rows of la
   await pool.query(`
     INSERT INTO requests (run_id, request, message_id, envelope, recipients, state, attempts)
     SELECT run_id, n, 'large' || n, 1, 1, 'accepted', 1 FROM runs, generate_series(1001, ${1000 + rows}) n WHERE run_id = '${large?.run}';
-    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
-    SELECT run_id, request, '{1}', '{+6421}', '{NULL}', '{1}', '[]' FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
+    INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines, addresses)
+    SELECT run_id, request, request, '{1}', '{1}', '{0}', '{1}', '{1}', '{+6421}' FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
     INSERT INTO attempts (run_id, request, attempt, owner, started_at)
     SELECT run_id, request, 1, gen_random_uuid(), now() FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
     INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)

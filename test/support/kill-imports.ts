@@ -211,7 +211,7 @@ const plannedTables = [
   'rejected_contacts',
   'envelopes',
   'requests',
-  'chunks',
+  'contents',
   'run_files',
 ] as const;
 type PlannedTable = (typeof plannedTables)[number];
@@ -361,8 +361,8 @@ async function countsOf({ ledger }: TestLedger, run: string): Promise<unknown> {
     SELECT contacts_read AS read, contacts_invalid AS invalid, contacts_duplicate AS duplicate,
            contacts_suppressed AS suppressed,
            (SELECT sum(recipients)::integer FROM requests q WHERE q.run_id = r.run_id) AS recipients,
-           (SELECT sum(cardinality(lines))::integer FROM chunks c WHERE c.run_id = r.run_id) AS lines,
-           (SELECT sum(json_array_length(destinations::json))::integer FROM chunks c WHERE c.run_id = r.run_id)
+           (SELECT sum(cardinality(lines))::integer FROM contents c WHERE c.run_id = r.run_id) AS lines,
+           (SELECT sum(json_array_length(destinations::json))::integer FROM contents c WHERE c.run_id = r.run_id)
              AS destinations,
            (SELECT count(*)::integer FROM rejected_contacts x WHERE x.run_id = r.run_id) AS rejected,
            (SELECT count(*)::integer FROM envelopes e WHERE e.run_id = r.run_id) AS envelopes,
@@ -384,8 +384,10 @@ async function contentOf({ ledger }: TestLedger, run: string) {
   for (const { data } of pieces) hash.update(zstdDecompressSync(data));
   return {
     run: await select('SELECT campaign, account, channel, definition FROM runs WHERE run_id = $1'),
-    chunks: await select(
-      'SELECT request, lines, addresses, original_addresses, parts, destinations FROM chunks WHERE run_id = $1 ORDER BY request',
+    contents: await select(
+      `SELECT first_request, envelopes, sizes, request_offsets, positions, lines, addresses, original_addresses, parts,
+              destinations
+       FROM contents WHERE run_id = $1 ORDER BY first_request`,
     ),
     envelopes: await select(
       `SELECT envelope, fields, keypads, files, audio, sub_account, department, charge_code

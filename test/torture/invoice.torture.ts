@@ -18,6 +18,7 @@ test('an invoice of 1,000,000 lines is compared, and 375,000 differences are wri
   const { pool } = opened.ledger;
   const run = await planContacts(opened.ledger, aRun({ createdAt: new Date('2026-11-20') }), [aContact(1)]);
   await pool.query('DELETE FROM requests WHERE run_id = $1', [run]);
+  await pool.query('DELETE FROM contents WHERE run_id = $1', [run]);
   await pool.query(
     `
     WITH request AS (
@@ -29,9 +30,10 @@ test('an invoice of 1,000,000 lines is compared, and 375,000 differences are wri
       SELECT $1, n, p, 'delivered', 1, 0.05, '2026-11-21'
       FROM generate_series(1, ${requests}) n, generate_series(1, ${each}) p
     )
-    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, destinations)
-    SELECT $1, n, array_agg(p), array_agg('+6421' || lpad((n * ${each} + p)::text, 7, '0') ORDER BY p),
-           array_agg(NULL::text), array_agg(1::smallint), '[]'
+    INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
+                          addresses, parts)
+    SELECT $1, n, n, '{1}', ARRAY[count(*)], array_agg(0), array_agg(p ORDER BY p), array_agg(p ORDER BY p),
+           array_agg('+6421' || lpad((n * ${each} + p)::text, 7, '0') ORDER BY p), array_agg(1)
     FROM generate_series(1, ${requests}) n, generate_series(1, ${each}) p
     GROUP BY n
     `,

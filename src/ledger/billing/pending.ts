@@ -77,7 +77,7 @@ export const pendingClauses = `
         OFFSET 0
       ) e
       CROSS JOIN LATERAL (
-        SELECT lines, parts, tariffs FROM chunks WHERE run_id = block.run_id AND request = q.request OFFSET 0
+        SELECT lines, parts, tariffs FROM chunks_between(block.run_id, q.request, q.request) OFFSET 0
       ) c
       LEFT JOIN LATERAL (
         SELECT started_at
@@ -124,7 +124,7 @@ export const pendingClauses = `
     JOIN runs r ON r.run_id = d.run_id
     JOIN requests q ON q.run_id = d.run_id AND q.request = d.request
     JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
-    LEFT JOIN chunks c ON d.position IS NOT NULL AND c.run_id = q.run_id AND c.request = q.request
+    LEFT JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c ON d.position IS NOT NULL
     LEFT JOIN attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = coalesce(d.attempt, q.attempts)
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
   ), part AS (

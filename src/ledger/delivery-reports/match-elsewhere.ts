@@ -63,10 +63,9 @@ export async function findElsewhere(
     FROM named n
     JOIN report r USING (place)
     CROSS JOIN LATERAL (
-      SELECT q.state, CAST(a.position AS integer) AS position
+      SELECT q.state, a.position
       FROM requests q
-      JOIN chunks k ON k.run_id = n.run_id AND k.request = n.request
-      CROSS JOIN LATERAL unnest(k.addresses) WITH ORDINALITY AS a (address, position)
+      CROSS JOIN LATERAL recipients_between(n.run_id, n.request, n.request) a
       LEFT JOIN recipient_outcomes o ON o.run_id = n.run_id AND o.request = n.request AND o.position = a.position
       WHERE q.run_id = n.run_id AND q.request = n.request
         AND ltrim(lower(a.address), '+') = ltrim(lower(r.address), '+')

@@ -40,17 +40,11 @@ async function findByMessageId(
     `
     SELECT CAST(f.place - 1 AS integer) AS place, f.run_id AS run, f.request, f.position, f.state
     FROM (
-      SELECT r.place, q.run_id, q.request, q.state,
-             coalesce(array_position(c.addresses, r.address), (
-               SELECT CAST(a.position AS integer)
-               FROM unnest(c.addresses) WITH ORDINALITY AS a (address, position)
-               WHERE ltrim(lower(a.address), '+') = ltrim(lower(r.address), '+')
-               LIMIT 1
-             )) AS position
+      SELECT r.place, q.run_id, q.request, q.state, p.position
       FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS r (message_id, address, account, place)
       JOIN requests q ON q.message_id = r.message_id
       JOIN runs u ON u.run_id = q.run_id AND ${mayBeAbout('u.account', 'r.account', '$4', '$5')}
-      JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
+      CROSS JOIN LATERAL position_of(q.run_id, q.request, r.address) p
       OFFSET 0 -- so that the position is looked for once, not wherever it is used
     ) f
     LEFT JOIN LATERAL (

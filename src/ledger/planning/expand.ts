@@ -2,9 +2,10 @@ import type pg from 'pg';
 import type { ReachedContacts } from '../../domain/contacts.ts';
 import { openBilling } from '../billing/blocks.ts';
 import { storeRunFiles } from '../runs/files.ts';
-import { planSlices } from '../slices/plan.ts';
+import { planSlices, type SliceableRange } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
 import { insertKeys, settleDuplicates } from './duplicates.ts';
+import { insertContents } from './insert-contents.ts';
 import {
   insertContactFiles,
   insertOrigins,
@@ -52,9 +53,10 @@ export async function expandRun(
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
   await insertRequests(client, run);
+  await planSlices(client, run.run, await sliceableRanges(client), run.canary);
+  await insertContents(client, run);
   await insertKeys(client, run);
   await openBilling(client, run.run);
-  await planSlices(client, run.run, run.canary, windowed);
   await run.enqueue(client);
   await storeRunFiles(client, run.run, run.files);
   await run.complete?.(client);
@@ -133,6 +135,18 @@ async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number, windowed:
     [chunkSize],
   );
   await client.query('ANALYZE sized_envelopes');
+}
+
+/** None of a run without recipients. */
+async function sliceableRanges(client: pg.PoolClient): Promise<SliceableRange[]> {
+  const { rows } = await client.query<SliceableRange>(`
+    SELECT window_place AS "windowPlace", min(requests_before) + 1 AS first,
+           max(requests_before + requests) AS last
+    FROM sized_envelopes
+    GROUP BY window_place
+    ORDER BY first
+  `);
+  return rows;
 }
 
 /** Examples of repeated contacts that people are shown. */

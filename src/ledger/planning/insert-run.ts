@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { rankOf } from '../slices/priority.ts';
-import { hasTariffs, type PlannedRun } from './planned-run.ts';
+import type { PlannedRun } from './planned-run.ts';
 
 /** What a planned run is in the ledger, from the tables in which its contacts were staged, sized and left out. */
 
@@ -88,7 +88,7 @@ export async function insertRejectedContacts(client: pg.PoolClient, { run }: Pla
 
 export async function insertRequests(
   client: pg.PoolClient,
-  { run, messageKey, chunkSize, rates, window }: PlannedRun,
+  { run, messageKey, chunkSize, window }: PlannedRun,
 ): Promise<void> {
   // What the service is told of the window is no value of the campaign, so it comes last.
   await client.query(
@@ -118,26 +118,5 @@ export async function insertRequests(
     ORDER BY request
     `,
     [run, messageKey, chunkSize],
-  );
-  await client.query(
-    `
-    INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, tariffs, destinations)
-    SELECT $1, requests_before + 1 + chunk, lines, addresses, original_addresses, c.parts, tariffs, destinations
-    FROM (
-      SELECT envelope, chunk, array_agg(line ORDER BY line) AS lines, array_agg(address ORDER BY line) AS addresses,
-             array_agg(original_address ORDER BY line) AS original_addresses,
-             array_agg(parts ORDER BY line) AS parts,
-             ${hasTariffs({ rates }) ? 'array_agg(tariff ORDER BY line)' : 'CAST(NULL AS smallint[])'} AS tariffs,
-             '[' || string_agg(destination, ',' ORDER BY line) || ']' AS destinations
-      FROM (
-        SELECT *,
-               CAST(row_number() OVER (PARTITION BY envelope ORDER BY line) - 1 AS integer) / $2::integer AS chunk
-        FROM staged_contacts
-      ) numbered
-      GROUP BY envelope, chunk
-    ) c
-    JOIN sized_envelopes z ON z.staged = c.envelope
-    `,
-    [run, chunkSize],
   );
 }

@@ -30,20 +30,22 @@ export async function restageRecipients(
   await client.query(
     `
     WITH selected AS MATERIALIZED (
-      SELECT r.line, q.envelope, r.parts, r.address, r.original_address, r.destination
-      FROM requests q
-      JOIN chunks c USING (run_id, request)
+      SELECT r.line, q.envelope, r.parts, r.address, r.original_address,
+             coalesce(CAST(r.destination AS text), '{}') AS destination
+      FROM contents c
       CROSS JOIN LATERAL ROWS FROM (
-        unnest(c.lines, c.addresses, c.original_addresses, c.parts), json_array_elements(CAST(c.destinations AS json))
-      ) WITH ORDINALITY AS r (line, address, original_address, parts, destination, position)
+        unnest(c.request_offsets, c.positions, c.lines, c.addresses, c.original_addresses, c.parts),
+        json_array_elements(CAST(c.destinations AS json))
+      ) AS r (request_offset, position, line, address, original_address, parts, destination)
+      JOIN requests_between($1, 1, 2147483647) q ON q.request = c.first_request + r.request_offset
       LEFT JOIN recipient_outcomes o
-        ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
-      WHERE q.run_id = $1
+        ON o.run_id = c.run_id AND o.request = q.request AND o.position = r.position
+      WHERE c.run_id = $1
         AND CASE WHEN o.outcome IS NULL THEN q.state = ANY ($2::text[]) ELSE o.outcome = ANY ($3::text[]) END
     ), sent_again AS MATERIALIZED (
       SELECT line, min(run_id) AS run
       FROM runs
-      JOIN chunks USING (run_id), unnest(lines) AS line
+      JOIN contents USING (run_id), unnest(lines) AS line
       WHERE source_run = $1
       GROUP BY line
     ), rejected AS (

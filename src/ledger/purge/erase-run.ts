@@ -85,7 +85,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   return reports;
 }
 
-/** By ranges of requests, with what belongs to them; a chunk may have many recipients. */
+/** By ranges of requests, with what belongs to them; a request may have many recipients. */
 async function eraseRequests(pool: pg.Pool, run: string): Promise<number> {
   const { rows } = await pool.query<{ last: number; each: number }>(
     `
@@ -110,10 +110,9 @@ async function eraseRequests(pool: pg.Pool, run: string): Promise<number> {
 
 const ofRequests = [
   `
-  UPDATE chunks
-  SET addresses = array_fill(CAST(NULL AS text), ARRAY[cardinality(lines)]),
-      original_addresses = array_fill(CAST(NULL AS text), ARRAY[cardinality(lines)]), destinations = '[]'
-  WHERE run_id = $1 AND request BETWEEN $2 AND $3
+  UPDATE contents
+  SET addresses = NULL, original_addresses = NULL, destinations = NULL
+  WHERE run_id = $1 AND first_request BETWEEN $2 AND $3
   `,
   'UPDATE requests SET reason = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND reason IS NOT NULL',
   'UPDATE attempts SET detail = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND detail IS NOT NULL',

@@ -19,8 +19,8 @@ type DbFreshRequest = {
       readonly request: number;
       readonly message_id: string;
       readonly addresses: readonly string[];
-      /** A JSON array: the destination fields other than `Recipient` of each address. */
-      readonly destinations: string;
+      /** A JSON array: the destination fields other than `Recipient` of each address; null: none has any. */
+      readonly destinations: string | null;
     }
   | { readonly request: null }
 ) &
@@ -73,20 +73,17 @@ export async function claimFreshRequests(
       WHERE q.run_id = b.run_id AND q.request = b.request AND q.state = 'planned' AND q.attempts = 0
         AND (NOT b.has_suppressed OR NOT EXISTS (
           SELECT
-          FROM chunks k
-          CROSS JOIN LATERAL unnest(k.addresses) AS r (address)
+          FROM recipients_between(b.run_id, b.request, b.request) r
           CROSS JOIN LATERAL (
             SELECT
             FROM suppressions
             WHERE channel = b.channel AND address = lower(r.address COLLATE "C") AND account IN ('', b.suppressions_of)
             LIMIT 1
           ) s
-          WHERE k.run_id = b.run_id AND k.request = b.request
         ))
         AND (NOT b.has_hashed OR (${keyFits('$8', '$9')} AND NOT EXISTS (
           SELECT
-          FROM chunks k
-          CROSS JOIN LATERAL unnest(k.addresses) AS r (address)
+          FROM recipients_between(b.run_id, b.request, b.request) r
           CROSS JOIN LATERAL (
             SELECT
             FROM hashed_suppressions
@@ -94,7 +91,6 @@ export async function claimFreshRequests(
               AND account IN ('', b.suppressions_of)
             LIMIT 1
           ) s
-          WHERE k.run_id = b.run_id AND k.request = b.request
         )))
       RETURNING b.place, q.run_id, q.request, q.message_id, q.envelope, q.owner
     ), attempt AS (
@@ -111,7 +107,7 @@ export async function claimFreshRequests(
       WINDOW ordered AS (ORDER BY place, request)
     ) c USING (place)
     LEFT JOIN envelopes e ON e.run_id = c.run_id AND e.envelope = c.envelope AND c.is_repeated IS NOT TRUE
-    LEFT JOIN chunks k ON k.run_id = c.run_id AND k.request = c.request
+    LEFT JOIN LATERAL chunks_between(c.run_id, c.request, c.request) k ON true
     ORDER BY n.place, c.request
     `,
     values: [

@@ -10,8 +10,8 @@ type DbClaimedRequest = Envelope & {
   readonly message_id: string;
   readonly attempts: number;
   readonly addresses: readonly string[];
-  /** A JSON array: the destination fields other than `Recipient` of each address. */
-  readonly destinations: string;
+  /** A JSON array: the destination fields other than `Recipient` of each address; null: none has any. */
+  readonly destinations: string | null;
   /** Positions of the recipients that are not to be sent to, from 1. */
   readonly left_out: readonly number[];
 };
@@ -56,8 +56,7 @@ export async function claimOtherRequests(
       SELECT b.request, b.attempts, r.position, lower(r.address COLLATE "C") AS address, e.sub_account
       FROM batch b
       JOIN envelopes e ON e.run_id = b.run_id AND e.envelope = b.envelope
-      JOIN chunks k ON k.run_id = b.run_id AND k.request = b.request
-      CROSS JOIN LATERAL unnest(k.addresses) WITH ORDINALITY AS r (address, position)
+      CROSS JOIN LATERAL recipients_between(b.run_id, b.request, b.request) r
       WHERE (SELECT true
              FROM suppressions
              WHERE channel = (SELECT channel FROM runs WHERE run_id = $1)
@@ -147,7 +146,7 @@ export async function claimOtherRequests(
     FROM batch b
     LEFT JOIN claimed c USING (request)
     LEFT JOIN envelopes e ON e.run_id = c.run_id AND e.envelope = c.envelope
-    LEFT JOIN chunks k ON k.run_id = c.run_id AND k.request = c.request
+    LEFT JOIN LATERAL chunks_between(c.run_id, c.request, c.request) k ON true
     ORDER BY b.request
     `,
     values: [

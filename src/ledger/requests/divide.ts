@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { recipientArrays } from './recipient-arrays.ts';
 
 /** The numbers of the requests that were made, first and last included. */
 export type DividedRequests = { readonly first: number; readonly last: number };
@@ -37,9 +38,9 @@ export async function divideRequests(
         )
       FOR UPDATE
     ), member AS MATERIALIZED (
-      SELECT q.request, q.envelope, q.window_place, r.*, c.tariffs IS NOT NULL AS has_tariffs, o.position IS NULL AS divided
+      SELECT q.request, q.envelope, q.window_place, r.*, o.position IS NULL AS divided
       FROM rejected q
-      JOIN chunks c ON c.run_id = $1 AND c.request = q.request
+      CROSS JOIN LATERAL chunks_between($1, q.request, q.request) c
       CROSS JOIN LATERAL ROWS FROM (
         unnest(c.lines, c.addresses, c.original_addresses, c.parts, c.tariffs),
         json_array_elements(CAST(c.destinations AS json))
@@ -52,13 +53,7 @@ export async function divideRequests(
       FROM member
     ), piece AS MATERIALIZED (
       -- Half 0 is what stays with the request.
-      SELECT request, envelope, window_place, half, count(*) AS recipients, array_agg(line ORDER BY position) AS lines,
-             array_agg(address ORDER BY position) AS addresses,
-             array_agg(original_address ORDER BY position) AS original_addresses,
-             array_agg(parts ORDER BY position) AS parts,
-             CASE WHEN bool_and(has_tariffs) THEN array_agg(tariff ORDER BY position) END AS tariffs,
-             -- A value of type json keeps its text as it was written.
-             '[' || string_agg(CAST(destination AS text), ',' ORDER BY position) || ']' AS destinations
+      SELECT request, envelope, window_place, half, CAST(count(*) AS smallint) AS recipients, ${recipientArrays}
       FROM placed
       CROSS JOIN LATERAL (
         SELECT CASE WHEN NOT divided THEN 0 WHEN place <= (size + 1) / 2 THEN 1 ELSE 2 END AS half
@@ -74,28 +69,55 @@ export async function divideRequests(
       SELECT $1, number, left(encode(sha256(message_key || int4send(number)), 'hex'), 32), envelope, recipients, request
       FROM numbered
       JOIN runs ON run_id = $1
-    ), new_chunk AS (
-      INSERT INTO chunks (run_id, request, lines, addresses, original_addresses, parts, tariffs, destinations)
-      SELECT $1, number, lines, addresses, original_addresses, parts, tariffs, destinations
+    ), new_content AS (
+      INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
+                            addresses, original_addresses, parts, tariffs, destinations)
+      SELECT $1, number, number, ARRAY[envelope], ARRAY[recipients], array_fill(0, ARRAY[recipients]),
+             ARRAY(SELECT generate_series(1, recipients)), lines, addresses, original_addresses, parts, tariffs,
+             destinations
       FROM numbered
-    ), parent AS MATERIALIZED (
-      SELECT p.request, coalesce(s.recipients, 0) AS recipients, coalesce(s.lines, '{}') AS lines,
-             coalesce(s.addresses, '{}') AS addresses, coalesce(s.original_addresses, '{}') AS original_addresses,
-             coalesce(s.parts, '{}') AS parts, s.tariffs, coalesce(s.destinations, '[]') AS destinations
-      FROM piece p
-      LEFT JOIN piece s ON s.request = p.request AND s.half = 0
-      WHERE p.half = 1
     ), parent_request AS (
       UPDATE requests q
-      SET recipients = p.recipients
-      FROM parent p
-      WHERE q.run_id = $1 AND q.request = p.request
-    ), parent_chunk AS (
-      UPDATE chunks c
-      SET lines = p.lines, addresses = p.addresses, original_addresses = p.original_addresses, parts = p.parts,
-          tariffs = p.tariffs, destinations = p.destinations
-      FROM parent p
-      WHERE c.run_id = $1 AND c.request = p.request
+      SET recipients = coalesce(s.recipients, 0)
+      FROM piece p
+      LEFT JOIN piece s ON s.request = p.request AND s.half = 0
+      WHERE p.half = 1 AND q.run_id = $1 AND q.request = p.request
+    ), block AS MATERIALIZED (
+      SELECT DISTINCT c.*
+      FROM piece p
+      CROSS JOIN LATERAL contents_between($1, p.request, p.request) c
+    ), kept AS MATERIALIZED (
+      -- All of these blocks that does not move.
+      SELECT b.first_request, b.first_request + r.request_offset AS request, coalesce(p.place, r.position) AS position,
+             r.line, r.address, r.original_address, r.parts, r.tariff, r.destination
+      FROM block b
+      CROSS JOIN LATERAL ROWS FROM (
+        unnest(
+          b.request_offsets, b.positions, b.lines, b.addresses, b.original_addresses, b.parts, b.tariffs
+        ),
+        json_array_elements(CAST(b.destinations AS json))
+      ) AS r (request_offset, position, line, address, original_address, parts, tariff, destination)
+      LEFT JOIN placed p
+        ON p.request = b.first_request + r.request_offset AND p.position = r.position AND p.size >= 2
+      WHERE p.divided IS NOT TRUE
+    ), rewritten AS (
+      UPDATE contents c
+      SET sizes = k.sizes, request_offsets = k.request_offsets, positions = k.positions, lines = k.lines,
+          addresses = k.addresses, original_addresses = k.original_addresses, parts = k.parts, tariffs = k.tariffs,
+          destinations = k.destinations
+      FROM block b
+      CROSS JOIN LATERAL (
+        SELECT ARRAY(
+                 SELECT (SELECT count(*) FROM kept WHERE request = numbered_request)
+                 FROM generate_series(b.first_request, b.last_request) AS numbered_request
+               ) AS sizes,
+               coalesce(array_agg(request - b.first_request ORDER BY request, position), '{}') AS request_offsets,
+               coalesce(array_agg(position ORDER BY request, position), '{}') AS positions,
+               ${recipientArrays}
+        FROM kept
+        WHERE first_request = b.first_request
+      ) k
+      WHERE c.run_id = $1 AND c.first_request = b.first_request
     ), renumbered AS (
       -- Negative as long as their old numbers are in the way of the new ones.
       UPDATE recipient_outcomes o

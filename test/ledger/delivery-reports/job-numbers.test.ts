@@ -135,7 +135,7 @@ describe('a report finds its recipient', () => {
   test('never by a job number where its MessageID is known and has no such recipient', async () => {
     const { request } = await acceptedRun('12AB34CD');
     await acceptedRun('12AB34CE');
-    await query(`UPDATE chunks SET addresses = '{+1, +2}' WHERE run_id = $1`, [
+    await query(`UPDATE contents SET addresses = '{+1, +2}' WHERE run_id = $1`, [
       (await jobs()).find(({ job_number }) => job_number === '12AB34CD')?.run_id,
     ]);
     await apply({ messageId: request.messageId, jobNumber: '12AB34CE' });

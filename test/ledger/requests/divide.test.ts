@@ -259,7 +259,7 @@ test('divided until the poison is alone, nobody is lost, changed, moved or sent 
 test('halves keep the text of the destinations as it was written', async () => {
   const run = await rejectedRun(4, [2]);
   const written = ['{"b": 1,"a":"\\u00e9\\u0000", "a":2.50}', '{"left":"out"}', '{ }', '{"Z":"]","A":"[,"}'];
-  await query('UPDATE chunks SET destinations = $2 WHERE run_id = $1', [run, `[${written.join(', ')}]`]);
+  await query('UPDATE contents SET destinations = $2 WHERE run_id = $1', [run, `[${written.join(', ')}]`]);
   await divide(run, [1]);
   expect((await piecesOf(run)).map(({ destinations }) => destinations)).toEqual([
     `[${written[1]}]`,

@@ -1,0 +1,181 @@
+import type { Knex } from 'knex';
+
+/**
+ * The recipients of neighbouring requests lie together in one row, a block: of requests with one recipient, a row each
+ * would cost more than what is in it.
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE contents (
+      run_id             text NOT NULL REFERENCES runs ON DELETE CASCADE,
+      first_request      integer NOT NULL,
+      last_request       integer NOT NULL,
+      envelopes          integer[] NOT NULL,
+      sizes              smallint[] NOT NULL,
+      request_offsets    smallint[] NOT NULL,
+      positions          smallint[] NOT NULL,
+      lines              integer[] NOT NULL,
+      addresses          text[],
+      original_addresses text[],
+      parts              smallint[],
+      tariffs            smallint[],
+      destinations       text,
+      PRIMARY KEY (run_id, first_request),
+      CHECK (cardinality(envelopes) = last_request - first_request + 1
+         AND cardinality(sizes) = cardinality(envelopes)),
+      CHECK (cardinality(request_offsets) = cardinality(lines)
+         AND cardinality(positions) = cardinality(lines)
+         AND cardinality(addresses) = cardinality(lines)
+         AND cardinality(original_addresses) = cardinality(lines)
+         AND cardinality(parts) = cardinality(lines)
+         AND cardinality(tariffs) = cardinality(lines))
+    );
+
+    COMMENT ON TABLE contents IS
+      'What is sent to whom. A row has the recipients of a block of neighbouring requests of one slice, in the order of request and position. A request is in the block with the greatest first_request that is not after it.';
+    COMMENT ON COLUMN contents.envelopes IS 'The envelope of each request';
+    COMMENT ON COLUMN contents.sizes IS 'How many recipients each request has';
+    COMMENT ON COLUMN contents.request_offsets IS 'The request of each recipient, less first_request';
+    COMMENT ON COLUMN contents.positions IS 'The position of each recipient in its request, from 1';
+    COMMENT ON COLUMN contents.lines IS 'The line of each recipient in all contact files together';
+    COMMENT ON COLUMN contents.addresses IS 'NULL once they are erased';
+    COMMENT ON COLUMN contents.original_addresses IS
+      'As the contact file has them; an element is NULL where it is the same as the address, and the column where all are';
+    COMMENT ON COLUMN contents.parts IS 'SMS parts; NULL in other channels';
+    COMMENT ON COLUMN contents.tariffs IS 'The place of each recipient''s tariff in the rates of the run; NULL where the run has one tariff';
+    COMMENT ON COLUMN contents.destinations IS
+      'A JSON array with the destination fields other than Recipient; NULL where no recipient has any, or they are erased';
+
+    CREATE FUNCTION contents_between(run text, first integer, last integer) RETURNS SETOF contents
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      SELECT *
+      FROM contents c
+      WHERE c.run_id = run AND c.last_request >= first
+        AND c.first_request BETWEEN coalesce((
+          SELECT b.first_request
+          FROM contents b
+          WHERE b.run_id = run AND b.first_request <= first
+          ORDER BY b.first_request DESC
+          LIMIT 1
+        ), first) AND last
+      OFFSET 0; -- A look-up for each row of the caller: merged with its rows, this would read all blocks of their runs.
+    END;
+
+    CREATE OR REPLACE FUNCTION recipients_between(run text, first integer, last integer)
+    RETURNS TABLE (
+      run_id text, request integer, "position" integer, line integer, address text, original_address text,
+      parts smallint, tariff smallint
+    )
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      SELECT c.run_id, c.first_request + r.request_offset, CAST(r.position AS integer), r.line, r.address,
+             r.original_address, r.parts, r.tariff
+      FROM contents_between(run, first, last) c
+      CROSS JOIN LATERAL unnest(
+        c.request_offsets, c.positions, c.lines, c.addresses, c.original_addresses, c.parts, c.tariffs
+      ) AS r (request_offset, position, line, address, original_address, parts, tariff)
+      WHERE c.first_request + r.request_offset BETWEEN first AND last;
+    END;
+
+    CREATE FUNCTION chunks_between(run text, first integer, last integer)
+    RETURNS TABLE (
+      run_id text, request integer, lines integer[], addresses text[], original_addresses text[], parts smallint[],
+      tariffs smallint[], destinations text
+    )
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      SELECT c.run_id, c.first_request + r.request_offset, c.lines[r.low : r.high], c.addresses[r.low : r.high],
+             c.original_addresses[r.low : r.high], c.parts[r.low : r.high], c.tariffs[r.low : r.high],
+             CASE
+               WHEN c.first_request = c.last_request OR c.destinations IS NULL THEN c.destinations
+               ELSE (
+                 SELECT '[' || string_agg(CAST(d.destination AS text), ',' ORDER BY d.place) || ']'
+                 FROM json_array_elements(CAST(c.destinations AS json)) WITH ORDINALITY AS d (destination, place)
+                 WHERE d.place BETWEEN r.low AND r.high
+               )
+             END
+      FROM contents_between(run, first, last) c
+      CROSS JOIN LATERAL (
+        SELECT CAST(s.place - 1 AS integer) AS request_offset,
+               CAST(sum(s.size) OVER (ORDER BY s.place) - s.size + 1 AS integer) AS low,
+               CAST(sum(s.size) OVER (ORDER BY s.place) AS integer) AS high
+        FROM unnest(c.sizes) WITH ORDINALITY AS s (size, place)
+      ) r
+      WHERE c.first_request + r.request_offset BETWEEN first AND last;
+    END;
+    COMMENT ON FUNCTION chunks_between IS 'One row for each request, with arrays of its recipients in the order of their positions';
+
+    CREATE FUNCTION position_of(run text, request integer, address text) RETURNS TABLE ("position" integer)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      SELECT CAST(coalesce(
+        (
+          SELECT c.positions[i]
+          FROM unnest(array_positions(c.addresses, position_of.address)) AS i
+          WHERE c.first_request + c.request_offsets[i] = position_of.request
+          LIMIT 1
+        ),
+        (
+          SELECT r.position
+          FROM unnest(c.request_offsets, c.positions, c.addresses) AS r (request_offset, position, address)
+          WHERE c.first_request + r.request_offset = position_of.request
+            AND ltrim(lower(r.address), '+') = ltrim(lower(position_of.address), '+')
+          ORDER BY r.position
+          LIMIT 1
+        )
+      ) AS integer)
+      FROM contents_between(run, position_of.request, position_of.request) c;
+    END;
+    COMMENT ON FUNCTION position_of IS
+      'Where a recipient of a request is, by the address; capitals and a plus sign may differ where no address has the same characters';
+
+    DROP TABLE chunks;
+
+    -- For what still reads it.
+    CREATE VIEW chunks AS
+    SELECT c.run_id, c.request, c.lines, c.addresses,
+           coalesce(c.original_addresses, array_fill(CAST(NULL AS text), ARRAY[cardinality(c.lines)])) AS original_addresses,
+           coalesce(c.parts, array_fill(CAST(NULL AS smallint), ARRAY[cardinality(c.lines)])) AS parts, c.tariffs,
+           coalesce(c.destinations,
+                    '[' || array_to_string(array_fill('{}'::text, ARRAY[cardinality(c.lines)]), ',') || ']') AS destinations
+    FROM runs r
+    CROSS JOIN LATERAL chunks_between(r.run_id, 1, 2147483647) c;
+  `);
+}
+
+/** Recipients are lost: nothing is installed that has any. */
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`
+    DROP VIEW chunks;
+    CREATE TABLE chunks (
+      run_id             text NOT NULL,
+      request            integer NOT NULL,
+      lines              integer[] NOT NULL,
+      addresses          text[] NOT NULL,
+      original_addresses text[] NOT NULL,
+      parts              smallint[] NOT NULL,
+      tariffs            smallint[],
+      destinations       text NOT NULL,
+      PRIMARY KEY (run_id, request),
+      FOREIGN KEY (run_id, request) REFERENCES requests ON DELETE CASCADE
+    );
+
+    CREATE OR REPLACE FUNCTION recipients_between(run text, first integer, last integer)
+    RETURNS TABLE (
+      run_id text, request integer, "position" integer, line integer, address text, original_address text,
+      parts smallint, tariff smallint
+    )
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      SELECT c.run_id, c.request, CAST(r.position AS integer), r.line, r.address, r.original_address, r.parts, r.tariff
+      FROM chunks c
+      CROSS JOIN LATERAL unnest(c.lines, c.addresses, c.original_addresses, c.parts, c.tariffs)
+        WITH ORDINALITY AS r (line, address, original_address, parts, tariff, position)
+      WHERE c.run_id = run AND c.request BETWEEN first AND last;
+    END;
+
+    DROP FUNCTION position_of, chunks_between, contents_between;
+    DROP TABLE contents;
+  `);
+}

@@ -1,0 +1,47 @@
+import type pg from 'pg';
+import { recipientArrays } from '../requests/recipient-arrays.ts';
+import { hasTariffs, type PlannedRun } from './planned-run.ts';
+
+/** Recipients of a block, where a request has fewer; a larger request is a block of its own. */
+const recipientsInBlock = 32;
+
+/**
+ * Numbers the staged contacts into requests, and puts what is sent to whom into blocks of requests, none of which has
+ * requests of two slices.
+ */
+export async function insertContents(
+  client: pg.PoolClient,
+  { run, chunkSize, rates }: PlannedRun,
+): Promise<void> {
+  await client.query(
+    `
+    WITH numbered AS (
+      SELECT z.envelope, z.requests_before + 1 + s.rank / $2 AS request, s.rank % $2 + 1 AS position,
+             least($2, z.recipients - s.rank / $2 * $2) AS size,
+             s.line, s.address, s.original_address, s.parts, s.destination,
+             ${hasTariffs({ rates }) ? 's.tariff' : 'CAST(NULL AS smallint)'} AS tariff
+      FROM (
+        SELECT *, CAST(row_number() OVER (PARTITION BY envelope ORDER BY line) - 1 AS integer) AS rank
+        FROM staged_contacts
+      ) s
+      JOIN sized_envelopes z ON z.staged = s.envelope
+    ), planned AS (
+      SELECT array_agg(first_request ORDER BY first_request) AS firsts FROM slices WHERE run_id = $1 AND slice > 0
+    ), sliced AS (
+      SELECT *, (SELECT firsts FROM planned)[width_bucket(request, (SELECT firsts FROM planned))] AS slice_first
+      FROM numbered
+    )
+    INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
+                          addresses, original_addresses, parts, tariffs, destinations)
+    SELECT $1, min(request), max(request),
+           array_agg(envelope ORDER BY request, position) FILTER (WHERE position = 1),
+           array_agg(size ORDER BY request, position) FILTER (WHERE position = 1),
+           array_agg(request - block ORDER BY request, position),
+           array_agg(position ORDER BY request, position),
+           ${recipientArrays}
+    FROM (SELECT *, slice_first + (request - slice_first) / $3 * $3 AS block FROM sliced) blocked
+    GROUP BY block
+    `,
+    [run, chunkSize, Math.max(1, Math.floor(recipientsInBlock / chunkSize))],
+  );
+}
