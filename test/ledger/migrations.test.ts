@@ -15,12 +15,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What the migrations made: tables, sequences, functions and types, apart from what knex keeps for itself. */
+/** What the migrations made: tables, views, sequences, functions and types, apart from what knex keeps for itself. */
 async function made(): Promise<string[]> {
   const { rows }: { rows: { name: string }[] } = await knex.raw(`
     SELECT name
     FROM (
-      SELECT relname, relnamespace FROM pg_class WHERE relkind IN ('r', 'p', 'S')
+      SELECT relname, relnamespace FROM pg_class WHERE relkind IN ('r', 'p', 'S', 'v')
       UNION ALL
       SELECT proname, pronamespace FROM pg_proc
       UNION ALL
