@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Composition } from '../campaign/composition.ts';
+import { comparedAddress } from '../domain/compared-address.ts';
 import { resultFileColumns } from '../domain/files.ts';
 
 /** What tells a contact from others, where that is not its address: a digest, as a UUID is written but for the dashes. */
@@ -26,8 +27,10 @@ export function keyReader(
   const columns = firstColumn === undefined ? header.filter((column) => !ours.has(column)).toSorted() : key;
   return (valueIn, address) => {
     const pairs = columns
-      // Capitals make no difference in an e-mail address.
-      .map((column) => [column, column === recipientColumn ? address.toLowerCase() : valueIn(column).trim()])
+      .map((column) => [
+        column,
+        column === recipientColumn ? comparedAddress(address) : valueIn(column).trim(),
+      ])
       // A result file has the columns of all files of its run.
       .filter(([, value]) => value !== '');
     if (firstColumn !== undefined && pairs.length === 0) {

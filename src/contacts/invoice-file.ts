@@ -1,3 +1,4 @@
+import { comparedWithService } from '../domain/compared-address.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
 import type { ContactFile, Row } from './read.ts';
@@ -143,7 +144,7 @@ function readLine(
     line,
     messageId,
     destination,
-    address: comparedAddress(destination, readAddress),
+    address: invoicedAddress(destination, readAddress),
     price: readAmount(cell('Price'), decimal) ?? null,
     units: readAmount(cell('Units'), decimal) ?? null,
     date: cell('Date') || null,
@@ -173,11 +174,11 @@ function notAnAmount(text: string, field: InvoiceField, decimal: InvoiceOptions[
   return `"${text}" is no ${field.toLowerCase()} with a decimal ${decimal}. ${hint}`;
 }
 
-/** As delivery reports are matched: capitals and a plus sign may differ. */
-function comparedAddress(text: string, readAddress: AddressReader): string {
-  if (text.includes('@')) return text.toLowerCase();
+/** As delivery reports are matched. */
+function invoicedAddress(text: string, readAddress: AddressReader): string {
+  if (text.includes('@')) return comparedWithService(text);
   const read = readAddress(text);
   const written =
     read.kind === 'valid' ? read.address : text.replaceAll(/[\s().\-/]/g, '').replace(/^00/, '');
-  return written.toLowerCase().replace(/^\++/, '');
+  return comparedWithService(written);
 }

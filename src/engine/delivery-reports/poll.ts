@@ -1,3 +1,4 @@
+import { comparedWithService } from '../../domain/compared-address.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { UnclearLookUp } from '../../gateway/look-up.ts';
@@ -130,16 +131,12 @@ function reportsOf(
   account: string,
   receivedAt: Date,
 ): ReceivedReport[] {
-  const wanted = new Set(missing.map(comparable));
+  const wanted = new Set(missing.map(comparedWithService));
   return recipients.flatMap((recipient): ReceivedReport[] => {
     const body = Buffer.from(JSON.stringify({ ...recipient, MessageID: messageId }));
     const decoded = decodeDeliveryReport({ method: 'POST', contentType: 'application/json', body });
-    if (decoded.kind !== 'report' || !wanted.has(comparable(decoded.report.destination))) return [];
+    if (decoded.kind !== 'report' || !wanted.has(comparedWithService(decoded.report.destination))) return [];
     if (decoded.report.outcome !== 'delivered' && decoded.report.outcome !== 'undelivered') return [];
     return [{ account, receivedAt, method: 'LOOK-UP', contentType: 'application/json', headers: {}, body }];
   });
-}
-
-function comparable(address: string): string {
-  return address.toLowerCase().replace(/^\++/, '');
 }

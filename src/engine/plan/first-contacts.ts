@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { comparedAddress } from '../../domain/compared-address.ts';
 import {
   type Contact,
   type ContactIdentity,
@@ -45,8 +46,7 @@ export function openFirstContacts(
   const counts = { rows: 0, differing: 0 };
 
   const contentOf = ({ envelope, destination, zones, address }: ValidContact): number => {
-    // Capitals in an address make no difference.
-    const content = JSON.stringify([digestOf(envelope), destination, zones, address.toLowerCase()]);
+    const content = JSON.stringify([digestOf(envelope), destination, zones, comparedAddress(address)]);
     return hash('sha256', content, 'buffer').readUInt32LE();
   };
   return {

@@ -2,6 +2,7 @@ import { checkBudget } from '../../campaign/budget.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { checkRecipients, differingText } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
+import { comparedAddress } from '../../domain/compared-address.ts';
 import {
   type Contact,
   isKeyed,
@@ -97,7 +98,7 @@ export async function previewCampaign(
     }
     const { file, line, address, envelope } = contact;
     const { recipientColumn: column } = composition;
-    const compared = channel === 'email' ? address.toLowerCase() : address;
+    const compared = comparedAddress(address);
     const suppressed = whyLeftOut(compared, envelope.fields['SubAccount'] ?? '');
     if (suppressed !== undefined) {
       reject(contact, { column, reason: 'suppressed', detail: suppressed });

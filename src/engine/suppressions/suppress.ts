@@ -2,6 +2,7 @@ import { type AddressReader, addressReader } from '../../contacts/address.ts';
 import { readFileBytes } from '../../contacts/bytes.ts';
 import { openContactFile } from '../../contacts/read.ts';
 import { readSuppressionFile, type SuppressedAddress } from '../../contacts/suppression-file.ts';
+import { comparedAddress } from '../../domain/compared-address.ts';
 import type { Channel } from '../../domain/message.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { importSuppressions, type ListedAddress } from '../../ledger/suppressions/import.ts';
@@ -99,11 +100,11 @@ export function suppressedAddressReader(
   throw new InputError([{ where: '--country', what: `"${country}" is not a country with phone numbers.` }]);
 }
 
-/** Suppressions are compared in small letters. */
+/** Suppressions are kept as addresses compare. */
 export function inSmallLetters(readAddress: AddressReader): AddressReader {
   return (text, country) => {
     const read = readAddress(text, country);
-    return read.kind === 'valid' ? { ...read, address: read.address.toLowerCase() } : read;
+    return read.kind === 'valid' ? { ...read, address: comparedAddress(read.address) } : read;
   };
 }
 

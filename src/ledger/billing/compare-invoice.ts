@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
+import { comparedWithService } from '../compared-address.ts';
 
 export type ReconciliationPeriod = {
   /** Local dates or times of the zone (`2026-11-01T00:00`); null: without an end. */
@@ -88,7 +89,7 @@ const wantedRequests = `
 const comparison = `
   INSERT INTO reconciled
   WITH recipient AS (
-    SELECT w.run_id, w.request, c.address, ltrim(lower(c.address COLLATE "C"), '+') AS compared, o.outcome, o.result,
+    SELECT w.run_id, w.request, c.address, ${comparedWithService('c.address')} AS compared, o.outcome, o.result,
            o.price, coalesce(o.units, c.parts, CASE r.channel WHEN 'email' THEN 1 END) AS units
     FROM wanted_requests w
     JOIN runs r ON r.run_id = w.run_id AND r.purged_at IS NULL

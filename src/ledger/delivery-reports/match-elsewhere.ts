@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
+import { comparedWithService } from '../compared-address.ts';
 import { type MatchedRecipient, mayBeAbout, type ReportName, sharedColumns } from './matched.ts';
 
 /** Requests that were given the same number, in so many years. */
@@ -68,7 +69,7 @@ export async function findElsewhere(
       CROSS JOIN LATERAL recipients_between(n.run_id, n.request, n.request) a
       LEFT JOIN recipient_outcomes o ON o.run_id = n.run_id AND o.request = n.request AND o.position = a.position
       WHERE q.run_id = n.run_id AND q.request = n.request
-        AND ltrim(lower(a.address), '+') = ltrim(lower(r.address), '+')
+        AND ${comparedWithService('a.address')} = ${comparedWithService('r.address')}
         AND o.outcome IS DISTINCT FROM 'cancelled'
       ORDER BY a.address = r.address DESC, a.position
       LIMIT 1

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
+import { comparedAddress } from '../compared-address.ts';
 import { recipientOf, requestOf } from '../request-rows.ts';
 import { sharedColumns } from './matched.ts';
 
@@ -33,8 +34,8 @@ export async function suppressOptOuts(
     WITH opted_out AS (
       SELECT o.report_id, k.received_at, coalesce(r.channel, 'sms') AS channel,
              -- As recipients' addresses are, however the service writes a number.
-             lower(coalesce(c.address, regexp_replace(k.address, '^[1-9][0-9]{6,14}$', '+\\&')))
-               COLLATE "C" AS address,
+             ${comparedAddress(`coalesce(c.address, regexp_replace(k.address, '^[1-9][0-9]{6,14}$', '+\\&'))`)}
+               AS address,
              coalesce(w.of, r.account, k.account) AS account,
              CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
              o.reason || coalesce(' (run ' || k.run_id || ')', '') AS reason, o.source

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
+import { comparedWithService } from '../compared-address.ts';
 import { type MatchedRecipient, mayBeAbout, sharedColumns } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
@@ -27,7 +28,7 @@ export async function keepInbound(
            coalesce(m.position, (
              SELECT r.position
              FROM recipients_between(q.run_id, q.request, q.request) r
-             WHERE ltrim(lower(r.address), '+') = ltrim(lower(m.address), '+')
+             WHERE ${comparedWithService('r.address')} = ${comparedWithService('m.address')}
              LIMIT 1
            ))
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],

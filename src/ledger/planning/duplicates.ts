@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { differingWords, identityWords, isKeyed } from '../../domain/contacts.ts';
+import { comparedAddress } from '../compared-address.ts';
 import type { PlannedRun } from './planned-run.ts';
-import { comparedAddress } from './suppress.ts';
+import { stagedAddress } from './suppress.ts';
 
 /**
  * What becomes of staged contacts that are the same: the first of them stays, and the others are left out; or all stay, and
@@ -18,7 +19,7 @@ async function leaveOutDuplicates(
   client: pg.PoolClient,
   { recipientColumn, contactFiles, channel, identity: { key } }: PlannedRun,
 ): Promise<void> {
-  const same = key.length > 0 ? 's.key' : comparedAddress(channel);
+  const same = key.length > 0 ? 's.key' : stagedAddress(channel);
   // A table of its own, so that the planner knows how few they are.
   await client.query(`
     CREATE TEMPORARY TABLE repeated_contacts ON COMMIT DROP AS
@@ -38,8 +39,8 @@ async function leaveOutDuplicates(
       USING repeated_contacts r, staged_contacts f
       WHERE ${same} = r.same AND s.line > r.line AND f.line = r.line
       RETURNING s.line, r.line AS first_line,
-                (s.envelope, s.destination, lower(s.address))
-                  IS DISTINCT FROM (f.envelope, f.destination, lower(f.address)) AS differs
+                (s.envelope, s.destination, ${comparedAddress('s.address')})
+                  IS DISTINCT FROM (f.envelope, f.destination, ${comparedAddress('f.address')}) AS differs
     ), places AS (
       SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
       FROM unnest($2::text[], $3::integer[]) AS file (name, lines_before)
@@ -70,7 +71,7 @@ async function separateEqualAddresses(client: pg.PoolClient, { channel }: Planne
            CAST((SELECT max(envelope) FROM staged_envelopes)
                 + dense_rank() OVER (ORDER BY envelope, again) AS integer) AS copy
     FROM (
-      SELECT line, envelope, row_number() OVER (PARTITION BY envelope, ${comparedAddress(channel)} ORDER BY line) AS again
+      SELECT line, envelope, row_number() OVER (PARTITION BY envelope, ${stagedAddress(channel)} ORDER BY line) AS again
       FROM staged_contacts s
     ) counted
     WHERE again > 1;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type ContactIdentity, isKeyed, type ReachedContacts } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import { streamRows } from '../cursor.ts';
-import { comparedAddress } from './suppress.ts';
+import { stagedAddress } from './suppress.ts';
 
 /**
  * Recipients whom runs have reached, may have reached or still will reach. A run of mended contacts, or of another run's
@@ -117,7 +117,7 @@ function reachedRecipients(channel: Channel, first: number): string {
   return `
     SELECT DISTINCT ON (address, key) address, key, words || run_id AS detail
     FROM (
-      SELECT ${comparedAddress(channel)} AS address, k.key, s.run_id,
+      SELECT ${stagedAddress(channel)} AS address, k.key, s.run_id,
              CASE WHEN request_state = 'accepted' THEN 1 WHEN request_state IN ('planned', 'sending') THEN 2 ELSE 3 END AS rank,
              CASE WHEN request_state = 'accepted' THEN 'sent to by run '
                   WHEN request_state IN ('planned', 'sending') THEN 'to be sent to by run '
@@ -159,7 +159,7 @@ export async function leaveOutReached(
     WITH reached AS MATERIALIZED (${reachedRecipients(channel, 2)}), matched AS MATERIALIZED (
       SELECT s.ctid AS row, s.line, r.detail
       FROM staged_contacts s
-      JOIN reached r ON ${comparedAddress(channel)} = r.address
+      JOIN reached r ON ${stagedAddress(channel)} = r.address
       WHERE r.key IS NULL
       UNION ALL
       SELECT s.ctid, s.line, r.detail

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Channel } from '../../domain/message.ts';
+import { comparedAddress } from '../compared-address.ts';
 import { copyValue } from '../copy.ts';
 import { streamRows } from '../cursor.ts';
 import { everyRequest } from '../request-rows.ts';
@@ -18,12 +19,9 @@ export type LeftOutAddress = {
 /** Addresses that were sent to a short time ago; `campaign` is null where those of any campaign count. */
 export type FrequencyCap = { readonly since: Date; readonly campaign: string | null; readonly time: string };
 
-/**
- * The address of a staged contact as it is compared: `Ann@example.org` and `ann@example.org` may be two mailboxes by the
- * letter of RFC 5321, and are one everywhere. Suppressions are in small letters.
- */
-export function comparedAddress(channel: Channel): string {
-  return channel === 'email' ? 'lower(s.address)' : 's.address';
+/** SQL: the address of a staged contact as it is compared. A number has no capitals. */
+export function stagedAddress(channel: Channel): string {
+  return channel === 'email' ? comparedAddress('s.address') : 's.address';
 }
 
 /** SQL: a word of a closed list. */
@@ -77,7 +75,7 @@ function leftOutAddresses(
   `;
   if (!cap) return { sql: suppressed, values: [channel, account] };
   const sent = `
-    SELECT lower(address COLLATE "C") AS address, '' AS sub_account,
+    SELECT ${comparedAddress('address')} AS address, '' AS sub_account,
            'sent to within ' || ${parameter(2)}::text || ', by '
              || coalesce('run ' || max(run_id) FILTER (WHERE account = ${parameter(1)}), 'a run of another account') AS detail,
            2 AS priority, 0 AS place
@@ -150,7 +148,7 @@ export async function leaveOutSuppressed(
 ): Promise<void> {
   const { recipientColumn, channel, account, suppressionsOf = account, frequencyCap } = run;
   const { sql, values } = leftOutAddresses(channel, suppressionsOf, frequencyCap, 4);
-  const address = comparedAddress(channel);
+  const address = stagedAddress(channel);
   await client.query(
     `
     WITH suppressed AS MATERIALIZED (

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { comparedAddress, comparedWithService } from '../../src/domain/compared-address.ts';
+import * as sql from '../../src/ledger/compared-address.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+test.each([
+  ['Ann@Example.ORG', 'ann@example.org', 'ann@example.org'],
+  ['+64211234567', '+64211234567', '64211234567'],
+  ['++64211234567', '++64211234567', '64211234567'],
+  ['64211234567', '64211234567', '64211234567'],
+  ['+Ann+list@example.org', '+ann+list@example.org', 'ann+list@example.org'],
+  ['', '', ''],
+])('%j compares as %j, and with what the service writes as %j', (address, ours, theirs) => {
+  expect(comparedAddress(address)).toBe(ours);
+  expect(comparedWithService(address)).toBe(theirs);
+});
+
+test('the ledger compares addresses as the rest does', async () => {
+  const ascii = fc.string({
+    unit: fc.integer({ min: 1, max: 126 }).map((code) => String.fromCharCode(code)),
+  });
+  const addresses = fc.sample(fc.oneof(ascii, fc.stringMatching(/^\+{0,3}[A-Za-z0-9+@.]{0,20}$/)), 500);
+  const { rows } = await opened.ledger.pool.query<{ address: string; ours: string; theirs: string }>(
+    `
+    SELECT address, ${sql.comparedAddress('address')} AS ours, ${sql.comparedWithService('address')} AS theirs
+    FROM unnest($1::text[]) AS address
+    `,
+    [addresses],
+  );
+  expect(rows).toHaveLength(addresses.length);
+  for (const { address, ours, theirs } of rows) {
+    expect([ours, theirs]).toEqual([comparedAddress(address), comparedWithService(address)]);
+  }
+});
