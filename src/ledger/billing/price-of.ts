@@ -1,4 +1,7 @@
-/** SQL: the price of a unit and the tax on it, by a tariff of the run's rates at the time of sending. */
+/**
+ * SQL: the price of a unit and the tax on it, by a tariff of the run's rates at the time of sending. The period is found as
+ * `periodAt` (`campaign/tariffs.ts`) finds it for an estimate; a test holds them equal.
+ */
 export const priceOf = (run: string, tariff: string, sent: string): string => `
   LEFT JOIN LATERAL (
     SELECT period.price, period.price * coalesce(period.tax, 0) AS tax

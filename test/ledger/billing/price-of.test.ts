@@ -1,0 +1,56 @@
+import { Big } from 'big.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { periodAt } from '../../../src/campaign/tariffs.ts';
+import type { RatePeriod, RunRates, Tariff } from '../../../src/domain/rates.ts';
+import { priceOf } from '../../../src/ledger/billing/price-of.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const november = '2026-10-31T11:00:00Z';
+const december = '2026-11-30T11:00:00Z';
+const period = (price: string, from: string | null, until: string | null, tax: string | null = null) =>
+  ({ price, tax, from, until }) satisfies RatePeriod;
+
+const tariffs: readonly Tariff[] = [
+  [
+    period('0.05', null, november),
+    period('0.06', november, december, '0.15'),
+    period('0.07', december, null),
+  ],
+  [period('0.10', november, december)],
+  [period('0.20', null, null, '0.1')],
+  [],
+];
+const rates: RunRates = { currency: 'NZD', tariffs };
+
+/** The last instant before a moment, the moment, and the first after it. */
+const around = (moment: string): Date[] =>
+  [-1, 0, 1].map((milliseconds) => new Date(Date.parse(moment) + milliseconds));
+const instants = [...around(november), ...around(december), new Date(0), new Date('2100-01-01T00:00:00Z')];
+
+test.each(tariffs.map((_, tariff) => tariff))(
+  'a message is charged by the period that its plan was estimated by: tariff %i',
+  async (tariff) => {
+    const { rows } = await opened.ledger.pool.query<{ sent: Date; price: string | null; tax: string | null }>(
+      `
+    SELECT sent, rate.price, rate.tax
+    FROM unnest($2::timestamptz[]) AS sent
+    CROSS JOIN (SELECT $1::jsonb AS rates) run
+    ${priceOf('run', `${tariff}`, 'sent')}
+    `,
+      [JSON.stringify(rates), instants],
+    );
+    expect(rows).toHaveLength(instants.length);
+    for (const { sent, price, tax } of rows) {
+      const found = periodAt(tariffs[tariff] ?? [], sent);
+      expect(price, sent.toISOString()).toBe(found?.price ?? null);
+      const expectedTax = found && new Big(found.price).times(found.tax ?? 0);
+      expect(tax === null ? undefined : Number(tax), sent.toISOString()).toBe(expectedTax?.toNumber());
+    }
+  },
+);
