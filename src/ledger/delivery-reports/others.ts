@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
-import { comparedWithService } from '../compared-address.ts';
 import { type MatchedRecipient, mayBeAbout, sharedColumns } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
@@ -25,12 +24,7 @@ export async function keepInbound(
                               request, position)
     SELECT m.report_id, m.account, m.received_at, 'inbound', m.message_id, m.job_number, m.address, m.text,
            coalesce(m.run_id, q.run_id), coalesce(m.request, q.request),
-           coalesce(m.position, (
-             SELECT r.position
-             FROM recipients_between(q.run_id, q.request, q.request) r
-             WHERE ${comparedWithService('r.address')} = ${comparedWithService('m.address')}
-             LIMIT 1
-           ))
+           coalesce(m.position, (SELECT p.position FROM position_of(q.run_id, q.request, m.address) p))
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
                 $8::text[], $9::integer[], $10::integer[])
       AS m (report_id, account, received_at, message_id, job_number, address, text, run_id, request, position)
