@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import type { Channel } from '../domain/message.ts';
 import { type RunRates, type Unit, unitOfChannel } from '../domain/rates.ts';
-import { compareAmounts, decimalsOf, withUsualDecimals } from '../platform/money.ts';
+import { compareAmounts, decimalsShown, withUsualDecimals } from '../platform/money.ts';
 import { periodAt } from './tariffs.ts';
 
 /** What a plan has of one tariff for one SubAccount and ChargeCode; null is for recipients without. */
@@ -73,8 +73,7 @@ export function estimateCost(
   if (unrated.length > 0) return { kind: 'unknown', why: unratedText(unrated, channel) };
 
   const zero = new Big(0);
-  const prices = valid.map((rate) => withUsualDecimals(rate?.price.toFixed() ?? '0'));
-  const decimals = Math.max(...prices.map(decimalsOf));
+  const decimals = decimalsShown(valid.map((rate) => rate?.price.toFixed() ?? '0'));
   const taxed = valid.some((rate) => rate && rate.tax !== null);
   const lines = new Map<string, SummedLine>();
   let [total, tax] = [zero, zero];

@@ -12,9 +12,14 @@ export function decimalsOf(amount: string): number {
   return amount.split('.')[1]?.length ?? 0;
 }
 
+/** How many decimals amounts that stand together are shown with: two, or as many more as one of them has. */
+export function decimalsShown(amounts: readonly string[]): number {
+  return Math.max(usualDecimals, ...amounts.map(decimalsOf));
+}
+
 /** The same amount, with two decimals or as many more as it has. */
 export function withUsualDecimals(amount: string): string {
-  return new Big(amount).toFixed(Math.max(usualDecimals, decimalsOf(amount)));
+  return new Big(amount).toFixed(decimalsShown([amount]));
 }
 
 export function addAmounts(one: string, other: string): string {

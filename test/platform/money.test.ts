@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addAmounts, compareAmounts, decimalsOf, withUsualDecimals } from '../../src/platform/money.ts';
+import { addAmounts, compareAmounts, decimalsOf, decimalsShown, withUsualDecimals } from '../../src/platform/money.ts';
 
 test.each([
   ['12', 0],
@@ -18,6 +18,14 @@ test.each([
   ['0.00000001', '0.00000001'],
 ])('%s is shown as %s: never rounded, never as a power of ten', (amount, shown) => {
   expect(withUsualDecimals(amount)).toBe(shown);
+});
+
+test.each([
+  [[], 2],
+  [['12'], 2],
+  [['0.0825', '1.5'], 4],
+])('%j are shown with %i decimals: with two, or as many more as one of them has', (amounts, decimals) => {
+  expect(decimalsShown(amounts)).toBe(decimals);
 });
 
 test.each([
