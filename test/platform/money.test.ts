@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { addAmounts, compareAmounts, decimalsOf, decimalsShown, withUsualDecimals } from '../../src/platform/money.ts';
+import {
+  addAmounts,
+  compareAmounts,
+  decimalsOf,
+  decimalsShown,
+  withUsualDecimals,
+} from '../../src/platform/money.ts';
 
 test.each([
   ['12', 0],
