@@ -38,6 +38,7 @@ test.each([
   'toString',
   '__proto__',
   'A U',
+  'ß',
   'x'.repeat(100_000),
 ])('what is none is not known: %j', (written) => {
   expect(countryOf(written)).toBeUndefined();
