@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { databaseShortage, isConnectionFailure } from '../platform/database-failures.ts';
 import { keepHeapSmall } from '../platform/heap.ts';
-import { requireLogLevel } from '../platform/logger.ts';
+import { requireLogLevel } from '../platform/log-level.ts';
 import { printable } from '../report/printable.ts';
 import { type ColourChoice, colourChoices } from './colour.ts';
 import { explainInput } from './explain-input.ts';
@@ -167,7 +167,7 @@ type ScreenOptions = {
 async function zoneOption(words: readonly string[], turnTo: ScreenOptions['turnTo']): Promise<Option> {
   const isGiven = words.some((word) => word.startsWith('--zone'));
   // What knows the zones takes as long to load as all the rest of `--help`.
-  const parse = isGiven ? (await import('./options.ts')).parseTimeZone : undefined;
+  const parse = isGiven ? (await import('./time-zone-option.ts')).parseTimeZone : undefined;
   return new Option(
     '--zone <zone>',
     "of the times that are shown to people, such as Pacific/Auckland; default: the terminal's (TZ), otherwise UTC; JSON and CSV are UTC",

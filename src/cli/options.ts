@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { inProject } from '../engine/definition-files.ts';
-import { countryOf, nearestCountry } from '../platform/countries.ts';
-import { nearestZone, regionName } from '../platform/region-names.ts';
-import { billingTime, duration, expectedDuration, localTime, positiveNumber } from '../platform/scalars.ts';
 import type { Shell } from './shell.ts';
 
-/** Readers of option values; what they refuse ends the command with exit code 2. */
+/**
+ * Readers of option values; what they refuse ends the command with exit code 2. Those that need a package are in files of
+ * their own, so that only the commands with such an option load it.
+ */
 
 /** Where the project's campaigns are, as seen from the working folder. */
 export const campaignsFolder = ({ settings }: Shell): string =>
@@ -37,13 +37,6 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('expected a whole number above 0.');
 }
 
-/** How many times as fast; up to a billion, at which a month takes 3 milliseconds. */
-export function parseSpeed(text: string): number {
-  const result = positiveNumber(1_000_000_000).safeParse(text);
-  if (result.success) return result.data;
-  throw new InvalidArgumentError('expected a number above 0, at most 1000000000, such as 3600.');
-}
-
 export function parseShare(text: string): number {
   const share = Number(text);
   if (/^\d*\.?\d+$/.test(text) && share <= 1) return share;
@@ -56,52 +49,11 @@ export function parsePerson(text: string): string {
   throw new InvalidArgumentError('expected the name of a person, of at most 200 printable characters.');
 }
 
-/** Milliseconds. */
-export function parseDuration(text: string): number {
-  const result = duration.safeParse(text);
-  if (result.success) return result.data;
-  throw new InvalidArgumentError(`${expectedDuration}.`);
-}
-
-/** Requests or recipients a second, or those of the accounts file. */
-export function parseRateLimit(text: string): number | 'file' {
-  if (text === 'file') return text;
-  const result = positiveNumber(100_000).safeParse(text);
-  if (result.success) return result.data;
-  throw new InvalidArgumentError('expected a number above 0, at most 100000, such as 50 or 0.5, or "file".');
-}
-
-/** A two-letter code, of a country by code or English name. */
-export function parseCountry(text: string): string {
-  const country = countryOf(text);
-  if (country) return country;
-  throw new InvalidArgumentError(`expected a country with phone numbers, such as NZ.${nearestCountry(text)}`);
-}
-
-/** A name of the IANA database, in its own capitals. */
-export function parseTimeZone(text: string): string {
-  const name = regionName(text);
-  if (name !== undefined) return name;
-  throw new InvalidArgumentError(`expected a time zone such as Pacific/Auckland or UTC.${nearestZone(text)}`);
-}
-
 /** A time in UTC; a day begins at midnight. */
 export function parseTime(text: string): Date {
   const time = new Date(text);
   if (/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) && !Number.isNaN(time.getTime())) return time;
   throw new InvalidArgumentError('expected a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
-}
-
-/** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
-export const parseLocalTime = (text: string): string => parseAs(localTime, text);
-
-/** As `parseLocalTime`, where billing can tell what was before it. */
-export const parseBillingTime = (text: string): string => parseAs(billingTime, text);
-
-function parseAs(scalar: typeof localTime | typeof billingTime, text: string): string {
-  const result = scalar.safeParse(text);
-  if (result.success) return result.data;
-  throw new InvalidArgumentError(result.error.issues[0]?.message ?? 'expected a date.');
 }
 
 /** @throws InputError when it ends before it begins */

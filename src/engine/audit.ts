@@ -1,7 +1,7 @@
 import { InputError, type Problem } from '../domain/problems.ts';
 import { type AuditAct, noteAudit } from '../ledger/audit/note.ts';
 import type { Alongside } from '../ledger/session.ts';
-import { withoutAddresses } from '../platform/logger.ts';
+import { withoutAddresses } from '../platform/without-addresses.ts';
 import type { EngineContext } from './context.ts';
 
 /** Writes what was done into the audit trail, in the transaction that does it. */

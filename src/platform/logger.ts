@@ -1,50 +1,14 @@
 import { type Logger, pino } from 'pino';
-import { InputError } from '../domain/problems.ts';
-import { nearest, oneOf } from './nearest.ts';
+import { logLevels } from './log-level.ts';
+import { withoutAddresses } from './without-addresses.ts';
 
 export type { Logger };
-
-const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
 /** pino's number of the level from which on no line has an address. */
 const info = 30;
 
 /** Our own names for things, and the caller's own address; none of them is a text of somebody else's. */
 const ownNames = new Set(['run', 'messageId', 'account', 'schedule', 'address']);
-
-/**
- * What looks like an address of a recipient, or the password of an URL: a number with its country or with a leading 0, and
- * everything around an @.
- */
-const addresses = /\+\d[\d ().-]{5,}\d|(?<![\w.:+-])0\d[\d ]{5,}\d|[^\s"'<>(),;@]+@[^\s"'<>(),;:@/]+/g;
-
-/**
- * A text of others with what looks like an address masked.
- *
- * @param persons names of those who use Volley, which stay
- */
-export function withoutAddresses(text: string, persons: readonly string[] = []): string {
-  if (persons.length === 0) return text.replaceAll(addresses, '***');
-  const names = persons.map((name) => name.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');
-  // A name stands by itself: as a part of an address it is masked with it.
-  const either = new RegExp(
-    `(?<![^\\s"'<>(),;])(${names})(?=[\\s"'<>(),;:]|\\.?$|\\.\\s)|${addresses.source}`,
-    'g',
-  );
-  return text.replaceAll(either, (_, person: string | undefined) => person ?? '***');
-}
-
-/**
- * To be asked before anything is done: once something was sent, no mistake may end the command.
- *
- * @param level LOG_LEVEL; undefined or empty for the default
- * @throws InputError when there is no such level
- */
-export function requireLogLevel(level: string | undefined): void {
-  if (!level || levels.includes(level)) return;
-  const what = `Expected ${oneOf(levels)}, got "${level}".${nearest(level, levels)}`;
-  throw new InputError([{ where: 'LOG_LEVEL', what }]);
-}
 
 /**
  * Structured log lines on standard error; standard output belongs to results.
@@ -58,7 +22,7 @@ export function openLogger(
   defaultLevel: 'warn' | 'info',
   destination: { write(line: string): void } = openStandardError(),
 ): Logger {
-  const chosen = level !== undefined && levels.includes(level) ? level : defaultLevel;
+  const chosen = level !== undefined && logLevels.includes(level) ? level : defaultLevel;
   return pino(
     {
       level: chosen,

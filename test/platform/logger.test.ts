@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { openLogger, withoutAddresses } from '../../src/platform/logger.ts';
+import { openLogger } from '../../src/platform/logger.ts';
+import { withoutAddresses } from '../../src/platform/without-addresses.ts';
 import { uncleanLine } from '../support/clean-log.ts';
 
 function logged(level: 'debug' | 'info', values: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -7,7 +7,7 @@ import {
   listAccountLimits,
 } from '../../engine/dispatch/account-limits.ts';
 import { rateLimitTable } from '../../report/rate-limits.ts';
-import { parseRateLimit } from '../options.ts';
+import { parseRateLimit } from '../scalar-options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {

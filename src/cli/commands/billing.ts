@@ -4,8 +4,9 @@ import { type Closing, listClosings } from '../../ledger/billing/close.ts';
 import type { Screen } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
 import { inZoneOf, timeOn, zoneOf } from '../../report/time.ts';
-import { parsePerson, parseTimeZone } from '../options.ts';
+import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
+import { parseTimeZone } from '../time-zone-option.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Closes months of billing. The reports themselves: volley report billing.');

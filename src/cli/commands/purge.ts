@@ -6,7 +6,7 @@ import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
 import { ensureHashKey } from '../../platform/hash-key.ts';
 import { printable } from '../../report/printable.ts';
 import { askToPurge } from '../ask-to-purge.ts';
-import { parseDuration } from '../options.ts';
+import { parseDuration } from '../scalar-options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 type PurgeOptions = {

@@ -7,9 +7,11 @@ import { requireRun } from '../../engine/runs/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { nobodySet, payerNamed } from '../../report/billing.ts';
 import { billingReport, readDimensions } from '../../report/billing-report.ts';
-import { parseBillingTime, parseTimeZone, requirePeriod } from '../options.ts';
+import { requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
+import { parseBillingTime } from '../scalar-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
+import { parseTimeZone } from '../time-zone-option.ts';
 import { notInList } from '../usage-errors.ts';
 
 type BillingOptions = ReportOptions & {

@@ -2,9 +2,11 @@ import { type Command, Option } from 'commander';
 import { reportCampaigns } from '../../engine/reporting/campaign-report.ts';
 import { campaignCharts } from '../../report/campaign-charts.ts';
 import { campaignSheet } from '../../report/campaign-sheet.ts';
-import { parseLocalTime, parseTimeZone, requirePeriod } from '../options.ts';
+import { requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
+import { parseLocalTime } from '../scalar-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
+import { parseTimeZone } from '../time-zone-option.ts';
 
 type CampaignsOptions = ReportOptions & {
   readonly from?: string;

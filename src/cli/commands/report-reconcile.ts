@@ -9,9 +9,12 @@ import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/bil
 import { nobodySet, payerNamed } from '../../report/billing.ts';
 import { printable } from '../../report/printable.ts';
 import { reconcileSheet } from '../../report/reconcile-sheet.ts';
-import { parseCountry, parseLocalTime, parseTimeZone, parseWholeNumber, requirePeriod } from '../options.ts';
+import { parseCountry } from '../country-option.ts';
+import { parseWholeNumber, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
+import { parseLocalTime } from '../scalar-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
+import { parseTimeZone } from '../time-zone-option.ts';
 import { notInList } from '../usage-errors.ts';
 
 type ReconcileOptions = ReportOptions & {

@@ -3,7 +3,6 @@ import { reportRun } from '../../engine/reporting/run-report.ts';
 import { runDetails } from '../../report/run-details.ts';
 import { runReportFormats, runReportText } from '../../report/run-report.ts';
 import { zoneOf } from '../../report/time.ts';
-import { parseTimeZone } from '../options.ts';
 import {
   addSomeReportOptions,
   chosenFormat,
@@ -12,6 +11,7 @@ import {
   writeReport,
 } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
+import { parseTimeZone } from '../time-zone-option.ts';
 
 const instead =
   'The report of a run has several tables; `volley report contacts` and `volley report failures` are one each.';

@@ -8,7 +8,8 @@ import { listReports } from '../../ledger/delivery-reports/list.ts';
 import { listMissing } from '../../ledger/delivery-reports/missing.ts';
 import { missingColumns, missingTable, reportColumns, reportTable } from '../../report/delivery-reports.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
-import { parseDuration, parseTime } from '../options.ts';
+import { parseTime } from '../options.ts';
+import { parseDuration } from '../scalar-options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 import { definePoll } from './reports-poll.ts';
 

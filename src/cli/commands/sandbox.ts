@@ -4,15 +4,10 @@ import { InputError } from '../../domain/problems.ts';
 import { type ReportId, reportIds, type SandboxOptions } from '../../sandbox/options.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { type ReportFormat, reportFormats } from '../../wire/encode-delivery-report.ts';
-import {
-  parseDuration,
-  parsePort,
-  parseShare,
-  parseSpeed,
-  parseTimeZone,
-  parseWholeNumber,
-} from '../options.ts';
+import { parsePort, parseShare, parseWholeNumber } from '../options.ts';
+import { parseDuration, parseSpeed } from '../scalar-options.ts';
 import type { Shell } from '../shell.ts';
+import { parseTimeZone } from '../time-zone-option.ts';
 
 type SandboxFlags = {
   readonly host: string;

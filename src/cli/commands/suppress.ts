@@ -16,8 +16,8 @@ import { listSuppressions } from '../../ledger/suppressions/list.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';
 import { suppressionColumns, suppressionTable } from '../../report/suppressions.ts';
+import { parseCountry } from '../country-option.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
-import { parseCountry } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {

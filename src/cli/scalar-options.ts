@@ -1,0 +1,36 @@
+import { InvalidArgumentError } from 'commander';
+import { billingTime, duration, expectedDuration, localTime, positiveNumber } from '../platform/scalars.ts';
+
+/** How many times as fast; up to a billion, at which a month takes 3 milliseconds. */
+export function parseSpeed(text: string): number {
+  const result = positiveNumber(1_000_000_000).safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError('expected a number above 0, at most 1000000000, such as 3600.');
+}
+
+/** Milliseconds. */
+export function parseDuration(text: string): number {
+  const result = duration.safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError(`${expectedDuration}.`);
+}
+
+/** Requests or recipients a second, or those of the accounts file. */
+export function parseRateLimit(text: string): number | 'file' {
+  if (text === 'file') return text;
+  const result = positiveNumber(100_000).safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError('expected a number above 0, at most 100000, such as 50 or 0.5, or "file".');
+}
+
+/** A local date or time, in a form that Postgres reads, and in which the later one is the greater text. */
+export const parseLocalTime = (text: string): string => parseAs(localTime, text);
+
+/** As `parseLocalTime`, where billing can tell what was before it. */
+export const parseBillingTime = (text: string): string => parseAs(billingTime, text);
+
+function parseAs(scalar: typeof localTime | typeof billingTime, text: string): string {
+  const result = scalar.safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError(result.error.issues[0]?.message ?? 'expected a date.');
+}
