@@ -3,6 +3,7 @@ import { benchImport } from './import.ts';
 import { benchOvertake } from './overtake.ts';
 import { benchPostgres } from './postgres.ts';
 import { benchReport } from './report.ts';
+import { benchStart } from './start.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWire } from './wire.ts';
 
@@ -11,6 +12,7 @@ import { benchWire } from './wire.ts';
  * median of several rounds; nothing here passes or fails.
  */
 const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
+  start: benchStart,
   wire: benchWire,
   import: benchImport,
   dispatch: benchDispatch,
