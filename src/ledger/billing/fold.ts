@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../session.ts';
-import { requestsInBlock } from './blocks.ts';
+import { rangeOfBlock } from './blocks.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 
 /** Any number: entries are booked, and periods closed, by one at a time. */
@@ -15,9 +15,7 @@ export const closedBefore = `coalesce((SELECT max(ends_at) FROM billing_closings
 
 /** SQL: whether a request of the block may still be settled. */
 const isUnsettled = `EXISTS (
-  SELECT FROM requests q
-  WHERE q.run_id = b.run_id AND q.state IN ('planned', 'sending')
-    AND q.request BETWEEN b.block * ${requestsInBlock} AND b.block * ${requestsInBlock} + ${requestsInBlock - 1}
+  SELECT FROM requests_between(b.run_id, ${rangeOfBlock('b')}) q WHERE q.state IN ('planned', 'sending')
 )`;
 
 /**
