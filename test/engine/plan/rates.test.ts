@@ -94,7 +94,7 @@ async function send(context: EngineContext, run: string): Promise<BillingTotal> 
 /** What the ledger keeps of a run's rates; the tariffs of each chunk in the order of the requests. */
 async function frozen(run: string) {
   const { rows } = await opened.ledger.pool.query<{ rates: unknown; tariffs: readonly (number[] | null)[] }>(
-    `SELECT rates, (SELECT json_agg(tariffs ORDER BY request) FROM chunks c WHERE c.run_id = r.run_id) AS tariffs
+    `SELECT rates, (SELECT json_agg(tariffs ORDER BY request) FROM chunks_between(r.run_id, 1, 2147483647)) AS tariffs
      FROM runs r WHERE run_id = $1`,
     [run],
   );

@@ -57,7 +57,9 @@ describe('a run with windows', () => {
     const run = await planIn('BABCAA');
     expect(
       await rows(
-        `SELECT request, zones[1] AS zone, lines FROM requests q JOIN chunks c USING (run_id, request)
+        `SELECT request, zones[1] AS zone,
+                ARRAY(SELECT line FROM recipients_between(q.run_id, request, request) ORDER BY position) AS lines
+         FROM request_states q
          JOIN envelopes e USING (run_id, envelope) JOIN run_windows w ON w.run_id = e.run_id AND w.place = e.window_place
          WHERE q.run_id = $1 ORDER BY request`,
         run,

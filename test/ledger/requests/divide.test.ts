@@ -37,7 +37,8 @@ type Piece = {
   readonly originals: readonly (string | null)[];
   readonly parts: readonly (number | null)[];
   readonly tariffs: readonly (number | null)[] | null;
-  readonly destinations: string;
+  /** null: no recipient has any. */
+  readonly destinations: string | null;
   /** Positions, from 1. */
   readonly left_out: readonly number[];
 };
@@ -48,19 +49,24 @@ async function query<Row extends object>(sql: string, values: readonly unknown[]
 
 function piecesOf(run: string): Promise<Piece[]> {
   return query<Piece>(
-    `SELECT request, state, message_id, divided_from, recipients, attempts, lines, addresses,
-            original_addresses AS originals, parts, tariffs, destinations,
+    `SELECT q.request, state, message_id, divided_from, recipients, attempts, c.lines, c.addresses, c.tariffs,
+            c.destinations,
+            ARRAY(SELECT original_address FROM recipients_between(q.run_id, q.request, q.request)
+                  ORDER BY position) AS originals,
+            ARRAY(SELECT parts FROM recipients_between(q.run_id, q.request, q.request) ORDER BY position) AS parts,
             ARRAY(SELECT position FROM recipient_outcomes o
                   WHERE o.run_id = q.run_id AND o.request = q.request ORDER BY position) AS left_out
-     FROM requests q JOIN chunks USING (run_id, request)
-     WHERE run_id = $1 ORDER BY request`,
+     FROM request_states q
+     CROSS JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c
+     WHERE q.run_id = $1 ORDER BY q.request`,
     [run],
   );
 }
 
 /** Each recipient of a request as all that is stored of it, those left out apart. */
 function membersOf(piece: Piece) {
-  const destinations: unknown[] = JSON.parse(piece.destinations);
+  const destinations: unknown[] =
+    piece.destinations === null ? piece.lines.map(() => ({})) : JSON.parse(piece.destinations);
   expect([destinations, piece.addresses, piece.originals, piece.parts].map(({ length }) => length)).toEqual(
     Array(4).fill(piece.recipients),
   );

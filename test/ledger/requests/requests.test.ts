@@ -49,7 +49,7 @@ function accepted({ request, attempt }: ClaimedRequest): Settlement {
 
 async function attemptsOf(run: string) {
   const { rows } = await opened.ledger.pool.query(
-    'SELECT request, attempt, owner, verdict, detail FROM attempts WHERE run_id = $1 ORDER BY request, attempt',
+    'SELECT request, attempt, owner, verdict, detail FROM all_attempts WHERE run_id = $1 ORDER BY request, attempt',
     [run],
   );
   return rows;

@@ -49,7 +49,7 @@ async function settle(run: string, state: 'accepted' | 'rejected' | 'failed' | '
 }
 
 async function requestOf(run: string) {
-  const sql = 'SELECT state, reason FROM requests WHERE run_id = $1';
+  const sql = 'SELECT state, reason FROM request_states WHERE run_id = $1';
   return (await opened.ledger.pool.query(sql, [run])).rows[0];
 }
 
@@ -99,7 +99,7 @@ test.each(['accepted', 'in_doubt'] as const)('sent again and %s, it is that', as
 test('it is in doubt, not cancelled, when everybody in it is suppressed before it is sent again', async () => {
   const run = await runToSendAgain();
   const { rows } = await opened.ledger.pool.query<{ address: string }>(
-    'SELECT unnest(addresses) AS address FROM chunks WHERE run_id = $1',
+    'SELECT address FROM recipient_states WHERE run_id = $1',
     [run],
   );
   await addSuppressions(

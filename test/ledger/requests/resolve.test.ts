@@ -34,9 +34,10 @@ async function query(sql: string, values: readonly unknown[]) {
 }
 
 const requestsOf = (run: string) =>
-  query('SELECT request, state, reason, attempts, resends FROM requests WHERE run_id = $1 ORDER BY request', [
-    run,
-  ]);
+  query(
+    'SELECT request, state, reason, attempts, resends FROM request_states WHERE run_id = $1 ORDER BY request',
+    [run],
+  );
 const slicesOf = (run: string) =>
   query('SELECT slice, state, settled, not_accepted FROM slices WHERE run_id = $1 ORDER BY slice', [run]);
 const runOf = async (run: string) =>

@@ -37,7 +37,13 @@ test('whoever takes the slice of the requests in doubt leaves alone what others 
   const sending = await holdNextSlice(ledger, run);
   expect((await claimFrom(ledger, sending, 2)).claimed).toHaveLength(2);
   expect((await holdDoubts(run)).slice).toBe(doubtsSlice);
-  const { rows } = await ledger.pool.query('SELECT state, owner FROM requests WHERE run_id = $1', [run]);
+  const { rows } = await ledger.pool.query(
+    `SELECT q.state, a.owner
+     FROM request_states q
+     JOIN all_attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
+     WHERE q.run_id = $1`,
+    [run],
+  );
   expect(rows).toEqual([1, 2].map(() => ({ state: 'sending', owner: sending.owner })));
 });
 
