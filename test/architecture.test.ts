@@ -54,7 +54,7 @@ const ledgerMayImport: Readonly<Record<string, readonly string[]>> = {
   runs: ['approvals', 'requests', 'slices'],
   planning: ['billing', 'requests', 'runs', 'slices', 'suppressions'],
   'delivery-reports': ['billing', 'place', 'requests'],
-  recipients: ['delivery-reports', 'runs'],
+  recipients: ['delivery-reports', 'requests', 'runs'],
   purge: ['notifications', 'suppressions'],
   'connection.ts': ['place', 'slices', 'suppressions'],
 };

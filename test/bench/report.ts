@@ -127,8 +127,8 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
     INSERT INTO envelopes (run_id, envelope, fields, sub_account, department, charge_code)
     SELECT '${run}', code, '{}', 'Sub ' || code % ${subAccounts}, NULL, 'C-' || code
     FROM generate_series(1, ${chargeCodes}) code;
-    INSERT INTO requests (run_id, request, message_id, envelope, recipients, state, attempts, updated_at)
-    SELECT '${run}', request, md5('${run}' || request), (request - 1) / ${chunks} + 1,
+    INSERT INTO requests (run_id, request, envelope, recipients, state, attempts, updated_at)
+    SELECT '${run}', request, (request - 1) / ${chunks} + 1,
            least(${chunkSize}, ${perCode} - (request - 1) % ${chunks} * ${chunkSize}), 'accepted', 1,
            ${begin} + interval '2 hours' * request / ${requests}
     FROM generate_series(1, ${requests}) request;

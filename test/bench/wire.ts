@@ -75,7 +75,7 @@ function requestOf(name: InterfaceName, recipients: number): SendRequest {
   const text = 'Hi [[First Name]], power is off in [[Custom1]] tonight from 22:00 to 04:00. [[STOP]]';
   return {
     channel: name === 'soap-tts' ? 'tts' : 'sms',
-    messageId: '0123456789abcdef0123456789abcdef',
+    messageId: '0123456789abcdef0123456789abcdef0123',
     fields:
       name === 'soap-tts'
         ? { ...shared, MessageToPeople: text }

@@ -53,7 +53,7 @@ async function requestsOf(run: string) {
 }
 
 async function messageIdOf(run: string, request: number): Promise<string> {
-  const sql = 'SELECT message_id FROM requests WHERE run_id = $1 AND request = $2';
+  const sql = 'SELECT message_id FROM request_states WHERE run_id = $1 AND request = $2';
   const { rows } = await opened.ledger.pool.query<{ message_id: string }>(sql, [run, request]);
   return rows[0]?.message_id ?? '';
 }
@@ -230,14 +230,24 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
 describe('volley resolve --look-up', () => {
   test('accepts what the service has, leaves the others in doubt, and sends nothing', async () => {
     const run = await sentAndDoubted();
-    const sql = `UPDATE requests SET message_id = 'never' || request WHERE run_id = $1 AND request = 3`;
-    await opened.ledger.pool.query(sql, [run]);
+    // It never reached the service.
+    await opened.ledger.pool.query(
+      `
+      WITH fourth AS (
+        INSERT INTO requests (run_id, request, envelope, recipients, state)
+        SELECT run_id, 4, envelope, recipients, state FROM requests WHERE run_id = $1 AND request = 3
+      )
+      INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines, addresses)
+      VALUES ($1, 4, 4, '{1}', '{1}', '{0}', '{1}', '{5}', '{+61412000004}')
+      `,
+      [run],
+    );
     const { code, stdout } = await command('resolve', run, '--look-up');
     expect([code, stdout]).toEqual([
       3,
-      '2 requests found, and accepted now; 1 not found, which proves nothing: still in doubt.\n',
+      '3 requests found, and accepted now; 1 not found, which proves nothing: still in doubt.\n',
     ]);
-    expect(await requestsOf(run)).toMatchObject({ accepted: 2, in_doubt: 1 });
+    expect(await requestsOf(run)).toMatchObject({ accepted: 3, in_doubt: 1 });
     expect((await command('report', 'contacts', run)).stdout).toContain('proved by the status look-up');
     expect(await readJournal(`${workspace.folder}/journal.jsonl`)).toHaveLength(3);
   });

@@ -38,7 +38,7 @@ async function statusOf(run: string): Promise<z.infer<typeof counts>> {
 /** How often the service has accepted each message of the run; the run has so many. */
 async function accepted(run: string): Promise<{ readonly messages: number; readonly most: number }> {
   const { rows } = await scene.ledger.ledger.pool.query<{ message_id: string }>(
-    'SELECT message_id FROM requests WHERE run_id = $1',
+    'SELECT message_id FROM request_states WHERE run_id = $1',
     [run],
   );
   const own = new Set(rows.map(({ message_id }) => message_id));
@@ -143,7 +143,7 @@ test('reports of what a restored ledger never tried pause its run, and prove wha
   const { context } = scene.ledger;
   const { rows } = await context.ledger.pool.query<{ message_id: string; address: string }>(
     `SELECT message_id, addresses[1] AS address
-     FROM requests JOIN chunks USING (run_id, request)
+     FROM request_states JOIN chunks USING (run_id, request)
      WHERE run_id = $1 AND request <= 3`,
     [run],
   );

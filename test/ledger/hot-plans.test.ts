@@ -62,8 +62,8 @@ test('a claim and a settle that were planned on small tables read few rows of la
   const ofSmall = (await rowsRead()) - before;
   const rows = 2_000;
   await pool.query(`
-    INSERT INTO requests (run_id, request, message_id, envelope, recipients, state, attempts)
-    SELECT run_id, n, 'large' || n, 1, 1, 'accepted', 1 FROM runs, generate_series(1001, ${1000 + rows}) n WHERE run_id = '${large?.run}';
+    INSERT INTO requests (run_id, request, envelope, recipients, state, attempts)
+    SELECT run_id, n, 1, 1, 'accepted', 1 FROM runs, generate_series(1001, ${1000 + rows}) n WHERE run_id = '${large?.run}';
     INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines, addresses)
     SELECT run_id, request, request, '{1}', '{1}', '{0}', '{1}', '{1}', '{+6421}' FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
     INSERT INTO attempts (run_id, request, attempt, owner, started_at)

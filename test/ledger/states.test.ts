@@ -35,7 +35,7 @@ test.each([
 
 test('a request is sending exactly when it has an owner', async () => {
   const update = opened.ledger.pool.query(
-    `INSERT INTO requests (run_id, request, message_id, envelope, recipients, state) VALUES ('x', 1, 'x', 1, 1, 'sending')`,
+    `INSERT INTO requests (run_id, request, envelope, recipients, state) VALUES ('x', 1, 1, 1, 'sending')`,
   );
   await expect(update).rejects.toThrow(/violates check constraint/);
 });

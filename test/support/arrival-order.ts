@@ -38,7 +38,7 @@ export async function acceptedRecipients(ledger: Ledger, recipients: number) {
   );
   const { rows } = await ledger.pool.query<Pick<Said, 'MessageID' | 'Destination'>>(
     `SELECT message_id AS "MessageID", unnest(addresses) AS "Destination"
-     FROM requests JOIN chunks USING (run_id, request) WHERE run_id = $1`,
+     FROM request_states JOIN chunks USING (run_id, request) WHERE run_id = $1`,
     [run],
   );
   return rows;

@@ -96,7 +96,7 @@ export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipien
            (SELECT max(started_at) FROM attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS started_at,
            ARRAY(SELECT position FROM recipient_outcomes o
                  WHERE o.run_id = q.run_id AND o.request = q.request AND outcome = 'cancelled') AS left_out
-    FROM requests q
+    FROM request_states q
     JOIN runs USING (run_id)
     JOIN envelopes USING (run_id, envelope)
     JOIN chunks USING (run_id, request)

@@ -253,7 +253,7 @@ async function receive({ ledger, now }: World, drawn: readonly Drawn[]): Promise
   const { rows } = await pool.query<{ messageId: string; address: string }>(
     `
     SELECT message_id AS "messageId", address
-    FROM requests
+    FROM request_states
     JOIN chunks USING (run_id, request), unnest(addresses) address
     WHERE attempts > 0 AND state <> 'cancelled'
     ORDER BY run_id, request, address

@@ -65,7 +65,7 @@ export async function recordedRequests(
                                                'http_status', a.http_status, 'detail', a.detail)
                              ORDER BY a.attempt)
              FROM attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS attempts
-     FROM requests q WHERE q.run_id = $1 ORDER BY q.request`,
+     FROM request_states q WHERE q.run_id = $1 ORDER BY q.request`,
     [run],
   );
   return rows;

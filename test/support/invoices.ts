@@ -50,7 +50,7 @@ export async function invoicedRun(
   const { rows } = await pool.query<Invoiced & { readonly request: number; readonly position: number }>(
     `
     SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.request, r.position::integer AS position
-    FROM requests q
+    FROM request_states q
     JOIN chunks USING (run_id, request), unnest(addresses) WITH ORDINALITY AS r (address, position)
     WHERE run_id = $1
     ORDER BY 4, 5

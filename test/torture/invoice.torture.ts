@@ -22,8 +22,8 @@ test('an invoice of 1,000,000 lines is compared, and 375,000 differences are wri
   await pool.query(
     `
     WITH request AS (
-      INSERT INTO requests (run_id, request, message_id, envelope, recipients, state, attempts, updated_at)
-      SELECT $1, n, 'M' || n, 1, ${each}, 'accepted', 1, '2026-11-21'
+      INSERT INTO requests (run_id, request, envelope, recipients, state, attempts, updated_at)
+      SELECT $1, n, 1, ${each}, 'accepted', 1, '2026-11-21'
       FROM generate_series(1, ${requests}) n
     ), outcome AS (
       INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
@@ -40,16 +40,21 @@ test('an invoice of 1,000,000 lines is compared, and 375,000 differences are wri
     [run],
   );
   await pool.query('ANALYZE');
+  const { rows: named } = await pool.query<{ message_id: string }>(
+    'SELECT message_id FROM request_states WHERE run_id = $1 ORDER BY request',
+    [run],
+  );
   // Every eighth line has another price, and every eighth recipient none at all.
   function* rows(): Generator<string> {
     yield `${invoiceHeader}\n`;
     for (let request = 1; request <= requests; request++) {
       let text = '';
+      const messageId = named[request - 1]?.message_id;
       for (let position = 1; position <= each; position++) {
         const address = `6421${String(request * each + position).padStart(7, '0')}`;
         const price = position % 8 === 0 ? '0.07' : '0.05';
         text +=
-          position % 8 === 1 ? `Other${request},${address},0.05,1\n` : `M${request},${address},${price},1\n`;
+          position % 8 === 1 ? `Other${request},${address},0.05,1\n` : `${messageId},${address},${price},1\n`;
       }
       yield text;
     }

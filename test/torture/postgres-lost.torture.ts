@@ -116,7 +116,7 @@ test(`Postgres is lost ${outages} times, in every way, while two engines share r
   const times = new Map<string, number>();
   for (const { messageId } of service.accepted()) times.set(messageId, (times.get(messageId) ?? 0) + 1);
   const { rows } = await ledger.pool.query<{ message_id: string; state: string }>(
-    'SELECT message_id, state FROM requests WHERE run_id = ANY ($1)',
+    'SELECT message_id, state FROM request_states WHERE run_id = ANY ($1)',
     [runs],
   );
   await ledger.close();

@@ -1,6 +1,7 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/doubts.ts';
+import { findNamedRequests } from '../../ledger/requests/named.ts';
 import { type Resolved, resolveRequests } from '../../ledger/requests/resolve.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { audited, noteOf } from '../audit.ts';
@@ -74,18 +75,21 @@ async function requireDoubts(
   run: string,
   named: readonly string[],
 ): Promise<number[]> {
-  // Requests are counted; a MessageID has 32 characters.
-  const isNumber = (name: string): boolean => /^\d{1,9}$/.test(name);
-  const found = await findRequests(client, run, {
-    requests: named.filter(isNumber).map(Number),
-    messageIds: named.filter((name) => !isNumber(name)),
-  });
+  const byMessageId = await findNamedRequests(client, named);
+  const numberOf = (name: string): number | undefined => {
+    if (/^\d{1,9}$/.test(name)) return Number(name);
+    const request = byMessageId.get(name);
+    return request?.run === run ? request.request : undefined;
+  };
+  const found = await findRequests(
+    client,
+    run,
+    named.flatMap((name) => numberOf(name) ?? []),
+  );
   const problems: Problem[] = [];
   const requests = new Set<number>();
   for (const name of named) {
-    const match = found.find(({ request, messageId }) =>
-      isNumber(name) ? request === Number(name) : messageId === name,
-    );
+    const match = found.find(({ request }) => request === numberOf(name));
     const where = `request ${name}`;
     if (!match) {
       const what = `Run ${run} has no such request; \`volley resolve ${run}\` lists those in doubt.`;

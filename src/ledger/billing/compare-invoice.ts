@@ -60,16 +60,19 @@ export async function compareInvoice(
 const wantedRequests = `
   INSERT INTO wanted_requests
   WITH named AS (
-    SELECT q.run_id, q.request FROM requests q WHERE q.message_id IN (SELECT message_id FROM invoice_lines)
+    SELECT r.run_id, i.request
+    FROM invoice_lines i
+    JOIN runs r USING (run_number)
+    WHERE lower(i.message_id) = message_id(r.run_number, r.message_key, i.request)
     UNION
     SELECT q.run_id, q.request
     FROM runs r
-    JOIN requests q USING (run_id)
+    CROSS JOIN LATERAL requests_between(r.run_id, 1, 2147483647) q
     WHERE q.state = 'accepted' AND r.purged_at IS NULL
       AND ($2::text IS NULL OR r.created_at < $2::timestamp AT TIME ZONE $3)
       AND ($1::text IS NULL OR r.finished_at IS NULL OR r.finished_at >= $1::timestamp AT TIME ZONE $3)
   ), sent AS (
-    SELECT q.run_id, q.request, q.message_id, ${sentAt} AS sent_at,
+    SELECT q.run_id, q.request, message_id(r.run_number, r.message_key, q.request) AS message_id, ${sentAt} AS sent_at,
            ($4::text[] IS NULL OR r.account = ANY ($4)) AND ($5::text[] IS NULL OR r.channel = ANY ($5))
              AND ($6::text[] IS NULL OR coalesce(e.sub_account = ANY ($6), $7)) AS in_scope
     FROM named
@@ -98,10 +101,11 @@ const comparison = `
     LEFT JOIN recipient_outcomes o
       ON o.run_id = w.run_id AND o.request = w.request AND o.position = c.position
   ), invoiced AS (
-    SELECT i.*, min(line) OVER same AS first_line, w.run_id, w.request
+    SELECT i.line, i.message_id, i.destination, i.address, i.date, i.units, i.price,
+           min(i.line) OVER same AS first_line, w.run_id, w.request
     FROM invoice_lines i
-    LEFT JOIN wanted_requests w USING (message_id)
-    WINDOW same AS (PARTITION BY message_id, address)
+    LEFT JOIN wanted_requests w ON w.message_id = lower(i.message_id)
+    WINDOW same AS (PARTITION BY coalesce(w.message_id, i.message_id), address)
   ), pair AS (
     SELECT i.line, i.first_line, i.message_id, i.destination, i.date, i.units AS invoiced_units,
            i.price AS invoiced_price, coalesce(i.run_id, c.run_id) AS run_id,
@@ -110,7 +114,7 @@ const comparison = `
     FULL JOIN recipient c ON c.run_id = i.run_id AND c.request = i.request AND c.compared = i.address
   ), judged AS (
     SELECT p.*, q.state, q.reason, q.recipients, e.sub_account, e.department, e.charge_code, r.purged_at,
-           coalesce(p.message_id, q.message_id) AS known_as, w.sent_at, w.in_period, w.in_scope,
+           coalesce(p.message_id, w.message_id) AS known_as, w.sent_at, w.in_period, w.in_scope,
            CASE
              WHEN p.line > p.first_line THEN 'twice in the invoice'
              WHEN p.run_id IS NULL THEN 'missing here'

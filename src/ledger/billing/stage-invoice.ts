@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { copyValue } from '../copy.ts';
+import { parseMessageId } from '../message-id.ts';
 
 /** A line of an invoice. `address` is as it is compared: in small letters, without a plus sign. */
 export type StagedInvoiceLine = {
@@ -18,14 +19,14 @@ export type StagedInvoiceLine = {
   readonly price: string | null;
 };
 
-/** Copies an invoice into a table of this transaction; memory does not grow with it. */
+/** Copies an invoice, with what its MessageIDs say, into a table of this transaction; memory does not grow with it. */
 export async function stageInvoice(
   client: pg.PoolClient,
   batches: AsyncIterable<readonly StagedInvoiceLine[]>,
 ): Promise<void> {
   await client.query(`
     CREATE TEMPORARY TABLE invoice_lines (
-      line integer NOT NULL, message_id text NOT NULL, destination text NOT NULL, address text COLLATE "C" NOT NULL,
+      line integer NOT NULL, message_id text NOT NULL, run_number integer, request integer, destination text NOT NULL, address text COLLATE "C" NOT NULL,
       date text, units numeric, price numeric
     ) ON COMMIT DROP
   `);
@@ -35,13 +36,26 @@ export async function stageInvoice(
   await pipeline(
     Readable.from(lines()),
     client.query(
-      copyFrom('COPY invoice_lines (line, message_id, destination, address, date, units, price) FROM STDIN'),
+      copyFrom(
+        'COPY invoice_lines (line, message_id, run_number, request, destination, address, date, units, price) FROM STDIN',
+      ),
     ),
   );
   await client.query('ANALYZE invoice_lines');
 }
 
 function copyLine({ line, messageId, destination, address, date, units, price }: StagedInvoiceLine): string {
-  const texts = [messageId, destination, address].map(copyValue).join('\t');
-  return `${line}\t${texts}\t${date === null ? '\\N' : copyValue(date)}\t${units ?? '\\N'}\t${price ?? '\\N'}\n`;
+  const says = parseMessageId(messageId);
+  const columns = [
+    ...[
+      line,
+      copyValue(messageId),
+      says?.runNumber,
+      says?.request,
+      copyValue(destination),
+      copyValue(address),
+    ],
+    ...[date === null ? undefined : copyValue(date), units, price],
+  ];
+  return `${columns.map((column) => column ?? '\\N').join('\t')}\n`;
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { AccountSharing } from '../../domain/accounts.ts';
+import { findNamedRequests } from '../requests/named.ts';
 import { decideOutcomes, listReportedBefore, lockOutcomes } from './decide.ts';
 import { findFarPrices } from './far-prices.ts';
 import { lookAgain } from './inbox.ts';
@@ -33,14 +34,18 @@ export async function applyReadings(
   const deliveries = readings.filter(isOf('delivery'));
   const inbound = readings.filter(isOf('inbound'));
   const named = [...deliveries, ...inbound];
-  const places = await findRecipients(client, named, sharing.webhooks);
+  const requests = await findNamedRequests(
+    client,
+    named.flatMap(({ messageId }) => messageId ?? []),
+  );
+  const places = await findRecipients(client, named, requests, sharing.webhooks);
   const recipients = new Map<string, MatchedRecipient>();
   for (const [place, recipient] of places) recipients.set(named[place]?.report ?? '', recipient);
 
   const farPrices = await findFarPrices(client, deliveries, recipients);
   if (before.length > 0) await lockOutcomes(client, [...before, ...recipients.values()]);
   await keepDeliveries(client, deliveries, recipients, farPrices);
-  await keepInbound(client, inbound, recipients, sharing.webhooks);
+  await keepInbound(client, inbound, recipients, requests, sharing.webhooks);
   await keepUnreadable(client, readings.filter(isOf('unreadable')));
   await decideOutcomes(client, deliveries, recipients, before);
   await proveAccepted(client, [...recipients.values()], now);

@@ -1,7 +1,15 @@
 import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
 import { comparedWithService } from '../compared-address.ts';
-import { type MatchedRecipient, mayBeAbout, type ReportName, sharedColumns } from './matched.ts';
+import { requestOf } from '../request-rows.ts';
+import {
+  type MatchedRecipient,
+  mayBeAbout,
+  type NamedRequests,
+  namedBy,
+  type ReportName,
+  sharedColumns,
+} from './matched.ts';
 
 /** Requests that were given the same number, in so many years. */
 const mostOfOneNumber = 100;
@@ -19,26 +27,23 @@ const mostOfOneNumber = 100;
 export async function findElsewhere(
   client: pg.ClientBase,
   reports: readonly ReportName[],
+  requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
+  const named = reports.map((report) => namedBy(report, requests));
   // Each step looks by a key, one report after the other: without the limits a plan that knows nothing of a run that was
   // just sent joins all of its requests, which takes half a minute where this takes 20 ms.
   const { rows } = await client.query<MatchedRecipient & { readonly place: number }>(
     `
     WITH RECURSIVE report AS MATERIALIZED (
       SELECT *
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY
-        AS report (message_id, job_number, account, address, received_at, place)
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $8::text[], $9::integer[])
+        WITH ORDINALITY AS report (message_id, job_number, account, address, received_at, run_id, request, place)
     ), by_message AS MATERIALIZED (
       SELECT r.place, q.run_id, q.request, interval '0' AS later, r.received_at AS answered_at
       FROM report r
-      CROSS JOIN LATERAL (
-        SELECT m.run_id, m.request
-        FROM requests m
-        JOIN runs u ON u.run_id = m.run_id AND ${mayBeAbout('u.account', 'r.account', '$6', '$7')}
-        WHERE m.message_id = r.message_id
-        LIMIT 1
-      ) q
+      JOIN runs u ON u.run_id = r.run_id AND ${mayBeAbout('u.account', 'r.account', '$6', '$7')}
+      JOIN ${requestOf('r.run_id', 'r.request')} q ON true
     ), named AS (
       SELECT *, true AS whole FROM by_message
       UNION ALL
@@ -65,11 +70,10 @@ export async function findElsewhere(
     JOIN report r USING (place)
     CROSS JOIN LATERAL (
       SELECT q.state, a.position
-      FROM requests q
+      FROM ${requestOf('n.run_id', 'n.request')} q
       CROSS JOIN LATERAL recipients_between(n.run_id, n.request, n.request) a
       LEFT JOIN recipient_outcomes o ON o.run_id = n.run_id AND o.request = n.request AND o.position = a.position
-      WHERE q.run_id = n.run_id AND q.request = n.request
-        AND ${comparedWithService('a.address')} = ${comparedWithService('r.address')}
+      WHERE ${comparedWithService('a.address')} = ${comparedWithService('r.address')}
         AND o.outcome IS DISTINCT FROM 'cancelled'
       ORDER BY a.address = r.address DESC, a.position
       LIMIT 1
@@ -83,6 +87,8 @@ export async function findElsewhere(
       reports.map(({ address }) => address),
       reports.map(({ receivedAt }) => receivedAt),
       ...sharedColumns(webhooks),
+      named.map((request) => request?.run ?? null),
+      named.map((request) => request?.request ?? null),
     ],
   );
   return new Map(rows.map(({ place, ...recipient }) => [place, recipient]));

@@ -1,10 +1,18 @@
 import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
+import { requestOf } from '../request-rows.ts';
 import { findElsewhere } from './match-elsewhere.ts';
-import { type MatchedRecipient, mayBeAbout, type ReportName, sharedColumns } from './matched.ts';
+import {
+  type MatchedRecipient,
+  mayBeAbout,
+  type NamedRequests,
+  namedBy,
+  type ReportName,
+  sharedColumns,
+} from './matched.ts';
 
 /**
- * Finds the recipients of reports by MessageID and address, among messages of the account that the report came for (and of
+ * Finds the recipients of reports by the request that their MessageID names and address, among messages of the account that the report came for (and of
  * those with the same webhook); none that was left out of its request. Addresses are the same characters nearly always, else capitals and a plus sign may differ. A
  * recipient that is not found so is looked for by job number, and in what the request was divided into.
  *
@@ -13,14 +21,16 @@ import { type MatchedRecipient, mayBeAbout, type ReportName, sharedColumns } fro
 export async function findRecipients(
   client: pg.ClientBase,
   reports: readonly ReportName[],
+  requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
-  const found = await findByMessageId(client, reports, webhooks);
+  const found = await findByRequest(client, reports, requests, webhooks);
   const others = reports.flatMap((report, place) => (found.has(place) ? [] : [{ report, place }]));
   if (others.length === 0) return found;
   const elsewhere = await findElsewhere(
     client,
     others.map(({ report }) => report),
+    requests,
     webhooks,
   );
   for (const [index, recipient] of elsewhere) {
@@ -30,20 +40,27 @@ export async function findRecipients(
   return found;
 }
 
-async function findByMessageId(
+async function findByRequest(
   client: pg.ClientBase,
   reports: readonly ReportName[],
+  requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<Map<number, MatchedRecipient>> {
+  const named = reports.flatMap((report, place) => {
+    const request = namedBy(report, requests);
+    return request ? [{ ...report, ...request, place }] : [];
+  });
+  if (named.length === 0) return new Map();
   // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
   const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly place: number }>(
     `
-    SELECT CAST(f.place - 1 AS integer) AS place, f.run_id AS run, f.request, f.position, f.state
+    SELECT f.place, f.run_id AS run, f.request, f.position, f.state
     FROM (
       SELECT r.place, q.run_id, q.request, q.state, p.position
-      FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS r (message_id, address, account, place)
-      JOIN requests q ON q.message_id = r.message_id
-      JOIN runs u ON u.run_id = q.run_id AND ${mayBeAbout('u.account', 'r.account', '$4', '$5')}
+      FROM unnest($1::integer[], $2::text[], $3::integer[], $4::text[], $5::text[])
+        AS r (place, run_id, request, address, account)
+      JOIN runs u ON u.run_id = r.run_id AND ${mayBeAbout('u.account', 'r.account', '$6', '$7')}
+      JOIN ${requestOf('r.run_id', 'r.request')} q ON true
       CROSS JOIN LATERAL position_of(q.run_id, q.request, r.address) p
       OFFSET 0 -- so that the position is looked for once, not wherever it is used
     ) f
@@ -56,9 +73,11 @@ async function findByMessageId(
     WHERE f.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'
     `,
     [
-      reports.map(({ messageId }) => messageId),
-      reports.map(({ address }) => address),
-      reports.map(({ account }) => account),
+      named.map(({ place }) => place),
+      named.map(({ run }) => run),
+      named.map(({ request }) => request),
+      named.map(({ address }) => address),
+      named.map(({ account }) => account),
       ...sharedColumns(webhooks),
     ],
   );

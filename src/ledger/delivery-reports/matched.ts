@@ -1,13 +1,10 @@
 import type { SharedWith } from '../../domain/accounts.ts';
 import type { RequestState } from '../../domain/runs.ts';
+import type { RequestKey } from '../requests/named.ts';
 import type { Delivery, InboxReport } from './reading.ts';
 
 /** What a recipient is known by in the ledger. */
-export type RecipientKey = {
-  readonly run: string;
-  readonly request: number;
-  readonly position: number;
-};
+export type RecipientKey = RequestKey & { readonly position: number };
 
 /** The recipient that a report is about. */
 export type MatchedRecipient = RecipientKey & {
@@ -20,6 +17,17 @@ export type MatchedRecipient = RecipientKey & {
 /** By what a report says which message and recipient it is about. */
 export type ReportName = Pick<InboxReport, 'account' | 'receivedAt'> &
   Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
+
+/** The requests that reports name, by their MessageIDs; of whatever account. */
+export type NamedRequests = ReadonlyMap<string, RequestKey>;
+
+/** The request that a report names, if there is one. */
+export function namedBy(
+  { messageId }: Pick<ReportName, 'messageId'>,
+  requests: NamedRequests,
+): RequestKey | undefined {
+  return messageId === null ? undefined : requests.get(messageId);
+}
 
 /**
  * SQL: whether a report that came for an account may be about a message of a run's account: the same one, or one whose

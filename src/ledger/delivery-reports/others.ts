@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
-import { type MatchedRecipient, mayBeAbout, sharedColumns } from './matched.ts';
+import { requestOf } from '../request-rows.ts';
+import { type MatchedRecipient, mayBeAbout, type NamedRequests, namedBy, sharedColumns } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
 /**
@@ -13,11 +14,13 @@ export async function keepInbound(
   client: pg.ClientBase,
   messages: readonly ReadReport<'inbound'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
+  requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<void> {
   if (messages.length === 0) return;
   const found = messages.map(({ report }) => recipients.get(report));
-  // Not a prepared statement: a plan from when the tables were small would read all requests for every reply.
+  const named = messages.map((message) => namedBy(message, requests));
+  // Not a prepared statement: a plan from when the tables were small would read all of them for every reply.
   await client.query(
     `
     INSERT INTO reports AS k (report_id, account, received_at, state, message_id, job_number, address, text, run_id,
@@ -26,14 +29,14 @@ export async function keepInbound(
            coalesce(m.run_id, q.run_id), coalesce(m.request, q.request),
            coalesce(m.position, (SELECT p.position FROM position_of(q.run_id, q.request, m.address) p))
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
-                $8::text[], $9::integer[], $10::integer[])
-      AS m (report_id, account, received_at, message_id, job_number, address, text, run_id, request, position)
+                $8::text[], $9::integer[], $10::integer[], $13::text[], $14::integer[])
+      AS m (report_id, account, received_at, message_id, job_number, address, text, run_id, request, position,
+            named_run, named_request)
     LEFT JOIN LATERAL (
       SELECT n.run_id, n.request
-      FROM request_states n
-      JOIN runs u ON u.run_id = n.run_id AND ${mayBeAbout('u.account', 'm.account', '$11', '$12')}
-      WHERE n.message_id = m.message_id AND m.run_id IS NULL
-      LIMIT 1
+      FROM runs u
+      JOIN ${requestOf('u.run_id', 'm.named_request')} n ON true
+      WHERE u.run_id = m.named_run AND m.run_id IS NULL AND ${mayBeAbout('u.account', 'm.account', '$11', '$12')}
     ) q ON true
     ON CONFLICT (report_id) DO UPDATE
     SET state = 'inbound', detail = NULL, message_id = excluded.message_id, address = excluded.address,
@@ -52,6 +55,8 @@ export async function keepInbound(
       found.map((recipient) => recipient?.request ?? null),
       found.map((recipient) => recipient?.position ?? null),
       ...sharedColumns(webhooks),
+      named.map((request) => request?.run ?? null),
+      named.map((request) => request?.request ?? null),
     ],
   );
 }

@@ -4,8 +4,8 @@ import { holdLedger } from '../place/place.ts';
 import { reportProof } from '../requests/proof.ts';
 import type { MatchedRecipient } from './matched.ts';
 
-/** `run` is null of a request that was tried. */
-type DbProven = { readonly run: string | null; readonly message_id: string };
+/** `messageId` is null of a request that was tried. */
+type DbProven = { readonly run: string; readonly messageId: string | null };
 
 /** States in which a report may still prove something. */
 const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
@@ -40,13 +40,14 @@ export async function proveAccepted(
         reason = CASE WHEN q.state = 'sending' OR p.untried THEN q.reason ELSE '${reportProof}' END
     FROM proven p
     WHERE q.run_id = p.run_id AND q.request = p.request
-    RETURNING CASE WHEN p.untried THEN q.run_id END AS run, q.message_id
+    RETURNING q.run_id AS run,
+              CASE WHEN p.untried THEN (
+                SELECT message_id(r.run_number, r.message_key, q.request) FROM runs r WHERE r.run_id = q.run_id
+              ) END AS "messageId"
     `,
     [requests.map(({ run }) => run), requests.map(({ request }) => request)],
   );
-  const untried = rows.flatMap(({ run, message_id }) =>
-    run === null ? [] : [{ run, messageId: message_id }],
-  );
+  const untried = rows.flatMap(({ run, messageId }) => (messageId === null ? [] : [{ run, messageId }]));
   if (untried.length > 0) await noteUntried(client, untried, now);
 }
 

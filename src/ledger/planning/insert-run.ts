@@ -88,7 +88,7 @@ export async function insertRejectedContacts(client: pg.PoolClient, { run }: Pla
 
 export async function insertRequests(
   client: pg.PoolClient,
-  { run, messageKey, chunkSize, window }: PlannedRun,
+  { run, chunkSize, window }: PlannedRun,
 ): Promise<void> {
   // What the service is told of the window is no value of the campaign, so it comes last.
   await client.query(
@@ -105,18 +105,16 @@ export async function insertRequests(
     `,
     [run],
   );
-  // A MessageID can only be told by who knows the run's key: 128 bits of SHA-256 over the key and the number.
   await client.query(
     `
-    INSERT INTO requests (run_id, request, message_id, envelope, recipients)
-    SELECT $1, request, left(encode(sha256($2::bytea || int4send(request)), 'hex'), 32), envelope,
-           least($3, recipients - place * $3)
+    INSERT INTO requests (run_id, request, envelope, recipients)
+    SELECT $1, request, envelope, least($2, recipients - place * $2)
     FROM (
       SELECT requests_before + place + 1 AS request, envelope, recipients, place
       FROM sized_envelopes, generate_series(0, requests - 1) AS place
     ) numbered
     ORDER BY request
     `,
-    [run, messageKey, chunkSize],
+    [run, chunkSize],
   );
 }

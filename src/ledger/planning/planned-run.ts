@@ -17,7 +17,7 @@ export type PlannedRun = {
   readonly suppressionsOf?: string | undefined;
   readonly channel: Channel;
   readonly definition: unknown;
-  /** Random, at least 80 bits; MessageIDs are derived from it. */
+  /** Random, at least 128 bits; the checks of the run's MessageIDs are made with it. */
   readonly messageKey: Buffer;
   readonly chunkSize: number;
   readonly recipientColumn: string;

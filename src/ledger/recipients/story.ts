@@ -3,6 +3,8 @@ import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
 import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
+import { requestOf } from '../request-rows.ts';
+import { findNamedRequests, type RequestKey } from '../requests/named.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 
 /** Everything that is known of one recipient, from its row in the contact file to its price. */
@@ -57,8 +59,6 @@ type DbRecipient = Omit<RecipientStory, 'state' | 'attempts' | 'resolutions' | '
   readonly outcome: DeliveryOutcome | 'cancelled' | null;
 };
 
-type OfRequest = { readonly run: string; readonly request: number };
-
 /** Whose stories are told. An address is normalised. */
 export type WantedRecipients = {
   readonly kind: 'messageId' | 'jobNumber' | 'address';
@@ -78,7 +78,7 @@ export async function tellRecipients(
 ): Promise<RecipientStory[]> {
   const recipients = await findRecipients(pool, wanted, limit);
   const keys = [recipients.map(({ run }) => run), recipients.map(({ request }) => request)];
-  const { rows: attempts } = await pool.query<StoryAttempt & OfRequest>(
+  const { rows: attempts } = await pool.query<StoryAttempt & RequestKey>(
     `
     SELECT run_id AS run, request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
            http_status AS "httpStatus", detail
@@ -88,7 +88,7 @@ export async function tellRecipients(
     `,
     keys,
   );
-  const { rows: resolutions } = await pool.query<StoryResolution & OfRequest>(
+  const { rows: resolutions } = await pool.query<StoryResolution & RequestKey>(
     `
     SELECT run_id AS run, request, resolved_at AS "resolvedAt", resolution, resolved_by AS by, reason
     FROM resolutions
@@ -110,7 +110,7 @@ export async function tellRecipients(
   );
   return recipients.map(({ request, position, requestState, outcome, ...recipient }) => {
     const { run } = recipient;
-    const ofRequest = (one: OfRequest): boolean => one.run === run && one.request === request;
+    const ofRequest = (one: RequestKey): boolean => one.run === run && one.request === request;
     return {
       ...recipient,
       state: outcome ?? recipientStateOf[requestState],
@@ -123,16 +123,16 @@ export async function tellRecipients(
   });
 }
 
-/** Addresses have no index: this is asked by people, and one would make every import dearer. */
+/**
+ * Addresses have no index: this is asked by people, and one would make every import dearer. Requests that are named are
+ * looked up by key.
+ */
 async function findRecipients(
   pool: pg.Pool,
   { kind, value }: WantedRecipients,
   limit: number,
 ): Promise<DbRecipient[]> {
-  const job = kind === 'jobNumber' ? await findJob(pool, value) : undefined;
-  if (job?.length === 0) return [];
-  const asMessageId = kind === 'messageId' ? value : null;
-  const asAddress = kind === 'address' ? value : null;
+  const named = kind === 'address' ? undefined : await findNamed(pool, kind, value);
   const { rows } = await pool.query<DbRecipient>(
     `
     SELECT run.run_id AS run, run.campaign, run.channel, run.purged_at AS "purgedAt", coalesce(r.address, '') AS address,
@@ -142,10 +142,10 @@ async function findRecipients(
            q.request, CAST(r.position AS integer) AS position, q.state AS "requestState", o.outcome,
            CASE WHEN o.outcome IS NULL THEN q.reason ELSE o.result END AS reason,
            o.units::text AS units, o.price::text AS price
-    FROM requests q
-    JOIN chunks c USING (run_id, request)
-    JOIN runs run USING (run_id)
-    JOIN envelopes e USING (run_id, envelope)
+    FROM ${named ? requestsNamed : 'request_states q'}
+    JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
+    JOIN runs run ON run.run_id = q.run_id
+    JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
     CROSS JOIN LATERAL unnest(c.lines, c.addresses, c.original_addresses)
       WITH ORDINALITY AS r (line, address, original_address, position)
     LEFT JOIN recipient_outcomes o
@@ -157,32 +157,44 @@ async function findRecipients(
       ORDER BY lines_before DESC
       LIMIT 1
     ) f ON true
-    WHERE ($1::text IS NULL OR q.message_id = $1)
-      AND ($2::text IS NULL OR (
-        (c.addresses @> ARRAY[$2] OR (run.channel = 'email' AND lower(c.addresses::text)::text[] @> ARRAY[lower($2)]))
-        AND lower(r.address) = lower($2)
-      ))
-      AND ($4::jsonb IS NULL OR (q.run_id, q.request) IN (
-        SELECT run, request
-        FROM jsonb_to_recordset($4) AS job (run text, request integer, positions integer[])
-        WHERE positions IS NULL OR r.position = ANY (positions)
-      ))
+    WHERE ${named ? 'named.positions IS NULL OR r.position = ANY (named.positions)' : hasAddress}
     ORDER BY run.created_at DESC, run.run_id, q.request, r.position
-    LIMIT $3
+    LIMIT $2
     `,
-    [asMessageId, asAddress, limit, job ? JSON.stringify(job) : null],
+    [named ? JSON.stringify(named) : value, limit],
   );
   return rows;
 }
 
-type JobRecipients = OfRequest & {
+const requestsNamed = `
+  jsonb_to_recordset($1::jsonb) AS named (run text, request integer, positions integer[])
+  JOIN ${requestOf('named.run', 'named.request')} q ON true
+`;
+
+const hasAddress = `
+  (c.addresses @> ARRAY[$1::text]
+    OR (run.channel = 'email' AND lower(c.addresses::text)::text[] @> ARRAY[lower($1::text)]))
+  AND lower(r.address) = lower($1::text)
+`;
+
+type OfSome = RequestKey & {
   /** Null: all of the request. */
   readonly positions: readonly number[] | null;
 };
 
+async function findNamed(
+  pool: pg.Pool,
+  kind: Exclude<WantedRecipients['kind'], 'address'>,
+  value: string,
+): Promise<OfSome[]> {
+  if (kind === 'jobNumber') return findJob(pool, value);
+  const named = await findNamedRequests(pool, [value]);
+  return [...named.values()].map((request) => ({ ...request, positions: null }));
+}
+
 /** Reports have no index by job number: as with addresses, only people ask for it. */
-async function findJob(pool: pg.Pool, jobNumber: string): Promise<JobRecipients[]> {
-  const { rows } = await pool.query<JobRecipients>(
+async function findJob(pool: pg.Pool, jobNumber: string): Promise<OfSome[]> {
+  const { rows } = await pool.query<OfSome>(
     `
     SELECT run_id AS run, request, CASE WHEN bool_and(position IS NOT NULL) THEN array_agg(position) END AS positions
     FROM (

@@ -47,7 +47,7 @@ export async function claimFreshRequests(
     name: 'claim-fresh-requests',
     text: `
     WITH asked AS MATERIALIZED (
-      SELECT a.*, r.channel, coalesce(r.suppressions_of, r.account) AS suppressions_of,
+      SELECT a.*, r.run_number, r.message_key, r.channel, coalesce(r.suppressions_of, r.account) AS suppressions_of,
              EXISTS (SELECT FROM suppressions s WHERE s.channel = r.channel) AS has_suppressed,
              EXISTS (SELECT FROM hashed_suppressions s WHERE s.channel = r.channel) AS has_hashed
       FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::integer[]) WITH ORDINALITY
@@ -56,7 +56,7 @@ export async function claimFreshRequests(
       JOIN runs r ON r.run_id = a.run_id AND r.state = 'running'
       WHERE ${mayClaim(10)}
     ), batch AS MATERIALIZED (
-      SELECT a.run_id, a.owner, a.channel, a.suppressions_of, a.has_suppressed, a.has_hashed, a.place, q.request
+      SELECT a.run_id, a.run_number, a.message_key, a.owner, a.channel, a.suppressions_of, a.has_suppressed, a.has_hashed, a.place, q.request
       FROM asked a
       CROSS JOIN LATERAL (
         SELECT request
@@ -92,7 +92,8 @@ export async function claimFreshRequests(
             LIMIT 1
           ) s
         )))
-      RETURNING b.place, q.run_id, q.request, q.message_id, q.envelope, q.owner
+      RETURNING b.place, q.run_id, q.request, message_id(b.run_number, b.message_key, q.request) AS message_id,
+                q.envelope, q.owner
     ), attempt AS (
       INSERT INTO attempts (run_id, request, attempt, owner, started_at)
       SELECT run_id, request, 1, owner, $7

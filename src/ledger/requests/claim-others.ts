@@ -129,13 +129,13 @@ export async function claimOtherRequests(
       SET state = 'sending', owner = $2, attempts = q.attempts + 1, updated_at = $4
       FROM batch
       WHERE q.run_id = batch.run_id AND q.request = batch.request AND q.request NOT IN (SELECT request FROM gone)
-      RETURNING q.run_id, q.request, q.message_id, q.envelope, q.attempts
+      RETURNING q.run_id, q.request, q.envelope, q.attempts
     ), attempt AS (
       INSERT INTO attempts (run_id, request, attempt, owner, started_at)
       SELECT $1, request, attempts, $2, $4
       FROM claimed
     )
-    SELECT b.request, b.recipients, c.message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
+    SELECT b.request, b.recipients, message_id(r.run_number, r.message_key, c.request) AS message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
            k.destinations,
            ARRAY(
              SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
@@ -145,6 +145,7 @@ export async function claimOtherRequests(
            ) AS left_out
     FROM batch b
     LEFT JOIN claimed c USING (request)
+    LEFT JOIN runs r ON r.run_id = c.run_id
     LEFT JOIN envelopes e ON e.run_id = c.run_id AND e.envelope = c.envelope
     LEFT JOIN LATERAL chunks_between(c.run_id, c.request, c.request) k ON true
     ORDER BY b.request

@@ -65,10 +65,9 @@ export async function divideRequests(
       FROM piece, (SELECT max(request) AS highest FROM requests WHERE run_id = $1) given
       WHERE half > 0
     ), new_request AS (
-      INSERT INTO requests (run_id, request, message_id, envelope, recipients, divided_from)
-      SELECT $1, number, left(encode(sha256(message_key || int4send(number)), 'hex'), 32), envelope, recipients, request
+      INSERT INTO requests (run_id, request, envelope, recipients, divided_from)
+      SELECT $1, number, envelope, recipients, request
       FROM numbered
-      JOIN runs ON run_id = $1
     ), new_content AS (
       INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
                             addresses, original_addresses, parts, tariffs, destinations)

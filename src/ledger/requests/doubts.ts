@@ -56,20 +56,20 @@ export type NamedRequest = {
   readonly reason: string | null;
 };
 
-/** Those requests of a run that have one of the numbers or MessageIDs. */
+/** Those requests of a run that have one of these numbers. */
 export async function findRequests(
   client: pg.Pool | pg.PoolClient,
   run: string,
-  names: { readonly requests: readonly number[]; readonly messageIds: readonly string[] },
+  requests: readonly number[],
 ): Promise<NamedRequest[]> {
   const { rows } = await client.query<NamedRequest>(
     `
     SELECT request, message_id AS "messageId", state, reason
     FROM request_states
-    WHERE run_id = $1 AND (request = ANY ($2::integer[]) OR message_id = ANY ($3::text[]))
+    WHERE run_id = $1 AND request = ANY ($2::integer[])
     ORDER BY request
     `,
-    [run, names.requests, names.messageIds],
+    [run, requests],
   );
   return rows;
 }

@@ -32,7 +32,7 @@ const purgeNow = (changes: Partial<typeof limit> = {}) =>
 const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
 const ofReports = 'SELECT state, message_id, outcome, units, price FROM reports ORDER BY report_id';
 const ofRequests =
-  'SELECT request, message_id, state, attempts, recipients, updated_at FROM requests ORDER BY request';
+  'SELECT request, message_id, state, attempts, recipients, updated_at FROM request_states ORDER BY request';
 const ofAttempts =
   'SELECT request, started_at, finished_at, verdict, http_status FROM attempts ORDER BY 1, 2';
 
@@ -174,7 +174,9 @@ describe('of a run that was purged', () => {
 
   test('a recipient is told by its MessageID alone', async () => {
     await sentLongAgo(opened);
-    const [{ message_id: messageId }] = await query('SELECT message_id FROM requests WHERE request = 1');
+    const [{ message_id: messageId }] = await query(
+      'SELECT message_id FROM request_states WHERE request = 1',
+    );
     await purgeNow();
     const { stories } = await tellRecipient(opened.context, messageId, undefined, 10);
     const [story] = stories;

@@ -31,7 +31,7 @@ function execute(run: string, account: Partial<Account>, onWatch: (watch: RunWat
 /** Whether each request that reached the service is of the run, in their order. */
 async function callsOf(service: SendPeer, run: string): Promise<boolean[]> {
   const { rows } = await opened.ledger.pool.query<{ id: string }>(
-    'SELECT message_id AS id FROM requests WHERE run_id = $1',
+    'SELECT message_id AS id FROM request_states WHERE run_id = $1',
     [run],
   );
   const ids = new Set(rows.map(({ id }) => id));

@@ -29,7 +29,7 @@ async function completed(notify = mail): Promise<string> {
 /** What the service was sent by a run. */
 async function mailsOf(run: string): Promise<JournalLine[]> {
   const { rows } = await scene.opened.ledger.pool.query<{ message_id: string }>(
-    'SELECT message_id FROM requests WHERE run_id = $1',
+    'SELECT message_id FROM request_states WHERE run_id = $1',
     [run],
   );
   const journal = await readJournal(`${scene.workspace.folder}/journal.jsonl`);

@@ -301,7 +301,7 @@ describe('the result file', () => {
     await workspace.write('one.csv', 'gone');
     await workspace.write('two.csv', 'gone');
     const { rows } = await opened.ledger.pool.query(
-      'SELECT message_id FROM requests WHERE run_id = $1 ORDER BY request',
+      'SELECT message_id FROM request_states WHERE run_id = $1 ORDER BY request',
       [run],
     );
     const [first, second, third] = rows.map(({ message_id }) => message_id);

@@ -75,7 +75,7 @@ describe('sending again to the failed and the unknown of a run', () => {
   test('makes a run of just those, with the same texts, in chunks, with MessageIDs of its own', async () => {
     const { pool } = opened.ledger;
     const rerun = await again(run, 'failed', 'unknown');
-    const { rows } = await pool.query('SELECT message_id FROM requests WHERE run_id = ANY ($1)', [
+    const { rows } = await pool.query('SELECT message_id FROM request_states WHERE run_id = ANY ($1)', [
       [run, rerun],
     ]);
     expect(new Set(rows.map(({ message_id }) => message_id)).size).toBe(8);

@@ -65,7 +65,9 @@ describe('the report of a run', () => {
       [1, 1, 110],
     ]);
     expect(slowest[2]).toMatchObject({ httpStatus: 200, verdict: 'rejected', state: 'rejected' });
-    const { rows } = await opened.ledger.pool.query('SELECT message_id FROM requests WHERE request = 4');
+    const { rows } = await opened.ledger.pool.query(
+      'SELECT message_id FROM request_states WHERE request = 4',
+    );
     expect(slowest[0]?.messageId).toBe(rows[0]?.message_id);
     expect(answerTimes).toEqual({ answered: 5, median: 130, p95: 240, p99: 240 });
   });

@@ -84,7 +84,7 @@ test('when the first byte of a request arrives, its state and its attempt are al
   const seen: unknown[] = [];
   await using service = await httpPeer(async (messageId, response) => {
     const { rows } = await opened.ledger.pool.query(
-      `SELECT q.state, a.attempt, a.finished_at FROM requests q JOIN attempts a USING (run_id, request)
+      `SELECT q.state, a.attempt, a.finished_at FROM request_states q JOIN attempts a USING (run_id, request)
        WHERE q.run_id = $1 AND q.message_id = $2`,
       [run, messageId],
     );

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
 import type { Delivery, InboxReport, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
@@ -37,11 +37,16 @@ async function acceptedRun(lines: readonly number[], fields: Record<string, stri
   const envelope = anEnvelope({ Message: 'Hello', ...fields });
   const contacts = lines.map((line) => aContact(line, { envelope }));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 100 }), contacts);
-  const [request] = await query(
-    `UPDATE requests SET state = 'accepted' WHERE run_id = $1 RETURNING message_id`,
-    [run],
-  );
+  await query(`UPDATE requests SET state = 'accepted' WHERE run_id = $1`, [run]);
+  const [request] = await query('SELECT message_id FROM request_states WHERE run_id = $1', [run]);
   return { run, messageId: String(request.message_id) };
+}
+
+/** Gives a run another key, with which its MessageIDs are not its own; returns the one it had. */
+async function changeKey(run: string, key: Buffer): Promise<Buffer> {
+  const [before] = await query('SELECT message_key FROM runs WHERE run_id = $1', [run]);
+  await query('UPDATE runs SET message_key = $2 WHERE run_id = $1', [run, key]);
+  return before.message_key;
 }
 
 const addressOf = (line: number): string => `+6140000${String(line).padStart(4, '0')}`;
@@ -116,11 +121,12 @@ test('an applier that fails leaves everything in the queue for the next', async 
 
 describe('a report of a MessageID that nobody knows', () => {
   test('is looked at again after a minute, and applied when it is known', async () => {
-    await receive(delivery('early', 2));
+    const { run, messageId } = await acceptedRun([2]);
+    const key = await changeKey(run, randomBytes(32));
+    await receive(delivery(messageId, 2));
     await apply();
     expect(await states()).toEqual(['unmatched']);
-    const { run } = await acceptedRun([2]);
-    await query(`UPDATE requests SET message_id = 'early' WHERE run_id = $1`, [run]);
+    await changeKey(run, key);
     expect(await apply(read, minutesLater(0.9))).toBe(0);
     expect(await apply(read, minutesLater(1))).toBe(1);
     expect(await states()).toEqual(['applied']);
@@ -346,11 +352,12 @@ describe('who opts out', () => {
   });
 
   test('of a message that is not ours is not suppressed before that is known to be ours', async () => {
-    await receive(delivery('notyetours', 2, { outcome: 'undelivered', optedOut: true }));
+    const { run, messageId } = await acceptedRun([2]);
+    const key = await changeKey(run, randomBytes(32));
+    await receive(delivery(messageId, 2, { outcome: 'undelivered', optedOut: true }));
     await apply();
     expect(await suppressions()).toEqual([]);
-    const { run } = await acceptedRun([2]);
-    await query(`UPDATE requests SET message_id = 'notyetours' WHERE run_id = $1`, [run]);
+    await changeKey(run, key);
     await apply(read, minutesLater(1));
     expect(await suppressions()).toMatchObject([{ address: addressOf(2) }]);
   });

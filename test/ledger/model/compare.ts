@@ -32,7 +32,8 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
       'run', (SELECT state FROM runs WHERE run_id = $1),
       'requests', (
         SELECT json_agg(json_build_object(
-          'number', q.request, 'messageId', q.message_id, 'state', q.state, 'owner', q.owner, 'resends', q.resends,
+          'number', q.request, 'messageId', message_id(r.run_number, r.message_key, q.request),
+          'state', q.state, 'owner', q.owner, 'resends', q.resends,
           'addresses', c.addresses, 'counts', json_build_array(q.recipients, q.attempts),
           'words', (SELECT coalesce(json_object_agg(c.addresses[o.position], o.outcome), '{}')
                     FROM recipient_outcomes o WHERE o.run_id = $1 AND o.request = q.request),
@@ -42,6 +43,7 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
         ) ORDER BY q.request)
         FROM requests q
         JOIN chunks c USING (run_id, request)
+        JOIN runs r USING (run_id)
         WHERE run_id = $1
       ),
       'slices', (

@@ -196,7 +196,7 @@ test('doubts are listed with their MessageID, recipients, since when, why and at
   const [first] = await pages('all');
   expect(first).toEqual({
     request: 1,
-    messageId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    messageId: expect.stringMatching(/^[0-9a-f]{36}$/),
     recipients: 1,
     since: expect.any(Date),
     reason: 'no answer within 30000 ms',
@@ -204,8 +204,10 @@ test('doubts are listed with their MessageID, recipients, since when, why and at
   });
   expect((await pages('all')).map(({ request }) => request)).toEqual([1, 2, 3]);
   expect((await pages([3, 99])).map(({ request }) => request)).toEqual([3]);
-  const names = { requests: [2], messageIds: [first?.messageId ?? ''] };
-  expect(await findRequests(opened.ledger.pool, run, names)).toMatchObject([{ request: 1 }, { request: 2 }]);
+  expect(await findRequests(opened.ledger.pool, run, [2, 1, 99])).toMatchObject([
+    { request: 1 },
+    { request: 2 },
+  ]);
 });
 
 test('doubts of many pages are listed to the last, also when they are settled on the way', async () => {

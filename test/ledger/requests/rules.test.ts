@@ -133,10 +133,7 @@ test('without rule 2, a request that is accepted and does not stay so is found',
 test('without rule 3, a MessageID that changes from attempt to attempt is found', async () => {
   const mutation: Mutation = {
     async startNextAttempt(pool, retry) {
-      await pool.query(
-        'UPDATE requests SET message_id = left(md5(message_id), 32) WHERE run_id = $1 AND request = $2',
-        [retry.run, retry.request],
-      );
+      await pool.query('UPDATE runs SET message_key = sha256(message_key) WHERE run_id = $1', [retry.run]);
       return startNextAttempt(pool, retry);
     },
   };

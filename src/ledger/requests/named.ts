@@ -1,0 +1,33 @@
+import type pg from 'pg';
+import { isMessageId, parseMessageId } from '../message-id.ts';
+
+/** A request by its run and its number in it. */
+export type RequestKey = { readonly run: string; readonly request: number };
+
+/**
+ * The requests that these MessageIDs name, without a look at any request: one query for their runs, and none where no
+ * MessageID has the form of ours. One whose check is wrong names nothing.
+ *
+ * @returns by the MessageID as it is written
+ */
+export async function findNamedRequests(
+  client: pg.Pool | pg.ClientBase,
+  messageIds: readonly string[],
+): Promise<ReadonlyMap<string, RequestKey>> {
+  const parsed = [...new Set(messageIds)].flatMap((messageId) => {
+    const says = parseMessageId(messageId);
+    return says ? [{ messageId, ...says }] : [];
+  });
+  if (parsed.length === 0) return new Map();
+  const { rows } = await client.query<{ run: string; number: number; key: Buffer }>(
+    'SELECT run_id AS run, run_number AS number, message_key AS key FROM runs WHERE run_number = ANY ($1::integer[])',
+    [[...new Set(parsed.map(({ runNumber }) => runNumber))]],
+  );
+  const runs = new Map(rows.map((row) => [row.number, row]));
+  const named = new Map<string, RequestKey>();
+  for (const { messageId, runNumber, request } of parsed) {
+    const found = runs.get(runNumber);
+    if (found && isMessageId(messageId, found.key)) named.set(messageId, { run: found.run, request });
+  }
+  return named;
+}

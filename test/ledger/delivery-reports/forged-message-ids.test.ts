@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { resolveDoubts } from '../../../src/engine/runs/resolve.ts';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
+import type { Delivery, Inbound, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
+import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { tellRecipients } from '../../../src/ledger/recipients/story.ts';
+import { doubtfulRun } from '../../support/doubts.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { anInvoice, invoiceRow, reconcile } from '../../support/invoices.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { problemsLater } from '../../support/problems.ts';
+
+/** A MessageID that names a run and a request, and whose check is wrong, is nobody's; in capitals it is still ours. */
+
+let opened: TestLedger;
+let run: string;
+let messageId: string;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+beforeEach(async () => {
+  await emptyLedger(opened.ledger.pool);
+  run = await doubtfulRun(opened.ledger, { requests: 2 });
+  const [first] = await query('SELECT message_id FROM request_states WHERE request = 1');
+  messageId = String(first.message_id);
+});
+afterAll(() => opened.close());
+
+const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
+
+/** The same run and request. */
+function forgeries(): string[] {
+  const numbers = messageId.slice(0, 16);
+  return [
+    messageId.replace(/.$/, (digit) => (digit === '0' ? '1' : '0')),
+    `${numbers}${'0'.repeat(20)}`,
+    `${numbers}${messageId.slice(16).split('').reverse().join('')}`,
+  ];
+}
+
+const address = '+61410000000';
+const said = { kind: 'delivery', jobNumber: null, address, outcome: 'delivered', status: 'Success' } as const;
+const none = { result: null, sentAt: null, units: '1', price: '0.05', unread: null, optedOut: false };
+const delivery = (id: string, changes: Partial<Delivery> = {}): Reading => ({
+  ...{ ...said, ...none, messageId: id },
+  ...changes,
+});
+const reply = (id: string, changes: Partial<Inbound> = {}): Reading => ({
+  ...{
+    kind: 'inbound',
+    messageId: id,
+    jobNumber: null,
+    address,
+    text: 'Thanks',
+    subAccount: '',
+    optedOut: false,
+  },
+  ...changes,
+});
+
+async function apply(readings: readonly Reading[]): Promise<void> {
+  const call = { account: 'sandbox', method: 'POST', contentType: '', headers: {} } as const;
+  const bodies = readings.map((reading) => Buffer.from(JSON.stringify(reading)));
+  const calls = bodies.map((body) => ({ ...call, receivedAt: new Date(), body }));
+  await receiveReports(opened.ledger.pool, randomUUID(), calls);
+  const read = ({ body }: { readonly body: Buffer }): Reading => JSON.parse(body.toString());
+  expect(await applyReports(opened.ledger.pool, 100, read, new Date())).toBe(readings.length);
+}
+
+const everythingKnown = async () => [
+  await query('SELECT * FROM request_states ORDER BY request'),
+  await query('SELECT reported FROM requests'),
+  await query('SELECT * FROM recipient_outcomes'),
+  await query('SELECT * FROM suppressions'),
+  await query('SELECT * FROM runs'),
+];
+
+test('reports and replies with a forged check match nothing, prove nothing and change nothing', async () => {
+  const before = await everythingKnown();
+  const readings = forgeries().flatMap((id) => [
+    delivery(id),
+    delivery(id, { outcome: 'undelivered', result: 'blacklisted', optedOut: true }),
+    reply(id),
+  ]);
+  await apply(readings);
+  expect(await everythingKnown()).toEqual(before);
+  expect(await query('SELECT state, run_id, request, position FROM reports ORDER BY report_id')).toEqual(
+    readings.map(({ kind }) => ({
+      state: kind === 'delivery' ? 'unmatched' : 'inbound',
+      ...{ run_id: null, request: null, position: null },
+    })),
+  );
+});
+
+test('the MessageID in capitals matches, and proves', async () => {
+  await apply([delivery(messageId.toUpperCase()), reply(messageId.toUpperCase())]);
+  expect(await query('SELECT state FROM request_states ORDER BY request')).toEqual([
+    { state: 'accepted' },
+    { state: 'in_doubt' },
+  ]);
+  expect(await query('SELECT run_id, request, position FROM reports')).toEqual([
+    { run_id: run, request: 1, position: 1 },
+    { run_id: run, request: 1, position: 1 },
+  ]);
+});
+
+test('a person who names a forged one is told that there is no such request; one in capitals is resolved', async () => {
+  const word = { resolution: 'accepted', by: 'ann', reason: 'seen' } as const;
+  for (const id of forgeries()) {
+    expect(await tellRecipients(opened.ledger.pool, { kind: 'messageId', value: id }, 10)).toEqual([]);
+    const problems = await problemsLater(() => resolveDoubts(opened.context, { run, named: [id] }, word));
+    expect(problems).toEqual([expect.stringContaining('has no such request')]);
+  }
+  const named = [messageId.toUpperCase()];
+  expect(await resolveDoubts(opened.context, { run, named }, word)).toMatchObject([{ request: 1 }]);
+  const value = messageId.toUpperCase();
+  expect(await tellRecipients(opened.ledger.pool, { kind: 'messageId', value }, 10)).toMatchObject([
+    { run, messageId, address },
+    { run, messageId },
+  ]);
+});
+
+test('on an invoice, a forged one is of no request; one in capitals is ours, and twice beside its small letters', async () => {
+  const line = { run, address };
+  const rows = [...forgeries(), messageId.toUpperCase(), messageId].map((id) =>
+    invoiceRow({ ...line, messageId: id }),
+  );
+  const { lines } = await reconcile(opened, anInvoice(rows));
+  expect(lines.map(({ kind, detail, request }) => [kind, request, detail?.split(':')[0]])).toEqual([
+    ...forgeries().map(() => ['missing here', null, 'no request has this MessageID']),
+    ['twice in the invoice', 1, 'line 5 has it already'],
+    ['unknown', 1, 'in doubt here, and the invoice says the service has it'],
+  ]);
+});

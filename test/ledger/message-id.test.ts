@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isMessageId, makeMessageId, parseMessageId } from '../../src/ledger/message-id.ts';
+import { findNamedRequests } from '../../src/ledger/requests/named.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const numbers = fc.integer({ min: 1, max: 2 ** 31 - 1 });
+const keys = fc.uint8Array({ minLength: 16, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
+const otherDigit = (digit: string): string => (digit === '0' ? '1' : '0');
+
+test('the ledger and the code make the same MessageID of the same run, key and request', async () => {
+  const made = fc.array(fc.tuple(numbers, keys, numbers), { minLength: 1, maxLength: 100 });
+  await fc.assert(
+    fc.asyncProperty(made, async (all) => {
+      const { rows } = await opened.ledger.pool.query(
+        `SELECT message_id(run_number, message_key, request) AS id
+         FROM unnest($1::integer[], $2::bytea[], $3::integer[]) AS all_of (run_number, message_key, request)`,
+        [all.map(([run]) => run), all.map(([, key]) => key), all.map(([, , request]) => request)],
+      );
+      expect(rows.map(({ id }) => id)).toEqual(all.map((each) => makeMessageId(...each)));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('a MessageID is alphanumeric, has 36 characters and says run and request, in capitals too', () => {
+  fc.assert(
+    fc.property(numbers, keys, numbers, (runNumber, key, request) => {
+      const id = makeMessageId(runNumber, key, request);
+      expect(id).toMatch(/^[0-9a-f]{36}$/);
+      for (const written of [id, id.toUpperCase()]) {
+        expect(parseMessageId(written)).toEqual({ runNumber, request });
+        expect(isMessageId(written, key)).toBe(true);
+      }
+    }),
+  );
+});
+
+test('with any digit changed, or with the key of another run, it is not ours', () => {
+  fc.assert(
+    fc.property(numbers, keys, numbers, keys, fc.nat(35), (run, key, request, otherKey, place) => {
+      const id = makeMessageId(run, key, request);
+      const changed = id.slice(0, place) + otherDigit(id[place] ?? '') + id.slice(place + 1);
+      expect(isMessageId(changed, key)).toBe(false);
+      expect(isMessageId(id, otherKey)).toBe(key.equals(otherKey));
+    }),
+  );
+});
+
+describe('MessageIDs are looked for', () => {
+  test('among all runs at once, each as it is written', async () => {
+    const runs = [await planned(), await planned()];
+    const ids = await Promise.all(runs.map(messageIdsOf));
+    const [[one = '', two = ''] = [], [three = ''] = []] = ids;
+    const forged = two.slice(0, 16) + three.slice(16);
+    const written = [one, two.toUpperCase(), three, forged, 'other', one];
+    expect(await findNamedRequests(opened.ledger.pool, written)).toEqual(
+      new Map([
+        [one, { run: runs[0], request: 1 }],
+        [two.toUpperCase(), { run: runs[0], request: 2 }],
+        [three, { run: runs[1], request: 1 }],
+      ]),
+    );
+  });
+
+  test('without a query where none has the form of ours', async () => {
+    const ended = new pg.Pool();
+    await ended.end();
+    const foreign = [
+      '',
+      'abc',
+      '-'.repeat(36),
+      'f'.repeat(36),
+      '0'.repeat(35),
+      '0'.repeat(37),
+      `${'0'.repeat(36)}\n`,
+    ];
+    expect(await findNamedRequests(ended, foreign)).toEqual(new Map());
+    await expect(findNamedRequests(ended, ['0'.repeat(36)])).rejects.toThrow('after calling end');
+  });
+});
+
+test('whoever does not ask for the MessageID of a request does not read its run', async () => {
+  const plan = async (columns: string): Promise<string> => {
+    const { rows } = await opened.ledger.pool.query(
+      `EXPLAIN SELECT ${columns} FROM requests_between('any', 1, 10)`,
+    );
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  };
+  expect(await plan('request, state, envelope')).not.toContain('runs');
+  expect(await plan('request, message_id')).toContain('runs');
+});
+
+function planned(): Promise<string> {
+  return planContacts(opened.ledger, aRun({ chunkSize: 1 }), [aContact(2), aContact(3)]);
+}
+
+async function messageIdsOf(run: string): Promise<string[]> {
+  const { rows } = await opened.ledger.pool.query<{ message_id: string }>(
+    'SELECT message_id FROM request_states WHERE run_id = $1 ORDER BY request',
+    [run],
+  );
+  return rows.map(({ message_id }) => message_id);
+}
