@@ -25,7 +25,7 @@ export async function benchImport(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
   const home = makeHome('volley-bench-');
   const { address } = await leaseEmbeddedServer(home, { durable: false });
-  const url = `postgres://${address.user}:${address.password}@${address.host}:${address.port}/postgres`;
+  const url = `postgres://${address.user}:${address.password}@${address.host}:${address.port}/${address.database}`;
   const table = new Table({
     head: [
       'rows',

@@ -108,14 +108,14 @@ async function leaveOutRelatives(
   return leaveOutReached(client, recipientColumn, channel, comparedRuns(others, identity));
 }
 
-/** How many recipients each envelope has, and how many requests stand before its first. Those of a window are in a row. */
+/** How many recipients each envelope has, and how many requests and recipients stand before its first. Those of a window are in a row. */
 async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number, windowed: boolean): Promise<void> {
   const order = windowed ? 'window_place, staged' : 'staged';
   await client.query(
     `
     CREATE TEMPORARY TABLE sized_envelopes (
       staged integer, envelope integer, recipients integer, parts bigint, requests integer, requests_before integer,
-      window_place smallint
+      recipients_before integer, window_place smallint
     ) ON COMMIT DROP
   `,
   );
@@ -123,7 +123,8 @@ async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number, windowed:
     `
     INSERT INTO sized_envelopes
     SELECT staged, row_number() OVER (ORDER BY ${order}), recipients, parts, requests,
-           sum(requests) OVER (ORDER BY ${order}) - requests, ${windowed ? 'window_place' : 'NULL'}
+           sum(requests) OVER (ORDER BY ${order}) - requests,
+           sum(recipients) OVER (ORDER BY ${order}) - recipients, ${windowed ? 'window_place' : 'NULL'}
     FROM (
       SELECT envelope AS staged, count(*) AS recipients, sum(parts) AS parts,
              (count(*) + $1::integer - 1) / $1::integer AS requests

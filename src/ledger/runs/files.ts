@@ -29,11 +29,11 @@ export type FileSource =
 const neededPaths = `
   SELECT file ->> 'path' AS path
   FROM envelopes, jsonb_array_elements(files) AS file
-  WHERE run_id = $1
+  WHERE run_id = $1 AND files <> '[]'
   UNION
   SELECT audio_path
   FROM envelopes, jsonb_each_text(audio) AS part (field, audio_path)
-  WHERE run_id = $1
+  WHERE run_id = $1 AND audio <> '{}'
 `;
 
 /**

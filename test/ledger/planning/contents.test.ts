@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { examples } from '../../support/examples.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+async function query<Row extends object>(sql: string, values: readonly unknown[]): Promise<Row[]> {
+  return (await opened.ledger.pool.query<Row>(sql, [...values])).rows;
+}
+
+type DbBlock = {
+  readonly first: number;
+  readonly last: number;
+  readonly slice: number;
+  readonly recipients: number;
+};
+
+/** Each block, with the slice of its first request. */
+function blocksOf(run: string): Promise<DbBlock[]> {
+  return query<DbBlock>(
+    `SELECT c.first_request AS first, c.last_request AS last, s.slice, cardinality(c.lines) AS recipients
+     FROM contents c
+     JOIN slices s ON s.run_id = c.run_id AND s.slice > 0 AND c.first_request BETWEEN s.first_request AND s.last_request
+     WHERE c.run_id = $1 AND c.last_request <= s.last_request
+     ORDER BY 1`,
+    [run],
+  );
+}
+
+test('requests with one recipient each lie 32 to a row, however many recipients a request may have', async () => {
+  const contacts = Array.from({ length: 70 }, (_, place) =>
+    aContact(place + 2, { envelope: anEnvelope({ Message: `Hello ${place}` }) }),
+  );
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 200 }), contacts);
+  expect(await blocksOf(run)).toEqual([
+    { first: 1, last: 32, slice: 1, recipients: 32 },
+    { first: 33, last: 64, slice: 1, recipients: 32 },
+    { first: 65, last: 70, slice: 1, recipients: 6 },
+  ]);
+});
+
+test('a row ends with its slice', async () => {
+  const contacts = Array.from({ length: 1_040 }, (_, place) => aContact(place + 2));
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1, canary: 10 }), contacts);
+  const blocks = await blocksOf(run);
+  expect(blocks.filter(({ slice }, index) => blocks[index + 1]?.slice !== slice)).toMatchObject([
+    { slice: 1, last: 10 },
+    { slice: 2, last: 1_010 },
+    { slice: 3, last: 1_040 },
+  ]);
+  expect(blocks.reduce((sum, { recipients }) => sum + recipients, 0)).toBe(1_040);
+});
+
+test('every recipient is found by its request alone, among all of the run, and by its address', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        chunkSize: fc.integer({ min: 1, max: 40 }),
+        canary: fc.option(fc.integer({ min: 1, max: 5 })),
+        texts: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 120 }),
+        carries: fc.boolean(),
+      }),
+      async ({ chunkSize, canary, texts, carries }) => {
+        const destinationOf = (place: number) =>
+          carries && place % 3 === 0 ? { Attention: `Ann ${place}` } : {};
+        const contacts = texts.map((text, place) =>
+          aContact(place + 2, {
+            envelope: anEnvelope({ Message: `Hello ${text}` }),
+            destination: destinationOf(place),
+          }),
+        );
+        const run = await planContacts(opened.ledger, aRun({ chunkSize, canary }), contacts);
+        const [found] = await query<Record<'requests' | 'all' | 'alone' | 'chunks' | 'fields', unknown[]>>(
+          `
+          WITH request AS (SELECT request, recipients, envelope FROM requests_between($1, 1, 2147483647))
+          SELECT (SELECT json_agg(json_build_array(request, recipients) ORDER BY request) FROM request) AS requests,
+                 (SELECT json_agg(json_build_array(request, position, line, address) ORDER BY request, position)
+                  FROM recipients_between($1, 1, 2147483647)) AS all,
+                 (SELECT json_agg(json_build_array(q.request, r.position, r.line, r.address) ORDER BY q.request, r.position)
+                  FROM request q
+                  CROSS JOIN LATERAL recipients_between($1, q.request, q.request) r
+                  CROSS JOIN LATERAL position_of($1, q.request, ltrim(r.address, '+')) p
+                  WHERE p.position = r.position) AS alone,
+                 (SELECT json_agg(json_build_array(q.request, cardinality(c.lines)) ORDER BY q.request)
+                  FROM request q
+                  CROSS JOIN LATERAL chunks_between($1, q.request, q.request) c) AS chunks,
+                 (SELECT json_agg(json_build_array(l.line, coalesce(CAST(c.destinations AS json) -> CAST(l.place - 1 AS integer), '{}'))
+                                  ORDER BY l.line)
+                  FROM request q
+                  CROSS JOIN LATERAL chunks_between($1, q.request, q.request) c
+                  CROSS JOIN LATERAL unnest(c.lines) WITH ORDINALITY AS l (line, place)) AS fields
+          `,
+          [run],
+        );
+        expect(found?.alone).toEqual(found?.all);
+        expect(found?.chunks).toEqual(found?.requests);
+        expect(found?.fields).toEqual(texts.map((_, place) => [place + 2, destinationOf(place)]));
+        const blocks = await blocksOf(run);
+        expect(blocks.reduce((sum, { recipients }) => sum + recipients, 0)).toBe(contacts.length);
+        expect(blocks.every(({ first, last }) => last - first < 32)).toBe(true);
+      },
+    ),
+    examples(20),
+  );
+});
+
+test('a look-up by one request reads one row of contents, however many its run has', async () => {
+  const contacts = Array.from({ length: 2_000 }, (_, place) => aContact(place + 2));
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
+  for (const name of [
+    'recipients_between(w.run, w.request, w.request)',
+    "position_of(w.run, w.request, '+1')",
+  ]) {
+    const rows = await query<{ 'QUERY PLAN': unknown }>(
+      `EXPLAIN (ANALYZE, FORMAT JSON)
+       SELECT * FROM unnest(ARRAY[$1::text, $1], ARRAY[3, 1000]) AS w (run, request) CROSS JOIN LATERAL ${name}`,
+      [run],
+    );
+    const plan = JSON.stringify(rows);
+    const scans = [...plan.matchAll(/"Index Scan".*?"Actual Rows":([\d.]+),"Actual Loops":(\d+)/g)];
+    expect(scans.map(([, found, loops]) => [Number(found), Number(loops)])).toEqual([[1, 2]]);
+    expect(plan).not.toContain('Seq Scan');
+  }
+});
