@@ -1,4 +1,4 @@
-import { loadAccount } from '../engine/plan/prepare.ts';
+import { loadAccount } from '../engine/load-account.ts';
 import type { Account } from '../gateway/account.ts';
 import type { Shell } from './shell.ts';
 

@@ -1,9 +1,10 @@
+import { loadAccount } from '../../src/engine/load-account.ts';
 import { findCommand } from '../../src/engine/notify/find-command.ts';
 import { keepNotifying } from '../../src/engine/notify/keep-notifying.ts';
 import type { TellingTools } from '../../src/engine/notify/tell.ts';
 import { keepContactFiles } from '../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
-import { loadAccount, prepareCampaign } from '../../src/engine/plan/prepare.ts';
+import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import type { RunEnd } from '../../src/engine/runs/execute-run.ts';
 import type { Settings } from '../../src/engine/settings.ts';
 import { type ListedNotification, listRunNotifications } from '../../src/ledger/notifications/list.ts';

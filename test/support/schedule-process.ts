@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openPatience } from '../../src/engine/dispatch/patience.ts';
 import { runWorker } from '../../src/engine/dispatch/worker.ts';
-import { loadAccount } from '../../src/engine/plan/prepare.ts';
+import { loadAccount } from '../../src/engine/load-account.ts';
 import { keepSchedules } from '../../src/engine/schedule/keep-schedules.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { openLogger } from '../../src/platform/logger.ts';

@@ -3,7 +3,7 @@ import { applyInbox } from '../../engine/delivery-reports/ingest.ts';
 import { type PollEnd, pollReports } from '../../engine/delivery-reports/poll.ts';
 import { reportRules } from '../../engine/delivery-reports/receivers.ts';
 import { openRateLimiter } from '../../engine/dispatch/rate-limit.ts';
-import { loadAccount } from '../../engine/plan/prepare.ts';
+import { loadAccount } from '../../engine/load-account.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import { pollText } from '../../report/delivery-reports.ts';

@@ -4,7 +4,7 @@ import type { Resolution } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { LookUpEnd } from '../../engine/dispatch/ask-about-doubts.ts';
 import { openRateLimiter } from '../../engine/dispatch/rate-limit.ts';
-import { loadAccount } from '../../engine/plan/prepare.ts';
+import { loadAccount } from '../../engine/load-account.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { lookUpDoubts } from '../../engine/runs/look-up-doubts.ts';
 import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/runs/resolve.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { loadAccount } from '../../engine/plan/prepare.ts';
+import { loadAccount } from '../../engine/load-account.ts';
 import { nothingLeft } from '../../engine/runs/begin-run.ts';
 import { type KnownEnd, refuseOver } from '../../engine/runs/execute-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { loadAccount } from '../../engine/load-account.ts';
 import { filesRanBefore, moveContactFiles, NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { keepContactFiles } from '../../engine/plan/kept-files.ts';
 import {
-  loadAccount,
   type PreparationOptions,
   type PreparedCampaign,
   prepareCampaign,

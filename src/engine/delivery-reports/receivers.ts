@@ -9,7 +9,7 @@ import { reportCredentials } from '../../wire/delivery-report.ts';
 import type { ReportCall } from '../../wire/delivery-report-call.ts';
 import { observedMapping } from '../../wire/delivery-report-mapping.ts';
 import { accountsPath, readText } from '../definition-files.ts';
-import { loadAccount } from '../plan/prepare.ts';
+import { loadAccount } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
 import type { InboxWork, MappingOf } from './ingest.ts';
 

@@ -15,10 +15,10 @@ import { openTally } from '../../contacts/tally.ts';
 import type { Contact, ContactFindings } from '../../domain/contacts.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { readAccount } from '../../gateway/accounts.ts';
 import { nearestCountry } from '../../platform/countries.ts';
 import { isLoopbackHost } from '../../wire/required.ts';
-import { accountsPath, readText } from '../definition-files.ts';
+import { readText } from '../definition-files.ts';
+import { loadAccount } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
 import { type CampaignFiles, openCampaignFiles } from './campaign-files.ts';
 import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
@@ -191,12 +191,6 @@ function targetOf({ interface: interfaceName, format, baseUrl, allow }: Account)
     loopback: isLoopbackHost(new URL(baseUrl).hostname),
     ...(allow && { allow }),
   };
-}
-
-/** @throws InputError when the accounts file or the account is faulty */
-export async function loadAccount(name: string, settings: Settings, askedAt?: string): Promise<Account> {
-  const path = accountsPath(settings);
-  return readAccount(await readText(path, settings, 'accounts'), path, name, settings.environment, askedAt);
 }
 
 /** Files without placeholders are the same for everybody, so they are looked at before any contact is. */

@@ -1,9 +1,10 @@
 import { Big } from 'big.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../../src/engine/context.ts';
+import { loadAccount } from '../../../src/engine/load-account.ts';
 import { keepContactFiles } from '../../../src/engine/plan/kept-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
-import { loadAccount, prepareCampaign } from '../../../src/engine/plan/prepare.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview.ts';
 import type { Preview } from '../../../src/engine/plan/previewed.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';

@@ -1,0 +1,10 @@
+import type { Account } from '../gateway/account.ts';
+import { readAccount } from '../gateway/accounts.ts';
+import { accountsPath, readText } from './definition-files.ts';
+import type { Settings } from './settings.ts';
+
+/** @throws InputError when the accounts file or the account is faulty */
+export async function loadAccount(name: string, settings: Settings, askedAt?: string): Promise<Account> {
+  const path = accountsPath(settings);
+  return readAccount(await readText(path, settings, 'accounts'), path, name, settings.environment, askedAt);
+}
