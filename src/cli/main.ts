@@ -6,13 +6,11 @@ import { keepHeapSmall } from '../platform/heap.ts';
 import { requireLogLevel } from '../platform/log-level.ts';
 import { printable } from '../report/printable.ts';
 import { type ColourChoice, colourChoices } from './colour.ts';
+import type { CommandModule } from './command-modules.ts';
 import { explainInput } from './explain-input.ts';
 import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
 import { notInList, tellMistakesOf } from './usage-errors.ts';
-
-/** A command's module: declares its arguments, options and action. */
-type CommandModule = { readonly define: (command: Command, shell: Shell) => void };
 
 /** Every command, with its line in `volley --help`; a module is loaded only when its command is called. */
 const commands: Readonly<
@@ -132,7 +130,7 @@ export async function runCommand(words: readonly string[], shell: Shell): Promis
   }
 }
 
-/** The command line, with the commands that the words may mean. */
+/** The command line, with the command that the words call. */
 export async function buildProgram(
   words: readonly string[],
   shell: Shell,
@@ -151,11 +149,18 @@ export async function buildProgram(
       writeOut: (text) => void shell.result.write(text),
       writeErr: (text) => shell.note(text.trimEnd()),
     });
+  const called = calledCommand(program, words);
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary);
-    if (words.includes(name)) (await load()).define(command, shell);
+    if (name === called) await (await load()).define(command, shell, words);
   }
   return program;
+}
+
+/** The first word that names a command and is not the value of an option. */
+function calledCommand(program: Command, words: readonly string[]): string | undefined {
+  const takeValue = new Set(program.options.filter(({ required }) => required).map(({ long }) => long));
+  return words.find((word, place) => Object.hasOwn(commands, word) && !takeValue.has(words[place - 1]));
 }
 
 /** What the options of all commands change of the screens. */

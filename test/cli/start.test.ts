@@ -29,11 +29,24 @@ test.each([['--version'], ['--help']])(
   },
 );
 
-test.each([[['runs', '--help']], [['status', '--help']], [['audit', '--help']], [['approve', '--help']]])(
-  'a command loads packages for its own options only: volley %j knows no countries and no schemas',
-  async (words) => {
-    const packages = await packagesLoadedBy(...words);
+test.each(['runs', 'status', 'audit', 'approve', 'resolve', 'report failures'])(
+  'a command loads packages for its own options only: volley %s knows no countries and no schemas',
+  async (command) => {
+    const packages = await packagesLoadedBy(...command.split(' '), '--help');
     for (const other of ['zod', 'libphonenumber-js', 'yaml', 'pg', 'undici', 'pino'])
       expect(packages).not.toContain(other);
   },
 );
+
+test('a command that has the name of another one as its subcommand does not load that one', async () => {
+  expect(await packagesLoadedBy('report', 'run', '--help')).not.toContain('undici');
+});
+
+test('the value of an option is no command', async () => {
+  const { code, stderr } = await volley(['--zone', 'run', 'status']);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^--zone <zone>: expected a time zone/),
+  });
+  expect((await volley(['--color', 'never', 'status', '--help'])).stdout).toContain('Usage: volley status');
+});

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Command, CommanderError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/main.ts';
 import {
@@ -57,11 +57,15 @@ async function refusal(words: readonly string[]): Promise<CommanderError | undef
   }
 }
 
-const everyProgram = (): Promise<Command> => buildProgram(commandNames, silentShell, unchanged);
-const commandNames = (await buildProgram([], silentShell, unchanged)).commands.map((each) => each.name());
-const groups = new Set(
-  (await everyProgram()).commands.filter(({ commands }) => commands.length > 0).map((each) => each.name()),
+const plainProgram = await buildProgram([], silentShell, unchanged);
+const commandNames = plainProgram.commands.map((each) => each.name());
+const everyCommand = await Promise.all(
+  commandNames.map(async (name) => {
+    const { commands } = await buildProgram([name], silentShell, unchanged);
+    return commands.find((command) => command.name() === name) ?? new Command();
+  }),
 );
+const groups = new Set(everyCommand.filter(({ commands }) => commands.length > 0).map((each) => each.name()));
 
 const lines: readonly Piece[] = documentPaths
   .flatMap(blocksOf)
@@ -112,7 +116,9 @@ describe('what documents mention in passing', () => {
       ...command.options.flatMap(({ long }) => long ?? []),
       ...command.commands.flatMap(flagsOf),
     ];
-    const known = new Set([...flagsOf(await everyProgram()), '--help', '--version', ...foreignOptions]);
+    const known = new Set(
+      [plainProgram, ...everyCommand].flatMap(flagsOf).concat('--help', '--version', ...foreignOptions),
+    );
     const unknown = codes.flatMap(({ where, text }) =>
       [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([flag]) => ({ where, flag })),
     );

@@ -43,7 +43,7 @@ const filterFlags: Readonly<Record<FilterOption, string>> = {
   run: '--run <run...>',
 };
 
-export function defineBilling(command: Command, shell: Shell): void {
+export function define(command: Command, shell: Shell): void {
   const billing = command
     .command('billing')
     .description(

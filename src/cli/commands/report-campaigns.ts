@@ -14,7 +14,7 @@ type CampaignsOptions = ReportOptions & {
   readonly timeZone: string;
 };
 
-export function defineCampaigns(command: Command, shell: Shell): void {
+export function define(command: Command, shell: Shell): void {
   const campaigns = command
     .command('campaigns')
     .description(

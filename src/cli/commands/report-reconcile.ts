@@ -32,7 +32,7 @@ type ReconcileOptions = ReportOptions & {
   readonly channel?: readonly Channel[];
 };
 
-export function defineReconcile(command: Command, shell: Shell): void {
+export function define(command: Command, shell: Shell): void {
   const reconcile = command
     .command('reconcile')
     .description(

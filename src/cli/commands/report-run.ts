@@ -16,7 +16,7 @@ import { parseTimeZone } from '../time-zone-option.ts';
 const instead =
   'The report of a run has several tables; `volley report contacts` and `volley report failures` are one each.';
 
-export function defineRun(command: Command, shell: Shell): void {
+export function define(command: Command, shell: Shell): void {
   const run = command
     .command('run')
     .description(

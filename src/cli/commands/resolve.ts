@@ -2,15 +2,8 @@ import { type Command, Option } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import type { LookUpEnd } from '../../engine/dispatch/ask-about-doubts.ts';
-import { openRateLimiter } from '../../engine/dispatch/rate-limit.ts';
-import { loadAccount } from '../../engine/load-account.ts';
-import { requireRun } from '../../engine/runs/find-run.ts';
-import { lookUpDoubts } from '../../engine/runs/look-up-doubts.ts';
 import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/runs/resolve.ts';
-import { openGateway } from '../../gateway/gateway.ts';
-import { doubtTable, lookUpText, resolvedText } from '../../report/doubts.ts';
-import { printable } from '../../report/printable.ts';
+import { doubtTable, resolvedText } from '../../report/doubts.ts';
 import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
@@ -37,9 +30,11 @@ export function define(command: Command, shell: Shell): void {
       const resolution = resolutionOf(options);
       if (resolution)
         await withLedger(shell, (context) => settle(shell, context, requests, resolution, options));
-      else if (options.lookUp)
+      else if (options.lookUp) {
+        // What speaks to the service is most of what the command would load.
+        const { lookUp } = await import('../look-up.ts');
         await withLedger(shell, (context) => lookUp(shell, context, requests, options));
-      else await withLedgerToRead(shell, (context) => list(shell, context, requests, options));
+      } else await withLedgerToRead(shell, (context) => list(shell, context, requests, options));
     });
 }
 
@@ -112,37 +107,4 @@ async function settle(
   const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
   const result = { run: requests.run, resolution, requests: resolved.length, recipients };
   shell.print(json ? JSON.stringify(result) : resolvedText(result));
-}
-
-async function lookUp(
-  shell: Shell,
-  context: EngineContext,
-  requests: NamedRequests,
-  { json }: ResolveOptions,
-): Promise<void> {
-  const { account: name } = await requireRun(context, requests.run);
-  const account = await loadAccount(name, shell.settings);
-  const gateway = openGateway(account);
-  shell.drainable(() => 'Nothing more is asked; waiting for the answer that is on its way.');
-  try {
-    const service = { account, gateway, rate: openRateLimiter(context, account) };
-    const end = await lookUpDoubts(context, service, requests, shell.stop, (doubt, answer) => {
-      if (answer.kind === 'unclear') shell.note(`request ${doubt.request}: ${printable(answer.reason)}`);
-    });
-    const { kind: _, ...result } = { run: requests.run, ...end };
-    shell.print(json ? JSON.stringify(result) : lookUpText(end));
-    if (end.kind === 'refused') {
-      const words = end.words.map(printable).join('; ');
-      shell.note(`The service refused the credential of account "${name}": ${words}`);
-    }
-    shell.exitWith(exitCodeOf(end));
-  } finally {
-    await gateway.close();
-  }
-}
-
-function exitCodeOf(end: LookUpEnd) {
-  if (end.kind === 'refused') return 4;
-  if (end.kind === 'stopped') return 130;
-  return end.notFound + end.unclear > 0 ? 3 : 0;
 }

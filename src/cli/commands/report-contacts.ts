@@ -1,0 +1,66 @@
+import { type Command, Option } from 'commander';
+import { mendableReasons, type RejectionReason, rejectionReasons } from '../../domain/contacts.ts';
+import { reportContacts } from '../../engine/reporting/contact-report.ts';
+import { contactSheet, type ReportedState, reportedStates, tallyStates } from '../../report/contact-sheet.ts';
+import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
+import { notInList } from '../usage-errors.ts';
+
+export function define(command: Command, shell: Shell): void {
+  addReportOptions(command.command('contacts'), 'csv')
+    .description(
+      'The result file: the rows of the contact files, in their order, with state, reason, MessageID, units and price. With --rejected, the contacts that were left out, ready to be mended and run again with `volley run <campaign> --contacts <file> --of <run>`.',
+    )
+    .argument('<run>', "the run's id (volley runs)")
+    .option('--rejected', 'only contacts that were left out because they were invalid or suppressed')
+    .addOption(
+      new Option(
+        '--reasons <reasons>',
+        `only contacts that were left out for these reasons (${rejectionReasons.join(',')}); a duplicate is of a recipient who is in the run`,
+      ).argParser(parseReasons),
+    )
+    .addOption(
+      new Option('--state <state...>', 'only rows in these states')
+        .choices(reportedStates)
+        .conflicts(['rejected', 'reasons']),
+    )
+    .action(async (runId: string, { rejected, reasons, state, ...options }: ContactsOptions) => {
+      const write = sheetWriter(shell, options, 'csv');
+      const exported = reasons ?? (rejected ? mendableReasons : undefined);
+      const states = new Set<ReportedState>(exported ?? state ?? reportedStates);
+      const tally = tallyStates();
+      await withLedgerToRead(shell, (context) =>
+        reportContacts(context, runId, (report) => {
+          const rows = tally.count(report.rows);
+          return write(contactSheet(runId, { ...report, rows }, states, shell.now()));
+        }),
+      );
+      if (exported) shell.note(exportText(exported, tally.counts));
+    });
+}
+
+type ContactsOptions = ReportOptions & {
+  readonly rejected?: true;
+  readonly reasons?: readonly RejectionReason[];
+  readonly state?: readonly ReportedState[];
+};
+
+function parseReasons(text: string): readonly RejectionReason[] {
+  return text.split(',').map((word) => {
+    const reason = rejectionReasons.find((known) => known === word.trim());
+    if (reason !== undefined) return reason;
+    throw notInList(word.trim(), rejectionReasons, ', with commas between');
+  });
+}
+
+/** What an export of contacts that were left out holds, by reason, and what it does not. */
+function exportText(
+  exported: readonly RejectionReason[],
+  counts: ReadonlyMap<ReportedState, number>,
+): string {
+  const listed = (reasons: readonly RejectionReason[]): string =>
+    reasons.map((reason) => `${counts.get(reason) ?? 0} ${reason}`).join(', ');
+  const others = rejectionReasons.filter((reason) => !exported.includes(reason) && counts.has(reason));
+  const not = others.length > 0 ? ` Not exported: ${listed(others)} (--reasons names what is).` : '';
+  return `Contacts left out: ${listed(exported)}.${not}`;
+}

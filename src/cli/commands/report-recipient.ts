@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { tellRecipient } from '../../engine/reporting/recipient-story.ts';
+import { recipientStoryText } from '../../report/recipient-story.ts';
+import { parseCountry } from '../country-option.ts';
+import { parseCount } from '../options.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
+
+export function define(command: Command, shell: Shell): void {
+  command
+    .command('recipient')
+    .description(
+      "The whole story of a recipient, from the row of the contact file to the price; of all recipients of a request, by its MessageID or the service's job number.",
+    )
+    .argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')
+    .option('--country <country>', 'of a number that is written without a country code', parseCountry)
+    .option('--limit <number>', 'most recipients to tell of', parseCount, 100)
+    .option('--json', 'print one JSON object a line')
+    .action(async (recipient: string, { country, limit, json }: RecipientOptions) => {
+      const { stories, areMore, others } = await withLedgerToRead(shell, (context) =>
+        tellRecipient(context, recipient, country, limit),
+      );
+      shell.print(
+        json
+          ? stories.map((story) => JSON.stringify(story)).join('\n')
+          : stories.map((story) => recipientStoryText(story, shell.screen)).join('\n\n'),
+      );
+      if (areMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
+      if (others) {
+        const { reports, address } = others;
+        const which = reports === 1 ? '1 more report is' : `${reports} more reports are`;
+        shell.note(`${which} of no message that is known: \`volley reports list --address ${address}\`.`);
+      }
+    });
+}
+
+type RecipientOptions = { readonly country?: string; readonly limit: number; readonly json?: true };

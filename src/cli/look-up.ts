@@ -1,0 +1,45 @@
+import type { EngineContext } from '../engine/context.ts';
+import type { LookUpEnd } from '../engine/dispatch/ask-about-doubts.ts';
+import { openRateLimiter } from '../engine/dispatch/rate-limit.ts';
+import { loadAccount } from '../engine/load-account.ts';
+import { requireRun } from '../engine/runs/find-run.ts';
+import { lookUpDoubts } from '../engine/runs/look-up-doubts.ts';
+import type { NamedRequests } from '../engine/runs/resolve.ts';
+import { openGateway } from '../gateway/gateway.ts';
+import { lookUpText } from '../report/doubts.ts';
+import { printable } from '../report/printable.ts';
+import type { Shell } from './shell.ts';
+
+/** Asks the service about requests in doubt, and prints what it says. */
+export async function lookUp(
+  shell: Shell,
+  context: EngineContext,
+  requests: NamedRequests,
+  { json }: { readonly json?: true },
+): Promise<void> {
+  const { account: name } = await requireRun(context, requests.run);
+  const account = await loadAccount(name, shell.settings);
+  const gateway = openGateway(account);
+  shell.drainable(() => 'Nothing more is asked; waiting for the answer that is on its way.');
+  try {
+    const service = { account, gateway, rate: openRateLimiter(context, account) };
+    const end = await lookUpDoubts(context, service, requests, shell.stop, (doubt, answer) => {
+      if (answer.kind === 'unclear') shell.note(`request ${doubt.request}: ${printable(answer.reason)}`);
+    });
+    const { kind: _, ...result } = { run: requests.run, ...end };
+    shell.print(json ? JSON.stringify(result) : lookUpText(end));
+    if (end.kind === 'refused') {
+      const words = end.words.map(printable).join('; ');
+      shell.note(`The service refused the credential of account "${name}": ${words}`);
+    }
+    shell.exitWith(exitCodeOf(end));
+  } finally {
+    await gateway.close();
+  }
+}
+
+function exitCodeOf(end: LookUpEnd) {
+  if (end.kind === 'refused') return 4;
+  if (end.kind === 'stopped') return 130;
+  return end.notFound + end.unclear > 0 ? 3 : 0;
+}
