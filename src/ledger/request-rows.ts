@@ -18,3 +18,13 @@ export function recipientsOf(run: string, request: string): string {
 export function recipientOf(run: string, request: string, position: string): string {
   return `LATERAL (SELECT * FROM recipients_between(${run}, ${request}, ${request}) s WHERE s.position = ${position} LIMIT 1)`;
 }
+
+/** SQL to join: the attempts of a request, looked up by its number, as `requestOf`. */
+export function attemptsOf(run: string, request: string): string {
+  return `LATERAL (SELECT * FROM attempts_between(${run}, ${request}, ${request}) OFFSET 0)`;
+}
+
+/** SQL to join: an attempt by its number, as `requestOf`. */
+export function attemptOf(run: string, request: string, attempt: string): string {
+  return `LATERAL (SELECT * FROM attempts_between(${run}, ${request}, ${request}) s WHERE s.attempt = ${attempt} LIMIT 1)`;
+}

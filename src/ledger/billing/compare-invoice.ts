@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import { comparedWithService } from '../compared-address.ts';
+import { attemptOf, everyRequest, requestOf } from '../request-rows.ts';
+import { requestsInBlock } from './blocks.ts';
 
 export type ReconciliationPeriod = {
   /** Local dates or times of the zone (`2026-11-01T00:00`); null: without an end. */
@@ -18,9 +20,6 @@ export type ReconciliationScope = {
   readonly channels: readonly Channel[] | null;
 };
 
-/** A request was sent when its last attempt began, as in billing. */
-const sentAt = 'coalesce(a.started_at, q.updated_at, r.created_at)';
-
 /**
  * Compares the staged invoice with the ledger, by MessageID and recipient, into a table of this transaction. Recipients
  * of runs that were purged are not known any more: their lines are unknown, and nobody of them is missing there.
@@ -33,7 +32,8 @@ export async function compareInvoice(
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
   await client.query(`
     CREATE TEMPORARY TABLE wanted_requests (
-      run_id text, request integer, message_id text, sent_at timestamptz, in_period boolean, in_scope boolean
+      run_id text, request integer, message_id text, state text, reason text, sub_account text, department text,
+      charge_code text, sent_at timestamptz, in_period boolean, in_scope boolean
     ) ON COMMIT DROP
   `);
   await client.query(wantedRequests, [
@@ -56,48 +56,63 @@ export async function compareInvoice(
   await client.query(comparison, [timeZone]);
 }
 
-/** Requests that the invoice names, and those whose recipients it should have; the latter are of runs of that time. */
+/**
+ * Requests that the invoice names, and those whose recipients it should have; the latter are of runs of that time. A request
+ * was sent when its last attempt began, as in billing.
+ */
 const wantedRequests = `
   INSERT INTO wanted_requests
-  WITH named AS (
+  WITH accepted AS MATERIALIZED (
+    SELECT q.*, a.started_at
+    FROM runs r
+    CROSS JOIN LATERAL requests_between(r.run_id, ${everyRequest}) q
+    LEFT JOIN LATERAL attempts_between(r.run_id, ${everyRequest}) a
+      ON a.request = q.request AND a.attempt = q.attempts
+    WHERE q.state = 'accepted' AND r.purged_at IS NULL
+      AND ($2::text IS NULL OR r.created_at < $2::timestamp AT TIME ZONE $3)
+      AND ($1::text IS NULL OR r.finished_at IS NULL OR r.finished_at >= $1::timestamp AT TIME ZONE $3)
+  ), named AS MATERIALIZED (
     SELECT r.run_id, i.request
     FROM invoice_lines i
     JOIN runs r USING (run_number)
     WHERE lower(i.message_id) = message_id(r.run_number, r.message_key, i.request)
-    UNION
-    SELECT q.run_id, q.request
-    FROM runs r
-    CROSS JOIN LATERAL requests_between(r.run_id, 1, 2147483647) q
-    WHERE q.state = 'accepted' AND r.purged_at IS NULL
-      AND ($2::text IS NULL OR r.created_at < $2::timestamp AT TIME ZONE $3)
-      AND ($1::text IS NULL OR r.finished_at IS NULL OR r.finished_at >= $1::timestamp AT TIME ZONE $3)
-  ), sent AS (
-    SELECT q.run_id, q.request, message_id(r.run_number, r.message_key, q.request) AS message_id, ${sentAt} AS sent_at,
-           ($4::text[] IS NULL OR r.account = ANY ($4)) AND ($5::text[] IS NULL OR r.channel = ANY ($5))
-             AND ($6::text[] IS NULL OR coalesce(e.sub_account = ANY ($6), $7)) AS in_scope
-    FROM named
-    JOIN requests q USING (run_id, request)
-    JOIN runs r USING (run_id)
-    JOIN envelopes e USING (run_id, envelope)
-    LEFT JOIN attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
+    EXCEPT
+    SELECT run_id, request FROM accepted
+  ), wanted AS (
+    SELECT * FROM accepted
+    UNION ALL
+    SELECT q.*, a.started_at
+    FROM named n
+    CROSS JOIN ${requestOf('n.run_id', 'n.request')} q
+    LEFT JOIN ${attemptOf('n.run_id', 'n.request', 'q.attempts')} a ON true
   )
-  SELECT run_id, request, message_id, sent_at, in_period, in_scope
-  FROM sent
-  CROSS JOIN LATERAL (
-    SELECT ($1::text IS NULL OR sent_at >= $1::timestamp AT TIME ZONE $3)
-       AND ($2::text IS NULL OR sent_at < $2::timestamp AT TIME ZONE $3) AS in_period
-  ) period
+  SELECT run_id, request, q.message_id, q.state, q.reason, e.sub_account, e.department, e.charge_code, sent_at,
+         ($1::text IS NULL OR sent_at >= $1::timestamp AT TIME ZONE $3)
+           AND ($2::text IS NULL OR sent_at < $2::timestamp AT TIME ZONE $3) AS in_period,
+         ($4::text[] IS NULL OR r.account = ANY ($4)) AND ($5::text[] IS NULL OR r.channel = ANY ($5))
+           AND ($6::text[] IS NULL OR coalesce(e.sub_account = ANY ($6), $7)) AS in_scope
+  FROM wanted q
+  JOIN runs r USING (run_id)
+  JOIN envelopes e USING (run_id, envelope)
+  CROSS JOIN LATERAL (SELECT coalesce(q.started_at, q.updated_at, r.created_at) AS sent_at) sent
 `;
 
 const comparison = `
   INSERT INTO reconciled
   WITH recipient AS (
+    -- Block by block, as in billing; of a block of which few are wanted, from the first of them to the last.
     SELECT w.run_id, w.request, c.address, ${comparedWithService('c.address')} AS compared, o.outcome, o.result,
            o.price, coalesce(o.units, c.parts, CASE r.channel WHEN 'email' THEN 1 END) AS units
-    FROM wanted_requests w
-    JOIN runs r ON r.run_id = w.run_id AND r.purged_at IS NULL
-    JOIN chunks k ON k.run_id = w.run_id AND k.request = w.request
-    CROSS JOIN LATERAL unnest(k.addresses, k.parts) WITH ORDINALITY AS c (address, parts, position)
+    FROM (
+      SELECT run_id, min(request) AS first, max(request) AS last
+      FROM wanted_requests
+      GROUP BY run_id, request / ${requestsInBlock}
+    ) range
+    JOIN runs r ON r.run_id = range.run_id AND r.purged_at IS NULL
+    CROSS JOIN LATERAL (
+      SELECT * FROM recipients_between(range.run_id, range.first, range.last) OFFSET 0
+    ) c
+    JOIN wanted_requests w ON w.run_id = c.run_id AND w.request = c.request
     LEFT JOIN recipient_outcomes o
       ON o.run_id = w.run_id AND o.request = w.request AND o.position = c.position
   ), invoiced AS (
@@ -113,7 +128,7 @@ const comparison = `
     FROM invoiced i
     FULL JOIN recipient c ON c.run_id = i.run_id AND c.request = i.request AND c.compared = i.address
   ), judged AS (
-    SELECT p.*, q.state, q.reason, q.recipients, e.sub_account, e.department, e.charge_code, r.purged_at,
+    SELECT p.*, w.state, w.reason, w.sub_account, w.department, w.charge_code, r.purged_at,
            coalesce(p.message_id, w.message_id) AS known_as, w.sent_at, w.in_period, w.in_scope,
            CASE
              WHEN p.line > p.first_line THEN 'twice in the invoice'
@@ -121,8 +136,8 @@ const comparison = `
              WHEN r.purged_at IS NOT NULL THEN 'unknown'
              WHEN p.address IS NULL OR p.outcome = 'cancelled' THEN 'missing here'
              WHEN p.line IS NULL THEN 'missing there'
-             WHEN q.state IN ('sending', 'in_doubt', 'abandoned') THEN 'unknown'
-             WHEN q.state <> 'accepted' THEN 'missing here'
+             WHEN w.state IN ('sending', 'in_doubt', 'abandoned') THEN 'unknown'
+             WHEN w.state <> 'accepted' THEN 'missing here'
              WHEN NOT w.in_period THEN 'other period'
              WHEN coalesce(p.invoiced_price, 0) <> coalesce(p.price, 0) THEN 'other price'
              WHEN p.invoiced_units <> coalesce(p.units, 0) THEN 'other units'
@@ -130,11 +145,9 @@ const comparison = `
            END AS kind
     FROM pair p
     LEFT JOIN wanted_requests w ON w.run_id = p.run_id AND w.request = p.request
-    LEFT JOIN requests q ON q.run_id = p.run_id AND q.request = p.request
     LEFT JOIN runs r ON r.run_id = p.run_id
-    LEFT JOIN envelopes e ON e.run_id = p.run_id AND e.envelope = q.envelope
     WHERE p.line IS NOT NULL
-       OR (q.state = 'accepted' AND p.outcome IS DISTINCT FROM 'cancelled' AND w.in_period AND w.in_scope)
+       OR (w.state = 'accepted' AND p.outcome IS DISTINCT FROM 'cancelled' AND w.in_period AND w.in_scope)
   )
   SELECT kind, known_as, coalesce(address, destination), run_id, request, sub_account, department, charge_code, line,
          date, invoiced_units,
@@ -159,7 +172,7 @@ const comparison = `
              WHEN run_id IS NULL THEN 'no request has this MessageID'
              WHEN outcome = 'cancelled' THEN 'left out of the request' || coalesce(': ' || result, '')
              WHEN address IS NOT NULL THEN 'the request is ' || state || coalesce(': ' || reason, '')
-             WHEN state = 'rejected' AND EXISTS (SELECT FROM requests h WHERE h.run_id = judged.run_id AND h.divided_from = judged.request)
+             WHEN state = 'rejected' AND EXISTS (SELECT FROM request_states h WHERE h.run_id = judged.run_id AND h.divided_from = judged.request)
                THEN 'the request was rejected and divided: its recipients have other MessageIDs'
              ELSE 'the request has no such recipient' END
          END

@@ -2,8 +2,9 @@ import type pg from 'pg';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
+import { comparedAddress } from '../compared-address.ts';
 import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
-import { requestOf } from '../request-rows.ts';
+import { attemptsOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
 import { findNamedRequests, type RequestKey } from '../requests/named.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 
@@ -80,10 +81,10 @@ export async function tellRecipients(
   const keys = [recipients.map(({ run }) => run), recipients.map(({ request }) => request)];
   const { rows: attempts } = await pool.query<StoryAttempt & RequestKey>(
     `
-    SELECT run_id AS run, request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
+    SELECT a.run_id AS run, a.request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
            http_status AS "httpStatus", detail
-    FROM attempts
-    WHERE (run_id, request) IN (SELECT * FROM unnest($1::text[], $2::integer[]))
+    FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::integer[])) AS told (run, request)
+    CROSS JOIN ${attemptsOf('told.run', 'told.request')} a
     ORDER BY attempt
     `,
     keys,
@@ -139,15 +140,13 @@ async function findRecipients(
            coalesce(r.original_address, r.address, '') AS "originalAddress",
            coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line,
            e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode", q.message_id AS "messageId",
-           q.request, CAST(r.position AS integer) AS position, q.state AS "requestState", o.outcome,
+           q.request, r.position, q.state AS "requestState", o.outcome,
            CASE WHEN o.outcome IS NULL THEN q.reason ELSE o.result END AS reason,
            o.units::text AS units, o.price::text AS price
-    FROM ${named ? requestsNamed : 'request_states q'}
-    JOIN chunks c ON c.run_id = q.run_id AND c.request = q.request
-    JOIN runs run ON run.run_id = q.run_id
+    FROM ${named ? namedRecipients : recipientsWithAddress} r
+    JOIN runs run ON run.run_id = r.run_id
+    CROSS JOIN ${requestOf('r.run_id', 'r.request')} q
     JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
-    CROSS JOIN LATERAL unnest(c.lines, c.addresses, c.original_addresses)
-      WITH ORDINALITY AS r (line, address, original_address, position)
     LEFT JOIN recipient_outcomes o
       ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
     LEFT JOIN LATERAL (
@@ -157,7 +156,6 @@ async function findRecipients(
       ORDER BY lines_before DESC
       LIMIT 1
     ) f ON true
-    WHERE ${named ? 'named.positions IS NULL OR r.position = ANY (named.positions)' : hasAddress}
     ORDER BY run.created_at DESC, run.run_id, q.request, r.position
     LIMIT $2
     `,
@@ -166,16 +164,20 @@ async function findRecipients(
   return rows;
 }
 
-const requestsNamed = `
-  jsonb_to_recordset($1::jsonb) AS named (run text, request integer, positions integer[])
-  JOIN ${requestOf('named.run', 'named.request')} q ON true
-`;
+const namedRecipients = `(
+  SELECT r.*
+  FROM jsonb_to_recordset($1::jsonb) AS named (run text, request integer, positions integer[])
+  CROSS JOIN ${recipientsOf('named.run', 'named.request')} r
+  WHERE named.positions IS NULL OR r.position = ANY (named.positions)
+)`;
 
-const hasAddress = `
-  (c.addresses @> ARRAY[$1::text]
-    OR (run.channel = 'email' AND lower(c.addresses::text)::text[] @> ARRAY[lower($1::text)]))
-  AND lower(r.address) = lower($1::text)
-`;
+const recipientsWithAddress = `(
+  SELECT r.*
+  FROM runs
+  CROSS JOIN LATERAL recipients_between(runs.run_id, ${everyRequest}) r
+  WHERE ${comparedAddress('r.address')} = ${comparedAddress('$1::text')}
+  OFFSET 0
+)`;
 
 type OfSome = RequestKey & {
   /** Null: all of the request. */
