@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Contact } from '../../domain/contacts.ts';
-import { destinationFields, type Envelope } from '../../domain/message.ts';
+import { destinationFields } from '../../domain/message.ts';
+import { rememberByEnvelope } from './remember.ts';
 
 /** What a run is for, besides its recipients and what they are sent. */
 export type FingerprintHead = {
@@ -32,19 +33,12 @@ export type Fingerprint = {
 export function openFingerprint({ campaign, account, channel }: FingerprintHead): Fingerprint {
   const contactSum = openSum();
   const fileSum = openSum();
-  // Where the service merges, many contacts share one envelope.
-  const known = new WeakMap<Envelope, string>();
   const paths = new Set<string>();
-  const digestOfEnvelope = (envelope: Envelope): string => {
-    const found = known.get(envelope);
-    if (found !== undefined) return found;
-    const { fields, keypads, files, audio } = envelope;
-    const digest = hash('sha256', JSON.stringify([sorted(fields), keypads, files, sorted(audio)]));
-    known.set(envelope, digest);
+  const digestOfEnvelope = rememberByEnvelope(({ fields, keypads, files, audio }) => {
     for (const { path } of files) paths.add(path);
     for (const path of Object.values(audio)) paths.add(path);
-    return digest;
-  };
+    return hash('sha256', JSON.stringify([sorted(fields), keypads, files, sorted(audio)]));
+  });
   return {
     async *watch(contacts) {
       for await (const batch of contacts) {

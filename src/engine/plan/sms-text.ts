@@ -1,5 +1,6 @@
 import { type MergeText, mergeText } from '../../campaign/merge.ts';
 import type { Destination, Envelope } from '../../domain/message.ts';
+import { rememberByEnvelope } from './remember.ts';
 import { countSmsParts } from './sms-parts.ts';
 
 /** What the recipient of an SMS reads, and how many parts it is sent in. */
@@ -17,14 +18,10 @@ type KnownText = {
  * envelope have in common is worked out once.
  */
 export function openSmsReader(): (envelope: Envelope, destination: Destination) => SmsText {
-  const known = new WeakMap<Envelope, KnownText>();
+  const textOf = rememberByEnvelope(takeApart);
   return (envelope, destination) => {
-    let found = known.get(envelope);
-    if (!found) {
-      found = takeApart(envelope);
-      known.set(envelope, found);
-    }
-    return found.same ?? read(found, destination);
+    const text = textOf(envelope);
+    return text.same ?? read(text, destination);
   };
 }
 
