@@ -131,23 +131,12 @@ export async function up(knex: Knex): Promise<void> {
       'Where a recipient of a request is, by the address; capitals and a plus sign may differ where no address has the same characters';
 
     DROP TABLE chunks;
-
-    -- For what still reads it.
-    CREATE VIEW chunks AS
-    SELECT c.run_id, c.request, c.lines, c.addresses,
-           coalesce(c.original_addresses, array_fill(CAST(NULL AS text), ARRAY[cardinality(c.lines)])) AS original_addresses,
-           coalesce(c.parts, array_fill(CAST(NULL AS smallint), ARRAY[cardinality(c.lines)])) AS parts, c.tariffs,
-           coalesce(c.destinations,
-                    '[' || array_to_string(array_fill('{}'::text, ARRAY[cardinality(c.lines)]), ',') || ']') AS destinations
-    FROM runs r
-    CROSS JOIN LATERAL chunks_between(r.run_id, 1, 2147483647) c;
   `);
 }
 
 /** Recipients are lost: nothing is installed that has any. */
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP VIEW chunks;
     CREATE TABLE chunks (
       run_id             text NOT NULL,
       request            integer NOT NULL,

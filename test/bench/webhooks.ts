@@ -78,7 +78,7 @@ export async function acceptedRun(
   const rows = await query(
     databaseUrl,
     `SELECT json_build_array(message_id, a)::text AS line
-     FROM request_states JOIN chunks USING (run_id, request), unnest(addresses) a
+     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request), unnest(addresses) a
      ORDER BY md5(a)
      LIMIT ${recipients}`,
   );

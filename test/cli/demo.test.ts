@@ -34,7 +34,7 @@ async function demo(...flags: readonly string[]) {
              FROM generate_series(1, recipients) AS position
              LEFT JOIN recipient_outcomes o USING (position)
              WHERE o.run_id = q.run_id AND o.request = q.request) AS outcomes
-     FROM request_states q JOIN chunks USING (run_id, request)`,
+     FROM request_states q JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c USING (run_id, request)`,
   );
   await client.end();
   await release();

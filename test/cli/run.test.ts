@@ -66,7 +66,7 @@ async function ledgerRequests(run: string) {
     recipients: string[];
   }>(
     `SELECT message_id, state, addresses AS recipients
-     FROM request_states JOIN chunks USING (run_id, request)
+     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request)
      WHERE run_id = $1`,
     [run],
   );

@@ -44,7 +44,7 @@ type DbRequest = {
   readonly department: string | null;
   readonly charge_code: string | null;
   readonly addresses: readonly string[];
-  readonly parts: readonly (number | null)[];
+  readonly parts: readonly (number | null)[] | null;
   /** The place of each recipient's tariff; null: the first for all. */
   readonly tariffs: readonly number[] | null;
   readonly rates: RunRates | null;
@@ -99,7 +99,7 @@ export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipien
     FROM request_states q
     JOIN runs USING (run_id)
     JOIN envelopes USING (run_id, envelope)
-    JOIN chunks USING (run_id, request)
+    JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c USING (run_id, request)
     WHERE q.state NOT IN ('planned', 'cancelled')
   `);
   const { rows: calls } = await pool.query<{ body: Buffer }>('SELECT body FROM inbox ORDER BY report_id');
@@ -131,7 +131,7 @@ function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], tim
       const reported = new Big(outcome?.units ?? 0);
       const unit = unitsOf[channel];
       if (unit) figures[unit] = reported;
-      const expected = new Big(channel === 'email' ? 1 : (request.parts[place] ?? 0));
+      const expected = new Big(channel === 'email' ? 1 : (request.parts?.[place] ?? 0));
       if (isAccepted && channel === 'email') figures.emails = new Big(1);
       if (isAccepted && channel === 'sms') figures.expectedSmsParts = expected;
       const counted = channel === 'sms' || channel === 'email' ? expected.times(figures.accepted) : reported;

@@ -254,7 +254,7 @@ async function receive({ ledger, now }: World, drawn: readonly Drawn[]): Promise
     `
     SELECT message_id AS "messageId", address
     FROM request_states
-    JOIN chunks USING (run_id, request), unnest(addresses) address
+    JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request), unnest(addresses) address
     WHERE attempts > 0 AND state <> 'cancelled'
     ORDER BY run_id, request, address
     `,

@@ -47,7 +47,7 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
     `UPDATE requests SET state = CASE request % 3 WHEN 0 THEN 'in_doubt' ELSE 'accepted' END, updated_at = now()`,
   );
   const { rows } = await ledger.pool.query<{ messageId: string; address: string }>(
-    `SELECT message_id AS "messageId", unnest(addresses) AS address FROM request_states JOIN chunks USING (run_id, request)`,
+    `SELECT message_id AS "messageId", unnest(addresses) AS address FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request)`,
   );
   const expected = rows.map(({ messageId, address }, index): Expected => {
     const outcome = chance('outcome', 1, index) < 0.1 ? 'undelivered' : 'delivered';
@@ -70,7 +70,7 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
   const outcomes = await read(
     `SELECT q.message_id AS "messageId", r.address, o.outcome, o.price::text AS price
      FROM request_states q
-     JOIN chunks c USING (run_id, request)
+     JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c USING (run_id, request)
      CROSS JOIN LATERAL unnest(c.addresses) WITH ORDINALITY AS r (address, position)
      LEFT JOIN recipient_outcomes o ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position`,
   );

@@ -83,7 +83,7 @@ export async function expectNothingLostOrTwice(
 async function requestsOf({ ledger }: DispatchScene, run: string): Promise<readonly DbRequest[]> {
   const { rows } = await ledger.ledger.pool.query<DbRequest>(
     `SELECT request, message_id, state, addresses, resends
-     FROM request_states JOIN chunks USING (run_id, request)
+     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request)
      WHERE run_id = $1
      ORDER BY request`,
     [run],

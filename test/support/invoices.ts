@@ -51,7 +51,7 @@ export async function invoicedRun(
     `
     SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.request, r.position::integer AS position
     FROM request_states q
-    JOIN chunks USING (run_id, request), unnest(addresses) WITH ORDINALITY AS r (address, position)
+    JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c USING (run_id, request), unnest(addresses) WITH ORDINALITY AS r (address, position)
     WHERE run_id = $1
     ORDER BY 4, 5
     `,

@@ -153,7 +153,7 @@ async function acceptedRun(ledger: Ledger): Promise<{ run: string; reports: Repo
   );
   const { rows } = await ledger.pool.query<Report>(
     `SELECT message_id AS "MessageID", unnest(addresses) AS "Destination"
-     FROM request_states JOIN chunks USING (run_id, request) WHERE run_id = $1`,
+     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request) WHERE run_id = $1`,
     [run],
   );
   return { run, reports: rows };

@@ -42,7 +42,7 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
                        FROM attempts a WHERE a.run_id = $1 AND a.request = q.request)
         ) ORDER BY q.request)
         FROM requests q
-        JOIN chunks c USING (run_id, request)
+        JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c USING (run_id, request)
         JOIN runs r USING (run_id)
         WHERE run_id = $1
       ),
