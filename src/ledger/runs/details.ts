@@ -42,14 +42,12 @@ export async function listFailures(client: pg.Pool | pg.ClientBase, run: string)
   const { rows } = await client.query<Failure>(
     `
     SELECT state, reason, count(*)::integer AS requests,
-           sum(recipients - coalesce(cancelled, 0))::integer AS recipients
-    FROM request_states
-    LEFT JOIN (
-      SELECT request, count(*) AS cancelled
-      FROM recipient_outcomes
-      WHERE run_id = $1 AND outcome = 'cancelled'
-      GROUP BY request
-    ) left_out USING (request)
+           sum(recipients - (
+             SELECT count(*)
+             FROM recipient_outcomes o
+             WHERE o.run_id = $1 AND o.request = q.request AND o.outcome = 'cancelled'
+           ))::integer AS recipients
+    FROM request_states q
     WHERE run_id = $1 AND state = ANY ($2::text[])
     GROUP BY state, reason
     ORDER BY requests DESC, state, reason

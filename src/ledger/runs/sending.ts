@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RequestState } from '../../domain/runs.ts';
-import { requestOf } from '../request-rows.ts';
+import { attemptOf, requestOf } from '../request-rows.ts';
 
 /** What an attempt proved; null: nobody knows yet, it may be on its way. */
 export type AttemptVerdict =
@@ -120,16 +120,18 @@ const statement = `
     FROM attempt
   ), ended AS (
     SELECT verdict, http_status, count(*) AS attempts FROM attempt GROUP BY verdict, http_status
-  ), minute AS (
+  ), minute AS MATERIALIZED (
+    -- By hashing or merging, as a FULL JOIN is, whatever Postgres thinks of how many there are: before the first ANALYZE a
+    -- nested loop holds each attempt of the run against all of its requests.
     SELECT date_trunc('minute', started_at) AS at, (count(*) FILTER (WHERE attempt = 1)) AS requests,
            coalesce(sum(recipients) FILTER (WHERE attempt = 1), 0) AS recipients, (count(*) FILTER (WHERE attempt > 1)) AS retries
     FROM attempt
-    JOIN (SELECT request, recipients FROM request_states WHERE run_id = $1) q USING (request)
+    FULL JOIN (SELECT request, recipients FROM request_states WHERE run_id = $1) q USING (request)
     GROUP BY 1
   ), left_out AS (
     SELECT date_trunc('minute', started_at) AS at, 0, -count(*), 0
     FROM recipient_outcomes o
-    JOIN attempt ON attempt.request = o.request AND attempt.attempt = 1
+    CROSS JOIN ${attemptOf('$1', 'o.request', '1')} attempt
     WHERE o.run_id = $1 AND o.outcome = 'cancelled'
     GROUP BY 1
   ), sent AS (
@@ -139,6 +141,7 @@ const statement = `
            sum(requests) AS requests, sum(recipients) AS recipients, sum(retries) AS retries
     FROM (TABLE minute UNION ALL TABLE left_out) each
     CROSS JOIN (SELECT unit FROM whole) whole
+    WHERE at IS NOT NULL
     GROUP BY 1
   ), slow AS (
     SELECT q.message_id AS "messageId", request, attempt, started_at AS "startedAt",
