@@ -62,7 +62,7 @@ async function everythingOf(): Promise<object[]> {
   ];
 }
 
-const requestStates = async () => (await query('SELECT state FROM requests')).map(({ state }) => state);
+const requestStates = async () => (await query('SELECT state FROM request_states')).map(({ state }) => state);
 const suppressions = () => query('SELECT account, address FROM suppressions ORDER BY address, account');
 
 test('reports, replies and opt-outs of one account change nothing of the messages of another', async () => {

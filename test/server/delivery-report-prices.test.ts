@@ -35,7 +35,7 @@ async function applied(
     (address) => Number(address.at(-1)) % 2,
   );
   const rows = await query(
-    `SELECT message_id AS "MessageID", unnest(addresses) AS "Destination" FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request)`,
+    `SELECT message_id AS "MessageID", address AS "Destination" FROM recipient_states ORDER BY request, position`,
   );
   await query(`UPDATE requests SET state = 'accepted'`);
   const call = {

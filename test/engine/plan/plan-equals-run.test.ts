@@ -133,7 +133,7 @@ dispatch: { chunkSize: ${chunkSize} }
         expect([requests.total, recipients.total]).toEqual([preview.requests, preview.recipients]);
         const { rows: counted } = await pool.query(
           `SELECT (SELECT count(*)::integer FROM envelopes) AS envelopes,
-                  (SELECT coalesce(sum(part), 0)::integer FROM contents, unnest(parts) AS part) AS "smsParts"`,
+                  (SELECT coalesce(sum(parts), 0)::integer FROM recipient_states) AS "smsParts"`,
         );
         expect(counted).toEqual([{ envelopes: preview.envelopes, smsParts: preview.smsParts }]);
       },

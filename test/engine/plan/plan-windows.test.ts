@@ -125,7 +125,7 @@ describe('a window of each row', () => {
 
   async function zonesOf(run: string): Promise<Record<string, number>> {
     const found = await query<{ zone: string; recipients: number }>(
-      `SELECT zones[1] AS zone, sum(recipients)::integer AS recipients FROM requests JOIN envelopes USING (run_id, envelope)
+      `SELECT zones[1] AS zone, sum(recipients)::integer AS recipients FROM request_states JOIN envelopes USING (run_id, envelope)
        JOIN run_windows w USING (run_id) WHERE w.place = window_place AND run_id = $1 GROUP BY 1 ORDER BY 1`,
       run,
     );
