@@ -44,9 +44,9 @@ type DbRequest = {
   readonly department: string | null;
   readonly charge_code: string | null;
   readonly addresses: readonly string[];
-  readonly parts: readonly (number | null)[] | null;
-  /** The place of each recipient's tariff; null: the first for all. */
-  readonly tariffs: readonly number[] | null;
+  readonly parts: readonly (number | null)[];
+  /** The place of each recipient's tariff; null: the first. */
+  readonly tariffs: readonly (number | null)[];
   readonly rates: RunRates | null;
   /** Of the last attempt. */
   readonly started_at: Date;
@@ -91,15 +91,20 @@ function nothing(): Figures {
 /** Counts everything anew, one recipient after the other, from the attempts and from the raw bytes of the inbox. */
 export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipient[]> {
   const { rows: requests } = await pool.query<DbRequest>(`
-    SELECT run_id, campaign, account, channel, q.state, message_id, sub_account, department, charge_code, addresses,
-           parts, tariffs, rates,
-           (SELECT max(started_at) FROM attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS started_at,
+    SELECT run_id, campaign, account, channel, q.state, message_id, sub_account, department, charge_code, r.*,
+           rates,
+           (SELECT max(started_at) FROM all_attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS started_at,
            ARRAY(SELECT position FROM recipient_outcomes o
                  WHERE o.run_id = q.run_id AND o.request = q.request AND outcome = 'cancelled') AS left_out
     FROM request_states q
+    CROSS JOIN LATERAL (
+      SELECT coalesce(array_agg(address ORDER BY position), '{}') AS addresses,
+             coalesce(array_agg(parts ORDER BY position), '{}') AS parts,
+             coalesce(array_agg(tariff ORDER BY position), '{}') AS tariffs
+      FROM recipients_between(q.run_id, q.request, q.request)
+    ) r
     JOIN runs USING (run_id)
     JOIN envelopes USING (run_id, envelope)
-    JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c USING (run_id, request)
     WHERE q.state NOT IN ('planned', 'cancelled')
   `);
   const { rows: calls } = await pool.query<{ body: Buffer }>('SELECT body FROM inbox ORDER BY report_id');
@@ -112,7 +117,7 @@ function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], tim
   const [day, month] = [10, 7].map((length) => localDate(sent, timeZone).slice(0, length));
   return request.addresses.flatMap((address, place): Recipient[] => {
     const figures = nothing();
-    const period = rates?.tariffs[request.tariffs?.[place] ?? 0]?.find(
+    const period = rates?.tariffs[request.tariffs[place] ?? 0]?.find(
       ({ from, until }) =>
         (from === null || sent >= new Date(from)) && (until === null || sent < new Date(until)),
     );

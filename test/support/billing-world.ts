@@ -207,7 +207,7 @@ export async function take(world: World, step: BillingStep): Promise<void> {
       const run = runOf(step.run);
       if (run === undefined) return;
       const { rows } = await pool.query<{ request: number; attempt: number }>(
-        `SELECT request, attempts AS attempt FROM requests WHERE run_id = $1 AND state = 'sending' ORDER BY request`,
+        `SELECT request, attempts AS attempt FROM request_states WHERE run_id = $1 AND state = 'sending' ORDER BY request`,
         [run],
       );
       const told = { run, owner, httpStatus: 503, detail: 'busy', finishedAt: now, now };
@@ -253,10 +253,10 @@ async function receive({ ledger, now }: World, drawn: readonly Drawn[]): Promise
   const { rows } = await pool.query<{ messageId: string; address: string }>(
     `
     SELECT message_id AS "messageId", address
-    FROM request_states
-    JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request), unnest(addresses) address
+    FROM request_states q
+    CROSS JOIN LATERAL recipients_between(q.run_id, q.request, q.request)
     WHERE attempts > 0 AND state <> 'cancelled'
-    ORDER BY run_id, request, address
+    ORDER BY q.run_id, q.request, address
     `,
   );
   if (rows.length === 0) return;

@@ -49,9 +49,8 @@ export async function invoicedRun(
   );
   const { rows } = await pool.query<Invoiced & { readonly request: number; readonly position: number }>(
     `
-    SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.request, r.position::integer AS position
-    FROM request_states q
-    JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c USING (run_id, request), unnest(addresses) WITH ORDINALITY AS r (address, position)
+    SELECT run_id AS run, message_id AS "messageId", address, request, position
+    FROM recipient_states
     WHERE run_id = $1
     ORDER BY 4, 5
     `,

@@ -34,7 +34,7 @@ const ofReports = 'SELECT state, message_id, outcome, units, price FROM reports 
 const ofRequests =
   'SELECT request, message_id, state, attempts, recipients, updated_at FROM request_states ORDER BY request';
 const ofAttempts =
-  'SELECT request, started_at, finished_at, verdict, http_status FROM attempts ORDER BY 1, 2';
+  'SELECT request, started_at, finished_at, verdict, http_status FROM all_attempts ORDER BY 1, 2';
 
 test('nothing of contacts, messages, files and reports is found in any table after a purge, and it was before', async () => {
   await sentLongAgo(opened);

@@ -32,19 +32,24 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
       'run', (SELECT state FROM runs WHERE run_id = $1),
       'requests', (
         SELECT json_agg(json_build_object(
-          'number', q.request, 'messageId', message_id(r.run_number, r.message_key, q.request),
-          'state', q.state, 'owner', q.owner, 'resends', q.resends,
+          'number', q.request, 'messageId', q.message_id, 'state', q.state, 'resends', q.resends,
+          'owner', coalesce(own.owner, CASE q.state WHEN 'sending' THEN last.owner END),
           'addresses', c.addresses, 'counts', json_build_array(q.recipients, q.attempts),
           'words', (SELECT coalesce(json_object_agg(c.addresses[o.position], o.outcome), '{}')
                     FROM recipient_outcomes o WHERE o.run_id = $1 AND o.request = q.request),
           'attempts', (SELECT coalesce(json_agg(json_build_object('owner', a.owner, 'verdict', a.verdict)
                                                 ORDER BY a.attempt), '[]')
-                       FROM attempts a WHERE a.run_id = $1 AND a.request = q.request)
+                       FROM attempts_between($1, q.request, q.request) a)
         ) ORDER BY q.request)
-        FROM requests q
-        JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c USING (run_id, request)
-        JOIN runs r USING (run_id)
-        WHERE run_id = $1
+        FROM request_states q
+        CROSS JOIN LATERAL (
+          SELECT ARRAY(SELECT address FROM recipients_between($1, q.request, q.request) ORDER BY position) AS addresses
+        ) c
+        LEFT JOIN all_attempts last
+          ON last.run_id = q.run_id AND last.request = q.request AND last.attempt = q.attempts
+        -- Who sends a request stands in its row, where it has one, and must be who has begun its last attempt.
+        LEFT JOIN requests own ON own.run_id = q.run_id AND own.request = q.request
+        WHERE q.run_id = $1
       ),
       'slices', (
         SELECT json_agg(json_build_object('number', slice, 'first', first_request, 'last', last_request,

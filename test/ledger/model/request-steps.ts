@@ -113,8 +113,11 @@ export async function sendFlight(
 async function expectOnRecord(model: Model, { pool, run }: World, flight: Flight): Promise<void> {
   const { request, attempt, holding } = flight;
   const { rows } = await pool.query(
-    `SELECT q.state, q.owner, q.attempts, q.resends, a.owner AS attempt_owner, a.finished_at IS NULL AS under_way
-     FROM requests q LEFT JOIN attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = $3
+    `SELECT q.state, coalesce(own.owner, a.owner) AS owner, q.attempts, q.resends, a.owner AS attempt_owner,
+            a.finished_at IS NULL AS under_way
+     FROM request_states q
+     LEFT JOIN all_attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = $3
+     LEFT JOIN requests own ON own.run_id = q.run_id AND own.request = q.request
      WHERE q.run_id = $1 AND q.request = $2`,
     [run, request, attempt],
   );
