@@ -29,12 +29,10 @@ async function demo(...flags: readonly string[]) {
   const client = new pg.Client(address);
   await client.connect();
   const { rows } = await client.query<SentRequest>(
-    `SELECT message_id, state, addresses AS recipients,
-            (SELECT array_agg(o.outcome)
-             FROM generate_series(1, recipients) AS position
-             LEFT JOIN recipient_outcomes o USING (position)
-             WHERE o.run_id = q.run_id AND o.request = q.request) AS outcomes
-     FROM request_states q JOIN LATERAL chunks_between(q.run_id, q.request, q.request) c USING (run_id, request)`,
+    `SELECT message_id, request_state AS state, array_agg(address ORDER BY position) AS recipients,
+            array_agg(outcome ORDER BY position) AS outcomes
+     FROM recipient_states
+     GROUP BY run_id, request, message_id, request_state`,
   );
   await client.end();
   await release();

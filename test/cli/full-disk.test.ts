@@ -86,7 +86,7 @@ test.each([
   const ended = await volleyAfter(`exec "$0" "$@" ${redirect} /dev/full`, words, scene, env);
   await sandbox.close();
   expect(ended).toEqual(expected);
-  const { rows } = await opened.ledger.pool.query('SELECT DISTINCT state FROM requests');
+  const { rows } = await opened.ledger.pool.query('SELECT DISTINCT state FROM request_states');
   expect(rows).toEqual([{ state: 'accepted' }]);
 });
 

@@ -142,9 +142,9 @@ test('reports of what a restored ledger never tried pause its run, and prove wha
   await rm(join(scene.workspace.folder, '.volley', 'claims'), { recursive: true });
   const { context } = scene.ledger;
   const { rows } = await context.ledger.pool.query<{ message_id: string; address: string }>(
-    `SELECT message_id, addresses[1] AS address
-     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request)
-     WHERE run_id = $1 AND request <= 3`,
+    `SELECT message_id, address
+     FROM recipient_states
+     WHERE run_id = $1 AND request <= 3 AND position = 1`,
     [run],
   );
   await receiveReports(

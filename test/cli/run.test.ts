@@ -65,9 +65,10 @@ async function ledgerRequests(run: string) {
     state: string;
     recipients: string[];
   }>(
-    `SELECT message_id, state, addresses AS recipients
-     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request)
-     WHERE run_id = $1`,
+    `SELECT message_id, request_state AS state, array_agg(address ORDER BY position) AS recipients
+     FROM recipient_states
+     WHERE run_id = $1
+     GROUP BY request, message_id, request_state`,
     [run],
   );
   return rows;

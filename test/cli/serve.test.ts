@@ -111,7 +111,9 @@ test('serve helps to send, and drains: says that it does, records what is on its
 }, 30_000);
 
 const states = ({ ledger }: TestLedger, state: string) =>
-  ledger.pool.query<{ request: number }>('SELECT request FROM requests WHERE state = $1 ORDER BY 1', [state]);
+  ledger.pool.query<{ request: number }>('SELECT request FROM request_states WHERE state = $1 ORDER BY 1', [
+    state,
+  ]);
 
 test('serve listens on loopback and takes what has the token and the password, and with --metrics-port it has monitoring elsewhere alone', async () => {
   const words = ['serve', '--no-api', '--no-worker', '--no-schedules', '--port', '0', '--metrics-port', '0'];

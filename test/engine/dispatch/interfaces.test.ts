@@ -70,7 +70,7 @@ async function send(
   await dispatch(run, accountFor(name, format, `${peer.url}/base/`));
   const { requests } = await requireSummary(opened.context, run);
   const { rows } = await opened.ledger.pool.query<{ detail: string | null }>(
-    'SELECT detail FROM attempts WHERE run_id = $1 ORDER BY request, attempt',
+    'SELECT detail FROM all_attempts WHERE run_id = $1 ORDER BY request, attempt',
     [run],
   );
   return { bodies, urls, requests, details: rows.map(({ detail }) => detail) };

@@ -53,7 +53,9 @@ async function attemptsOf(run: string) {
     verdict: string;
     http_status: number | null;
     detail: string | null;
-  }>('SELECT verdict, http_status, detail FROM attempts WHERE run_id = $1 ORDER BY request, attempt', [run]);
+  }>('SELECT verdict, http_status, detail FROM all_attempts WHERE run_id = $1 ORDER BY request, attempt', [
+    run,
+  ]);
   return rows;
 }
 
@@ -84,7 +86,7 @@ test('when the first byte of a request arrives, its state and its attempt are al
   const seen: unknown[] = [];
   await using service = await httpPeer(async (messageId, response) => {
     const { rows } = await opened.ledger.pool.query(
-      `SELECT q.state, a.attempt, a.finished_at FROM request_states q JOIN attempts a USING (run_id, request)
+      `SELECT q.state, a.attempt, a.finished_at FROM request_states q JOIN all_attempts a USING (run_id, request)
        WHERE q.run_id = $1 AND q.message_id = $2`,
       [run, messageId],
     );

@@ -95,7 +95,7 @@ test('a campaign runs when its time has come, once, and is sent', async () => {
   later(1);
   expect(await look()).toEqual([]);
   const { rows } = await opened.ledger.pool.query(
-    'SELECT state, (SELECT count(*)::integer FROM requests) AS requests FROM runs',
+    'SELECT state, (SELECT count(*)::integer FROM request_states) AS requests FROM runs',
   );
   expect(rows).toEqual([{ state: 'running', requests: 2 }]);
 });
@@ -296,7 +296,7 @@ describe('a campaign whose contact files are a pattern', () => {
   };
   const recipients = async (): Promise<number[]> => {
     const { rows } = await opened.ledger.pool.query(
-      'SELECT (SELECT count(*)::integer FROM requests q WHERE q.run_id = r.run_id) AS requests FROM runs r ORDER BY created_at',
+      'SELECT (SELECT count(*)::integer FROM request_states q WHERE q.run_id = r.run_id) AS requests FROM runs r ORDER BY created_at',
     );
     return rows.map(({ requests }) => requests);
   };

@@ -187,9 +187,10 @@ test('a report for a request in doubt proves that the service accepted it', asyn
 
 describe('a report that comes while its request is being sent', () => {
   const stateOf = async (run: string): Promise<unknown> => {
-    const { rows } = await opened.ledger.pool.query('SELECT state, reason FROM requests WHERE run_id = $1', [
-      run,
-    ]);
+    const { rows } = await opened.ledger.pool.query(
+      'SELECT state, reason FROM request_states WHERE run_id = $1',
+      [run],
+    );
     return rows[0];
   };
   const proved = { state: 'accepted', reason: 'proved by a delivery report or a reply' };

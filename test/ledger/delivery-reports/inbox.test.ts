@@ -396,7 +396,7 @@ test('a reply to a request in doubt proves that the service accepted it', async 
   const reply = { messageId, jobNumber: null, text: 'Thanks', subAccount: '', optedOut: false };
   await receive({ kind: 'inbound', ...reply, address: addressOf(3) });
   await apply();
-  expect(await query('SELECT state, reason FROM requests WHERE run_id = $1', [run])).toEqual([
+  expect(await query('SELECT state, reason FROM request_states WHERE run_id = $1', [run])).toEqual([
     { state: 'accepted', reason: 'proved by a delivery report or a reply' },
   ]);
 });

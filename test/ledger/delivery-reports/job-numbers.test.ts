@@ -176,7 +176,7 @@ describe('a report finds its recipient', () => {
     const { run } = await acceptedRun('12AB34CD');
     await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
     await apply({ jobNumber: '12AB34CD' });
-    expect(await query('SELECT state FROM requests WHERE run_id = $1', [run])).toEqual([
+    expect(await query('SELECT state FROM request_states WHERE run_id = $1', [run])).toEqual([
       { state: 'accepted' },
     ]);
   });

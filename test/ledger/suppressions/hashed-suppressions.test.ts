@@ -174,7 +174,7 @@ describe.each([
     await suppress([1]);
     await hash();
     expect(await problemsLater(() => claimAll(run, key))).toHaveLength(1);
-    const { rows } = await opened.ledger.pool.query('SELECT DISTINCT state FROM requests');
+    const { rows } = await opened.ledger.pool.query('SELECT DISTINCT state FROM request_states');
     expect(rows).toEqual([{ state: 'planned' }]);
     expect((await claimAll(run)).flat()).toHaveLength(5);
   });
