@@ -47,7 +47,7 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
         ) c
         LEFT JOIN all_attempts last
           ON last.run_id = q.run_id AND last.request = q.request AND last.attempt = q.attempts
-        -- Who sends a request stands in its row, where it has one, and must be who has begun its last attempt.
+        -- A request with a row of its own names its owner there; of any other it is the owner of its last attempt.
         LEFT JOIN requests own ON own.run_id = q.run_id AND own.request = q.request
         WHERE q.run_id = $1
       ),
