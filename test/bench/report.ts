@@ -154,7 +154,7 @@ async function reportRun(pool: pg.Pool, night: number): Promise<void> {
     INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, units, price, reported_at)
     SELECT run_id, request, position, CASE WHEN position % 25 = 0 THEN 'undelivered' ELSE 'delivered' END, 'said', 1,
            0.08, updated_at
-    FROM requests, generate_series(1, recipients) position
+    FROM request_states, generate_series(1, recipients) position
     WHERE run_id = 'night-${night}'
   `);
 }
@@ -165,7 +165,7 @@ async function reportSome(pool: pg.Pool, round: number): Promise<void> {
     `
     INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, units, price, reported_at)
     SELECT run_id, request, 1, 'delivered', 'said', 1, 0.08, now()
-    FROM requests
+    FROM request_states
     WHERE run_id = $1 AND request BETWEEN $2::integer * 1000 + 1 AND $2::integer * 1000 + 1000
     ON CONFLICT DO NOTHING
     `,

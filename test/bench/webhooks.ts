@@ -73,13 +73,16 @@ export async function acceptedRun(
     `UPDATE requests SET state = 'accepted', updated_at = now() WHERE run_id = '${run}'`,
   );
   await query(databaseUrl, 'VACUUM ANALYZE');
-  const known = await query(databaseUrl, 'SELECT count(DISTINCT run_id)::integer AS runs FROM requests');
+  const known = await query(
+    databaseUrl,
+    'SELECT count(DISTINCT run_id)::integer AS runs FROM request_states',
+  );
   if (known[0]?.['runs'] !== 1) return;
   const rows = await query(
     databaseUrl,
-    `SELECT json_build_array(message_id, a)::text AS line
-     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request), unnest(addresses) a
-     ORDER BY md5(a)
+    `SELECT json_build_array(message_id, address)::text AS line
+     FROM recipient_states
+     ORDER BY md5(address)
      LIMIT ${recipients}`,
   );
   await writeFile(file, `${rows.map(({ line }) => line).join('\n')}\n`);

@@ -126,14 +126,14 @@ describe.concurrent('Ctrl-C while the database is away', () => {
       proxy.stop();
       await proxy.listen();
       const unrecorded = await ledger.ledger.pool.query<{ message_id: string }>(
-        `SELECT message_id FROM request_states WHERE run_id = $1 AND state = 'sending'`,
+        `SELECT message_id FROM request_states WHERE run_id = $1 AND state = 'sending' ORDER BY request`,
         [run],
       );
       const sentBefore = service.accepted().map(({ messageId }) => messageId);
       const resumed = await start(['resume', run, '--json']).ended;
       expect(resumed.code, resumed.stderr).toBe(3);
       const { rows } = await ledger.ledger.pool.query<{ message_id: string }>(
-        `SELECT message_id FROM request_states WHERE run_id = $1 AND state = 'in_doubt'`,
+        `SELECT message_id FROM request_states WHERE run_id = $1 AND state = 'in_doubt' ORDER BY request`,
         [run],
       );
       expect(rows).toEqual(unrecorded.rows);

@@ -37,8 +37,9 @@ export async function acceptedRecipients(ledger: Ledger, recipients: number) {
     [run],
   );
   const { rows } = await ledger.pool.query<Pick<Said, 'MessageID' | 'Destination'>>(
-    `SELECT message_id AS "MessageID", unnest(addresses) AS "Destination"
-     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request) WHERE run_id = $1`,
+    `SELECT message_id AS "MessageID", address AS "Destination"
+     FROM recipient_states WHERE run_id = $1
+     ORDER BY request, position`,
     [run],
   );
   return rows;
@@ -111,9 +112,8 @@ export async function expectArrivalDecides({ pool }: Ledger): Promise<number> {
   }
   const decided = await pool.query(
     `SELECT r.address, o.outcome, o.price::text AS price, o.report_id::text AS report
-     FROM runs
-     CROSS JOIN LATERAL recipients_between(run_id, 1, 2147483647) r
-     JOIN recipient_outcomes o ON o.run_id = r.run_id AND o.request = r.request AND o.position = r.position
+     FROM recipient_states r
+     JOIN recipient_outcomes o USING (run_id, request, position)
      ORDER BY r.address`,
   );
   expect(decided.rows).toEqual(sorted(outcomes, 'address'));

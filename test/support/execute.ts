@@ -64,7 +64,7 @@ export async function recordedRequests(
             (SELECT json_agg(json_build_object('attempt', a.attempt, 'verdict', a.verdict,
                                                'http_status', a.http_status, 'detail', a.detail)
                              ORDER BY a.attempt)
-             FROM attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS attempts
+             FROM all_attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS attempts
      FROM request_states q WHERE q.run_id = $1 ORDER BY q.request`,
     [run],
   );

@@ -82,8 +82,9 @@ export async function expectNothingLostOrTwice(
 
 async function requestsOf({ ledger }: DispatchScene, run: string): Promise<readonly DbRequest[]> {
   const { rows } = await ledger.ledger.pool.query<DbRequest>(
-    `SELECT request, message_id, state, addresses, resends
-     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request)
+    `SELECT request, message_id, state, resends,
+            ARRAY(SELECT address FROM recipients_between(run_id, request, request) ORDER BY position) AS addresses
+     FROM request_states
      WHERE run_id = $1
      ORDER BY request`,
     [run],
@@ -95,10 +96,10 @@ async function requestsOf({ ledger }: DispatchScene, run: string): Promise<reado
 async function attemptsWithoutEnd({ ledger }: DispatchScene, run: string): Promise<readonly unknown[]> {
   const { rows } = await ledger.ledger.pool.query(
     `SELECT request, q.state, q.attempts, count(a.attempt)::integer AS begun, count(a.finished_at)::integer AS ended
-     FROM requests q
-     LEFT JOIN attempts a USING (run_id, request)
+     FROM request_states q
+     LEFT JOIN all_attempts a USING (run_id, request)
      WHERE q.run_id = $1
-     GROUP BY q.run_id, request
+     GROUP BY request, q.state, q.attempts
      HAVING count(a.attempt) <> q.attempts OR count(a.finished_at) <> q.attempts`,
     [run],
   );
@@ -134,7 +135,7 @@ async function expectDoubtsExplained(
 ): Promise<void> {
   const { rows } = await ledger.pool.query<{ request: number; started_at: Date; finished_at: Date }>(
     `SELECT request, started_at, finished_at
-     FROM attempts
+     FROM all_attempts
      WHERE run_id = $1 AND verdict = 'in_doubt'
      ORDER BY finished_at`,
     [run],

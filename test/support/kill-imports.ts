@@ -360,7 +360,7 @@ async function countsOf({ ledger }: TestLedger, run: string): Promise<unknown> {
     `
     SELECT contacts_read AS read, contacts_invalid AS invalid, contacts_duplicate AS duplicate,
            contacts_suppressed AS suppressed,
-           (SELECT sum(recipients)::integer FROM requests q WHERE q.run_id = r.run_id) AS recipients,
+           (SELECT sum(recipients)::integer FROM request_states q WHERE q.run_id = r.run_id) AS recipients,
            (SELECT sum(cardinality(lines))::integer FROM contents c WHERE c.run_id = r.run_id) AS lines,
            (SELECT sum(json_array_length(destinations::json))::integer FROM contents c WHERE c.run_id = r.run_id)
              AS destinations,
@@ -394,7 +394,7 @@ async function contentOf({ ledger }: TestLedger, run: string) {
        FROM envelopes WHERE run_id = $1 ORDER BY envelope`,
     ),
     requests: await select(
-      'SELECT request, envelope, recipients FROM requests WHERE run_id = $1 ORDER BY request',
+      'SELECT request, envelope, recipients FROM request_states WHERE run_id = $1 ORDER BY request',
     ),
     rejected: await select(
       'SELECT line, column_name, reason, detail FROM rejected_contacts WHERE run_id = $1 ORDER BY line',

@@ -93,10 +93,10 @@ export async function expectAllSentOnce(
 export async function attemptsWithoutEnd({ pool }: Ledger, run: string): Promise<readonly unknown[]> {
   const { rows } = await pool.query(
     `SELECT request, q.state, q.attempts, count(a.attempt)::integer AS begun, count(a.finished_at)::integer AS ended
-     FROM requests q
-     LEFT JOIN attempts a USING (run_id, request)
+     FROM request_states q
+     LEFT JOIN all_attempts a USING (run_id, request)
      WHERE q.run_id = $1
-     GROUP BY q.run_id, request
+     GROUP BY request, q.state, q.attempts
      HAVING count(a.attempt) <> q.attempts OR count(a.finished_at) <> q.attempts`,
     [run],
   );

@@ -99,7 +99,7 @@ export async function sliceStates({ pool }: Ledger, run: string): Promise<string
 
 export async function requestStates({ pool }: Ledger, run: string): Promise<string[]> {
   const { rows } = await pool.query<{ state: string }>(
-    'SELECT state FROM requests WHERE run_id = $1 ORDER BY request',
+    'SELECT state FROM request_states WHERE run_id = $1 ORDER BY request',
     [run],
   );
   return rows.map(({ state }) => state);

@@ -152,8 +152,9 @@ async function acceptedRun(ledger: Ledger): Promise<{ run: string; reports: Repo
     [run],
   );
   const { rows } = await ledger.pool.query<Report>(
-    `SELECT message_id AS "MessageID", unnest(addresses) AS "Destination"
-     FROM request_states JOIN LATERAL chunks_between(request_states.run_id, request_states.request, request_states.request) c USING (run_id, request) WHERE run_id = $1`,
+    `SELECT message_id AS "MessageID", address AS "Destination"
+     FROM recipient_states WHERE run_id = $1
+     ORDER BY request, position`,
     [run],
   );
   return { run, reports: rows };

@@ -97,7 +97,7 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
   const sent = journal.filter(({ channel, status }) => channel === 'email' && status === 200);
   expect(new Set(sent.map(({ messageId }) => messageId)).size).toBe(sent.length);
   const { rows: doubts } = await pool.query(`
-    SELECT FROM requests q JOIN runs r USING (run_id) WHERE r.channel = 'email' AND q.state = 'in_doubt'
+    SELECT FROM request_states q JOIN runs r USING (run_id) WHERE r.channel = 'email' AND q.state = 'in_doubt'
   `);
   expect(sent.length).toBeGreaterThanOrEqual(runs - doubts.length);
   console.log(

@@ -79,7 +79,7 @@ test('two hundred times, four workers, killed at random: two hundred runs, each 
   const messageIds = accepted.map(({ messageId }) => messageId);
   expect(new Set(messageIds).size).toBe(messageIds.length);
   console.log(
-    `${hours} runs, ${kills} kills, ${await count(`FROM requests WHERE state = 'in_doubt'`)} requests in doubt`,
+    `${hours} runs, ${kills} kills, ${await count(`FROM request_states WHERE state = 'in_doubt'`)} requests in doubt`,
   );
   await sandbox.close();
   await opened.close();
