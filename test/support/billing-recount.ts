@@ -136,7 +136,7 @@ function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], tim
       const reported = new Big(outcome?.units ?? 0);
       const unit = unitsOf[channel];
       if (unit) figures[unit] = reported;
-      const expected = new Big(channel === 'email' ? 1 : (request.parts?.[place] ?? 0));
+      const expected = new Big(channel === 'email' ? 1 : (request.parts[place] ?? 0));
       if (isAccepted && channel === 'email') figures.emails = new Big(1);
       if (isAccepted && channel === 'sms') figures.expectedSmsParts = expected;
       const counted = channel === 'sms' || channel === 'email' ? expected.times(figures.accepted) : reported;
