@@ -1,19 +1,16 @@
 import { InputError } from '../domain/problems.ts';
 import { addressList } from './address-list.ts';
-import { type EmbeddedServerLease, embeddedServerStatus, leaseEmbeddedServer } from './embedded-postgres.ts';
+import {
+  type EmbeddedServerLease,
+  embeddedServerStatus,
+  leaseEmbeddedServer,
+  type ServerAddress,
+} from './embedded-postgres.ts';
 import { requireHome } from './project.ts';
 import type { Environment } from './secrets.ts';
 
 /** What `pg.Client`, `pg.Pool` and knex take as a connection. It holds a password: never log it. */
-export type DatabaseConnection =
-  | { readonly connectionString: string }
-  | {
-      readonly host: string;
-      readonly port: number;
-      readonly user: string;
-      readonly password: string;
-      readonly database: string;
-    };
+export type DatabaseConnection = { readonly connectionString: string } | ServerAddress;
 
 export type DatabaseLease = {
   readonly connection: DatabaseConnection;

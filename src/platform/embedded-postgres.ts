@@ -1,22 +1,29 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
-import { withLock, withLockAtExit } from './file-lock.ts';
-import { findPostgresBinaries } from './postgres-binaries.ts';
+import { importBinaries, reachableBinaries } from './postgres-binaries.ts';
 import { releaseAtExit } from './release-at-exit.ts';
-import { type DataOptions, ensureData, readPassword } from './server-data.ts';
-import { ensureDatabase, type ServerAddress } from './server-database.ts';
+import { ensureData, readLogin } from './server-data.ts';
 import { createHome, dataFolderOf, messageOf, type ServerFiles, serverFiles } from './server-files.ts';
-import { addLease, dropDeadLeases, dropLease, type LeaseFile, leaseHolders } from './server-lease.ts';
-import { findServer, stopServer, stopServerAtExit } from './server-process.ts';
-import { ensureServer } from './server-start.ts';
+import { addLease, dropLease, giveBackLock, type Lease, leaseHolders, takeLock } from './server-lease.ts';
+import { findServer, startServer, stopServer } from './server-process.ts';
 import { chooseServerUser } from './server-user.ts';
+import { inSteps, inStepsAtExit, type Steps } from './steps.ts';
 
 export type EmbeddedServerOptions = {
   /** False for a server whose data nobody will miss: faster, and lost with the power. */
   readonly durable?: boolean;
   /** Where root's data and programs go if the server's user cannot reach the home or the clone. */
   readonly systemFolder?: string;
+};
+
+/** Where the server listens, and how to log in. */
+export type ServerAddress = {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
 };
 
 export type EmbeddedServerLease = {
@@ -33,13 +40,13 @@ export type EmbeddedServerLease = {
   release(): Promise<void>;
 };
 
-/** `leases` are the numbers of the processes that use the server, one for each lease. */
 export type EmbeddedServerStatus = {
   readonly home: string;
   readonly dataFolder: string;
   /** Whether there is a ledger's data at all. */
   readonly exists: boolean;
   readonly logFile: string;
+  /** The numbers of the processes that use the server, one for each lease. */
   readonly leases: readonly number[];
 } & (
   | { readonly state: 'stopped' }
@@ -47,39 +54,61 @@ export type EmbeddedServerStatus = {
 );
 
 /**
- * The embedded server of a home, shared with every other process that holds a lease, started if it does not run and
- * created if it does not exist. Should this process end without releasing, the lease is given up on the way out; if
- * it is killed, its lease counts no more, and the next process adopts the server and stops it when it leaves last.
- * Throws InputError, naming the log, when there is no server for this machine or it cannot be started.
+ * The embedded server of a home, started if it does not run and created if it does not exist. The rule for its start and
+ * its stop is in docs/decisions/002-embedded-server.md.
+ *
+ * @throws InputError, naming the log, when there is no server for this machine or it cannot be started
  */
 export async function leaseEmbeddedServer(
   home: string,
-  options: EmbeddedServerOptions = {},
+  { durable = true, systemFolder = '/var/lib/volley' }: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServerLease> {
   const files = createHome(home);
   try {
-    return await withLock(files.lock, () => lease(files, options));
+    const own = addLease(files.leases);
+    const forget = releaseAtExit(() => inStepsAtExit(leave(files, own, true)));
+    let released: Promise<void> | undefined;
+    const release = (): Promise<void> => {
+      released ??= inSteps(leave(files, own)).then(forget);
+      return released;
+    };
+    try {
+      const packaged = await importBinaries();
+      function* enter(onlyPort?: number): Steps<ServerAddress> {
+        yield* takeLock(files.leases, own);
+        try {
+          const user = chooseServerUser(dataFolderOf(files));
+          const binaries = reachableBinaries(packaged, user, systemFolder);
+          const setting = { log: files.log, user, binaries, durable };
+          const data = yield* ensureData(setting, files, systemFolder);
+          const login = readLogin(files);
+          return { host: '127.0.0.1', port: yield* startServer(setting, data, onlyPort), ...login };
+        } finally {
+          giveBackLock(files.leases, own);
+        }
+      }
+      const address = await inSteps(enter());
+      const revive = async (onGone: () => void): Promise<void> => {
+        if (findServer(dataFolderOf(files))?.port === address.port) return;
+        onGone();
+        await inSteps(enter(address.port)).catch((cause: unknown) => {
+          throw failed('is gone and could not be started again', cause, files);
+        });
+      };
+      return { address, home: files.home, revive, release };
+    } catch (error) {
+      // The first error says more than a second one about stopping.
+      await release().catch(forget);
+      throw error;
+    }
   } catch (cause) {
     if (cause instanceof InputError) throw cause;
-    const what = `could not be used: ${messageOf(cause)}. Its log is ${files.log}. To use a Postgres server of your own, set DATABASE_URL.`;
-    throw new InputError([{ where: 'embedded Postgres', what }], { cause });
-  }
-}
-
-async function reviveServer(
-  options: DataOptions,
-  data: string,
-  port: number,
-  onGone: () => void,
-): Promise<void> {
-  const { files } = options;
-  if (findServer(data)?.port === port) return;
-  onGone();
-  try {
-    await withLock(files.lock, () => ensureServer(options, data, port));
-  } catch (cause) {
-    const what = `is gone and could not be started again: ${messageOf(cause)}. Its log is ${files.log}`;
-    throw new InputError([{ where: 'embedded Postgres', what }], { cause });
+    throw failed(
+      'could not be used',
+      cause,
+      files,
+      '. To use a Postgres server of your own, set DATABASE_URL.',
+    );
   }
 }
 
@@ -90,7 +119,8 @@ export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   const server = findServer(dataFolder);
   // Data that is recorded and gone is an error of its own, when the server is to be started.
   const exists = existsSync(dataFolder) || existsSync(files.dataRecord);
-  const found = { home: files.home, dataFolder, exists, logFile: files.log, leases: leaseHolders(files) };
+  const leases = leaseHolders(files.leases);
+  const found = { home: files.home, dataFolder, exists, logFile: files.log, leases };
   if (server === undefined) return { ...found, state: 'stopped' };
   return { ...found, state: 'running', pid: server.pid, port: server.port };
 }
@@ -105,52 +135,28 @@ export async function stopEmbeddedServer(
 > {
   if (embeddedServerStatus(home).state === 'stopped') return { outcome: 'not-running' };
   const files = createHome(home);
-  return withLock(files.lock, async () => {
-    const leases = leaseHolders(files);
-    if (leases.length > 0 && !evenIfInUse) return { outcome: 'in-use', leases };
-    const wasRunning = findServer(dataFolderOf(files)) !== undefined;
-    await stopServer(dataFolderOf(files), files.log);
-    return { outcome: wasRunning ? 'stopped' : 'not-running' };
-  });
-}
-
-async function lease(files: ServerFiles, options: EmbeddedServerOptions): Promise<EmbeddedServerLease> {
-  const { durable = true, systemFolder = '/var/lib/volley' } = options;
-  dropDeadLeases(files);
-  const own = addLease(files);
-  const forget = releaseAtExit(() => withLockAtExit(files.lock, () => leaveAtExit(files, own)));
+  const own = addLease(files.leases);
   try {
-    const user = chooseServerUser(dataFolderOf(files));
-    const binaries = await findPostgresBinaries(user, systemFolder);
-    const serverOptions = { files, user, binaries, systemFolder, durable };
-    const data = await ensureData(serverOptions);
-    const { port } = await ensureServer(serverOptions, data);
-    const address = await ensureDatabase(port, (of) => readPassword(files, of));
-    const releaseOnce = once(() => withLock(files.lock, () => leave(files, own)).then(forget));
-    const revive = (onGone: () => void): Promise<void> => reviveServer(serverOptions, data, port, onGone);
-    return { address, home: files.home, revive, release: releaseOnce };
-  } catch (error) {
-    // The first error says more than a second one about stopping.
-    await leave(files, own).catch(() => {});
-    forget();
-    throw error;
+    await inSteps(takeLock(files.leases, own));
+    const leases = leaseHolders(files.leases, own);
+    if (leases.length > 0 && !evenIfInUse) return { outcome: 'in-use', leases };
+    await inSteps(stopServer(dataFolderOf(files), files.log));
+    return { outcome: 'stopped' };
+  } finally {
+    dropLease(files.leases, own);
   }
 }
 
-async function leave(files: ServerFiles, own: LeaseFile): Promise<void> {
-  dropLease(own);
-  if (leaseHolders(files).length === 0) await stopServer(dataFolderOf(files), files.log);
+function* leave(files: ServerFiles, own: Lease, atExit = false): Steps<void> {
+  try {
+    yield* takeLock(files.leases, own, atExit);
+    if (leaseHolders(files.leases, own).length === 0) yield* stopServer(dataFolderOf(files), files.log);
+  } finally {
+    dropLease(files.leases, own);
+  }
 }
 
-function leaveAtExit(files: ServerFiles, own: LeaseFile): void {
-  dropLease(own);
-  if (leaseHolders(files).length === 0) stopServerAtExit(dataFolderOf(files), files.log);
-}
-
-function once<Result>(action: () => Result): () => Result {
-  let done: { readonly result: Result } | undefined;
-  return () => {
-    done ??= { result: action() };
-    return done.result;
-  };
+function failed(what: string, cause: unknown, { log }: ServerFiles, advice = ''): InputError {
+  const whole = `${what}: ${messageOf(cause)}. Its log is ${log}${advice}`;
+  return new InputError([{ where: 'embedded Postgres', what: whole }], { cause });
 }

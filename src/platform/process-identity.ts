@@ -36,11 +36,6 @@ export function commandLine(pid: number): string | undefined {
   }
 }
 
-/** Whether a process has ended and only waits to be buried by its parent; known only where there is /proc. */
-export function isZombie(pid: number): boolean {
-  return procEntry(pid)?.living === false;
-}
-
 /** Whether some process has this number, whoever owns it, and be it a zombie. */
 export function answersSignals(pid: number): boolean {
   try {

@@ -13,36 +13,22 @@ import { InputError } from '../domain/problems.ts';
 import { hasCode } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
 
-/** What stands in the home of an embedded server. All but the data always stays there. */
-export type ServerFiles = {
-  readonly home: string;
-  /** Held while a lease is taken or given up; see file-lock.ts. */
-  readonly lock: string;
-  /** A folder with an empty file for every lease; see server-lease.ts. */
-  readonly leases: string;
-  /** Of the role that Volley works as. */
-  readonly password: string;
-  /** Of the superuser, which makes that role and its database, and is used for nothing else. */
-  readonly adminPassword: string;
-  /** The port of the last start, kept so that it stays the same as long as it is free. */
-  readonly port: string;
-  readonly log: string;
-  /** Names the data folder where it could not be in the home; see server-user.ts. */
-  readonly dataRecord: string;
-};
+export type ServerFiles = ReturnType<typeof serverFiles>;
 
-/** The files of a home, whether they exist or not. */
-export function serverFiles(home: string): ServerFiles {
+/** The files of a home, whether they exist or not. All but the data always stay there. */
+export function serverFiles(home: string) {
   return {
     home,
-    lock: join(home, 'lock'),
+    /** See server-lease.ts. */
     leases: join(home, 'leases'),
+    /** Of the role that Volley works as. */
     password: join(home, 'password'),
+    /** Of the superuser, which nothing uses. */
     adminPassword: join(home, 'admin-password'),
-    port: join(home, 'port'),
     log: join(home, 'server.log'),
+    /** Names the data folder where it could not be in the home; see server-user.ts. */
     dataRecord: join(home, 'data-folder'),
-  };
+  } as const;
 }
 
 /** Makes the home where there is none, and returns its files under its real path. A home that exists keeps its mode. */
@@ -87,20 +73,16 @@ export function explainForeignFile(path: string, cause: unknown): unknown {
 
 /** Writes a file that only its owner may read; after a power failure it is there whole or not at all. */
 export function writeDurably(path: string, text: string): void {
-  const unfinished = `${path}.new`;
-  writeFileSync(unfinished, text, { mode: 0o600, flush: true });
-  moveDurably(unfinished, path);
+  writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
+  moveDurably(`${path}.new`, path);
 }
 
 /** Renames, and waits until the new name is on disk. */
 export function moveDurably(from: string, to: string): void {
   renameSync(from, to);
   const folder = openSync(dirname(to), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  fsyncSync(folder);
+  closeSync(folder);
 }
 
 /** What an error says. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import {
   stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
 import { makeHome, removeHome } from '../support/embedded-home.ts';
-import { type LeaseHolder, spawnHolder, startHolder } from '../support/lease-holder.ts';
+import { type LeaseHolder, spawnHolder, spawnLockHolder, startHolder } from '../support/lease-holder.ts';
 import { killServer } from '../support/own-postgres.ts';
 import { superuserUrl } from '../support/server-rights.ts';
 import { runStatement } from '../support/statement.ts';
@@ -92,25 +92,35 @@ describe('A process that ends without releasing', () => {
   });
 
   // At many other moments: test/torture/first-start.torture.ts.
-  test('does no harm when killed while initdb works for its first start', async () => {
+  test.each([
+    ['initdb works', 'initdb --'],
+    ['role and database are made', 'postgres --single -D'],
+  ])('does no harm when killed while %s for its first start', async (_, program) => {
     const home = makeFreshHome();
-    const unfinished = () => readdirSync(home).filter((name) => name.startsWith('unfinished'));
+    const works = (): boolean =>
+      allCommandLinesAndEnvironments().some((text) => {
+        const words = text.replaceAll('\0', ' ');
+        return words.includes(program) && words.includes(`${home}/unfinished-`);
+      });
     const killed = spawnHolder(home);
-    while (unfinished().length === 0) await sleep(5);
+    while (!works()) await sleep(5);
     killed.kill('SIGKILL');
     await once(killed, 'exit');
     const next = await startHolder(home);
     expect(await query(next, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
     await next.end('release');
-    expect(unfinished()).toEqual([]);
+    expect(readdirSync(home).filter((name) => name.startsWith('unfinished'))).toEqual([]);
   });
 
+  // At other moments: test/platform/server-lease.test.ts.
   test('does not block the next with the lock it held', async () => {
-    symlinkSync('4194999.1', join(home, 'lock'));
-    symlinkSync('4194999.1', join(home, 'lock.breaking'));
+    const killed = spawnLockHolder(join(home, 'leases'));
+    await once(killed.stdout, 'data');
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
     const next = await startHolder(home);
     await next.end('release');
-    expect(embeddedServerStatus(home).state).toBe('stopped');
+    expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
   });
 });
 

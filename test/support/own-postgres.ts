@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { inject } from 'vitest';
@@ -9,7 +10,6 @@ import {
   leaseEmbeddedServer,
   stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
-import { isZombie } from '../../src/platform/process-identity.ts';
 import { copyHome, makeHome, removeHome } from './embedded-home.ts';
 import { grantTestRights } from './server-rights.ts';
 import { runStatement } from './statement.ts';
@@ -129,9 +129,10 @@ function stopPostmaster(home: string): readonly number[] {
   return [status.pid, ...children];
 }
 
+/** A zombie, which only waits for its parent, is none. */
 function isThere(pid: number): boolean {
   try {
-    return process.kill(pid, 0) && !isZombie(pid);
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServerAddress } from '../../src/platform/server-database.ts';
+import type { ServerAddress } from '../../src/platform/embedded-postgres.ts';
 import { runStatement } from './statement.ts';
 
 /** The server's address for its superuser, who is used for nothing but tests here. */
