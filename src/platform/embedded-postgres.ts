@@ -66,7 +66,7 @@ export async function leaseEmbeddedServer(
   const files = createHome(home);
   try {
     const own = addLease(files.leases);
-    const forget = releaseAtExit(() => inStepsAtExit(leave(files, own, true)));
+    const forget = releaseAtExit(() => inStepsAtExit(leave(files, own, { atExit: true })));
     let released: Promise<void> | undefined;
     const release = (): Promise<void> => {
       released ??= inSteps(leave(files, own)).then(forget);
@@ -135,22 +135,21 @@ export async function stopEmbeddedServer(
 > {
   if (embeddedServerStatus(home).state === 'stopped') return { outcome: 'not-running' };
   const files = createHome(home);
-  const own = addLease(files.leases);
-  try {
-    await inSteps(takeLock(files.leases, own));
-    const leases = leaseHolders(files.leases, own);
-    if (leases.length > 0 && !evenIfInUse) return { outcome: 'in-use', leases };
-    await inSteps(stopServer(dataFolderOf(files), files.log));
-    return { outcome: 'stopped' };
-  } finally {
-    dropLease(files.leases, own);
-  }
+  const leases = await inSteps(leave(files, addLease(files.leases), { evenIfInUse }));
+  return leases.length > 0 && !evenIfInUse ? { outcome: 'in-use', leases } : { outcome: 'stopped' };
 }
 
-function* leave(files: ServerFiles, own: Lease, atExit = false): Steps<void> {
+/** Gives a lease up, and stops the server if it was the last. @returns the processes that hold others */
+function* leave(
+  files: ServerFiles,
+  own: Lease,
+  { atExit = false, evenIfInUse = false } = {},
+): Steps<readonly number[]> {
   try {
     yield* takeLock(files.leases, own, atExit);
-    if (leaseHolders(files.leases, own).length === 0) yield* stopServer(dataFolderOf(files), files.log);
+    const others = leaseHolders(files.leases, own);
+    if (others.length === 0 || evenIfInUse) yield* stopServer(dataFolderOf(files), files.log);
+    return others;
   } finally {
     dropLease(files.leases, own);
   }

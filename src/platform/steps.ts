@@ -13,7 +13,7 @@ export async function inSteps<Result>(steps: Steps<Result>): Promise<Result> {
 }
 
 /** Does the work without returning to the event loop. */
-export function inStepsAtExit(steps: Steps<void>): void {
+export function inStepsAtExit(steps: Steps<unknown>): void {
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   for (const milliseconds of steps) Atomics.wait(nothing, 0, 0, milliseconds);
 }
