@@ -10,6 +10,7 @@ export async function up(knex: Knex): Promise<void> {
       run_id             text NOT NULL REFERENCES runs ON DELETE CASCADE,
       first_request      integer NOT NULL,
       last_request       integer NOT NULL,
+      slice              integer NOT NULL,
       envelopes          integer[] NOT NULL,
       sizes              smallint[] NOT NULL,
       request_offsets    smallint[] NOT NULL,

@@ -1,9 +1,8 @@
-/** A request that was claimed, by the attempt that its claim wrote. It stands for all that was committed with it. */
+/** A claim, by the number of the change of its slice that made it. */
 export type ClaimMark = {
   readonly run: string;
-  readonly request: number;
-  readonly attempt: number;
-  readonly owner: string;
+  readonly slice: number;
+  readonly version: number;
   /** When it was claimed (ISO 8601). */
   readonly at: string;
 };

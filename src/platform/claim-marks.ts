@@ -24,9 +24,8 @@ const flushedEvery = 1_000;
 const written = z.array(
   z.object({
     run: z.string(),
-    request: z.number(),
-    attempt: z.number(),
-    owner: z.string(),
+    slice: z.number(),
+    version: z.number(),
     at: z.string(),
   }),
 );

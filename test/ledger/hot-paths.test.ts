@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Claim, claimRequests } from '../../src/ledger/requests/claim.ts';
-import { settleRequests } from '../../src/ledger/requests/settle.ts';
 import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import {
@@ -11,6 +9,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../support/ledger.ts';
+import { type Claim, claimRequests, settleRequests } from '../support/requests.ts';
 import { holdNextSlice } from '../support/slices.ts';
 
 /** What claim and settle do thousands of times a run, and in many slices at once. */

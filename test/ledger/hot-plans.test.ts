@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimRequests } from '../../src/ledger/requests/claim.ts';
-import { settleRequests } from '../../src/ledger/requests/settle.ts';
 import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { claimRequests, settleRequests } from '../support/requests.ts';
 import { holdNextSlice } from '../support/slices.ts';
 
 /** How Postgres plans claim and settle: once a connection, at a cost that it can compare, and by keys alone. */

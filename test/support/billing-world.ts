@@ -9,12 +9,12 @@ import type { InboxReport, Reading } from '../../src/ledger/delivery-reports/rea
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { replayReports } from '../../src/ledger/delivery-reports/replay.ts';
 import { resolveRequests } from '../../src/ledger/requests/resolve.ts';
-import { startNextAttempt } from '../../src/ledger/requests/retry.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { claimRequests, doubtOrphanedRequests, settleRequests } from './claims.ts';
 import { emptyLedger } from './empty-ledger.ts';
 import { aContact, anEnvelope, aRun, planContacts } from './ledger.ts';
+import { startNextAttempt } from './requests.ts';
 
 /** Random histories of runs and their delivery reports, for the properties of billing. */
 

@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import * as claim from '../../src/ledger/requests/claim.ts';
 import * as orphans from '../../src/ledger/requests/orphans.ts';
-import * as settle from '../../src/ledger/requests/settle.ts';
 import type { Settlement as Settled } from '../../src/ledger/requests/settlement.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
+import * as claim from './requests.ts';
+import * as settle from './requests.ts';
 
 /** The ledger's functions of a slice, for tests of whole runs that have one slice and one owner. */
 
@@ -25,7 +25,7 @@ export async function claimRequests(
     `UPDATE slices SET state = 'waiting', job = NULL, worker = NULL, owner = NULL WHERE run_id = $1 AND slice = 1`,
     [run],
   );
-  return claimed ?? { claimed: [], cancelled: [], witnesses: [] };
+  return claimed ?? { claimed: [], cancelled: [] };
 }
 
 /** @returns the requests that were settled */

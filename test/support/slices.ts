@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Priority } from '../../src/domain/runs.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
-import { type Claim, claimRequests } from '../../src/ledger/requests/claim.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { type Acquisition, acquireSlice, type HeldSlice } from '../../src/ledger/slices/acquire.ts';
 import { queueName } from '../../src/ledger/slices/queue.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
+import { type Claim, claimRequests } from './requests.ts';
 
 /** Begins a run, and takes its next slice into the test's hands, as a worker would. */
 export async function holdNextSlice({ pool, queue: open }: Ledger, run: string): Promise<HeldSlice> {
@@ -30,7 +30,7 @@ export async function claimFrom(
   now = new Date(),
 ): Promise<Claim> {
   const [claim] = await claimRequests(hot, [{ ...slice, from: slice.first, limit }], now);
-  return claim ?? { claimed: [], cancelled: [], witnesses: [] };
+  return claim ?? { claimed: [], cancelled: [] };
 }
 
 /** Right after a start of Postgres nobody is taken for dead. */
@@ -51,9 +51,31 @@ export async function planSlicedRun(
   const run = await planContacts(ledger, aRun({ chunkSize: 1, ...changes }), contacts);
   await ledger.pool.query('DELETE FROM slices WHERE run_id = $1 AND slice > 0', [run]);
   await ledger.pool.query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, state)
-     SELECT $1, slice, 1 + (slice - 1) * $3, slice * $3, 'waiting' FROM generate_series(1, $2::integer) AS slice`,
+    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state)
+     SELECT $1, slice, 1 + (slice - 1) * $3, slice * $3, (slice - 1) * $3, 'waiting'
+     FROM generate_series(1, $2::integer) AS slice`,
     [run, slices, requestsInSlice],
+  );
+  // No block has requests of two slices, so each has one request.
+  await ledger.pool.query(
+    `WITH planned AS (
+       DELETE FROM contents WHERE run_id = $1 RETURNING *
+     )
+     INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
+                           addresses, original_addresses, parts, tariffs, destinations)
+     SELECT run_id, request, request, 1 + (request - 1) / $2, ARRAY[envelope], '{1}', '{0}', '{1}', ARRAY[line],
+            ARRAY[address], CASE WHEN original IS NOT NULL THEN ARRAY[original] END,
+            CASE WHEN part IS NOT NULL THEN ARRAY[part] END, CASE WHEN tariff IS NOT NULL THEN ARRAY[tariff] END,
+            '[' || destination || ']'
+     FROM (
+       SELECT c.run_id, c.first_request + CAST(r.place - 1 AS integer) AS request, r.*
+       FROM planned c
+       CROSS JOIN LATERAL ROWS FROM (
+         unnest(c.envelopes, c.lines, c.addresses, c.original_addresses, c.parts, c.tariffs),
+         json_array_elements_text(CAST(c.destinations AS json))
+       ) WITH ORDINALITY AS r (envelope, line, address, original, part, tariff, destination, place)
+     ) each`,
+    [run, requestsInSlice],
   );
   return run;
 }

@@ -2,7 +2,7 @@ import type { Channel } from '../../domain/message.ts';
 import type { Evidence } from '../../gateway/evidence.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Verdict } from '../../gateway/verdict.ts';
-import type { ClaimedRequest } from '../../ledger/requests/claim.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
 import { type FileContents, toSendRequest } from './run-files.ts';
@@ -18,6 +18,7 @@ export type Attempt = {
   readonly number: number;
   readonly outcome: Outcome;
   readonly httpStatus: number | null;
+  readonly startedAt: Date;
   readonly finishedAt: Date;
 };
 
@@ -38,6 +39,7 @@ export async function attempt(
   number: number,
 ): Promise<Attempt> {
   pass('sending', run, claimed.request);
+  const startedAt = context.now();
   let exchange: Promise<Evidence>;
   // Both throw before any byte leaves: for a file that is missing, and a request that the interface cannot express.
   try {
@@ -52,6 +54,7 @@ export async function attempt(
     number,
     outcome: gateway.judge(evidence, claimed.messageId),
     httpStatus: evidence.kind === 'not_sent' ? null : (evidence.status ?? null),
+    startedAt,
     finishedAt: context.now(),
   };
 }
@@ -63,7 +66,7 @@ export function unmade(
   reason: string,
   finishedAt: Date,
 ): Attempt {
-  return { number, outcome: { kind, reason }, httpStatus: null, finishedAt };
+  return { number, outcome: { kind, reason }, httpStatus: null, startedAt: finishedAt, finishedAt };
 }
 
 /** What is kept of an outcome: the service's own words, or what went wrong. */

@@ -2,7 +2,7 @@
 export type Bell = {
   readonly ring: () => void;
   /** Resolves when it rings, rang since the last wait, or the time is over. */
-  readonly wait: (milliseconds: number, stop: AbortSignal) => Promise<void>;
+  readonly wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
 };
 
 export function openBell(): Bell {
@@ -14,13 +14,13 @@ export function openBell(): Bell {
       wake();
     },
     async wait(milliseconds, stop) {
-      if (!rung && !stop.aborted) {
+      if (!rung && !stop?.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wake = resolve;
         const timer = setTimeout(resolve, milliseconds);
-        stop.addEventListener('abort', wake, { once: true });
+        stop?.addEventListener('abort', wake, { once: true });
         await promise;
-        stop.removeEventListener('abort', wake);
+        stop?.removeEventListener('abort', wake);
         clearTimeout(timer);
       }
       rung = false;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Channel, Envelope, SendRequest } from '../../domain/message.ts';
 import type { Ledger } from '../../ledger/connection.ts';
-import type { ClaimedRequest } from '../../ledger/requests/claim.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import { readRunFiles } from '../../ledger/runs/files.ts';
 
 /** Contents of a run's files by path, in base64. */

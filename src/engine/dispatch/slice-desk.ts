@@ -10,7 +10,7 @@ import { shutWindow } from '../../ledger/slices/windows.ts';
 import { durationText } from '../../platform/scalars.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountDesk } from './account-desk.ts';
-import type { Claimer } from './claimer.ts';
+import type { Checkpointer } from './checkpointer.ts';
 import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
 import { reasonToStop } from './fail-fast.ts';
 import type { Holding } from './holding.ts';
@@ -27,7 +27,7 @@ export type SliceDeskTools = {
   readonly context: EngineContext;
   readonly queue: SliceQueue;
   readonly patience: Patience;
-  readonly claimer: Claimer;
+  readonly checkpointer: Checkpointer;
   readonly recorder: Recorder;
   readonly observer: Observer;
   readonly cutOff: AbortSignal;
@@ -44,7 +44,7 @@ export type SliceDesk = {
 };
 
 export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
-  const { context, queue, patience, claimer, recorder, observer, cutOff } = tools;
+  const { context, queue, patience, checkpointer, recorder, observer, cutOff } = tools;
   const { pool } = context.ledger;
 
   const pause = (run: string, reason: string): Promise<unknown> =>
@@ -94,7 +94,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       await workSlice({
         holding,
         patience,
-        claimer,
+        checkpointer,
         recorder,
         files: openRunFiles(pool, slice.run),
         concurrency: settings.concurrency,
@@ -116,7 +116,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
           stillHeld: holding.stillHeld,
           mayLeave: () => gate?.isOpen(context.now()) ?? true,
         },
-        onSettled: ({ messageId }, state) =>
+        onSettled: (messageId, state) =>
           observer.settled({ account: account.name, run: slice.run, messageId, state }),
         onRefused: (words) => {
           const reason = `the service refused the credential of account "${account.name}": ${words}`;

@@ -1,4 +1,4 @@
-import type { ClaimedRequest } from '../../ledger/requests/claim.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
 import type { AccountBreaker } from './account-breaker.ts';
 import { type Attempt, type Attempting, attempt, describe, unmade } from './attempt.ts';

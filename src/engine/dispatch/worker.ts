@@ -13,7 +13,7 @@ import { pass } from '../points.ts';
 import type { AccountBreaker } from './account-breaker.ts';
 import { openAccountDesks } from './account-desk.ts';
 import { openBell } from './bell.ts';
-import { openClaimer } from './claimer.ts';
+import { openCheckpointer } from './checkpointer.ts';
 import { keepDuties } from './duties.ts';
 import { type Holding, holdSlice } from './holding.ts';
 import { noObserver, type Observer } from './observer.ts';
@@ -84,9 +84,9 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const queue = await persist(() => ledger.queue());
   const bell = openBell();
   const accounts = openAccountDesks(context, options.accountNamed, observer);
-  const claimer = openClaimer(context, place.ledger);
+  const checkpointer = openCheckpointer(context, patience, place.ledger);
   const recorder = openRecorder(ledger.hot, patience);
-  const tools = { context, queue, patience, claimer, recorder };
+  const tools = { context, queue, patience, checkpointer, recorder };
   const desk = openSliceDesk({ ...tools, observer, cutOff: options.cutOff });
   const inHand = new Set<InHand>();
 

@@ -68,10 +68,10 @@ async function requireComplete({ ledger: { pool, marks } }: EngineContext): Prom
   if (incomplete) throw new InputError([notComplete(heldReason ?? '')]);
   const missing = await findMissingClaim(pool, marks.read(ledger));
   if (!missing) return;
-  const { run, request, at } = missing;
+  const { run, slice, version, at } = missing;
   throw new InputError([
     notComplete(
-      `This machine claimed request ${request} of run ${run} at ${at}, and the ledger does not know it.`,
+      `This machine made claim ${version} of slice ${slice} of run ${run} at ${at}, and the ledger does not know it.`,
     ),
   ]);
 }

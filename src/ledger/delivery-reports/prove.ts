@@ -4,8 +4,10 @@ import { holdLedger } from '../place/place.ts';
 import { reportProof } from '../requests/proof.ts';
 import type { MatchedRecipient } from './matched.ts';
 
-/** `messageId` is null of a request that was tried. */
-type DbProven = { readonly run: string; readonly messageId: string | null };
+type Named = { readonly run: string; readonly request: number };
+
+/** `isUntried`: the ledger never tried the request. */
+type DbProven = Named & { readonly isUntried: boolean; readonly messageId: string };
 
 /** States in which a report may still prove something. */
 const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
@@ -24,6 +26,34 @@ export async function proveAccepted(
 ): Promise<void> {
   const requests = recipients.filter(({ isProof, state }) => isProof && unproven.includes(state));
   if (requests.length === 0) return;
+  await lockSlices(client, requests);
+  const proven = [...(await proveRows(client, requests)), ...(await keepEarlyProofs(client, requests))];
+  const untried = proven.filter(({ isUntried }) => isUntried);
+  if (untried.length > 0) await noteUntried(client, untried, now);
+}
+
+/**
+ * Rows are given to requests by transactions that lock the slice: they come before this one, and the statements after this
+ * see the rows, or after it, and see what is kept here.
+ */
+async function lockSlices(client: pg.ClientBase, requests: readonly Named[]): Promise<void> {
+  await client.query(
+    `
+    SELECT
+    FROM slices
+    WHERE (run_id, slice) IN (
+      SELECT p.run_id, c.slice
+      FROM unnest($1::text[], $2::integer[]) AS p (run_id, request)
+      CROSS JOIN LATERAL contents_between(p.run_id, p.request, p.request) AS c
+    )
+    ORDER BY run_id, slice
+    FOR KEY SHARE
+    `,
+    columns(requests),
+  );
+}
+
+async function proveRows(client: pg.ClientBase, requests: readonly Named[]): Promise<DbProven[]> {
   const { rows } = await client.query<DbProven>(
     `
     WITH proven AS MATERIALIZED (
@@ -39,16 +69,44 @@ export async function proveAccepted(
         state = CASE WHEN q.state = 'sending' OR p.untried THEN q.state ELSE 'accepted' END,
         reason = CASE WHEN q.state = 'sending' OR p.untried THEN q.reason ELSE '${reportProof}' END
     FROM proven p
+    JOIN runs r USING (run_id)
     WHERE q.run_id = p.run_id AND q.request = p.request
-    RETURNING q.run_id AS run,
-              CASE WHEN p.untried THEN (
-                SELECT message_id(r.run_number, r.message_key, q.request) FROM runs r WHERE r.run_id = q.run_id
-              ) END AS "messageId"
+    RETURNING q.run_id AS run, q.request, p.untried AS "isUntried",
+              message_id(r.run_number, r.message_key, q.request) AS "messageId"
     `,
-    [requests.map(({ run }) => run), requests.map(({ request }) => request)],
+    columns(requests),
   );
-  const untried = rows.flatMap(({ run, messageId }) => (messageId === null ? [] : [{ run, messageId }]));
-  if (untried.length > 0) await noteUntried(client, untried, now);
+  return rows;
+}
+
+/** Of requests that have no row, for when they get one. */
+async function keepEarlyProofs(client: pg.ClientBase, requests: readonly Named[]): Promise<DbProven[]> {
+  const { rows } = await client.query<DbProven>(
+    `
+    WITH early AS MATERIALIZED (
+      SELECT DISTINCT o.run_id, o.request, o.state
+      FROM unnest($1::text[], $2::integer[]) AS p (run_id, request)
+      CROSS JOIN LATERAL ordinary_requests_between(p.run_id, p.request, p.request) AS o
+      WHERE o.state IN ('planned', 'sending')
+    ), kept AS (
+      INSERT INTO early_proofs (run_id, request)
+      SELECT run_id, request
+      FROM early
+      ORDER BY run_id, request
+      ON CONFLICT DO NOTHING
+    )
+    SELECT e.run_id AS run, e.request, e.state = 'planned' AS "isUntried",
+           message_id(r.run_number, r.message_key, e.request) AS "messageId"
+    FROM early e
+    JOIN runs r USING (run_id)
+    `,
+    columns(requests),
+  );
+  return rows;
+}
+
+function columns(requests: readonly Named[]): [string[], number[]] {
+  return [requests.map(({ run }) => run), requests.map(({ request }) => request)];
 }
 
 async function noteUntried(

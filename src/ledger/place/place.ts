@@ -68,24 +68,22 @@ export type ClaimFence = {
 /**
  * SQL: whether claims may be made. A part of the statement that claims, so nothing comes between.
  *
- * @param first number of the first of five parameters: the values of `fenceValues`
+ * @param first number of the first of four parameters: the values of `fenceValues`
  */
 export function mayClaim(first: number): string {
-  const [ledger, run, request, attempt, owner] = [0, 1, 2, 3, 4].map((place) => `$${first + place}`);
+  const [ledger, run, slice, version] = [0, 1, 2, 3].map((index) => `$${first + index}`);
   return `(EXISTS (
     SELECT FROM ledger_place
     WHERE one AND held_at IS NULL AND (${ledger}::uuid IS NULL OR ledger = ${ledger}::uuid)
       AND (place IS NULL OR coalesce(current_setting('volley.place', true), '') IN ('', place))
   ) AND (${run}::text IS NULL OR EXISTS (
-    SELECT FROM attempts
-    WHERE run_id = ${run}::text AND request = ${request}::integer AND attempt = ${attempt}::integer
-      AND owner = ${owner}::uuid
+    SELECT FROM slices WHERE run_id = ${run}::text AND slice = ${slice}::integer AND version >= ${version}::integer
   )))`;
 }
 
 export function fenceValues(fence: ClaimFence | null): unknown[] {
-  const { run = null, request = null, attempt = null, owner = null } = fence?.last ?? {};
-  return [fence?.ledger ?? null, run, request, attempt, owner];
+  const { run = null, slice = null, version = null } = fence?.last ?? {};
+  return [fence?.ledger ?? null, run, slice, version];
 }
 
 /** The first of these claims that the ledger does not have. */
@@ -97,21 +95,14 @@ export async function findMissingClaim(
   const { rows } = await client.query<{ place: number }>(
     `
     SELECT CAST(place - 1 AS integer) AS place
-    FROM unnest($1::text[], $2::integer[], $3::integer[], $4::uuid[]) WITH ORDINALITY
-      AS m (run_id, request, attempt, owner, place)
+    FROM unnest($1::text[], $2::integer[], $3::integer[]) WITH ORDINALITY AS m (run_id, slice, version, place)
     WHERE NOT EXISTS (
-      SELECT FROM attempts a
-      WHERE a.run_id = m.run_id AND a.request = m.request AND a.attempt = m.attempt AND a.owner = m.owner
+      SELECT FROM slices s WHERE s.run_id = m.run_id AND s.slice = m.slice AND s.version >= m.version
     )
     ORDER BY place
     LIMIT 1
     `,
-    [
-      marks.map(({ run }) => run),
-      marks.map(({ request }) => request),
-      marks.map(({ attempt }) => attempt),
-      marks.map(({ owner }) => owner),
-    ],
+    [marks.map(({ run }) => run), marks.map(({ slice }) => slice), marks.map(({ version }) => version)],
   );
   const [row] = rows;
   return row && marks[row.place];

@@ -8,9 +8,9 @@ import { insertKeys, settleDuplicates } from './duplicates.ts';
 import { insertContents } from './insert-contents.ts';
 import {
   insertContactFiles,
+  insertEnvelopes,
   insertOrigins,
   insertRejectedContacts,
-  insertRequests,
   insertRun,
 } from './insert-run.ts';
 import { type BillingTotal, hasTariffs, type LeftOutCounts, type PlannedRun } from './planned-run.ts';
@@ -52,7 +52,7 @@ export async function expandRun(
   await insertOrigins(client, run);
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
-  await insertRequests(client, run);
+  await insertEnvelopes(client, run);
   await planSlices(client, run.run, await sliceableRanges(client), run.canary);
   await insertContents(client, run);
   await insertKeys(client, run);

@@ -36,9 +36,9 @@ export async function insertContents(
       SELECT *, first_value(request) OVER (PARTITION BY slice, stretch ORDER BY request, position) AS first_request
       FROM sliced
     )
-    INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
+    INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
                           addresses, original_addresses, parts, tariffs, destinations)
-    SELECT $1, min(request), max(request),
+    SELECT $1, min(request), max(request), slice,
            array_agg(envelope ORDER BY request, position) FILTER (WHERE position = 1),
            array_agg(size ORDER BY request, position) FILTER (WHERE position = 1),
            array_agg(request - first_request ORDER BY request, position),

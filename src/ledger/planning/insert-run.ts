@@ -86,10 +86,7 @@ export async function insertRejectedContacts(client: pg.PoolClient, { run }: Pla
   );
 }
 
-export async function insertRequests(
-  client: pg.PoolClient,
-  { run, chunkSize, window }: PlannedRun,
-): Promise<void> {
+export async function insertEnvelopes(client: pg.PoolClient, { run, window }: PlannedRun): Promise<void> {
   // What the service is told of the window is no value of the campaign, so it comes last.
   await client.query(
     `
@@ -104,17 +101,5 @@ export async function insertRequests(
     ORDER BY z.envelope
     `,
     [run],
-  );
-  await client.query(
-    `
-    INSERT INTO requests (run_id, request, envelope, recipients)
-    SELECT $1, request, envelope, least($2, recipients - place * $2)
-    FROM (
-      SELECT requests_before + place + 1 AS request, envelope, recipients, place
-      FROM sized_envelopes, generate_series(0, requests - 1) AS place
-    ) numbered
-    ORDER BY request
-    `,
-    [run, chunkSize],
   );
 }

@@ -1,5 +1,4 @@
 import type { Destination, Envelope } from '../../domain/message.ts';
-import type { SliceRange } from './orphans.ts';
 
 /** A request that this owner alone may send now. */
 export type ClaimedRequest = {
@@ -12,19 +11,3 @@ export type ClaimedRequest = {
 
 /** A request that was not claimed, because all its recipients are suppressed by now. */
 export type CancelledRequest = { readonly request: number; readonly recipients: number };
-
-/** Nothing is left to claim when both are empty. */
-export type Claim = {
-  readonly claimed: readonly ClaimedRequest[];
-  readonly cancelled: readonly CancelledRequest[];
-  /** One claimed request for each commit that claimed some. */
-  readonly witnesses: readonly ClaimedRequest[];
-};
-
-/** What is to be claimed of a slice. */
-export type SliceClaim = SliceRange & {
-  readonly owner: string;
-  /** Where in the slice to begin: what is before it is not planned. */
-  readonly from: number;
-  readonly limit: number;
-};

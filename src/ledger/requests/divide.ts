@@ -61,17 +61,19 @@ export async function divideRequests(
       WHERE size >= 2
       GROUP BY request, envelope, window_place, half
     ), numbered AS MATERIALIZED (
-      SELECT piece.*, CAST(highest + row_number() OVER (ORDER BY window_place, request, half) AS integer) AS number
-      FROM piece, (SELECT max(request) AS highest FROM requests WHERE run_id = $1) given
+      SELECT piece.*, CAST(highest + row_number() OVER (ORDER BY window_place, request, half) AS integer) AS number,
+             highest_slice + dense_rank() OVER (ORDER BY window_place) AS slice
+      FROM piece,
+           (SELECT max(last_request) AS highest, max(slice) AS highest_slice FROM slices WHERE run_id = $1) given
       WHERE half > 0
     ), new_request AS (
       INSERT INTO requests (run_id, request, envelope, recipients, divided_from)
       SELECT $1, number, envelope, recipients, request
       FROM numbered
     ), new_content AS (
-      INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
+      INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
                             addresses, original_addresses, parts, tariffs, destinations)
-      SELECT $1, number, number, ARRAY[envelope], ARRAY[recipients], array_fill(0, ARRAY[recipients]),
+      SELECT $1, number, number, slice, ARRAY[envelope], ARRAY[recipients], array_fill(0, ARRAY[recipients]),
              ARRAY(SELECT generate_series(1, recipients)), lines, addresses, original_addresses, parts, tariffs,
              destinations
       FROM numbered
@@ -124,11 +126,10 @@ export async function divideRequests(
       FROM placed p
       WHERE o.run_id = $1 AND o.request = p.request AND o.position = p.position AND NOT p.divided AND p.size >= 2
     ), new_slice AS (
-      INSERT INTO slices (run_id, slice, first_request, last_request, state, window_place)
-      SELECT $1, (SELECT coalesce(max(slice), 0) FROM slices WHERE run_id = $1) + row_number() OVER (ORDER BY min(number)),
-             min(number), max(number), 'waiting', window_place
+      INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, window_place)
+      SELECT $1, slice, min(number), max(number), max(number), 'waiting', window_place
       FROM numbered
-      GROUP BY window_place
+      GROUP BY slice, window_place
     )
     SELECT min(number) AS first, max(number) AS last
     FROM numbered

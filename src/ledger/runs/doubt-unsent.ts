@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { isOver } from '../../domain/runs.ts';
 import { reportProof } from '../requests/proof.ts';
+import { addRowsOfPlanned } from '../requests/rows.ts';
 import { inTransaction } from '../session.ts';
 import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
@@ -32,6 +33,7 @@ export async function doubtUnsent(
       run,
       reason,
     ]);
+    await addRowsOfPlanned(client, run);
     const { rows } = await client.query<{ doubts: number }>(
       `
       WITH unsent AS (

@@ -44,7 +44,7 @@ export async function summariseRun(
       SELECT q.state, count(*) AS requests, sum(q.recipients) AS recipients,
              coalesce(sum(delivered), 0) AS delivered, coalesce(sum(undelivered), 0) AS undelivered,
              coalesce(sum(cancelled), 0) AS cancelled
-      FROM requests q
+      FROM request_states q
       LEFT JOIN reported USING (request)
       WHERE q.run_id = $1
       GROUP BY q.state

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Channel } from '../../domain/message.ts';
 import type { Priority } from '../../domain/runs.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
+import { addLostRows } from '../requests/rows.ts';
 import { inTransaction } from '../session.ts';
 import { mostSlots, requeueLater, type SliceJob } from './enqueue.ts';
 import { isOvertaken, rankOf } from './priority.ts';
@@ -13,6 +14,10 @@ import { findWindow, type SliceWindow } from './windows.ts';
 export type HeldSlice = SliceRange & {
   /** New with every holding; what is claimed and settled under it is fenced by it. */
   readonly owner: string;
+  /** Requests up to this one, as far as they have no rows of their own, may have been sent before. */
+  readonly claimedTo: number;
+  /** The number of the last change of the slice; its owner's next one is one more. */
+  readonly version: number;
   /** The job in the queue, and which taking of it this is. */
   readonly job: { readonly id: string; readonly retryCount: number };
   readonly account: string;
@@ -34,6 +39,10 @@ export type Acquisition =
 type DbSlice = {
   readonly first_request: number;
   readonly last_request: number;
+  readonly claimed_to: number;
+  readonly version: number;
+  /** Of the holder from whom it was taken over. */
+  readonly former_owner: string | null;
   readonly account: string;
   readonly channel: Channel;
   readonly definition: unknown;
@@ -85,12 +94,15 @@ export async function acquireSlice(
       `
       WITH running AS (
         UPDATE runs SET state = 'running' WHERE run_id = $1 AND state = 'planned'
+      ), former AS MATERIALIZED (
+        SELECT owner AS former_owner FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE
       )
       UPDATE slices s
       SET state = 'held', worker = $4, owner = $5
-      FROM runs r
+      FROM runs r, former f
       WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held') AND r.run_id = s.run_id
-      RETURNING first_request, last_request, account, channel, definition, window_place, priority,
+      RETURNING first_request, last_request, claimed_to, version, f.former_owner, account, channel, definition,
+                window_place, priority,
                 ${isOvertaken('r')} AS overtaken
       `,
       [run, slice, job.id, taking.worker, taking.owner],
@@ -101,6 +113,7 @@ export async function acquireSlice(
       return { kind: 'stale' };
     }
     const range = { run, slice, first: row.first_request, last: row.last_request };
+    if (row.former_owner !== null) await addLostRows(client, range, row.former_owner);
     await doubtOrphanedRequests(client, range, taking.now());
     if (row.overtaken) {
       const slots = (job.groupTier && tiers[job.groupTier]) || 1;
@@ -113,6 +126,8 @@ export async function acquireSlice(
       slice: {
         ...range,
         owner: taking.owner,
+        claimedTo: row.claimed_to,
+        version: row.version,
         job: { id: job.id, retryCount: job.retryCount },
         account: row.account,
         channel: row.channel,

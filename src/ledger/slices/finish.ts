@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests, doubtsSlice } from '../requests/orphans.ts';
+import { addLostRows } from '../requests/rows.ts';
 import { inTransaction } from '../session.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
@@ -46,6 +47,7 @@ export async function finishSlice(
       UPDATE slices
       SET job = NULL, worker = NULL, owner = NULL,
           state = CASE
+            WHEN slice > 0 AND claimed_to < last_request THEN CASE WHEN $5 THEN 'done' ELSE 'waiting' END
             WHEN slice > 0 AND EXISTS (
               SELECT FROM requests
               WHERE run_id = $1 AND request BETWEEN first_request AND last_request AND state = 'planned'
@@ -59,7 +61,13 @@ export async function finishSlice(
       WHERE run_id = $1 AND slice = $2 AND owner = $3
       RETURNING state
       `,
-      [run, slice, owner, state !== 'cancelled' && (interrupted || state !== 'running')],
+      [
+        run,
+        slice,
+        owner,
+        state !== 'cancelled' && (interrupted || state !== 'running'),
+        state === 'cancelled',
+      ],
     );
     const [given] = rows;
     if (!given) return 'lost';
@@ -135,5 +143,7 @@ async function doubtLateClaims(client: pg.ClientBase, held: HeldSlice, now: Date
     'SELECT FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE',
     [run, slice, owner],
   );
-  if (rowCount === 1) await doubtOrphanedRequests(client, held, now);
+  if (rowCount !== 1) return;
+  await addLostRows(client, held, owner);
+  await doubtOrphanedRequests(client, held, now);
 }

@@ -37,11 +37,11 @@ export async function planSlices(
       SELECT first_until + 1 + place * $3, least(first_until + (place + 1) * $3, high), window_place
       FROM cut, generate_series(0, (high - first_until + $3 - 1) / $3 - 1) AS place
     )
-    INSERT INTO slices (run_id, slice, first_request, last_request, state, window_place)
-    SELECT $1, row_number() OVER (ORDER BY first), first, last, 'waiting', window_place
+    INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, window_place)
+    SELECT $1, row_number() OVER (ORDER BY first), first, last, first - 1, 'waiting', window_place
     FROM piece
     UNION ALL
-    SELECT $1, $4, 1, greatest((SELECT max(high) FROM cut), 1), 'waiting', NULL
+    SELECT $1, $4, 1, greatest((SELECT max(high) FROM cut), 1), greatest((SELECT max(high) FROM cut), 1), 'waiting', NULL
     `,
     [
       run,

@@ -34,7 +34,7 @@ export async function reapDeadWorkers(
         FROM (SELECT DISTINCT worker FROM slices WHERE state = 'held' AND worker IS DISTINCT FROM $1::uuid) w
         WHERE pg_try_advisory_xact_lock(${workerLockKey('worker')})
       )
-      SELECT s.run_id, s.slice, s.first_request, s.last_request, s.job, r.state AS run_state
+      SELECT s.run_id, s.slice, s.first_request, s.last_request, s.job, s.owner, r.state AS run_state
       FROM slices s
       JOIN dead USING (worker)
       JOIN runs r USING (run_id)

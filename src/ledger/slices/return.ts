@@ -50,7 +50,7 @@ async function giveBack(
   await client.query('SELECT FROM runs WHERE run_id = $1 FOR NO KEY UPDATE', [run]);
   const { rows } = await client.query<DbTakenSlice>(
     `
-    SELECT s.run_id, s.slice, s.first_request, s.last_request, s.job, r.state AS run_state
+    SELECT s.run_id, s.slice, s.first_request, s.last_request, s.job, s.owner, r.state AS run_state
     FROM slices s
     JOIN runs r USING (run_id)
     WHERE s.run_id = $1 AND s.slice = $2 AND s.owner = $3

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests } from '../requests/orphans.ts';
+import { addLostRows } from '../requests/rows.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';
 
 /** A held slice that is to be its holder's no longer; the caller's transaction has locked it and its run. */
@@ -11,6 +12,7 @@ export type DbTakenSlice = {
   readonly first_request: number;
   readonly last_request: number;
   readonly job: string;
+  readonly owner: string;
   readonly run_state: RunState;
 };
 
@@ -21,13 +23,14 @@ export type DbTakenSlice = {
 export async function takeBack(
   queue: SliceQueue,
   client: pg.ClientBase,
-  { run_id: run, slice, first_request: first, last_request: last, job, run_state }: DbTakenSlice,
+  { run_id: run, slice, first_request: first, last_request: last, job, owner, run_state }: DbTakenSlice,
   /** Why it is not held any more, in words; the queue keeps it. */
   message: string,
   now: Date,
 ): Promise<void> {
   const running = run_state === 'planned' || run_state === 'running';
   const cancelled = run_state === 'cancelled';
+  await addLostRows(client, { run, slice, first, last }, owner);
   await doubtOrphanedRequests(client, { run, slice, first, last }, now);
   // What the dead one gave back after the run was cancelled.
   if (cancelled) await cancelPlanned(client, run, now, { first, last });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRunFiles, toSendRequest } from '../../../src/engine/dispatch/run-files.ts';
-import type { ClaimedRequest } from '../../../src/ledger/requests/claim.ts';
 import {
   aContact,
   anEnvelope,
@@ -9,6 +8,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import type { ClaimedRequest } from '../../support/requests.ts';
 
 let opened: TestLedger;
 let run: string;

@@ -1,8 +1,6 @@
-import { claimRequests } from '../../../src/ledger/requests/claim.ts';
-import { startNextAttempt } from '../../../src/ledger/requests/retry.ts';
-import { settleRequests } from '../../../src/ledger/requests/settle.ts';
 import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
 import { reapDeadWorkers } from '../../../src/ledger/slices/reap.ts';
+import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
 
 /** What the rules of design.md rest upon: the ledger's own functions, or worse ones in their place. */
 export const operations = { acquireSlice, claimRequests, reapDeadWorkers, settleRequests, startNextAttempt };

@@ -1,7 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../../src/domain/suppressions.ts';
-import { startNextAttempt } from '../../../src/ledger/requests/retry.ts';
-import { settleRequests as settle } from '../../../src/ledger/requests/settle.ts';
 import { listCancellations, listDeliveryResults, listFailures } from '../../../src/ledger/runs/details.ts';
 import { pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
@@ -23,6 +21,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { settleRequests as settle, startNextAttempt } from '../../support/requests.ts';
 import { claimFrom, holdNextSlice } from '../../support/slices.ts';
 
 let opened: TestLedger;

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { claimRequests } from '../../../src/ledger/requests/claim.ts';
-import { startNextAttempt } from '../../../src/ledger/requests/retry.ts';
-import { settleRequests } from '../../../src/ledger/requests/settle.ts';
 import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
 import { reapDeadWorkers } from '../../../src/ledger/slices/reap.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
 import { outwaitStart } from '../../support/slices.ts';
 import type { Mutation } from '../model/operations.ts';
 import { parameters, promisesAreKept } from '../model/property.ts';

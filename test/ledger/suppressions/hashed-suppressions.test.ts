@@ -3,7 +3,6 @@ import type { Suppression } from '../../../src/domain/suppressions.ts';
 import { expandRun } from '../../../src/ledger/planning/expand.ts';
 import { stageContacts } from '../../../src/ledger/planning/stage.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
-import { claimRequests } from '../../../src/ledger/requests/claim.ts';
 import { listRejectedContacts } from '../../../src/ledger/runs/details.ts';
 import { inSession } from '../../../src/ledger/session.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
@@ -20,6 +19,7 @@ import {
 } from '../../support/ledger.ts';
 import { problemsLater } from '../../support/problems.ts';
 import { hashKey, long } from '../../support/purges.ts';
+import { claimRequests } from '../../support/requests.ts';
 import { inTurn } from '../../support/sheets.ts';
 
 let opened: TestLedger;

@@ -1,9 +1,27 @@
 import type pg from 'pg';
 import type { Destination, Envelope } from '../../domain/message.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
-import { type HashKey, hashedAddress, keyFits } from '../suppressions/hash.ts';
-import type { Claim, ClaimedRequest, SliceClaim } from './claimed.ts';
+import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
+import type { CancelledRequest, ClaimedRequest } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';
+import type { SliceRange } from './orphans.ts';
+
+/** What is to be claimed of the requests of a slice that have rows of their own. */
+export type RowsClaim = SliceRange & {
+  readonly owner: string;
+  /** The number of this change of the slice: one more than that of the owner's last one. */
+  readonly version: number;
+  /** Where in the slice to begin: what is before it is not planned. */
+  readonly from: number;
+  readonly limit: number;
+};
+
+/** Nothing is left to claim when both are empty. `refused`: the slice is another owner's, or nothing may be claimed now. */
+export type ClaimedRows = {
+  readonly kind: 'granted' | 'refused';
+  readonly claimed: readonly ClaimedRequest[];
+  readonly cancelled: readonly CancelledRequest[];
+};
 
 type DbClaimedRequest = Envelope & {
   readonly request: number;
@@ -17,38 +35,54 @@ type DbClaimedRequest = Envelope & {
 };
 
 type DbCancelledRequest = {
-  readonly request: number;
+  /** Null where nothing was left to claim. */
+  readonly request: number | null;
   readonly recipients: number;
   readonly message_id: null;
 };
 
 /**
- * `planned → sending` for whatever is planned in a slice: takes the lowest, whether or not they were tried before, and
- * looks for suppressed recipients one by one.
+ * `planned → sending` for requests of a slice that have rows of their own: takes the lowest, whether or not they were tried
+ * before, and writes their attempts. When this returns, both are committed, and the first byte may leave (rule 1).
+ *
+ * Recipients that are suppressed by now are left out of a request's first attempt, and are `cancelled`. After it the
+ * request never shrinks, because every attempt carries the same bytes (rule 3). A request with no recipient left is
+ * `cancelled` whenever it is taken: that it is planned says that the service does not have it. Only one that was to be
+ * sent again after a doubt is in doubt as before.
+ *
+ * Nothing is claimed from a ledger that is held, that is another one by now, or that lacks the last claim.
+ *
+ * @param key of suppressions that are known by their hashes
+ * @throws InputError when there are such and this is not their key
  */
-export async function claimOtherRequests(
+export async function claimRows(
   pool: pg.Pool,
-  claim: SliceClaim,
+  claim: RowsClaim,
   now: Date,
   key: HashKey | null,
   fence: ClaimFence | null,
-): Promise<Omit<Claim, 'witnesses'>> {
+): Promise<ClaimedRows> {
   // Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
   // what `left_out` has written. Suppressions may be millions and a run's requests too, and the plan is made when they are
   // few. One that reads them all for a batch would be ruinous: suppressions are looked up an address at a time (LIMIT 1),
   // and the batch brings its run along, because a part that knew the run beforehand could read all of it.
   // Where the channel has none at all, no chunk is looked at.
   const { rows } = await pool.query<DbClaimedRequest | DbCancelledRequest>({
-    name: 'claim-other-requests',
+    name: 'claim-rows',
     text: `
-    WITH batch AS MATERIALIZED (
-      SELECT run_id, request, envelope, attempts, recipients, resends > 0 AS sent_before
-      FROM requests
-      WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
-        AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = $7 AND owner = $2)
+    WITH held AS MATERIALIZED (
+      SELECT run_id
+      FROM slices
+      WHERE run_id = $1 AND slice = $7 AND owner = $2 AND version = $14::integer - 1
         AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state = 'running')
         AND ${keyFits('$8', '$9')}
         AND ${mayClaim(10)}
+      FOR NO KEY UPDATE
+    ), batch AS MATERIALIZED (
+      SELECT run_id, request, envelope, attempts, recipients, resends > 0 AS sent_before
+      FROM requests
+      WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
+        AND EXISTS (SELECT FROM held)
       ORDER BY request
       LIMIT $3
       FOR UPDATE SKIP LOCKED
@@ -120,10 +154,11 @@ export async function claimOtherRequests(
       FROM gone
       WHERE q.run_id = gone.run_id AND q.request = gone.request
     ), counted AS (
-      UPDATE slices
-      SET settled = settled + g.requests, not_accepted = not_accepted + g.doubts
-      FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM gone) g
-      WHERE run_id = $1 AND slice = $7 AND g.requests > 0
+      UPDATE slices s
+      SET version = $14, settled = settled + g.requests, not_accepted = not_accepted + g.doubts
+      FROM held, (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM gone) g
+      WHERE s.run_id = $1 AND s.slice = $7
+      RETURNING s.slice
     ), claimed AS (
       UPDATE requests q
       SET state = 'sending', owner = $2, attempts = q.attempts + 1, updated_at = $4
@@ -135,7 +170,7 @@ export async function claimOtherRequests(
       SELECT $1, request, attempts, $2, $4
       FROM claimed
     )
-    SELECT b.request, b.recipients, message_id(r.run_number, r.message_key, c.request) AS message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
+    SELECT b.request, b.recipients, message_id(u.run_number, u.message_key, c.request) AS message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
            k.destinations,
            ARRAY(
              SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
@@ -143,9 +178,10 @@ export async function claimOtherRequests(
              SELECT position FROM recipient_outcomes o
              WHERE o.run_id = $1 AND o.request = c.request AND o.outcome = 'cancelled'
            ) AS left_out
-    FROM batch b
-    LEFT JOIN claimed c USING (request)
-    LEFT JOIN runs r ON r.run_id = c.run_id
+    FROM counted
+    LEFT JOIN batch b ON true
+    LEFT JOIN claimed c ON c.request = b.request
+    LEFT JOIN runs u ON u.run_id = c.run_id
     LEFT JOIN envelopes e ON e.run_id = c.run_id AND e.envelope = c.envelope
     LEFT JOIN LATERAL chunks_between(c.run_id, c.request, c.request) k ON true
     ORDER BY b.request
@@ -161,13 +197,18 @@ export async function claimOtherRequests(
       key?.inner ?? null,
       key?.outer ?? null,
       ...fenceValues(fence),
+      claim.version,
     ],
   });
+  if (rows.length === 0) await requireHashKey(pool, key);
   return {
-    claimed: rows.filter((row) => row.message_id !== null).map(claimedRequest),
-    cancelled: rows
-      .filter((row) => row.message_id === null)
-      .map(({ request, recipients }) => ({ request, recipients })),
+    kind: rows.length === 0 ? 'refused' : 'granted',
+    claimed: rows.flatMap((row) => (row.message_id === null ? [] : [claimedRequest(row)])),
+    cancelled: rows.flatMap((row) =>
+      row.message_id === null && row.request !== null
+        ? [{ request: row.request, recipients: row.recipients }]
+        : [],
+    ),
   };
 }
 
@@ -189,4 +230,16 @@ function leaveOut(
   if (positions.length === 0) return destinations;
   const leftOut = new Set(positions);
   return destinations.filter((_, index) => !leftOut.has(index + 1));
+}
+
+/** The number of the last change that the owner of a slice has made; undefined where it is another owner's. */
+export async function findVersion(
+  pool: pg.Pool,
+  { run, slice, owner }: Pick<RowsClaim, 'run' | 'slice' | 'owner'>,
+): Promise<number | undefined> {
+  const { rows } = await pool.query<{ version: number }>(
+    'SELECT version FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3',
+    [run, slice, owner],
+  );
+  return rows[0]?.version;
 }

@@ -1,0 +1,295 @@
+import type { ClaimMark } from '../../domain/claim-marks.ts';
+import {
+  type AcceptedRequest,
+  type Advance,
+  type Advanced,
+  advanceSlices,
+  type RangeClaim,
+} from '../../ledger/requests/advance.ts';
+import {
+  type ClaimedRows,
+  claimRows,
+  findVersion,
+  type RowsClaim,
+} from '../../ledger/requests/claim-rows.ts';
+import { takeBackUnheard } from '../../ledger/requests/take-back.ts';
+import type { HeldSlice } from '../../ledger/slices/acquire.ts';
+import type { EngineContext } from '../context.ts';
+import { pass } from '../points.ts';
+import { openBell } from './bell.ts';
+import type { Patience } from './patience.ts';
+import { checkPlace } from './place.ts';
+import type { Recorder } from './recorder.ts';
+
+/** An accepted request, and the MessageID it had. */
+export type AcceptedAttempt = AcceptedRequest & { readonly messageId: string };
+
+/** What the owner of a slice writes of it: claims, and which requests were accepted. */
+export type SliceCheckpoint = {
+  /** @returns false where it was refused: the run is not running, or something has to be read again */
+  readonly claim: (claim: RangeClaim) => Promise<boolean>;
+  /** Says that no byte has left of requests after this one, which were claimed. */
+  readonly giveBack: (to: number) => Promise<void>;
+  /** @param known requests that were claimed, and whose outcome is not recorded yet */
+  readonly claimRows: (
+    claim: Pick<RowsClaim, 'from' | 'limit'>,
+    known: readonly number[],
+  ) => Promise<ClaimedRows & { readonly unheard: boolean }>;
+  /** Is committed soon, together with others. */
+  readonly accept: (accepted: AcceptedAttempt) => void;
+  /** How many were accepted, and are not committed. */
+  readonly unrecorded: () => number;
+  /** Resolves when all that was accepted is committed, or never will be. */
+  readonly recorded: () => Promise<void>;
+};
+
+export type CheckpointOptions = {
+  /** The outcome is committed. */
+  readonly onAccepted: (accepted: AcceptedAttempt) => void;
+  /** The ledger failed otherwise than by being away: nothing more of the slice is committed. */
+  readonly onFailed: (error: unknown) => void;
+  /** For what was accepted while another worker took the slice over: it is in doubt there. */
+  readonly recorder: Recorder;
+};
+
+export type Checkpointer = {
+  readonly open: (slice: HeldSlice, options: CheckpointOptions) => SliceCheckpoint;
+};
+
+/** Accepted requests wait for others so long (milliseconds), or until there are so many. */
+const longestWait = 4;
+const enough = 64;
+
+type PendingClaim = RangeClaim & PromiseWithResolvers<boolean>;
+
+type SliceAdvance = Advance & {
+  readonly claim: PendingClaim | undefined;
+  readonly accepted: readonly AcceptedAttempt[];
+};
+
+type State = {
+  readonly slice: HeldSlice;
+  readonly options: CheckpointOptions;
+  version: number;
+  accepted: AcceptedAttempt[];
+  /** Accepted, and not committed. */
+  unrecorded: number;
+  /** Rings when that is none. */
+  readonly recorded: ReturnType<typeof openBell>;
+  failed: boolean;
+  claim: PendingClaim | undefined;
+};
+
+/**
+ * Lets all slices of a process share commits, one after the other. A claim is committed at once, and with it what was
+ * accepted until then; what was accepted waits a moment for more, since a commit costs half a millisecond of processor
+ * time however little it is for.
+ *
+ * What was claimed is marked outside of the ledger before anything of it is sent, and the next claim is committed only
+ * where the ledger has it.
+ *
+ * @param ledger as it was found when the worker started
+ */
+export function openCheckpointer(
+  context: EngineContext,
+  { persist }: Patience,
+  ledger: string,
+): Checkpointer {
+  const { hot, pool, hashKey, marks } = context.ledger;
+  let fence = { ledger, last: null as ClaimMark | null };
+  const changed = new Set<State>();
+  const turns: (() => Promise<void>)[] = [];
+  let waiting = 0;
+  let committing = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function mark({ slice: { run, slice } }: State, version: number, now: Date): ClaimMark {
+    return { run, slice, version, at: now.toISOString() };
+  }
+
+  async function commit(states: readonly State[]): Promise<void> {
+    const now = context.now();
+    const advances = states.map(takeAdvance);
+    for (const { run, accepted } of advances)
+      for (const { request } of accepted) pass('recording', run, request);
+    const results = await persist(() => advanceSlices(hot, advances, now, fence));
+    const claimed = states.flatMap((state, index) =>
+      advances[index]?.claim && results[index] === 'granted'
+        ? [mark(state, advances[index].version, now)]
+        : [],
+    );
+    const [last] = claimed;
+    if (last) {
+      marks.write(fence.ledger, claimed);
+      fence = { ...fence, last };
+    } else if (advances.some(({ claim }) => claim)) await findOutWhy();
+    for (const [index, state] of states.entries()) {
+      const [advance, result] = [advances[index], results[index]];
+      if (advance && result) conclude(state, advance, result);
+    }
+  }
+
+  function takeAdvance(state: State): SliceAdvance {
+    const { slice, accepted, claim } = state;
+    state.accepted = [];
+    const { run, slice: number, owner } = slice;
+    return { run, slice: number, owner, version: state.version + 1, claim, accepted };
+  }
+
+  function conclude(state: State, { version, claim, accepted }: SliceAdvance, result: Advanced): void {
+    if (result === 'lost') for (const each of accepted) void settleLate(state, each);
+    else {
+      state.version = version;
+      for (const each of accepted) note(state, each);
+    }
+    if (!claim || state.claim !== claim) return;
+    state.claim = undefined;
+    claim.resolve(result === 'granted');
+  }
+
+  function note(state: State, accepted: AcceptedAttempt): void {
+    pass('recorded', state.slice.run, accepted.request);
+    count(state, -1);
+    state.options.onAccepted(accepted);
+  }
+
+  /** The worker that took the slice over has put the request in doubt; its answer settles it all the same. */
+  async function settleLate(
+    state: State,
+    { request, finishedAt, httpStatus, job }: AcceptedAttempt,
+  ): Promise<void> {
+    const { run, slice, owner } = state.slice;
+    const detail = job === undefined ? null : `job ${job}`;
+    const accepted = { state: 'accepted', ...(job === undefined ? {} : { job }) } as const;
+    await state.options.recorder
+      .record({
+        run,
+        slice,
+        owner,
+        request,
+        ...accepted,
+        attempt: 1,
+        finishedAt: new Date(finishedAt),
+        httpStatus,
+        detail,
+      })
+      .catch(state.options.onFailed);
+    count(state, -1);
+  }
+
+  function count(state: State, change: number): void {
+    state.unrecorded += change;
+    if (state.unrecorded === 0) state.recorded.ring();
+  }
+
+  /** Nothing could be claimed; or the ledger is an older one, or was said to be another by an operator. */
+  async function findOutWhy(): Promise<void> {
+    const found = await checkPlace(context);
+    if (found.held !== null || found.ledger === fence.ledger) return;
+    marks.succeed(fence.ledger, found.place);
+    fence = { ledger: found.ledger, last: null };
+  }
+
+  async function run(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    committing = true;
+    for (;;) {
+      const turn = turns.shift();
+      if (turn) await turn();
+      const states = [...changed];
+      if (states.length > 0 && (waiting >= enough || turn || states.some(({ claim }) => claim))) {
+        changed.clear();
+        waiting = 0;
+        await commit(states).catch((error: unknown) => fail(states, error));
+      } else if (turns.length === 0) break;
+    }
+    committing = false;
+    if (changed.size > 0) timer = setTimeout(commitWaiting, longestWait);
+  }
+
+  /** What has waited long enough. */
+  function commitWaiting(): void {
+    waiting = enough;
+    if (!committing) void run();
+  }
+
+  function fail(states: readonly State[], error: unknown): void {
+    for (const state of states) {
+      state.failed = true;
+      state.claim?.reject(error);
+      state.claim = undefined;
+      state.recorded.ring();
+      state.options.onFailed(error);
+    }
+  }
+
+  function request(state: State, urgent: boolean): void {
+    changed.add(state);
+    if (committing) return;
+    if (urgent || waiting >= enough) void run();
+    else timer ??= setTimeout(commitWaiting, longestWait);
+  }
+
+  function claimRange(state: State, claim: RangeClaim): Promise<boolean> {
+    const pending = { ...claim, ...Promise.withResolvers<boolean>() };
+    state.claim = pending;
+    request(state, true);
+    return pending.promise;
+  }
+
+  /** A claim that was committed though its answer was lost is taken back before it is tried again. */
+  async function claimRowsOf(
+    state: State,
+    claim: Pick<RowsClaim, 'from' | 'limit'>,
+    known: readonly number[],
+  ): Promise<ClaimedRows & { readonly unheard: boolean }> {
+    const { slice } = state;
+    const now = context.now();
+    let tries = 0;
+    const claimed = await persist(async () => {
+      if (++tries > 1) {
+        await takeBackUnheard(pool, slice, slice.owner, known, context.now());
+        state.version = (await findVersion(pool, slice)) ?? state.version;
+      }
+      return claimRows(hot, { ...slice, ...claim, version: state.version + 1 }, now, hashKey, fence);
+    });
+    if (claimed.kind === 'refused') await findOutWhy();
+    else {
+      state.version++;
+      const last = mark(state, state.version, now);
+      marks.write(fence.ledger, [last]);
+      fence = { ...fence, last };
+    }
+    return { ...claimed, unheard: tries > 1 };
+  }
+
+  return {
+    open(slice, options) {
+      const state: State = {
+        ...{ slice, options, version: slice.version, accepted: [], unrecorded: 0, failed: false },
+        recorded: openBell(),
+        claim: undefined,
+      };
+      return {
+        claim: (claim) => claimRange(state, claim),
+        giveBack: async (to) => void (await claimRange(state, { to, epoch: '0' })),
+        claimRows: (claim, known) =>
+          new Promise((resolve, reject) => {
+            turns.push(() => claimRowsOf(state, claim, known).then(resolve, reject));
+            if (!committing) void run();
+          }),
+        accept(accepted) {
+          state.accepted.push(accepted);
+          count(state, 1);
+          waiting++;
+          request(state, false);
+        },
+        unrecorded: () => state.unrecorded,
+        async recorded() {
+          while (state.unrecorded > 0 && !state.failed) await state.recorded.wait(1_000);
+        },
+      };
+    },
+  };
+}

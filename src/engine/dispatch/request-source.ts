@@ -1,0 +1,40 @@
+import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
+import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
+import type { HeldSlice } from '../../ledger/slices/acquire.ts';
+import type { EngineContext } from '../context.ts';
+import type { Patience } from './patience.ts';
+import type { Recorder } from './recorder.ts';
+import type { Sender, Sending } from './try-once.ts';
+
+/** Where the requests of a slice come from, and where it is noted what becomes of them. */
+export type RequestSource = {
+  /**
+   * @param most no more than so many are wanted
+   * @returns how many there are to claim; 0 at the end
+   */
+  readonly available: (most: number, stop: AbortSignal) => Promise<number>;
+  /** @returns those that were claimed; none where none may be claimed now */
+  readonly claim: (limit: number, stop: AbortSignal) => Promise<readonly ClaimedRequest[]>;
+  /**
+   * Sends a claimed request until it is settled, and has that noted.
+   *
+   * @returns undefined when another owner has settled it meanwhile
+   */
+  readonly send: (sender: Sender, sending: Sending) => Promise<Settlement | undefined>;
+  /** Gives back claimed requests of which no byte will leave. */
+  readonly release: (sender: Sender, claimed: readonly ClaimedRequest[], reason: string) => Promise<void>;
+  /** Everything has been sent, or will not be: resolves when that is noted. */
+  readonly end: (sender: Sender) => Promise<void>;
+};
+
+export type SourceTools = {
+  readonly context: EngineContext;
+  readonly patience: Patience;
+  readonly recorder: Recorder;
+  readonly slice: HeldSlice;
+  /** An outcome is committed. */
+  readonly onSettled: (messageId: string, state: Settled['state']) => void;
+};
+
+/** A claim that was refused is asked for again after so long (milliseconds): its run may be paused, or a lock held. */
+export const refusedWait = 250;

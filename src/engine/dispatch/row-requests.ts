@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lowestPlanned } from '../../ledger/requests/lowest-planned.ts';
+import { takeBackUnheard } from '../../ledger/requests/take-back.ts';
+import { unmade } from './attempt.ts';
+import type { SliceCheckpoint } from './checkpointer.ts';
+import { released } from './next-step.ts';
+import { type RequestSource, refusedWait, type SourceTools } from './request-source.ts';
+import { sendRequest } from './send-request.ts';
+import { settlementOf } from './try-once.ts';
+
+/** The requests of a slice that have rows of their own: tried before, divided, or with recipients that are suppressed. */
+export function openRowRequests(tools: SourceTools, checkpoint: SliceCheckpoint): RequestSource {
+  const { slice, patience, context, recorder, onSettled } = tools;
+  const { pool } = context.ledger;
+  /** Claimed, and not recorded yet: none of them may be taken for one that was not sent. */
+  const known = new Set<number>();
+  let from: number | undefined;
+  let unheard = false;
+
+  const takeBack = (): Promise<void> =>
+    patience.persist(() => takeBackUnheard(pool, slice, slice.owner, [...known], context.now()));
+
+  return {
+    async available(most, stop) {
+      const isFirst = from === undefined;
+      if (from !== undefined && from <= slice.last) return Math.min(most, slice.last - from + 1);
+      if (unheard) await takeBack();
+      from = await patience.persist(() => lowestPlanned(pool, slice));
+      if (from === undefined) return 0;
+      // A claim has passed it by: another transaction is changing it.
+      if (!isFirst) await sleep(refusedWait, undefined, { signal: stop }).catch(() => undefined);
+      return Math.min(most, slice.last - from + 1);
+    },
+    async claim(limit) {
+      const rows = await checkpoint.claimRows({ from: from ?? slice.first, limit }, [...known]);
+      unheard ||= rows.unheard;
+      const highest = Math.max(0, ...[...rows.claimed, ...rows.cancelled].map(({ request }) => request));
+      from = highest === 0 ? slice.last + 1 : highest + 1;
+      for (const { request } of rows.claimed) known.add(request);
+      return rows.claimed;
+    },
+    async send(sender, sending) {
+      const settlement = await sendRequest(sender, sending);
+      if (settlement && (await recorder.record(settlement))) {
+        onSettled(sending.claimed.messageId, settlement.state);
+      }
+      known.delete(sending.claimed.request);
+      return settlement;
+    },
+    async release(sender, claimed, reason) {
+      const now = context.now();
+      // Where this fails too, why it began is reported, and they are in doubt after all.
+      await Promise.allSettled(
+        claimed.map((each) =>
+          recorder.record(
+            settlementOf(sender, each, unmade('withheld', each.attempt, reason, now), released),
+          ),
+        ),
+      );
+    },
+    // What Postgres committed after the last look, on a connection that was lost, is `sending`, and is planned again.
+    async end() {
+      known.clear();
+      if (unheard) await takeBack();
+    },
+  };
+}

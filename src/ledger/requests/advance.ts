@@ -1,0 +1,181 @@
+import type pg from 'pg';
+import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
+
+/** A claim: the requests of a slice up to a number, as far as they have no rows of their own, may be in flight. */
+export type RangeClaim = {
+  readonly to: number;
+  /** The suppressions that were looked at for these requests (`readContents`). */
+  readonly epoch: string;
+};
+
+/** An ordinary request that the service accepted. */
+export type AcceptedRequest = {
+  readonly request: number;
+  /** Milliseconds since the epoch. */
+  readonly finishedAt: number;
+  readonly tookMs: number;
+  readonly httpStatus: number;
+  /** The service's own number for it, where its answer says one. */
+  readonly job: string | undefined;
+};
+
+/** What the owner of a slice writes at once. */
+export type Advance = {
+  readonly run: string;
+  readonly slice: number;
+  readonly owner: string;
+  /** The number of this change of the slice: one more than that of the owner's last one. */
+  readonly version: number;
+  /** One that ends before the last one gives back what is behind it: no byte of that has left. */
+  readonly claim: RangeClaim | undefined;
+  readonly accepted: readonly AcceptedRequest[];
+};
+
+/** `lost`: the slice is not its owner's any more, and nothing was written. */
+export type Advanced = 'granted' | 'refused' | 'lost';
+
+/**
+ * Moves slices on, all in one statement: notes which requests the service accepted, and claims the next ones. When this
+ * returns, both are committed, and the first byte of what was claimed may leave (rule 1).
+ *
+ * A claim is refused where the run is not running, an address was suppressed since the content was read, or the ledger is
+ * held, is another one by now, or lacks the last claim.
+ *
+ * Each change of a slice has a number, and the next one is made only on top of it. So a change that is repeated because its
+ * answer was lost is made once, and none is made by a former owner.
+ *
+ * @returns for each slice, in their order
+ */
+export async function advanceSlices(
+  pool: pg.Pool,
+  advances: readonly Advance[],
+  now: Date,
+  fence: ClaimFence | null,
+): Promise<Advanced[]> {
+  const hasJobs = advances.some(({ accepted }) => accepted.some(({ job }) => job !== undefined));
+  const { rows } = await pool.query<{ place: number; granted: boolean }>({
+    name: hasJobs ? 'advance-slices-with-jobs' : 'advance-slices',
+    text: advanceStatement(hasJobs),
+    values: [...valuesOf(advances, now), ...fenceValues(fence)],
+  });
+  const granted = new Map(rows.map((row) => [row.place, row.granted]));
+  const missing = advances.filter((_, place) => !granted.has(place + 1));
+  const made = missing.length === 0 ? new Map() : await findMade(pool, missing);
+  return advances.map((advance, place): Advanced => {
+    const found = granted.get(place + 1) ?? made.get(advance);
+    if (found === undefined) return 'lost';
+    return found ? 'granted' : 'refused';
+  });
+}
+
+/** A job number is another statement's, so that interfaces that answer none pay nothing for them. */
+function advanceStatement(hasJobs: boolean): string {
+  const jobs = `
+    ), numbered AS (
+      INSERT INTO jobs (job_number, account, run_id, request, answered_at)
+      SELECT upper(a.job), r.account, t.run_id, a.request, $10
+      FROM moved
+      JOIN step t USING (place)
+      JOIN runs r ON r.run_id = t.run_id
+      CROSS JOIN LATERAL unnest(t.requests::integer[], t.jobs::text[]) AS a (request, job)
+      WHERE a.job IS NOT NULL
+      ON CONFLICT DO NOTHING`;
+  return `
+    WITH step AS MATERIALIZED (
+      SELECT a.*,
+             a.claim_to IS NOT NULL AND r.state = 'running' AND a.epoch = (SELECT epoch FROM suppression_epoch)
+               AND ${mayClaim(13)} AS may_claim
+      FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::bigint[], $7::integer[],
+                  $8::text[], $9::text[], $11::text[], $12::text[])
+        WITH ORDINALITY AS a (run_id, slice, owner, version, claim_to, epoch, accepted, requests, times, statuses, jobs, place)
+      JOIN runs r ON r.run_id = a.run_id
+    ), held AS MATERIALIZED (
+      -- In the order of their keys, so that two that change the same slices wait for each other, not crosswise.
+      SELECT t.place
+      FROM step t
+      JOIN slices s ON s.run_id = t.run_id AND s.slice = t.slice AND s.owner = t.owner AND s.version = t.version - 1
+      ORDER BY s.run_id, s.slice
+      FOR NO KEY UPDATE OF s
+    ), moved AS (
+      UPDATE slices s
+      SET version = t.version,
+          claimed_to = CASE WHEN t.may_claim OR t.claim_to < s.claimed_to THEN t.claim_to ELSE s.claimed_to END,
+          claimed_at = CASE WHEN t.may_claim THEN $10 ELSE s.claimed_at END,
+          settled = s.settled + t.accepted
+      FROM held
+      JOIN step t USING (place)
+      WHERE s.run_id = t.run_id AND s.slice = t.slice
+      RETURNING t.place, t.claim_to IS NOT DISTINCT FROM s.claimed_to AS granted
+    ), kept AS (
+      INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms, statuses, jobs)
+      SELECT t.run_id, t.slice, t.version, $10, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
+             (t.times::integer[])[t.accepted + 1 :], t.statuses::smallint[], t.jobs::text[]
+      FROM moved
+      JOIN step t USING (place)
+      WHERE t.accepted > 0
+    ${hasJobs ? jobs : ''}
+    )
+    SELECT CAST(place AS integer) AS place, granted FROM moved
+  `;
+}
+
+function valuesOf(advances: readonly Advance[], now: Date): unknown[] {
+  const arrays = (value: (accepted: readonly AcceptedRequest[]) => readonly number[]) =>
+    advances.map(({ accepted }) => `{${value(accepted).join()}}`);
+  return [
+    advances.map(({ run }) => run),
+    advances.map(({ slice }) => slice),
+    advances.map(({ owner }) => owner),
+    advances.map(({ version }) => version),
+    advances.map(({ claim }) => claim?.to ?? null),
+    advances.map(({ claim }) => claim?.epoch ?? null),
+    advances.map(({ accepted }) => accepted.length),
+    arrays((accepted) => accepted.map(({ request }) => request)),
+    arrays((accepted) => [
+      ...accepted.map(({ finishedAt }) => now.getTime() - finishedAt),
+      ...accepted.map(({ tookMs }) => tookMs),
+    ]),
+    now,
+    advances.map(({ accepted }) =>
+      accepted.every(({ httpStatus }) => httpStatus === 200)
+        ? null
+        : `{${accepted.map(({ httpStatus }) => httpStatus).join()}}`,
+    ),
+    advances.map(({ accepted }) =>
+      accepted.every(({ job }) => job === undefined) ? null : jobsLiteral(accepted),
+    ),
+  ];
+}
+
+/** A job number is whatever the service says. */
+function jobsLiteral(accepted: readonly AcceptedRequest[]): string {
+  const each = accepted.map(({ job }) =>
+    job === undefined ? 'NULL' : `"${job.replace(/[\\"]/g, (character) => `\\${character}`)}"`,
+  );
+  return `{${each.join()}}`;
+}
+
+/** Changes that were made already, when they were written before and the answer was lost; whether their claims were granted. */
+async function findMade(pool: pg.Pool, advances: readonly Advance[]): Promise<Map<Advance, boolean>> {
+  const { rows } = await pool.query<{ place: number; granted: boolean }>(
+    `
+    SELECT CAST(a.place AS integer) AS place, a.claim_to IS NOT DISTINCT FROM s.claimed_to AS granted
+    FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[])
+      WITH ORDINALITY AS a (run_id, slice, owner, version, claim_to, place)
+    JOIN slices s ON s.run_id = a.run_id AND s.slice = a.slice AND s.owner = a.owner AND s.version = a.version
+    `,
+    [
+      advances.map(({ run }) => run),
+      advances.map(({ slice }) => slice),
+      advances.map(({ owner }) => owner),
+      advances.map(({ version }) => version),
+      advances.map(({ claim }) => claim?.to ?? null),
+    ],
+  );
+  return new Map(
+    rows.flatMap(({ place, granted }) => {
+      const advance = advances[place - 1];
+      return advance ? [[advance, granted] as const] : [];
+    }),
+  );
+}

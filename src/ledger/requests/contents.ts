@@ -1,0 +1,162 @@
+import type pg from 'pg';
+import type { Destination, Envelope } from '../../domain/message.ts';
+import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
+import { destinationsOf } from './destinations.ts';
+import type { SliceRange } from './orphans.ts';
+
+/** A planned request that has no row of its own: no attempt was made yet, and no recipient of it is suppressed. */
+export type OrdinaryRequest = {
+  readonly request: number;
+  readonly messageId: string;
+  /** Its number in `envelopes`. */
+  readonly envelope: number;
+  readonly destinations: readonly Destination[];
+};
+
+/** What comes next in a slice. */
+export type Contents = {
+  /** In their order. */
+  readonly requests: readonly OrdinaryRequest[];
+  /** Requests with a recipient that is suppressed by now: each is to get a row of its own before a claim covers it. */
+  readonly suppressed: readonly number[];
+  /** Up to this request the slice was read; undefined at its end. */
+  readonly readTo: number | undefined;
+  /** The suppressions that were looked at; a claim is granted only while there are no newer ones. */
+  readonly epoch: string;
+};
+
+/** Blocks that are read at once. */
+const blocksAtOnce = 16;
+
+type DbBlock = {
+  readonly first_request: number;
+  readonly last_request: number;
+  readonly envelopes: readonly number[];
+  readonly sizes: readonly number[];
+  readonly addresses: readonly string[];
+  readonly destinations: string | null;
+  readonly message_ids: readonly string[];
+  readonly with_rows: readonly number[];
+  readonly suppressed: readonly number[];
+  readonly epoch: string;
+  readonly key_fits: boolean;
+};
+
+/**
+ * Reads what a slice has to send after a request. A recipient is looked up among the suppressions of all SubAccounts: a
+ * request in which one is found is looked at closely when its row is claimed.
+ *
+ * @param after the last request that was read, or claimed
+ * @param key of suppressions that are known by their hashes
+ * @throws InputError when there are such and this is not their key
+ */
+export async function readContents(
+  pool: pg.Pool,
+  { run, last }: SliceRange,
+  after: number,
+  key: HashKey | null,
+): Promise<Contents> {
+  const { rows } = await pool.query<DbBlock>({
+    name: 'read-contents',
+    text: readStatement,
+    values: [run, after, last, key?.inner ?? null, key?.outer ?? null, blocksAtOnce],
+  });
+  if (rows.some(({ key_fits }) => !key_fits)) await requireHashKey(pool, key);
+  const requests: OrdinaryRequest[] = [];
+  const suppressed: number[] = [];
+  for (const block of rows) {
+    const left = new Set([...block.with_rows, ...block.suppressed]);
+    suppressed.push(
+      ...block.suppressed.filter((request) => request > after && !block.with_rows.includes(request)),
+    );
+    requests.push(...requestsOf(block).filter(({ request }) => request > after && !left.has(request)));
+  }
+  const readTo = rows.at(-1)?.last_request;
+  const epoch = rows[0]?.epoch ?? '';
+  return { requests, suppressed, readTo: readTo === undefined || readTo >= last ? undefined : readTo, epoch };
+}
+
+function requestsOf({ first_request, envelopes, sizes, addresses, destinations, message_ids }: DbBlock) {
+  const all = destinationsOf(addresses, destinations);
+  let before = 0;
+  return envelopes.map((envelope, index): OrdinaryRequest => {
+    const size = sizes[index] ?? 0;
+    const own = all.slice(before, before + size);
+    before += size;
+    return {
+      request: first_request + index,
+      messageId: message_ids[index] ?? '',
+      envelope,
+      destinations: own,
+    };
+  });
+}
+
+// Suppressions are looked up an address at a time (LIMIT 1): no plan can read all of them to join them. Where a channel has
+// none, no address is looked at.
+const readStatement = `
+  SELECT c.first_request, c.last_request, to_json(c.envelopes) AS envelopes, to_json(c.sizes) AS sizes,
+         to_json(c.addresses) AS addresses, c.destinations,
+         to_json(ARRAY(
+           SELECT message_id(r.run_number, r.message_key, request)
+           FROM generate_series(c.first_request, c.last_request) AS request
+         )) AS message_ids,
+         to_json(ARRAY(
+           SELECT q.request
+           FROM requests q
+           WHERE q.run_id = c.run_id AND q.request BETWEEN c.first_request AND c.last_request
+         )) AS with_rows,
+         to_json(ARRAY(
+           SELECT DISTINCT c.first_request + n.request_offset
+           FROM unnest(c.request_offsets, c.addresses) AS n (request_offset, address)
+           WHERE (
+             EXISTS (SELECT FROM suppressions WHERE channel = r.channel)
+             AND EXISTS (
+               SELECT
+               FROM suppressions
+               WHERE channel = r.channel AND address = lower(n.address COLLATE "C")
+                 AND account IN ('', coalesce(r.suppressions_of, r.account))
+               LIMIT 1
+             )
+           ) OR (
+             EXISTS (SELECT FROM hashed_suppressions WHERE channel = r.channel)
+             AND EXISTS (
+               SELECT
+               FROM hashed_suppressions
+               WHERE channel = r.channel
+                 AND hash = ${hashedAddress('r.channel', 'lower(n.address COLLATE "C")', '$4', '$5')}
+                 AND account IN ('', coalesce(r.suppressions_of, r.account))
+               LIMIT 1
+             )
+           )
+         )) AS suppressed,
+         CAST((SELECT epoch FROM suppression_epoch) AS text) AS epoch, ${keyFits('$4', '$5')} AS key_fits
+  FROM contents c
+  JOIN runs r ON r.run_id = c.run_id
+  WHERE c.run_id = $1 AND c.first_request <= $3
+    AND c.first_request >= coalesce((
+      SELECT max(first_request) FROM contents WHERE run_id = $1 AND first_request <= $2 + 1
+    ), 0)
+  ORDER BY c.first_request
+  LIMIT $6
+`;
+
+export type NumberedEnvelope = Envelope & { readonly envelope: number };
+
+/** Envelopes of a run by their numbers. */
+export async function readEnvelopes(
+  pool: pg.Pool,
+  run: string,
+  numbers: readonly number[],
+): Promise<readonly NumberedEnvelope[]> {
+  const { rows } = await pool.query<NumberedEnvelope>({
+    name: 'read-envelopes',
+    text: `
+    SELECT envelope, fields, keypads, files, audio
+    FROM envelopes
+    WHERE run_id = $1 AND envelope = ANY ($2::integer[])
+    `,
+    values: [run, numbers],
+  });
+  return rows;
+}

@@ -1,0 +1,159 @@
+import type pg from 'pg';
+import type { ClaimFence } from '../../src/ledger/place/place.ts';
+import { type AcceptedRequest, advanceSlices } from '../../src/ledger/requests/advance.ts';
+import { claimRows, type RowsClaim } from '../../src/ledger/requests/claim-rows.ts';
+import type { CancelledRequest, ClaimedRequest } from '../../src/ledger/requests/claimed.ts';
+import { type OrdinaryRequest, readContents, readEnvelopes } from '../../src/ledger/requests/contents.ts';
+import { startNextAttempt as startNextAttemptOfRow } from '../../src/ledger/requests/retry.ts';
+import { addPlannedRows, addSendingRows } from '../../src/ledger/requests/rows.ts';
+import { settleRequests as settleRows } from '../../src/ledger/requests/settle.ts';
+import type { Settlement } from '../../src/ledger/requests/settlement.ts';
+import type { HashKey } from '../../src/ledger/suppressions/hash.ts';
+
+/*
+ * A worker's dealings with the requests of a slice, one step at a time and without a memory: what a worker keeps in its own
+ * (`engine/dispatch/ordinary-requests.ts`) is read from the ledger.
+ */
+
+export type { ClaimedRequest };
+
+export type SliceClaim = Omit<RowsClaim, 'version' | 'from'> & { readonly from?: number };
+
+export type Claim = {
+  readonly claimed: readonly ClaimedRequest[];
+  readonly cancelled: readonly CancelledRequest[];
+};
+
+type DbSlice = { readonly version: number; readonly claimed_to: number };
+
+async function findHeld(
+  pool: pg.Pool,
+  { run, slice, owner }: Pick<SliceClaim, 'run' | 'slice' | 'owner'>,
+): Promise<DbSlice | undefined> {
+  const { rows } = await pool.query<DbSlice>(
+    'SELECT version, claimed_to FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3',
+    [run, slice, owner],
+  );
+  return rows[0];
+}
+
+/** Claims of each slice those that have no rows of their own, then those that have, the lowest of each first. */
+export async function claimRequests(
+  pool: pg.Pool,
+  claims: readonly SliceClaim[],
+  now: Date,
+  key: HashKey | null = null,
+  fence: ClaimFence | null = null,
+): Promise<Claim[]> {
+  const made: Claim[] = [];
+  for (const claim of claims) {
+    const ordinary = await claimOrdinary(pool, claim, now, key, fence);
+    const held = await findHeld(pool, claim);
+    if (!held || ordinary.length >= claim.limit) {
+      made.push({ claimed: ordinary, cancelled: [] });
+      continue;
+    }
+    const left = {
+      from: claim.first,
+      ...claim,
+      version: held.version + 1,
+      limit: claim.limit - ordinary.length,
+    };
+    const { claimed, cancelled } = await claimRows(pool, left, now, key, fence);
+    made.push({ claimed: [...ordinary, ...claimed], cancelled });
+  }
+  return made;
+}
+
+async function claimOrdinary(
+  pool: pg.Pool,
+  claim: SliceClaim,
+  now: Date,
+  key: HashKey | null,
+  fence: ClaimFence | null,
+): Promise<ClaimedRequest[]> {
+  const { run, slice, owner, limit, last } = claim;
+  const held = await findHeld(pool, claim);
+  if (!held) return [];
+  const found: OrdinaryRequest[] = [];
+  let epoch = '';
+  let readTo: number | undefined = held.claimed_to;
+  while (readTo !== undefined && found.length < limit) {
+    const contents = await readContents(pool, claim, readTo, key);
+    await addPlannedRows(pool, claim, contents.suppressed);
+    found.push(...contents.requests);
+    ({ readTo, epoch } = contents);
+  }
+  const requests = found.slice(0, limit);
+  const to =
+    readTo === undefined && requests.length === found.length ? last : (requests.at(-1)?.request ?? 0);
+  if (to <= held.claimed_to) return [];
+  const step = { run, slice, owner, version: held.version + 1, claim: { to, epoch }, accepted: [] };
+  const [result] = await advanceSlices(pool, [step], now, fence);
+  if (result !== 'granted') return [];
+  const envelopes = await readEnvelopes(pool, run, [...new Set(requests.map(({ envelope }) => envelope))]);
+  return requests.map(({ request, messageId, destinations, envelope }) => {
+    const content = envelopes.find((each) => each.envelope === envelope);
+    if (!content) throw new Error(`there is no envelope ${envelope}`);
+    const { envelope: _, ...fields } = content;
+    return { request, messageId, attempt: 1, envelope: fields, destinations };
+  });
+}
+
+/** Records outcomes: requests that were accepted at once together, all others in rows of their own. */
+export async function settleRequests(
+  pool: pg.Pool,
+  settlements: readonly Settlement[],
+): Promise<ReadonlySet<number>> {
+  const settled = new Set<number>();
+  const inRows: { readonly settlement: Settlement; readonly place: number }[] = [];
+  for (const [place, settlement] of settlements.entries()) {
+    if (await settleOrdinary(pool, settlement)) settled.add(place);
+    else inRows.push({ settlement, place });
+  }
+  const rows = await settleRows(
+    pool,
+    inRows.map(({ settlement }) => settlement),
+  );
+  for (const [index, { place }] of inRows.entries()) if (rows.has(index)) settled.add(place);
+  return settled;
+}
+
+/** @returns whether it was accepted, and has no row */
+async function settleOrdinary(pool: pg.Pool, settlement: Settlement): Promise<boolean> {
+  const { run, slice, owner, request, finishedAt, httpStatus } = settlement;
+  const { rows } = await pool.query<{ state: string }>(
+    'SELECT state FROM ordinary_requests_between($1, $2, $2)',
+    [run, request],
+  );
+  if (rows[0]?.state !== 'sending') return false;
+  if (settlement.state === 'accepted') {
+    const held = await findHeld(pool, settlement);
+    if (!held) return false;
+    const job = settlement.job;
+    const accepted: AcceptedRequest = {
+      ...{ request, job, tookMs: 5, finishedAt: finishedAt.getTime(), httpStatus: httpStatus ?? 200 },
+    };
+    const step = { run, slice, owner, version: held.version + 1, claim: undefined, accepted: [accepted] };
+    return (await advanceSlices(pool, [step], new Date(), null))[0] !== 'lost';
+  }
+  await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt: finishedAt }] });
+  return false;
+}
+
+/** As the ledger's own, also of a request that has no row yet. */
+export async function startNextAttempt(
+  pool: pg.Pool,
+  retry: Parameters<typeof startNextAttemptOfRow>[1] & { readonly slice?: number },
+): Promise<boolean> {
+  const { run, owner, request, finishedAt } = retry;
+  const { rows } = await pool.query<{ slice: number }>(
+    'SELECT slice FROM ordinary_requests_between($1, $2, $2)',
+    [run, request],
+  );
+  const slice = rows[0]?.slice;
+  if (slice !== undefined) {
+    await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt: finishedAt }] });
+  }
+  return startNextAttemptOfRow(pool, retry);
+}
