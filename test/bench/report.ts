@@ -133,7 +133,7 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
            ${begin} + interval '2 hours' * request / ${requests}
     FROM generate_series(1, ${requests}) request;
     INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
-    SELECT run_id, request, 1, gen_random_uuid(), updated_at, updated_at, 'accepted' FROM requests
+    SELECT run_id, request, 1, gen_random_uuid(), updated_at, updated_at, 'accepted' FROM request_states
     WHERE run_id = '${run}';
     INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
                           addresses, parts)
@@ -141,7 +141,7 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
            ARRAY(SELECT generate_series(1, recipients)), ARRAY(SELECT generate_series(1, recipients)),
            ARRAY(SELECT '+6421' || (1000000 + p) FROM generate_series(1, recipients) p),
            array_fill(1, ARRAY[recipients])
-    FROM requests
+    FROM request_states
     WHERE run_id = '${run}';
     INSERT INTO billing_blocks (run_id, block, open)
     SELECT '${run}', block, true FROM generate_series(0, ${requests} / 4096) block;
@@ -193,9 +193,9 @@ async function straightforward(pool: pg.Pool): Promise<Plain[]> {
            count(*) FILTER (WHERE o.outcome = 'delivered')::float8 AS delivered,
            count(*) FILTER (WHERE o.outcome = 'undelivered')::float8 AS undelivered,
            coalesce(sum(o.units), 0) AS units, coalesce(sum(o.price), 0) AS price
-    FROM requests q
+    FROM request_states q
     JOIN envelopes e USING (run_id, envelope)
-    JOIN attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
+    JOIN all_attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
     JOIN recipient_outcomes o ON o.run_id = q.run_id AND o.request = q.request
     WHERE a.started_at >= '2026-11-01T00:00Z' AND a.started_at < '2026-12-01T00:00Z'
     GROUP BY e.sub_account, e.department, e.charge_code

@@ -43,7 +43,7 @@ async function holdAttempts({ ledger: { ledger } }: DispatchScene, condition: st
       ),
     /** Every request is over but those that the statement has changed. */
     async othersAreDone(): Promise<void> {
-      const sql = `SELECT FROM requests WHERE state IN ('planned', 'sending') LIMIT 1 FOR UPDATE SKIP LOCKED`;
+      const sql = `SELECT FROM request_states WHERE state IN ('planned', 'sending') LIMIT 1 FOR UPDATE SKIP LOCKED`;
       while ((await holder.query(sql)).rowCount !== 0) await sleep(50);
     },
     async letGo(): Promise<void> {

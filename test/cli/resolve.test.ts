@@ -235,7 +235,7 @@ describe('volley resolve --look-up', () => {
       `
       WITH fourth AS (
         INSERT INTO requests (run_id, request, envelope, recipients, state)
-        SELECT run_id, 4, envelope, recipients, state FROM requests WHERE run_id = $1 AND request = 3
+        SELECT run_id, 4, envelope, recipients, state FROM request_states WHERE run_id = $1 AND request = 3
       )
       INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines, addresses)
       VALUES ($1, 4, 4, '{1}', '{1}', '{0}', '{1}', '{5}', '{+61412000004}')

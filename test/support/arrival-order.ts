@@ -28,7 +28,7 @@ export async function acceptedRecipients(ledger: Ledger, recipients: number) {
     `
     WITH tried AS (
       INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
-      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'accepted' FROM requests WHERE run_id = $1
+      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'accepted' FROM request_states WHERE run_id = $1
     ), begun AS (
       UPDATE runs SET state = 'running' WHERE run_id = $1
     )

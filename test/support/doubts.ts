@@ -24,7 +24,7 @@ export async function doubtfulRun(
     `UPDATE requests SET state = 'in_doubt', reason = 'no answer within 30000 ms', attempts = 1, updated_at = now()
      WHERE run_id = $1`,
     `INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
-     SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'in_doubt' FROM requests WHERE run_id = $1`,
+     SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'in_doubt' FROM request_states WHERE run_id = $1`,
     'DELETE FROM slices WHERE run_id = $1',
   ];
   for (const sql of statements) await pool.query(sql, [run]);

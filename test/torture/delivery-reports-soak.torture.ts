@@ -143,7 +143,7 @@ async function acceptedRun(ledger: Ledger): Promise<{ run: string; reports: Repo
     `
     WITH tried AS (
       INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
-      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'accepted' FROM requests WHERE run_id = $1
+      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'accepted' FROM request_states WHERE run_id = $1
     ), over AS (
       UPDATE runs SET state = 'completed', finished_at = now() WHERE run_id = $1
     )

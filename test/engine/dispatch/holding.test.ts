@@ -9,6 +9,8 @@ const slice: HeldSlice = {
     first: 1,
     last: 500,
     owner: 'owner',
+    claimedTo: 0,
+    version: 0,
     account: 'main',
     channel: 'sms',
     definition: {},
