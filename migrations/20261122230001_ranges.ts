@@ -56,7 +56,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE FUNCTION ordinary_requests_between(run text, first integer, last integer)
     RETURNS TABLE (
       run_id text, request integer, slice integer, envelope integer, recipients integer, state text, reason text,
-      claimed_at timestamptz, finished_at timestamptz, took interval, http_status integer, job text, updated_at timestamptz
+      owner uuid, claimed_at timestamptz, finished_at timestamptz, took interval, http_status integer, job text, updated_at timestamptz
     )
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -67,6 +67,7 @@ export async function up(knex: Knex): Promise<void> {
                ELSE 'accepted'
              END,
              CASE WHEN n.request > s.claimed_to AND r.state = 'cancelled' THEN 'the run was cancelled' ELSE 'job ' || o.job END,
+             CASE WHEN n.request <= s.claimed_to AND o.request IS NULL THEN s.owner END,
              CASE WHEN n.request <= s.claimed_to THEN s.claimed_at END,
              o.finished_at, o.took, o.http_status, o.job,
              CASE
@@ -127,7 +128,7 @@ export async function up(knex: Knex): Promise<void> {
       FROM attempts a
       WHERE a.run_id = run AND a.request BETWEEN first AND last
       UNION ALL
-      SELECT o.run_id, o.request, 1, NULL, coalesce(o.finished_at - o.took, o.claimed_at), o.finished_at,
+      SELECT o.run_id, o.request, 1, o.owner, coalesce(o.finished_at - o.took, o.claimed_at), o.finished_at,
              CASE o.state WHEN 'accepted' THEN 'accepted' END, o.http_status, o.reason
       FROM ordinary_requests_between(run, first, last) o
       WHERE o.state IN ('sending', 'accepted');

@@ -1,5 +1,7 @@
 import type { RunState } from '../../src/domain/runs.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
+import { addRowsOfPlanned } from '../../src/ledger/requests/rows.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 
 type Wanted = {
@@ -27,10 +29,11 @@ export async function doubtfulRun(
      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'in_doubt' FROM request_states WHERE run_id = $1`,
     'DELETE FROM slices WHERE run_id = $1',
   ];
+  await inTransaction(pool, (client) => addRowsOfPlanned(client, run));
   for (const sql of statements) await pool.query(sql, [run]);
   await pool.query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, state, settled, not_accepted)
-     SELECT $1, slice, 1 + (slice - 1) * $2, least(slice * $2, $3::integer), 'done', $2, $2
+    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, settled, not_accepted)
+     SELECT $1, slice, 1 + (slice - 1) * $2, least(slice * $2, $3::integer), least(slice * $2, $3::integer), 'done', $2, $2
      FROM generate_series(1, ($3::integer + $2::integer - 1) / $2::integer) AS slice`,
     [run, sliceSize, requests],
   );

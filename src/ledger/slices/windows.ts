@@ -134,7 +134,7 @@ export async function listWaits(client: pg.Pool | pg.ClientBase, run: string): P
     FROM run_windows w
     JOIN runs r USING (run_id)
     JOIN slices s ON s.run_id = w.run_id AND s.window_place = w.place AND s.state <> 'done'
-    JOIN requests q ON q.run_id = s.run_id AND q.request BETWEEN s.first_request AND s.last_request
+    CROSS JOIN LATERAL requests_between(s.run_id, s.first_request, s.last_request) q
     WHERE w.run_id = $1 AND w.opens_at IS NOT NULL AND r.state IN ('planned', 'running') AND q.state = 'planned'
     GROUP BY w.place, w.zones, w.opens_at
     ORDER BY w.opens_at, w.place

@@ -85,9 +85,8 @@ test('nobody can say that nothing is missing in a ledger of which another machin
   const marks = marksInMemory();
   const gone = {
     run: 'r',
-    request: 1,
-    attempt: 1,
-    owner: crypto.randomUUID(),
+    slice: 1,
+    version: 1,
     at: '2026-11-22T10:00:00.000Z',
   };
   marks.write(id, [gone]);
@@ -129,9 +128,8 @@ test('a time in the future is no time of a backup', async () => {
 test('marks of a process are there for the next one, and only the newest is kept of those that are gone', async () => {
   const mark = {
     run: 'r',
-    request: 1,
-    attempt: 1,
-    owner: crypto.randomUUID(),
+    slice: 1,
+    version: 1,
     at: '2026-11-22T10:00:00.000Z',
   };
   const first = openClaimMarks(home, expect.unreachable);
@@ -154,15 +152,14 @@ test('marks of a process are there for the next one, and only the newest is kept
 test('marks are written anew where another container, which sees no process of this one, has removed their file', async () => {
   const mark = {
     run: 'r',
-    request: 1,
-    attempt: 1,
-    owner: crypto.randomUUID(),
+    slice: 1,
+    version: 1,
     at: '2026-11-22T10:00:00.000Z',
   };
   const own = openClaimMarks(home, expect.unreachable);
   own.write('shared', [mark]);
   await rm(join(home, 'claims', 'shared'), { recursive: true });
-  const later = { ...mark, request: 2 };
+  const later = { ...mark, version: 2 };
   own.write('shared', [later]);
   own.close();
   expect(openClaimMarks(home, expect.unreachable).read('shared')).toEqual([later]);
@@ -175,9 +172,8 @@ test('where marks cannot be written, it is said once, and the process goes on wi
   const marks = openClaimMarks(file, (what) => said.push(what));
   const mark = {
     run: 'r',
-    request: 1,
-    attempt: 1,
-    owner: crypto.randomUUID(),
+    slice: 1,
+    version: 1,
     at: '2026-11-22T10:00:00.000Z',
   };
   for (let time = 0; time < 3; time++) marks.write('ledger', [mark]);

@@ -20,15 +20,17 @@ afterAll(async () => {
   await opened.close();
 });
 
-const claim: Omit<Cut, 'executed'> = { statement: /^\s*WITH asked AS MATERIALIZED/, after: 2 };
-const settle: Omit<Cut, 'executed'> = { statement: /\), settled AS \(\s+UPDATE requests/, after: 2 };
+const advance: Omit<Cut, 'executed'> = { statement: /^\s*WITH step AS MATERIALIZED/, after: 2 };
+const settle: Omit<Cut, 'executed'> = { statement: /\), settled AS \(\s+UPDATE requests/ };
+const addRows: Omit<Cut, 'executed'> = { statement: /INSERT INTO requests/, commit: true };
 
 /** What a run does in the ledger, and where a connection is lost in it. */
 const moments: readonly (readonly [string, Omit<Cut, 'executed'>])[] = [
   ['the run begins', { statement: /UPDATE runs SET state = 'running', state_reason/, commit: true }],
   ['a slice is acquired', { statement: /SET state = 'held'/, commit: true }],
-  ['requests are claimed', claim],
-  ['outcomes are recorded', settle],
+  ['requests are claimed, and noted as accepted', advance],
+  ['requests get rows of their own', addRows],
+  ['outcomes of rows are recorded', settle],
   ['a next attempt is begun', { statement: /verdict = 'retry'/ }],
   ['a slice is finished', { statement: /SET job = NULL, worker = NULL, owner = NULL/, commit: true }],
   ['the session of the worker is opened', { statement: /SELECT pg_advisory_lock/ }],

@@ -10,6 +10,7 @@ import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { anAccount } from '../../support/account.ts';
 import { startClock, type TestClock } from '../../support/clock.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
 import { readJournal } from '../../support/journal.ts';
 import {
   aContact,
@@ -28,7 +29,8 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 afterEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM volley_queue.job; DELETE FROM runs');
+  await opened.ledger.pool.query('DELETE FROM volley_queue.job');
+  await emptyLedger(opened.ledger.pool);
 });
 
 const never = new AbortController().signal;

@@ -307,8 +307,8 @@ test('who is suppressed after the run was planned is not sent to, and the others
       recipients: { total: 6, accepted: 5, cancelled: 1 },
     });
     expect((await readJournal(journal)).map(({ recipients }) => recipients)).toEqual([
-      ['+61400000002', '+61400000004'],
       ['+61400000005', '+61400000006', '+61400000007'],
+      ['+61400000002', '+61400000004'],
     ]);
   } finally {
     await sandbox.close();
