@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import * as orphans from '../../src/ledger/requests/orphans.ts';
+import { addLostRows } from '../../src/ledger/requests/rows.ts';
 import type { Settlement as Settled } from '../../src/ledger/requests/settlement.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
-import * as claim from './requests.ts';
-import * as settle from './requests.ts';
+import * as requests from './requests.ts';
 
 /** The ledger's functions of a slice, for tests of whole runs that have one slice and one owner. */
 
@@ -12,20 +12,18 @@ type Outcome<Union> = Union extends { readonly state: 'rejected' }
   : Omit<Union, 'run' | 'slice' | 'owner'>;
 /** Without the slice. */
 export type Settlement = Outcome<Settled>;
-export type ClaimedRequest = claim.ClaimedRequest;
+export type ClaimedRequest = requests.ClaimedRequest;
 
+/** The slice stays the owner's for as long as a request that has no row is being sent. */
 export async function claimRequests(
   pool: pg.Pool,
   claiming: { readonly run: string; readonly owner: string; readonly limit: number; readonly now: Date },
-): Promise<claim.Claim> {
+): Promise<requests.Claim> {
   const { run, owner } = claiming;
   const range = await hold(pool, run, owner);
-  const [claimed] = await claim.claimRequests(pool, [{ ...claiming, ...range, from: 1 }], claiming.now);
-  await pool.query(
-    `UPDATE slices SET state = 'waiting', job = NULL, worker = NULL, owner = NULL WHERE run_id = $1 AND slice = 1`,
-    [run],
-  );
-  return claimed ?? { claimed: [], cancelled: [] };
+  const [claim] = await requests.claimRequests(pool, [{ ...claiming, ...range, from: 1 }], claiming.now);
+  await letGo(pool, run);
+  return claim ?? { claimed: [], cancelled: [] };
 }
 
 /** @returns the requests that were settled */
@@ -35,7 +33,7 @@ export async function settleRequests(
   owner: string,
   settlements: readonly Settlement[],
 ): Promise<number[]> {
-  const settled = await settle.settleRequests(
+  const settled = await requests.settleRequests(
     pool,
     settlements.map((settlement) =>
       settlement.state === 'rejected'
@@ -43,21 +41,52 @@ export async function settleRequests(
         : { ...settlement, run, slice: 1, owner },
     ),
   );
+  await letGo(pool, run);
   return settlements.filter((_, place) => settled.has(place)).map(({ request }) => request);
 }
 
-export function doubtOrphanedRequests(pool: pg.Pool, run: string, now: Date): Promise<number> {
-  return inTransaction(pool, (client) =>
+export async function doubtOrphanedRequests(pool: pg.Pool, run: string, now: Date): Promise<number> {
+  await giveRowsToSending(pool, run);
+  const doubts = await inTransaction(pool, (client) =>
     orphans.doubtOrphanedRequests(client, { run, slice: 1, first: 1, last: 1_000_000 }, now),
   );
+  await letGo(pool, run);
+  return doubts;
 }
 
 async function hold(pool: pg.Pool, run: string, owner: string) {
   await pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1 AND state = 'planned'`, [run]);
+  await giveRowsToSending(pool, run, owner);
   const { rows } = await pool.query<{ last: number }>(
     `UPDATE slices SET state = 'held', job = gen_random_uuid(), worker = $2, owner = $2
      WHERE run_id = $1 AND slice = 1 RETURNING last_request AS last`,
     [run, owner],
   );
   return { run, slice: 1, first: 1, last: rows[0]?.last ?? 0 };
+}
+
+/** @param but not of this owner */
+async function giveRowsToSending(pool: pg.Pool, run: string, but: string | null = null): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ owner: string; first: number; last: number }>(
+      `SELECT owner, first_request AS first, last_request AS last
+       FROM slices
+       WHERE run_id = $1 AND slice = 1 AND owner IS DISTINCT FROM $2`,
+      [run, but],
+    );
+    for (const { owner, ...range } of rows) {
+      if (owner !== null) await addLostRows(client, { run, slice: 1, ...range }, owner);
+    }
+  });
+}
+
+async function letGo(pool: pg.Pool, run: string): Promise<void> {
+  await pool.query(
+    `UPDATE slices s
+     SET state = 'waiting', job = NULL, worker = NULL, owner = NULL
+     WHERE run_id = $1 AND slice = 1 AND NOT EXISTS (
+       SELECT FROM ordinary_requests_between(s.run_id, s.first_request, s.last_request) WHERE state = 'sending'
+     )`,
+    [run],
+  );
 }

@@ -3,6 +3,7 @@ import type { Ledger } from '../../src/ledger/connection.ts';
 import { addRowsOfPlanned } from '../../src/ledger/requests/rows.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
+import { giveRows } from './rows.ts';
 
 type Wanted = {
   readonly requests?: number;
@@ -22,6 +23,7 @@ export async function doubtfulRun(
     aContact(index + 2, { address: `+6141${String(index).padStart(7, '0')}` }),
   );
   const run = await planContacts({ pool, ...ledger }, aRun(), contacts);
+  await giveRows(pool, run);
   const statements = [
     `UPDATE requests SET state = 'in_doubt', reason = 'no answer within 30000 ms', attempts = 1, updated_at = now()
      WHERE run_id = $1`,

@@ -135,7 +135,7 @@ async function settleOrdinary(pool: pg.Pool, settlement: Settlement): Promise<bo
       ...{ request, job, tookMs: 5, finishedAt: finishedAt.getTime(), httpStatus: httpStatus ?? 200 },
     };
     const step = { run, slice, owner, version: held.version + 1, claim: undefined, accepted: [accepted] };
-    return (await advanceSlices(pool, [step], new Date(), null))[0] !== 'lost';
+    return (await advanceSlices(pool, [step], finishedAt, null))[0] !== 'lost';
   }
   await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt: finishedAt }] });
   return false;

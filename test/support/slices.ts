@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import type { Priority } from '../../src/domain/runs.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
+import { recipientArrays } from '../../src/ledger/requests/recipient-arrays.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { type Acquisition, acquireSlice, type HeldSlice } from '../../src/ledger/slices/acquire.ts';
 import { queueName } from '../../src/ledger/slices/queue.ts';
@@ -56,28 +58,41 @@ export async function planSlicedRun(
      FROM generate_series(1, $2::integer) AS slice`,
     [run, slices, requestsInSlice],
   );
-  // No block has requests of two slices, so each has one request.
-  await ledger.pool.query(
-    `WITH planned AS (
-       DELETE FROM contents WHERE run_id = $1 RETURNING *
-     )
-     INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
-                           addresses, original_addresses, parts, tariffs, destinations)
-     SELECT run_id, request, request, 1 + (request - 1) / $2, ARRAY[envelope], '{1}', '{0}', '{1}', ARRAY[line],
-            ARRAY[address], CASE WHEN original IS NOT NULL THEN ARRAY[original] END,
-            CASE WHEN part IS NOT NULL THEN ARRAY[part] END, CASE WHEN tariff IS NOT NULL THEN ARRAY[tariff] END,
-            '[' || destination || ']'
-     FROM (
-       SELECT c.run_id, c.first_request + CAST(r.place - 1 AS integer) AS request, r.*
-       FROM planned c
-       CROSS JOIN LATERAL ROWS FROM (
-         unnest(c.envelopes, c.lines, c.addresses, c.original_addresses, c.parts, c.tariffs),
-         json_array_elements_text(CAST(c.destinations AS json))
-       ) WITH ORDINALITY AS r (envelope, line, address, original, part, tariff, destination, place)
-     ) each`,
+  await cutContents(ledger.pool, run, requestsInSlice);
+  return run;
+}
+
+/** Blocks of two requests, as after a plan of slices with so many: none has requests of two slices. */
+export async function cutContents(pool: pg.Pool, run: string, requestsInSlice: number): Promise<void> {
+  await pool.query(
+    `
+    WITH planned AS (
+      DELETE FROM contents WHERE run_id = $1 RETURNING *
+    ), member AS (
+      SELECT c.first_request + r.request_offset AS request, c.envelopes[r.request_offset + 1] AS envelope,
+             c.sizes[r.request_offset + 1] AS size, r.*
+      FROM planned c
+      CROSS JOIN LATERAL ROWS FROM (
+        unnest(
+          c.request_offsets, c.positions, c.lines, c.addresses, c.original_addresses, c.parts, c.tariffs
+        ),
+        json_array_elements(CAST(c.destinations AS json))
+      ) AS r (request_offset, position, line, address, original_address, parts, tariff, destination)
+    ), sliced AS (
+      SELECT *, (request - 1) / $2 + 1 AS slice, (request - 1) / $2 * $2 + 1 AS slice_first FROM member
+    )
+    INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
+                          addresses, original_addresses, parts, tariffs, destinations)
+    SELECT $1, min(request), max(request), min(slice),
+           array_agg(envelope ORDER BY request, position) FILTER (WHERE position = 1),
+           array_agg(size ORDER BY request, position) FILTER (WHERE position = 1),
+           array_agg(request - block ORDER BY request, position), array_agg(position ORDER BY request, position),
+           ${recipientArrays}
+    FROM (SELECT *, slice_first + (request - slice_first) / 2 * 2 AS block FROM sliced) blocked
+    GROUP BY block
+    `,
     [run, requestsInSlice],
   );
-  return run;
 }
 
 /** Takes a slice of any run, as a new worker would or one that is named. */

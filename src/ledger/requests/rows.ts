@@ -125,7 +125,7 @@ export async function addPlannedRows(
     FROM held h
     CROSS JOIN unnest($4::integer[]) AS p (request)
     CROSS JOIN LATERAL ordinary_requests_between(h.run_id, p.request, p.request) AS o
-    WHERE p.request > h.claimed_to
+    WHERE p.request > h.claimed_to AND o.state = 'planned'
     ON CONFLICT DO NOTHING
     `,
     values: [run, slice, owner, requests],

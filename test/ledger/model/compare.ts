@@ -8,17 +8,25 @@ type LedgerRequest = {
   readonly number: number;
   readonly messageId: string;
   readonly state: RequestState;
+  readonly hasRow: boolean;
+  /** Of its row. */
   readonly owner: string | null;
+  readonly reported: boolean | null;
   readonly resends: number;
   readonly addresses: readonly string[];
   /** How many recipients and attempts there are, as the request itself says. */
   readonly counts: readonly number[];
   readonly words: Readonly<Record<string, string>>;
-  readonly attempts: readonly { readonly owner: string; readonly verdict: string | null }[];
+  /** The owner is not known of a request that has no row. */
+  readonly attempts: readonly { readonly owner: string | null; readonly verdict: string | null }[];
 };
 
 type LedgerRun = {
   readonly run: RunState;
+  /** Requests by what the tables say of them, in order. */
+  readonly noted: readonly number[];
+  readonly reportedEarly: readonly number[];
+  readonly attempted: readonly number[];
   readonly requests: readonly LedgerRequest[];
   readonly slices: readonly unknown[];
 };
@@ -32,8 +40,9 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
       'run', (SELECT state FROM runs WHERE run_id = $1),
       'requests', (
         SELECT json_agg(json_build_object(
-          'number', q.request, 'messageId', q.message_id, 'state', q.state, 'resends', q.resends,
-          'owner', coalesce(own.owner, CASE q.state WHEN 'sending' THEN last.owner END),
+          'number', q.request, 'messageId', q.message_id,
+          'state', q.state, 'hasRow', o.request IS NOT NULL, 'owner', o.owner, 'reported', o.reported,
+          'resends', q.resends,
           'addresses', c.addresses, 'counts', json_build_array(q.recipients, q.attempts),
           'words', (SELECT coalesce(json_object_agg(c.addresses[o.position], o.outcome), '{}')
                     FROM recipient_outcomes o WHERE o.run_id = $1 AND o.request = q.request),
@@ -45,15 +54,24 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
         CROSS JOIN LATERAL (
           SELECT ARRAY(SELECT address FROM recipients_between($1, q.request, q.request) ORDER BY position) AS addresses
         ) c
-        LEFT JOIN all_attempts last
-          ON last.run_id = q.run_id AND last.request = q.request AND last.attempt = q.attempts
-        -- A request with a row of its own names its owner there; of any other it is the owner of its last attempt.
-        LEFT JOIN requests own ON own.run_id = q.run_id AND own.request = q.request
+        LEFT JOIN requests o ON o.run_id = q.run_id AND o.request = q.request
         WHERE q.run_id = $1
+      ),
+      'noted', (
+        SELECT coalesce(json_agg(request ORDER BY request), '[]')
+        FROM outcomes, unnest(requests) AS request
+        WHERE run_id = $1
+      ),
+      'reportedEarly', (
+        SELECT coalesce(json_agg(request ORDER BY request), '[]') FROM early_proofs WHERE run_id = $1
+      ),
+      'attempted', (
+        SELECT coalesce(json_agg(DISTINCT request ORDER BY request), '[]') FROM attempts WHERE run_id = $1
       ),
       'slices', (
         SELECT json_agg(json_build_object('number', slice, 'first', first_request, 'last', last_request,
-                                          'state', state, 'owner', owner, 'worker', worker) ORDER BY slice)
+                                          'state', state, 'owner', owner, 'worker', worker,
+                                          'claimedTo', claimed_to, 'version', version) ORDER BY slice)
         FROM slices
         WHERE run_id = $1
       )
@@ -83,6 +101,7 @@ export async function compare(model: Model, world: World): Promise<void> {
     ledger.requests.map(({ messageId: _, ...request }) => request),
     'requests',
   ).toEqual(model.requests.map(expectedRequest));
+  expectTables(model, ledger);
   expect(ledger.slices, 'slices').toEqual(
     model.slices.map(({ silent: _, ...slice }) => slice).toSorted((one, other) => one.number - other.number),
   );
@@ -92,24 +111,37 @@ export async function compare(model: Model, world: World): Promise<void> {
   await expectSums(model, world, ledger);
 }
 
-function expectedRequest({
-  number,
-  state,
-  owner,
-  resends,
-  addresses,
-  words,
-  attempts,
-}: ModelRequest): unknown {
+/** Each request has a row, or is noted as accepted, or neither; only one that has a row has attempts of its own. */
+function expectTables({ requests }: Model, { noted, reportedEarly, attempted }: LedgerRun): void {
+  const numbers = (is: (request: ModelRequest) => boolean) =>
+    requests.filter((request) => is(request)).map(({ number }) => number);
+  expect(noted, 'rule 2: requests without rows that are noted as accepted').toEqual(
+    numbers(({ hasRow, state }) => !hasRow && state === 'accepted'),
+  );
+  expect(reportedEarly, 'requests of which a report came before they had rows').toEqual(
+    numbers((request) => request.reportedEarly),
+  );
+  expect(attempted, 'requests with attempts of their own').toEqual(
+    numbers(({ hasRow, attempts }) => hasRow && attempts.length > 0),
+  );
+}
+
+function expectedRequest(request: ModelRequest): unknown {
+  const { number, state, hasRow, owner, reported, resends, addresses, words, attempts } = request;
   return {
     number,
     state,
-    owner,
+    hasRow,
+    owner: hasRow ? owner : null,
+    reported: hasRow ? reported : null,
     resends,
     addresses,
     counts: [addresses.length, attempts.length],
     words: Object.fromEntries(words),
-    attempts: attempts.map((attempt) => ({ owner: attempt.owner, verdict: attempt.verdict })),
+    attempts: attempts.map((attempt) => ({
+      owner: hasRow ? attempt.owner : null,
+      verdict: attempt.verdict,
+    })),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { RequestState, RunState } from '../../../src/domain/runs.ts';
+import type { OrdinaryRequest } from '../../../src/ledger/requests/contents.ts';
 
 /**
  * A run as design.md, "States", says that it must be: what the ledger is held against after every step, and what the
@@ -12,6 +13,8 @@ export type Model = {
   /** Jobs in the queue whose slice has been given up by a holder who was late. */
   staleJobs: number;
   readonly suppressed: Set<string>;
+  /** How often something was suppressed. */
+  epoch: number;
   /** Workers that live, in the order in which they began. */
   readonly workers: string[];
   readonly holdings: Holding[];
@@ -37,10 +40,14 @@ export type RecipientWord = 'delivered' | 'undelivered' | 'cancelled';
 export type ModelRequest = {
   readonly number: number;
   state: RequestState;
+  /** Whether it has a row of its own; else its slice says what it is. */
+  hasRow: boolean;
   owner: string | null;
   resends: number;
   /** A delivery report has come while it was not settled. */
   reported: boolean;
+  /** It came while the request had no row. */
+  reportedEarly: boolean;
   /** An operator took it as accepted. */
   taken: boolean;
   addresses: readonly string[];
@@ -59,6 +66,10 @@ export type ModelSlice = {
   state: 'waiting' | 'queued' | 'held' | 'done';
   owner: string | null;
   worker: string | null;
+  /** Requests up to this one may be in flight, as far as they have no rows. */
+  claimedTo: number;
+  /** How often its holders have changed what is claimed or accepted of it. */
+  version: number;
   /** Its holder's signs of life stopped, and the queue offers it to others. */
   silent: boolean;
 };
@@ -70,6 +81,24 @@ export type Holding = {
   readonly slice: number;
   /** The worker has given it up. */
   over: boolean;
+  /** What it has read, and not claimed. */
+  ahead: Ahead | undefined;
+  /** The last change of the slice that it has asked for by itself. */
+  last: SliceChange | undefined;
+};
+
+/** Requests without rows that a worker has read, and the suppressions that were looked at: in the model, and in the ledger. */
+export type Ahead = {
+  readonly requests: readonly OrdinaryRequest[];
+  readonly epoch: number;
+  readonly ledgerEpoch: string;
+};
+
+/** A claim of a range; `version` is that of the slice when it has been made. */
+export type SliceChange = {
+  readonly version: number;
+  readonly to: number;
+  readonly ahead: Ahead | undefined;
 };
 
 /** What an exchange came to, as far as the worker knows. */
@@ -106,7 +135,7 @@ export function newModel(
       waitingSlice(slices.length + 1, first, Math.min(requests.length, first + requestsInSlice - 1)),
     );
   }
-  slices.push(waitingSlice(0, 1, requests.length));
+  slices.push({ ...waitingSlice(0, 1, requests.length), claimedTo: requests.length });
   return {
     run: 'planned',
     settings,
@@ -114,6 +143,7 @@ export function newModel(
     slices,
     staleJobs: 0,
     suppressed: new Set(),
+    epoch: 0,
     workers: [],
     holdings: [],
     flights: [],
@@ -121,16 +151,19 @@ export function newModel(
 }
 
 export function waitingSlice(number: number, first: number, last: number): ModelSlice {
-  return { number, first, last, state: 'waiting', owner: null, worker: null, silent: false };
+  const unheld = { owner: null, worker: null, silent: false };
+  return { number, first, last, state: 'waiting', ...unheld, claimedTo: first - 1, version: 0 };
 }
 
 export function plannedRequest(number: number, addresses: readonly string[]): ModelRequest {
   return {
     number,
     state: 'planned',
+    hasRow: false,
     owner: null,
     resends: 0,
     reported: false,
+    reportedEarly: false,
     taken: false,
     addresses,
     words: new Map(),
@@ -147,6 +180,13 @@ export function requestNumbered(model: Model, number: number): ModelRequest {
 export function sliceNumbered(model: Model, number: number): ModelSlice {
   const slice = model.slices.find((candidate) => candidate.number === number);
   if (!slice) throw new Error(`the model has no slice ${number}`);
+  return slice;
+}
+
+/** The slice that a request is in, which is not that of the doubts. */
+export function sliceOf(model: Model, { number }: ModelRequest): ModelSlice {
+  const slice = model.slices.find((each) => each.number > 0 && each.first <= number && number <= each.last);
+  if (!slice) throw new Error(`the model has no slice of request ${number}`);
   return slice;
 }
 

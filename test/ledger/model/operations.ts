@@ -1,9 +1,17 @@
+import { advanceSlices } from '../../../src/ledger/requests/advance.ts';
 import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
 import { reapDeadWorkers } from '../../../src/ledger/slices/reap.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
 
 /** What the rules of design.md rest upon: the ledger's own functions, or worse ones in their place. */
-export const operations = { acquireSlice, claimRequests, reapDeadWorkers, settleRequests, startNextAttempt };
+export const operations = {
+  acquireSlice,
+  advanceSlices,
+  claimRequests,
+  reapDeadWorkers,
+  settleRequests,
+  startNextAttempt,
+};
 export type Operations = typeof operations;
 
 /** A ledger that breaks a rule. */

@@ -147,6 +147,7 @@ export function suppress(place: number, recipient: number): Step {
       const others = { subAccount: '', reason: '', source: 'operator', createdAt: new Date() } as const;
       await addSuppressions(pool, [{ channel: 'sms', address, ...others }]);
       model.suppressed.add(address);
+      model.epoch++;
     },
   };
 }

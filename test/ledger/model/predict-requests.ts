@@ -1,4 +1,5 @@
 import type { Resolution } from '../../../src/domain/runs.ts';
+import type { Advanced } from '../../../src/ledger/requests/advance.ts';
 import {
   type Flight,
   type Holding,
@@ -11,18 +12,104 @@ import {
   requestsIn,
   type Settled,
   sliceNumbered,
+  sliceOf,
   waitingSlice,
 } from './model.ts';
 
 /** What must become of requests. Every function changes the model as the ledger has to change. */
 
-/** @returns the requests that the holder may send now */
-export function claim(model: Model, { owner, slice: number }: Holding, limit: number): ModelRequest[] {
+/** @returns the requests that the holder may send now: those without rows first */
+export function claim(model: Model, holding: Holding, limit: number): ModelRequest[] {
+  const slice = sliceNumbered(model, holding.slice);
+  if (!isHeldBy(slice, holding.owner)) return [];
+  const ordinary = claimOrdinary(model, holding, limit);
+  return [...ordinary, ...claimRows(model, holding, limit - ordinary.length)];
+}
+
+function claimOrdinary(model: Model, holding: Holding, limit: number): ModelRequest[] {
+  const slice = sliceNumbered(model, holding.slice);
+  const found = readAhead(model, holding);
+  const requests = found.slice(0, limit);
+  const to = requests.length === found.length ? slice.last : (requests.at(-1)?.number ?? 0);
+  if (to <= slice.claimedTo) return [];
+  return claimRange(model, holding, slice.version + 1, to, model.epoch) === 'granted' ? requests : [];
+}
+
+/** What comes after the last claim. One with a suppressed recipient gets a row, where the slice is still held. */
+export function readAhead(model: Model, { owner, slice: number }: Holding): ModelRequest[] {
   const slice = sliceNumbered(model, number);
-  if (!isHeldBy(slice, owner) || model.run !== 'running') return [];
-  const batch = requestsIn(model, slice, 'planned').slice(0, limit);
+  const found = ordinaryBetween(model, slice.claimedTo, slice.last);
+  const isSuppressed = ({ addresses }: ModelRequest) =>
+    addresses.some((address) => model.suppressed.has(address));
+  for (const request of isHeldBy(slice, owner) ? found : []) {
+    request.hasRow = request.state === 'planned' && isSuppressed(request);
+  }
+  return found.filter((request) => !isSuppressed(request));
+}
+
+/**
+ * Claims a range, or gives back what is behind it: only on top of the last change, and only for the holder.
+ *
+ * @param epoch of the suppressions that were looked at
+ */
+export function claimRange(
+  model: Model,
+  { owner, slice: number }: Pick<Holding, 'owner' | 'slice'>,
+  version: number,
+  to: number,
+  epoch: number,
+): Advanced {
+  const slice = sliceNumbered(model, number);
+  if (!isHeldBy(slice, owner)) return 'lost';
+  const isMade = slice.version === version;
+  if (!isMade && slice.version !== version - 1) return 'lost';
+  if (!isMade) {
+    slice.version = version;
+    if (to < slice.claimedTo) giveBack(model, slice, to);
+    else if (model.run === 'running' && epoch === model.epoch) claimTo(model, slice, to);
+  }
+  return slice.claimedTo === to ? 'granted' : 'refused';
+}
+
+function claimTo(model: Model, slice: ModelSlice, to: number): void {
+  const owner = slice.owner ?? '';
+  for (const request of ordinaryBetween(model, slice.claimedTo, to)) {
+    request.state = 'sending';
+    request.owner = owner;
+    request.attempts.push({ owner, verdict: null, answered: false });
+  }
+  slice.claimedTo = to;
+}
+
+/** Nothing of it was ever sent, so that nothing is known of it. In a run that is cancelled it is that. */
+function giveBack(model: Model, slice: ModelSlice, to: number): void {
+  for (const request of ordinaryBetween(model, to, slice.claimedTo)) {
+    request.state = model.run === 'cancelled' ? 'cancelled' : 'planned';
+    request.owner = null;
+    request.attempts.length = 0;
+  }
+  slice.claimedTo = to;
+}
+
+function ordinaryBetween(model: Model, after: number, to: number): ModelRequest[] {
+  return model.requests.filter(({ hasRow, number }) => !hasRow && number > after && number <= to);
+}
+
+function claimRows(model: Model, { owner, slice: number }: Holding, limit: number): ModelRequest[] {
+  const slice = sliceNumbered(model, number);
+  if (limit === 0 || model.run !== 'running') return [];
+  slice.version++;
+  const batch = requestsIn(model, slice, 'planned')
+    .filter(({ hasRow }) => hasRow)
+    .slice(0, limit);
   for (const request of batch) leaveOut(model, request, owner);
   return batch.filter(({ state }) => state === 'sending');
+}
+
+/** Its holder has begun it, and notes something else of it than that it was accepted. */
+function addSendingRow(model: Model, request: ModelRequest, owner: string): void {
+  const isSent = !request.hasRow && request.state === 'sending';
+  if (isSent && isHeldBy(sliceOf(model, request), owner)) request.hasRow = true;
 }
 
 function leaveOut({ suppressed }: Model, request: ModelRequest, owner: string): void {
@@ -63,6 +150,7 @@ export function doubt(model: Model, slice: ModelSlice): void {
   // Slice 0 is about requests of other slices, and none of its own.
   if (slice.number === 0) return;
   for (const request of requestsIn(model, slice, 'sending')) {
+    request.hasRow = true;
     request.state = request.reported ? 'accepted' : 'in_doubt';
     request.owner = null;
     const attempt = request.attempts.at(-1);
@@ -73,6 +161,8 @@ export function doubt(model: Model, slice: ModelSlice): void {
 /** @returns whether the holder may send it again */
 export function startNextAttempt(model: Model, { request: number, attempt, holding }: Flight): boolean {
   const request = requestNumbered(model, number);
+  addSendingRow(model, request, holding.owner);
+  if (!request.hasRow) return false;
   const ended = request.attempts[attempt - 1];
   if (ended && ended.verdict === null) {
     ended.verdict = 'retry';
@@ -90,6 +180,8 @@ export function settle(
   settled: Settled,
 ): boolean {
   const request = requestNumbered(model, number);
+  if (settled.state !== 'accepted') addSendingRow(model, request, holding.owner);
+  if (!request.hasRow) return noteAccepted(model, request, holding.owner, settled);
   const ended = request.attempts[attempt - 1];
   const open = ended?.verdict === null || (ended?.verdict === 'in_doubt' && !ended.answered);
   if (ended && open && ended.owner === holding.owner) {
@@ -103,6 +195,22 @@ export function settle(
   if (!mine && !late) return false;
   request.owner = null;
   request.state = settledState(request, settled.state);
+  return true;
+}
+
+/** Of a request without a row. */
+function noteAccepted(
+  model: Model,
+  request: ModelRequest,
+  owner: string,
+  { state, verdict }: Settled,
+): boolean {
+  const slice = sliceOf(model, request);
+  if (state !== 'accepted' || request.state !== 'sending' || !isHeldBy(slice, owner)) return false;
+  slice.version++;
+  request.state = 'accepted';
+  request.owner = null;
+  for (const attempt of request.attempts) attempt.verdict = verdict;
   return true;
 }
 
@@ -127,18 +235,19 @@ export function divide(model: Model, numbers: readonly number[]): void {
     request.addresses = request.addresses.filter((address) => request.words.has(address));
     const middle = Math.ceil(left.length / 2);
     for (const half of [left.slice(0, middle), left.slice(middle)]) {
-      model.requests.push(plannedRequest(model.requests.length + 1, half));
+      model.requests.push({ ...plannedRequest(model.requests.length + 1, half), hasRow: true });
     }
   }
   if (model.requests.length === highest) return;
   const number = Math.max(...model.slices.map((slice) => slice.number)) + 1;
-  model.slices.push(waitingSlice(number, highest + 1, model.requests.length));
+  const slice = waitingSlice(number, highest + 1, model.requests.length);
+  model.slices.push({ ...slice, claimedTo: slice.last });
 }
 
 /** The holder takes back what it claimed without hearing of it. */
 export function takeBackUnheard(model: Model, { owner, slice }: Holding, known: readonly number[]): void {
   for (const request of requestsIn(model, sliceNumbered(model, slice), 'sending')) {
-    if (request.owner !== owner || known.includes(request.number)) continue;
+    if (!request.hasRow || request.owner !== owner || known.includes(request.number)) continue;
     request.state = request.reported ? 'accepted' : 'planned';
     request.owner = null;
     const attempt = request.attempts.at(-1);
@@ -154,6 +263,7 @@ export function report(
 ) {
   if (outcome !== 'pending' && !request.words.has(address)) request.words.set(address, outcome);
   if (request.state === 'sending') request.reported = true;
+  if (request.state === 'sending' && !request.hasRow) request.reportedEarly = true;
   if (request.state !== 'in_doubt' && (request.state !== 'planned' || request.resends === 0)) return;
   request.reported = true;
   request.state = 'accepted';

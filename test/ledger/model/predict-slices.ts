@@ -102,6 +102,7 @@ export function finish(
 }
 
 function mustWait(model: Model, slice: ModelSlice, interrupted: boolean): boolean {
+  if (slice.claimedTo < slice.last) return model.run !== 'cancelled';
   if (slice.number > 0) return requestsIn(model, slice, 'planned').length > 0;
   if (model.slices.some(({ number, state }) => number > 0 && state !== 'done')) return true;
   return model.run !== 'cancelled' && (interrupted || model.run !== 'running');

@@ -13,6 +13,7 @@ import {
   resolveSome,
   suppress,
 } from './operator-steps.ts';
+import { claimRead, giveBackUnsent, readNext, repeatChange } from './range-steps.ts';
 import { claimSome, send, takeBack } from './request-steps.ts';
 import { retry, settleAgain, settleSome } from './settle-steps.ts';
 import { acquireNext, die, fallSilent, finishOne, reapDead, returnOne } from './slice-steps.ts';
@@ -33,6 +34,12 @@ const claimChoice = fc.record({
   idly: fc.nat(3).map((chance) => chance === 0),
 });
 
+const rangeClaims = fc.tuple(
+  place,
+  fc.integer({ min: 1, max: 3 }),
+  fc.constantFrom('unasked', 'unheard', 'heard', 'heard', 'heard', 'heard'),
+);
+
 const exchanges = fc.tuple(
   place,
   fc.constantFrom('accepted', 'lost', 'lost', 'rejected', 'retry', 'retry', 'unauthorized'),
@@ -51,6 +58,10 @@ const steps: readonly (readonly [weight: number, step: fc.Arbitrary<Step>])[] = 
   [20, fc.nat(30).map((chance) => beginOrResume(chance === 0))],
   [15, place.map((at) => acquireNext(at, at === 0))],
   [30, fc.tuple(place, claimChoice).map(([at, choice]) => claimSome(at, choice))],
+  [15, place.map(readNext)],
+  [40, rangeClaims.map(([at, limit, passage]) => claimRead(at, limit, passage))],
+  [6, place.map(repeatChange)],
+  [4, place.map(giveBackUnsent)],
   [3, place.map(takeBack)],
   [60, exchanges.map(([at, answer, accepted]) => send(at, answer, accepted))],
   [20, place.map(retry)],

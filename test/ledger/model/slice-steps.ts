@@ -4,7 +4,14 @@ import type { SlicePlan } from '../../../src/ledger/slices/enqueue.ts';
 import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { returnSlice } from '../../../src/ledger/slices/return.ts';
 import { missHeartbeat } from '../../support/slices.ts';
-import { type Holding, type Model, requestsIn, type Settings, sliceNumbered } from './model.ts';
+import {
+  type Holding,
+  type Model,
+  type ModelSlice,
+  requestsIn,
+  type Settings,
+  sliceNumbered,
+} from './model.ts';
 import { acquirable, acquire, finish, handBack, reap } from './predict-slices.ts';
 import { choose, type Step } from './step.ts';
 import { killWorker, startWorker, type World } from './world.ts';
@@ -55,7 +62,13 @@ export function acquireNext(place: number, idly: boolean): Step {
         case 'held':
           expect(slices, 'the slice that was acquired').toContain(acquisition.slice.slice);
           world.held.set(owner, acquisition.slice);
-          acquire(model, { owner, worker, slice: acquisition.slice.slice, over: false });
+          acquire(model, {
+            ...{ owner, worker, slice: acquisition.slice.slice, over: false },
+            ...{ ahead: undefined, last: undefined },
+          });
+          expect(acquisition.slice, 'how far the slice is').toMatchObject(
+            progress(sliceNumbered(model, acquisition.slice.slice)),
+          );
       }
     },
   };
@@ -74,9 +87,12 @@ export function finishOne(place: number, interrupted: boolean, hastily: boolean)
   };
 }
 
+const progress = ({ claimedTo, version }: ModelSlice) => ({ claimedTo, version });
+
 function isWorked(model: Model, { owner, slice }: Holding): boolean {
-  const { state, owner: holder } = sliceNumbered(model, slice);
+  const { state, owner: holder, claimedTo, last } = sliceNumbered(model, slice);
   if (state !== 'held' || holder !== owner) return true;
+  if (claimedTo < last) return false;
   const left = (['planned', 'sending'] as const).flatMap((is) =>
     requestsIn(model, sliceNumbered(model, slice), is),
   );

@@ -5,6 +5,7 @@ import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
 import type { SliceQueue } from '../../../src/ledger/slices/queue.ts';
 import { openWorkerSession, type WorkerSession } from '../../../src/ledger/slices/session.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { cutContents } from '../../support/slices.ts';
 import { type Model, newModel, type Settings } from './model.ts';
 import { type Mutation, type Operations, operations } from './operations.ts';
 import { openService, type Service } from './service.ts';
@@ -47,8 +48,8 @@ export async function openWorld(
   const model = newModel(settings, chunks, requestsInSlice);
   await pool.query('DELETE FROM slices WHERE run_id = $1', [run]);
   await pool.query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, state)
-     SELECT $1, slice, first, last, 'waiting' FROM unnest($2::integer[], $3::integer[], $4::integer[])
+    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state)
+     SELECT $1, slice, first, last, CASE slice WHEN 0 THEN last ELSE first - 1 END, 'waiting' FROM unnest($2::integer[], $3::integer[], $4::integer[])
        AS slice (slice, first, last)`,
     [
       run,
@@ -57,6 +58,7 @@ export async function openWorld(
       model.slices.map(({ last }) => last),
     ],
   );
+  await cutContents(pool, run, requestsInSlice);
   const world: World = {
     ledger,
     pool,
