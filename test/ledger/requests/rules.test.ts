@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { advanceSlices } from '../../../src/ledger/requests/advance.ts';
 import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
 import { reapDeadWorkers } from '../../../src/ledger/slices/reap.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
@@ -52,7 +53,28 @@ test('without rule 1, a claim that is committed only after the first byte has le
   await expectFound(mutation);
 });
 
-test('without rule 1, a claim that does not write the attempt is found', async () => {
+test('without rule 1, a claim whose range is not written is found', async () => {
+  const forget = async (pool: pg.Pool, run: string): Promise<void> => {
+    await pool.query(
+      `UPDATE slices SET claimed_to = first_request - 1 WHERE run_id = $1 AND slice > 0 AND state = 'held'`,
+      [run],
+    );
+  };
+  await expectFound({
+    async advanceSlices(pool, advances, now, fence) {
+      const advanced = await advanceSlices(pool, advances, now, fence);
+      for (const { run } of advances) await forget(pool, run);
+      return advanced;
+    },
+    async claimRequests(pool, claims, now) {
+      const claimed = await claimRequests(pool, claims, now);
+      for (const { run } of claims) await forget(pool, run);
+      return claimed;
+    },
+  });
+});
+
+test('without rule 1, a claim of a request with a row that does not write the attempt is found', async () => {
   const mutation: Mutation = {
     async claimRequests(pool, claims, now) {
       const claimed = await claimRequests(pool, claims, now);
@@ -65,35 +87,65 @@ test('without rule 1, a claim that does not write the attempt is found', async (
   await expectFound(mutation);
 });
 
-/** Rule 2, the other way round. */
-async function planOrphans(pool: pg.Pool): Promise<void> {
-  await pool.query(
-    `UPDATE requests SET state = 'planned'
-     WHERE state = 'in_doubt' AND reason = 'the process that was sending it ended before the answer was recorded'`,
-  );
-}
-
-test('without rule 2, a request that is planned again because its owner is gone is found', async () => {
-  const mutation: Mutation = {
+/** By those who look at the slices of others, after they have. */
+function afterTakeover(change: (pool: pg.Pool) => Promise<unknown>): Mutation {
+  return {
     async acquireSlice(queue, pool, taking) {
       const acquired = await acquireSlice(queue, pool, taking);
-      await planOrphans(pool);
+      await change(pool);
       return acquired;
     },
     async reapDeadWorkers(queue, pool, self, now) {
       const reaped = await reapDeadWorkers(queue, pool, self, now);
-      await planOrphans(pool);
+      await change(pool);
       return reaped;
     },
   };
-  await expectFound(mutation);
+}
+
+const orphaned = `state = 'in_doubt' AND reason = 'the process that was sending it ended before the answer was recorded'`;
+
+test('without rule 2, a request with a row that is planned again because its owner is gone is found', async () => {
+  await expectFound(
+    afterTakeover((pool) => pool.query(`UPDATE requests SET state = 'planned' WHERE ${orphaned}`)),
+  );
+});
+
+test('without rule 2, what was claimed and not noted is found when a takeover leaves it planned', async () => {
+  await expectFound(
+    afterTakeover((pool) =>
+      pool.query(
+        `
+        WITH lost AS (
+          DELETE FROM requests WHERE ${orphaned} AND attempts = 1 RETURNING run_id, request
+        ), attempt AS (
+          DELETE FROM attempts a USING lost l WHERE a.run_id = l.run_id AND a.request = l.request
+        )
+        UPDATE slices s
+        SET claimed_to = least(s.claimed_to, l.lowest - 1)
+        FROM (
+          SELECT s.run_id, s.slice, min(l.request) AS lowest
+          FROM lost l
+          JOIN slices s ON s.run_id = l.run_id AND s.slice > 0
+            AND l.request BETWEEN s.first_request AND s.last_request
+          GROUP BY s.run_id, s.slice
+        ) l
+        WHERE s.run_id = l.run_id AND s.slice = l.slice
+        `,
+      ),
+    ),
+  );
 });
 
 test('without rule 2, a slice that is taken over with its orphans left as they are is found', async () => {
   const mutation: Mutation = {
     async acquireSlice(queue, pool, taking) {
       const { rows } = await pool.query<Orphan>(
-        `SELECT run_id, request, owner FROM requests WHERE state = 'sending'`,
+        `SELECT q.run_id, q.request, s.owner
+         FROM request_states q
+         JOIN slices s ON s.run_id = q.run_id AND s.slice > 0
+           AND q.request BETWEEN s.first_request AND s.last_request
+         WHERE q.state = 'sending'`,
       );
       const acquired = await acquireSlice(queue, pool, taking);
       for (const orphan of rows) await sendOn(pool, orphan);
@@ -112,7 +164,50 @@ async function sendOn(pool: pg.Pool, { run_id, request, owner }: Orphan): Promis
   );
 }
 
-test('without rule 2, a request that is accepted and does not stay so is found', async () => {
+test('without rule 2, a claim of a range that is not fenced by the owner is found', async () => {
+  await expectFound({
+    async advanceSlices(pool, advances, now, fence) {
+      const { rows } = await pool.query<{ run_id: string; slice: number; owner: string | null }>(
+        'SELECT run_id, slice, owner FROM slices',
+      );
+      const unfenced = advances.map((advance) => {
+        const held = rows.find(({ run_id, slice }) => run_id === advance.run && slice === advance.slice);
+        return { ...advance, owner: held?.owner ?? advance.owner };
+      });
+      return advanceSlices(pool, unfenced, now, fence);
+    },
+  });
+});
+
+test('without rule 2, a claim of a range that is repeated, and made on top of what came since, is found', async () => {
+  await expectFound({
+    async advanceSlices(pool, advances, now, fence) {
+      const { rows } = await pool.query<{ run_id: string; slice: number; version: number }>(
+        'SELECT run_id, slice, version FROM slices',
+      );
+      const next = advances.map((advance) => {
+        const found = rows.find(({ run_id, slice }) => run_id === advance.run && slice === advance.slice);
+        return { ...advance, version: (found?.version ?? 0) + 1 };
+      });
+      return advanceSlices(pool, next, now, fence);
+    },
+  });
+});
+
+test('without the epoch, a claim for which no newer suppression was looked at is found', async () => {
+  await expectFound({
+    async advanceSlices(pool, advances, now, fence) {
+      const { rows } = await pool.query<{ epoch: string }>('SELECT epoch FROM suppression_epoch');
+      const unlooked = advances.map(({ claim, ...others }) => {
+        const isBack = claim?.epoch === '0';
+        return { ...others, claim: claim && !isBack ? { ...claim, epoch: rows[0]?.epoch ?? '' } : claim };
+      });
+      return advanceSlices(pool, unlooked, now, fence);
+    },
+  });
+});
+
+test('without rule 2, a request with a row that is accepted and does not stay so is found', async () => {
   const mutation: Mutation = {
     async settleRequests(pool, settlements) {
       const settled = await settleRequests(pool, settlements);
@@ -126,6 +221,31 @@ test('without rule 2, a request that is accepted and does not stay so is found',
     },
   };
   await expectFound(mutation);
+});
+
+test('without rule 2, a request that was noted as accepted and does not stay so is found', async () => {
+  await expectFound({
+    async acquireSlice(queue, pool, taking) {
+      await pool.query('DELETE FROM outcomes');
+      return acquireSlice(queue, pool, taking);
+    },
+  });
+});
+
+test('without rule 2, an answer that its owner records when the slice is not its own any more is found', async () => {
+  await expectFound({
+    async settleRequests(pool, settlements) {
+      const { rows } = await pool.query<{ run_id: string; slice: number; owner: string | null }>(
+        'SELECT run_id, slice, owner FROM slices',
+      );
+      const unfenced = settlements.map((settlement) => {
+        const { run, slice } = settlement;
+        const held = rows.find((each) => each.run_id === run && each.slice === slice);
+        return { ...settlement, owner: held?.owner ?? settlement.owner };
+      });
+      return settleRequests(pool, unfenced);
+    },
+  });
 });
 
 test('without rule 3, a MessageID that changes from attempt to attempt is found', async () => {
