@@ -1,7 +1,5 @@
 import type { RunState } from '../../src/domain/runs.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
-import { addRowsOfPlanned } from '../../src/ledger/requests/rows.ts';
-import { inTransaction } from '../../src/ledger/session.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { giveRows } from './rows.ts';
 
@@ -31,7 +29,6 @@ export async function doubtfulRun(
      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'in_doubt' FROM request_states WHERE run_id = $1`,
     'DELETE FROM slices WHERE run_id = $1',
   ];
-  await inTransaction(pool, (client) => addRowsOfPlanned(client, run));
   for (const sql of statements) await pool.query(sql, [run]);
   await pool.query(
     `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, settled, not_accepted)

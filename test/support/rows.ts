@@ -2,16 +2,33 @@ import type pg from 'pg';
 import { addLostRows, addRowsOfPlanned } from '../../src/ledger/requests/rows.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 
-/** Rows of their own for all requests of a run that are planned or sending, so that a test may put them in any state. */
+/** Rows of their own for all requests of a run, in the states that they are in, so that a test may put them in any. */
 export async function giveRows(pool: pg.Pool, run: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ slice: number; first: number; last: number; owner: string }>(
       `SELECT slice, first_request AS first, last_request AS last, owner
        FROM slices
-       WHERE run_id = $1 AND slice > 0 AND state = 'held'`,
+       WHERE run_id = $1 AND slice > 0 AND owner IS NOT NULL`,
       [run],
     );
     for (const { owner, ...range } of rows) await addLostRows(client, { run, ...range }, owner);
+    await addRowsOfAccepted(client, run);
     await addRowsOfPlanned(client, run);
   });
+}
+
+async function addRowsOfAccepted(client: pg.ClientBase, run: string): Promise<void> {
+  await client.query(
+    `WITH accepted AS MATERIALIZED (
+       SELECT * FROM ordinary_requests_between($1, 1, 2147483647) WHERE state = 'accepted'
+     ), attempt AS (
+       INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, http_status, detail)
+       SELECT run_id, request, 1, gen_random_uuid(), finished_at - took, finished_at, 'accepted', http_status, reason
+       FROM accepted
+     )
+     INSERT INTO requests (run_id, request, envelope, recipients, state, reason, attempts, updated_at)
+     SELECT run_id, request, envelope, recipients, state, reason, 1, updated_at FROM accepted`,
+    [run],
+  );
+  await client.query('DELETE FROM outcomes WHERE run_id = $1', [run]);
 }

@@ -17,7 +17,7 @@ type LedgerRequest = {
   /** How many recipients and attempts there are, as the request itself says. */
   readonly counts: readonly number[];
   readonly words: Readonly<Record<string, string>>;
-  /** The owner is not known of a request that has no row. */
+  /** The owner is not known of a request that has no row, and was accepted. */
   readonly attempts: readonly { readonly owner: string | null; readonly verdict: string | null }[];
 };
 
@@ -139,7 +139,7 @@ function expectedRequest(request: ModelRequest): unknown {
     counts: [addresses.length, attempts.length],
     words: Object.fromEntries(words),
     attempts: attempts.map((attempt) => ({
-      owner: hasRow ? attempt.owner : null,
+      owner: hasRow || state === 'sending' ? attempt.owner : null,
       verdict: attempt.verdict,
     })),
   };

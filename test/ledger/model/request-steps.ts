@@ -113,13 +113,11 @@ export async function sendFlight(
 async function expectOnRecord(model: Model, { pool, run }: World, flight: Flight): Promise<void> {
   const { request, attempt, holding } = flight;
   const { rows } = await pool.query(
-    `SELECT q.state, CASE WHEN o.request IS NULL THEN s.owner ELSE o.owner END AS owner, q.attempts, q.resends,
-            CASE WHEN o.request IS NULL AND a.request IS NOT NULL THEN s.owner ELSE a.owner END AS attempt_owner,
+    `SELECT q.state, coalesce(own.owner, a.owner) AS owner, q.attempts, q.resends, a.owner AS attempt_owner,
             a.finished_at IS NULL AS under_way
      FROM requests_between($1, $2, $2) q
-     JOIN slices s ON s.run_id = q.run_id AND s.slice > 0 AND q.request BETWEEN s.first_request AND s.last_request
-     LEFT JOIN requests o ON o.run_id = q.run_id AND o.request = q.request
-     LEFT JOIN attempts_between($1, $2, $2) a ON a.attempt = $3`,
+     LEFT JOIN attempts_between($1, $2, $2) a ON a.attempt = $3
+     LEFT JOIN requests own ON own.run_id = q.run_id AND own.request = q.request`,
     [run, request, attempt],
   );
   const [row] = rows;

@@ -6,6 +6,7 @@ import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { inSession, inTransaction } from '../../../src/ledger/session.ts';
 import { listDueWindows, listWaits, openWindow, shutWindow } from '../../../src/ledger/slices/windows.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
+import { giveRows } from '../../support/rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import { sliceStates } from '../../support/slices.ts';
 
@@ -123,6 +124,7 @@ describe('a run with windows', () => {
 
   test('has slices of their own for the halves of rejected requests of each window', async () => {
     const run = await planIn('AACC');
+    await giveRows(opened.ledger.pool, run);
     await rows(`UPDATE requests SET state = 'rejected' WHERE run_id = $1`, run);
     await inTransaction(opened.ledger.pool, (client) => divideRequests(client, { run, requests: [1, 2] }));
     expect(await slicesOf(run)).toEqual([

@@ -16,6 +16,7 @@ import { billingOf } from '../../support/billing.ts';
 import { collect } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { giveRows } from '../../support/rows.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -98,6 +99,7 @@ function divide(run: string, requests: readonly number[]): Promise<DividedReques
 
 /** Marks these as rejected after an attempt, as a settlement does. */
 async function reject(run: string, requests: readonly number[]): Promise<void> {
+  await giveRows(opened.ledger.pool, run);
   await query(
     `WITH attempt AS (
        INSERT INTO attempts (run_id, request, attempt, owner, started_at, verdict)
@@ -278,7 +280,8 @@ test('the new requests are planned in a waiting slice of their own, after the ot
   const run = await rejectedRun(3);
   await query(`DELETE FROM slices WHERE run_id = $1`, [run]);
   await query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, state) VALUES ($1, 0, 1, 1, 'done'), ($1, 1, 1, 1, 'done')`,
+    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state)
+     VALUES ($1, 0, 1, 1, 1, 'done'), ($1, 1, 1, 1, 1, 'done')`,
     [run],
   );
   expect(await divide(run, [1])).toEqual({ first: 2, last: 3 });

@@ -3,6 +3,7 @@ import type { Suppression } from '../../../src/domain/suppressions.ts';
 import { listCancellations, listDeliveryResults, listFailures } from '../../../src/ledger/runs/details.ts';
 import { pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
 import { returnSlice } from '../../../src/ledger/slices/return.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
@@ -22,6 +23,7 @@ import {
   type TestLedger,
 } from '../../support/ledger.ts';
 import { settleRequests as settle, startNextAttempt } from '../../support/requests.ts';
+import { giveRows } from '../../support/rows.ts';
 import { claimFrom, holdNextSlice } from '../../support/slices.ts';
 
 let opened: TestLedger;
@@ -72,11 +74,30 @@ test('a claimed request is sending, with its attempt written, before the claim r
   ]);
 });
 
+/** So many claim at once, again and again, until all requests of a slice are claimed: a claim is made on top of the last. */
+async function claimTogether(slice: HeldSlice, claimants: number, limit: number): Promise<ClaimedRequest[]> {
+  const claimed: ClaimedRequest[] = [];
+  const claimAll = async (): Promise<void> => {
+    while (claimed.length < slice.last) {
+      claimed.push(...(await claimFrom(opened.ledger, slice, limit)).claimed);
+    }
+  };
+  await Promise.all(Array.from({ length: claimants }, claimAll));
+  return claimed;
+}
+
 test('many claims at once never hand out a request twice', async () => {
+  const slice = await holdNextSlice(opened.ledger, await planRequests(200));
+  const numbers = (await claimTogether(slice, 10, 5)).map(({ request }) => request);
+  expect(numbers.length).toBe(200);
+  expect(new Set(numbers).size).toBe(200);
+});
+
+test('many claims at once of requests that have rows never hand out a request twice', async () => {
   const run = await planRequests(200);
   const slice = await holdNextSlice(opened.ledger, run);
-  const claims = await Promise.all(Array.from({ length: 40 }, () => claimFrom(opened.ledger, slice, 5)));
-  const numbers = claims.flatMap(({ claimed }) => claimed).map(({ request }) => request);
+  await giveRows(opened.ledger.pool, run);
+  const numbers = (await claimTogether(slice, 10, 5)).map(({ request }) => request);
   expect(numbers.length).toBe(200);
   expect(new Set(numbers).size).toBe(200);
 });
@@ -324,9 +345,10 @@ describe('recipients who are suppressed when their request is claimed', () => {
     });
   });
 
-  test('may be a whole batch, and the caller learns that it is not the end', async () => {
-    const run = await plan(3, 1);
-    await suppress([2, 3]);
+  test('may be a whole batch, after those who are not, and the caller learns that it is not the end', async () => {
+    const run = await plan(5, 1);
+    await suppress([2, 3, 5]);
+    expect((await claimAll(run, 2)).claimed).toMatchObject([{ request: 3 }, { request: 5 }]);
     expect(await claimAll(run, 2)).toMatchObject({
       claimed: [],
       cancelled: [
@@ -334,7 +356,7 @@ describe('recipients who are suppressed when their request is claimed', () => {
         { request: 2, recipients: 1 },
       ],
     });
-    expect((await claimAll(run, 2)).claimed).toMatchObject([{ request: 3 }]);
+    expect(await claimAll(run, 2)).toMatchObject({ claimed: [], cancelled: [{ request: 4, recipients: 1 }] });
     expect(await claimAll(run, 2)).toMatchObject({ claimed: [], cancelled: [] });
   });
 
@@ -375,8 +397,7 @@ describe('recipients who are suppressed when their request is claimed', () => {
     const run = await plan(60, 3);
     await suppress(Array.from({ length: 20 }, (_, index) => index * 3 + 2));
     const slice = await holdNextSlice(opened.ledger, run);
-    const claims = await Promise.all(Array.from({ length: 20 }, () => claimFrom(opened.ledger, slice, 2)));
-    const sent = claims.flatMap(({ claimed }) => addressesOf(claimed).flat());
+    const sent = addressesOf(await claimTogether(slice, 10, 2)).flat();
     expect(sent.toSorted()).toEqual(
       Array.from({ length: 60 }, (_, index) => index + 2)
         .filter((line) => line % 3 !== 2)

@@ -171,7 +171,7 @@ describe('to be sent again', () => {
   test('does not open slice 0, which is the doubts themselves', async () => {
     const run = await doubtfulRun(opened.ledger);
     await query(
-      `INSERT INTO slices (run_id, slice, first_request, last_request, state) VALUES ($1, 0, 1, 1, 'done')`,
+      `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state) VALUES ($1, 0, 1, 1, 1, 'done')`,
       [run],
     );
     await resolve(run, 'resend');

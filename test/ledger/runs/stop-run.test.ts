@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
+import { giveRows } from '../../support/rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
   claimFrom,
@@ -99,6 +100,7 @@ describe('a run that is cancelled', () => {
   test('has in doubt what was to be sent again after a doubt, because the service may have it', async () => {
     const run = await beginNew(2);
     await pause(run);
+    await giveRows(opened.ledger.pool, run);
     await opened.ledger.pool.query(
       'UPDATE requests SET resends = 1, attempts = 1 WHERE run_id = $1 AND request = 1',
       [run],

@@ -5,6 +5,8 @@ import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
 import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { watchRuns } from '../../../src/ledger/slices/watch.ts';
+import { settleRequests } from '../../support/requests.ts';
+import { giveRows } from '../../support/rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
   claimFrom,
@@ -50,6 +52,7 @@ function finish(held: HeldSlice, policy = hold, interrupted = false) {
 
 /** As if all of a slice had been sent, and come to this. */
 async function settleAll({ run, first, last }: HeldSlice, state: RequestState): Promise<void> {
+  await giveRows(opened.ledger.pool, run);
   await opened.ledger.pool.query(
     'UPDATE requests SET state = $4 WHERE run_id = $1 AND request BETWEEN $2 AND $3',
     [run, first, last, state],
@@ -97,12 +100,15 @@ describe('a slice that is given up', () => {
   test('cancels what its holder gave back after the run was cancelled', async () => {
     const run = await beginNew(1, 2);
     const held = await takeHeldSlice(opened.ledger);
-    await claimFrom(opened.ledger, held, 1);
+    const [sent] = (await claimFrom(opened.ledger, held, 1)).claimed;
     await cancelRun(opened.queue, opened.ledger.pool, run, 'enough', new Date());
     expect(await requestStates(opened.ledger, run)).toEqual(['sending', 'cancelled']);
-    await opened.ledger.pool.query(
-      `UPDATE requests SET state = 'planned', owner = NULL WHERE state = 'sending'`,
-    );
+    const released = { finishedAt: new Date(), httpStatus: null, detail: null, verdict: 'released' } as const;
+    const { slice, owner } = held;
+    await settleRequests(opened.ledger.hot, [
+      { run, slice, owner, request: 1, attempt: sent?.attempt ?? 0, ...released, state: 'planned' },
+    ]);
+    expect(await requestStates(opened.ledger, run)).toEqual(['planned', 'cancelled']);
     expect(await finish(held)).toBe('done');
     expect(await requestStates(opened.ledger, run)).toEqual(['cancelled', 'cancelled']);
     expect(await runState(run)).toBe('cancelled');
