@@ -24,14 +24,14 @@ export type Claim = {
   readonly cancelled: readonly CancelledRequest[];
 };
 
-type DbSlice = { readonly version: number; readonly claimed_to: number };
+type DbSlice = { readonly version: number; readonly claimed_to: number; readonly claimed_at: Date | null };
 
 async function findHeld(
   pool: pg.Pool,
   { run, slice, owner }: Pick<SliceClaim, 'run' | 'slice' | 'owner'>,
 ): Promise<DbSlice | undefined> {
   const { rows } = await pool.query<DbSlice>(
-    'SELECT version, claimed_to FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3',
+    'SELECT version, claimed_to, claimed_at FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3',
     [run, slice, owner],
   );
   return rows[0];
@@ -126,18 +126,19 @@ async function settleOrdinary(pool: pg.Pool, settlement: Settlement): Promise<bo
     'SELECT state FROM ordinary_requests_between($1, $2, $2)',
     [run, request],
   );
-  if (rows[0]?.state !== 'sending') return false;
+  const held = await findHeld(pool, settlement);
+  if (!held || rows[0]?.state !== 'sending') return false;
+  const startedAt = held.claimed_at ?? finishedAt;
   if (settlement.state === 'accepted') {
-    const held = await findHeld(pool, settlement);
-    if (!held) return false;
     const job = settlement.job;
+    const tookMs = Math.max(0, finishedAt.getTime() - startedAt.getTime());
     const accepted: AcceptedRequest = {
-      ...{ request, job, tookMs: 5, finishedAt: finishedAt.getTime(), httpStatus: httpStatus ?? 200 },
+      ...{ request, job, tookMs, finishedAt: finishedAt.getTime(), httpStatus: httpStatus ?? 200 },
     };
     const step = { run, slice, owner, version: held.version + 1, claim: undefined, accepted: [accepted] };
     return (await advanceSlices(pool, [step], finishedAt, null))[0] !== 'lost';
   }
-  await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt: finishedAt }] });
+  await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt }] });
   return false;
 }
 
@@ -147,13 +148,13 @@ export async function startNextAttempt(
   retry: Parameters<typeof startNextAttemptOfRow>[1] & { readonly slice?: number },
 ): Promise<boolean> {
   const { run, owner, request, finishedAt } = retry;
-  const { rows } = await pool.query<{ slice: number }>(
-    'SELECT slice FROM ordinary_requests_between($1, $2, $2)',
+  const { rows } = await pool.query<{ slice: number; claimed_at: Date | null }>(
+    'SELECT slice, claimed_at FROM ordinary_requests_between($1, $2, $2)',
     [run, request],
   );
-  const slice = rows[0]?.slice;
-  if (slice !== undefined) {
-    await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt: finishedAt }] });
+  for (const { slice, claimed_at } of rows) {
+    const startedAt = claimed_at ?? finishedAt;
+    await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt }] });
   }
   return startNextAttemptOfRow(pool, retry);
 }

@@ -68,7 +68,7 @@ async function claimAll(run: string, key: typeof hashKey | null = hashKey): Prom
     `UPDATE slices SET state = 'held', job = gen_random_uuid(), worker = $2, owner = $2 WHERE run_id = $1`,
     [run, owner],
   );
-  const slice = { run, slice: 1, owner, first: 1, from: 1, last: 1_000, limit: 100 };
+  const slice = { run, slice: 1, owner, first: 1, from: 1, last: 3, limit: 100 };
   const [claim] = await claimRequests(pool, [slice], new Date(), key);
   return (claim?.claimed ?? []).map(({ destinations }) => destinations.map(({ Recipient }) => Recipient));
 }
