@@ -3,6 +3,7 @@ import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { giveRows } from '../support/rows.ts';
 import { type Ended, tester, volleyHere } from '../support/volley.ts';
 import {
   accountsYaml,
@@ -139,6 +140,7 @@ test('a run of those who were not reached has to be approved, too', async () => 
   const run = await waiting();
   await as('bob@desk', 'approve', run);
   await volley('resume', run);
+  await giveRows(opened.ledger.pool, run);
   await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [run]);
   const again = await volley('run', '--only', 'failed', '--of', run, '--json');
   expect(again).toMatchObject({ code: 4 });

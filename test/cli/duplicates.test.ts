@@ -5,6 +5,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { giveRows } from '../support/rows.ts';
 import { type Ended, volleyHere } from '../support/volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -190,6 +191,7 @@ describe('contacts that are mended', () => {
 
 test('recipients of a run with equal addresses who are sent to again stay in different requests', async () => {
   const { run: first } = await run(', duplicates: allow', 'Hello');
+  await giveRows(opened.ledger.pool, first);
   await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);
   const { code, stdout } = await call(`run --only failed --of ${first} --json`);
   expect([code, JSON.parse(stdout).recipients]).toMatchObject([0, { total: 5, accepted: 5 }]);

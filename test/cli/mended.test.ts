@@ -4,6 +4,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { giveRows } from '../support/rows.ts';
 import { type Ended, volleyHere } from '../support/volley.ts';
 import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../support/workspace.ts';
 
@@ -134,6 +135,7 @@ describe('a run of mended contacts', () => {
 
   test('leaves out whom a run may have reached, and sends to those whom it provably did not', async () => {
     const { pool } = opened.ledger;
+    await giveRows(pool, run);
     await pool.query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 1`, [run]);
     await pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [run]);
     await workspace.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n');
@@ -147,6 +149,7 @@ describe('a run of mended contacts', () => {
 });
 
 test('recipients of a run who are sent to again leave out whom a run of its mended contacts reached', async () => {
+  await giveRows(opened.ledger.pool, run);
   await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [
     run,
   ]);

@@ -4,6 +4,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { doubtfulRun } from '../support/doubts.ts';
 import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { giveRows } from '../support/rows.ts';
 import { type Ended, volleyHere as volley } from '../support/volley.ts';
 import {
   accountsYaml,
@@ -62,6 +63,7 @@ async function messageIdOf(run: string, request: number): Promise<string> {
 async function sentAndDoubted(): Promise<string> {
   const { stdout } = await command('run', 'campaign.yaml', '--json');
   const { run }: { run: string } = JSON.parse(stdout);
+  await giveRows(opened.ledger.pool, run);
   await opened.ledger.pool.query(
     `UPDATE requests SET state = 'in_doubt', reason = 'connection reset' WHERE run_id = $1`,
     [run],
@@ -237,8 +239,8 @@ describe('volley resolve --look-up', () => {
         INSERT INTO requests (run_id, request, envelope, recipients, state)
         SELECT run_id, 4, envelope, recipients, state FROM request_states WHERE run_id = $1 AND request = 3
       )
-      INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines, addresses)
-      VALUES ($1, 4, 4, '{1}', '{1}', '{0}', '{1}', '{5}', '{+61412000004}')
+      INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines, addresses)
+      VALUES ($1, 4, 4, 1, '{1}', '{1}', '{0}', '{1}', '{5}', '{+61412000004}')
       `,
       [run],
     );

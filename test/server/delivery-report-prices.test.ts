@@ -5,6 +5,7 @@ import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { giveRows } from '../support/rows.ts';
 
 /** What a report says of money, held against what the account allows and what its rate card says. */
 
@@ -27,7 +28,7 @@ async function applied(
 ): Promise<{ price: string | null; detail: string | null }[]> {
   const rates = { currency: 'AUD', tariffs: [[period('0.08')], [period('0.50')]] };
   const contacts = reports.map((_, place) => aContact(place + 2));
-  await planContacts(
+  const run = await planContacts(
     opened.ledger,
     aRun({ rates, chunkSize: 100 }),
     contacts,
@@ -37,6 +38,7 @@ async function applied(
   const rows = await query(
     `SELECT message_id AS "MessageID", address AS "Destination" FROM recipient_states ORDER BY request, position`,
   );
+  await giveRows(opened.ledger.pool, run);
   await query(`UPDATE requests SET state = 'accepted'`);
   const call = {
     account: 'sandbox',

@@ -131,7 +131,7 @@ test('the figures of the ledger are those of its small tables', async () => {
   const contacts = Array.from({ length: 3 }, (_, index) => aContact(index + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
   await pool.query(
-    'INSERT INTO slices (run_id, slice, first_request, last_request, state) VALUES ($1, 2, 2, 3, $2)',
+    'INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state) VALUES ($1, 2, 2, 3, 1, $2)',
     [run, 'waiting'],
   );
   await pool.query(`

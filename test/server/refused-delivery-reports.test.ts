@@ -11,6 +11,7 @@ import { startReceiver } from '../../src/server/receiver.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { receiverOptions, token } from '../support/receiver.ts';
+import { giveRows } from '../support/rows.ts';
 
 /** No report can hold up another, whatever stands in it. */
 
@@ -22,6 +23,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
   const run = await planContacts(opened.ledger, aRun({ account: 'main', chunkSize: 200 }), contacts);
+  await giveRows(opened.ledger.pool, run);
   await query(`UPDATE requests SET state = 'accepted'`);
   const [request] = await query('SELECT message_id FROM request_states');
   messageId = String(request.message_id);

@@ -17,6 +17,12 @@ export async function giveRows(pool: pg.Pool, run: string): Promise<void> {
   });
 }
 
+/** As `giveRows`, for each run of the ledger. */
+export async function giveAllRows(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ run: string }>('SELECT run_id AS run FROM runs');
+  for (const { run } of rows) await giveRows(pool, run);
+}
+
 async function addRowsOfAccepted(client: pg.ClientBase, run: string): Promise<void> {
   await client.query(
     `WITH accepted AS MATERIALIZED (

@@ -2,6 +2,7 @@ import type { EngineContext } from '../../src/engine/context.ts';
 import { reportRun } from '../../src/engine/reporting/run-report.ts';
 import { type RunDetails, runDetails } from '../../src/report/run-details.ts';
 import { emptyWorld, take } from './billing-world.ts';
+import { giveRows } from './rows.ts';
 
 /** The report of a run, as `volley report run` has it. */
 export function detailsOf(context: EngineContext, run: string, timeZone = 'UTC'): Promise<RunDetails> {
@@ -47,6 +48,7 @@ export async function tellableRun({ ledger }: EngineContext): Promise<string> {
       { ...report, outcome: 'undelivered' },
     ],
   });
+  await giveRows(pool, run);
   await pool.query(
     `UPDATE attempts SET http_status = 200, finished_at = started_at + (request * 10 + attempt * 100) * interval '1 ms'`,
   );

@@ -13,6 +13,7 @@ import { anAccount } from '../../support/account.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { problemsLater } from '../../support/problems.ts';
 import { dumpOf, finish, foundIn, limit, planted, sentLongAgo, withKey } from '../../support/purges.ts';
+import { giveAllRows, giveRows } from '../../support/rows.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -118,6 +119,7 @@ describe('a run is kept', () => {
 
   test('when something of it is in doubt, unless that is to be purged too', async () => {
     await sentLongAgo(opened);
+    await giveAllRows(opened.ledger.pool);
     await change(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
     expect(await held()).toEqual(['requests of it are in doubt']);
     expect(foundIn(await dumpOf(opened.ledger.pool))).toContain('quagmire');
@@ -139,6 +141,7 @@ describe('a run is kept', () => {
     const rerun = await planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));
     expect(await held()).toEqual(['a younger run was made of it']);
     expect((await query('SELECT FROM inbox')).length).toBe(3);
+    await giveRows(opened.ledger.pool, rerun);
     await finish(opened.ledger.pool, rerun);
     await change(`UPDATE requests SET state = 'cancelled' WHERE state = 'planned'`);
     expect(await purgeNow()).toMatchObject({ runs: 2, held: [] });
@@ -188,6 +191,7 @@ describe('of a run that was purged', () => {
 
   test('no other run is made, and nothing is sent again', async () => {
     const run = await sentLongAgo(opened);
+    await giveRows(opened.ledger.pool, run);
     await query(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
     await purgeNow({ alsoInDoubt: true });
     const again = planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));

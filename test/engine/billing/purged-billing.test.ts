@@ -8,6 +8,7 @@ import { allBilling } from '../../support/billing.ts';
 import { beginnings, emptyWorld, steps, takeNext } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { dumpOf, foundIn, withKey } from '../../support/purges.ts';
+import { giveAllRows } from '../../support/rows.ts';
 import { written } from '../../support/sheets.ts';
 
 let opened: TestLedger;
@@ -22,6 +23,7 @@ const groupings = fc.shuffledSubarray([...billingDimensions], { minLength: 1, ma
 
 /** Whatever is on its way is over. */
 async function endAll(): Promise<void> {
+  await giveAllRows(opened.ledger.pool);
   await opened.ledger.pool.query(`
     UPDATE requests SET state = 'in_doubt', owner = NULL WHERE state = 'sending';
     UPDATE requests SET state = 'cancelled' WHERE state = 'planned';

@@ -16,6 +16,7 @@ import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { problemsLater } from '../../support/problems.ts';
+import { giveAllRows } from '../../support/rows.ts';
 import { written } from '../../support/sheets.ts';
 import { unwatched } from '../../support/unwatched.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
@@ -229,6 +230,7 @@ describe('an address that was sent to within the time of notWithin', () => {
     expect(await leftOut()).toEqual([]);
     await capped('any');
     expect(await leftOut()).toHaveLength(2);
+    await giveAllRows(pool);
     await pool.query("UPDATE requests SET updated_at = now() - interval '8 days'");
     expect(await leftOut()).toEqual([]);
   });

@@ -15,6 +15,7 @@ import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { problemsLater } from '../../support/problems.ts';
+import { giveRows } from '../../support/rows.ts';
 import { unwatched } from '../../support/unwatched.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
@@ -148,6 +149,7 @@ describe('a window of each row', () => {
       { zone: 'Australia/Perth', time: null },
       { zone: 'Pacific/Auckland', time: '2026-11-23T09:00' },
     ]);
+    await giveRows(opened.ledger.pool, run);
     await query(`UPDATE requests SET state = 'rejected' WHERE run_id = $1`, run);
     await query(`UPDATE slices SET state = 'waiting', job = NULL WHERE run_id = $1`, run);
     await query(`UPDATE runs SET state = 'completed' WHERE run_id = $1`, run);

@@ -16,6 +16,7 @@ import { beginnings, emptyWorld, steps, take } from '../../support/billing-world
 import { collectBatches } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { giveRows } from '../../support/rows.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -114,6 +115,7 @@ test('how long a run took is from its beginning to its end, and there is none be
   await pool.query(`UPDATE runs SET state = 'running'`);
   await pool.query(`UPDATE run_states SET changed_at = '2026-11-03T00:00:10Z' WHERE state = 'running'`);
   await pool.query(`UPDATE runs SET state = 'completed', finished_at = '2026-11-03T00:00:14Z'`);
+  await giveRows(pool, run);
   await pool.query(`UPDATE requests SET state = 'accepted', attempts = 1`);
   await pool.query(
     `INSERT INTO attempts (run_id, request, attempt, owner, started_at) VALUES ($1, 1, 1, gen_random_uuid(), now())`,
