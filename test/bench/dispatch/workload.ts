@@ -54,7 +54,7 @@ export function encodeRequests({ requests, recipients }: Workload): EncodedSendR
       const row = request * recipients + place;
       return { Recipient: mobileOf(row), 'First Name': firstNameOf(row) };
     });
-    const messageId = String(request).padStart(32, '0');
+    const messageId = String(request).padStart(36, '0');
     const fields = { Reference: 'bench', Message: text };
     return wire.encodeSendRequest(
       { channel: 'sms', messageId, fields, destinations, files: [], keypads: [] },
