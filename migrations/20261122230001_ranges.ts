@@ -53,44 +53,101 @@ export async function up(knex: Knex): Promise<void> {
     DROP VIEW recipient_states, request_states, all_attempts;
     DROP FUNCTION requests_between, attempts_between;
 
-    CREATE FUNCTION ordinary_requests_between(run text, first integer, last integer)
-    RETURNS TABLE (
-      run_id text, request integer, slice integer, envelope integer, recipients integer, state text, reason text,
-      owner uuid, claimed_at timestamptz, finished_at timestamptz, took interval, http_status integer, job text, updated_at timestamptz
-    )
+    CREATE UNIQUE INDEX slices_by_request ON slices (run_id, first_request) WHERE slice > 0;
+
+    CREATE TABLE slice_outcomes (
+      run_id      text NOT NULL REFERENCES runs ON DELETE CASCADE,
+      slice       integer NOT NULL,
+      base_at     timestamptz,
+      finished_ms integer[] NOT NULL,
+      took_ms     integer[] NOT NULL,
+      statuses    smallint[],
+      jobs        text[],
+      PRIMARY KEY (run_id, slice)
+    );
+
+    CREATE FUNCTION gathered_outcomes(run text, slice integer, first integer, last integer)
+    RETURNS TABLE (base_at timestamptz, finished_ms integer[], took_ms integer[], statuses smallint[], jobs text[])
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
-      SELECT r.run_id, n.request, c.slice, n.envelope, n.recipients,
-             CASE
-               WHEN n.request > s.claimed_to THEN CASE r.state WHEN 'cancelled' THEN 'cancelled' ELSE 'planned' END
-               WHEN o.request IS NULL THEN 'sending'
-               ELSE 'accepted'
-             END,
-             CASE WHEN n.request > s.claimed_to AND r.state = 'cancelled' THEN 'the run was cancelled' ELSE 'job ' || o.job END,
-             CASE WHEN n.request <= s.claimed_to AND o.request IS NULL THEN s.owner END,
-             CASE WHEN n.request <= s.claimed_to THEN s.claimed_at END,
-             o.finished_at, o.took, o.http_status, o.job,
-             CASE
-               WHEN n.request > s.claimed_to THEN CASE r.state WHEN 'cancelled' THEN r.finished_at END
-               ELSE coalesce(o.finished_at, s.claimed_at)
-             END
-      FROM runs r
-      JOIN contents c ON c.run_id = r.run_id
-      JOIN slices s ON s.run_id = r.run_id AND s.slice = c.slice
-      CROSS JOIN LATERAL (
-        SELECT c.first_request + CAST(e.index AS integer) - 1 AS request, e.envelope, e.recipients
-        FROM unnest(c.envelopes, c.sizes) WITH ORDINALITY AS e (envelope, recipients, index)
-      ) n
-      LEFT JOIN (
-        SELECT b.run_id, b.slice, a.request, b.recorded_at - a.age_ms * interval '1 millisecond' AS finished_at,
-               a.took_ms * interval '1 millisecond' AS took,
-               CASE WHEN b.statuses IS NULL THEN 200 ELSE a.status END AS http_status, a.job
+      WITH noted AS MATERIALIZED (
+        SELECT a.request, b.recorded_at - a.age_ms * interval '1 millisecond' AS finished_at, a.took_ms, a.status, a.job
         FROM outcomes b
         CROSS JOIN LATERAL unnest(b.requests, b.ages_ms, b.took_ms, b.statuses, b.jobs)
           AS a (request, age_ms, took_ms, status, job)
-      ) o ON o.run_id = r.run_id AND o.slice = c.slice AND o.request = n.request
-      WHERE r.run_id = run
-        AND c.first_request <= last
+        WHERE b.run_id = gathered_outcomes.run AND b.slice = gathered_outcomes.slice
+      ), base AS MATERIALIZED (
+        SELECT min(finished_at) AS base_at FROM noted
+      )
+      SELECT min(base.base_at),
+             array_agg(CAST(extract(epoch FROM n.finished_at - base.base_at) * 1000 AS integer) ORDER BY q.request),
+             array_agg(n.took_ms ORDER BY q.request),
+             CASE WHEN count(n.status) > 0 THEN array_agg(n.status ORDER BY q.request) END,
+             CASE WHEN count(n.job) > 0 THEN array_agg(n.job ORDER BY q.request) END
+      FROM base
+      CROSS JOIN generate_series(gathered_outcomes.first, gathered_outcomes.last) AS q (request)
+      LEFT JOIN noted n ON n.request = q.request;
+    END;
+
+    CREATE FUNCTION ordinary_requests_between(run text, first integer, last integer)
+    RETURNS TABLE (
+      run_id text, request integer, slice integer, envelope integer, recipients integer, state text, reason text,
+      owner uuid, claimed_at timestamptz, finished_at timestamptz, took interval, http_status integer, job text,
+      updated_at timestamptz
+    )
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      SELECT s.run_id, n.request, s.slice, n.envelope, n.recipients,
+             CASE
+               WHEN n.request > s.claimed_to THEN CASE s.run_state WHEN 'cancelled' THEN 'cancelled' ELSE 'planned' END
+               WHEN n.took_ms IS NULL THEN 'sending'
+               ELSE 'accepted'
+             END,
+             CASE
+               WHEN n.request > s.claimed_to AND s.run_state = 'cancelled' THEN 'the run was cancelled'
+               ELSE 'job ' || n.job
+             END,
+             CASE WHEN n.request <= s.claimed_to AND n.took_ms IS NULL THEN s.owner END,
+             CASE WHEN n.request <= s.claimed_to THEN s.claimed_at END,
+             s.base_at + n.finished_ms * interval '1 millisecond',
+             n.took_ms * interval '1 millisecond',
+             CASE WHEN n.took_ms IS NOT NULL THEN coalesce(n.status, 200) END,
+             n.job,
+             CASE
+               WHEN n.request > s.claimed_to THEN CASE s.run_state WHEN 'cancelled' THEN s.run_finished_at END
+               ELSE coalesce(s.base_at + n.finished_ms * interval '1 millisecond', s.claimed_at)
+             END
+      FROM (
+        SELECT r.run_id, r.state AS run_state, r.finished_at AS run_finished_at, s.slice, s.first_request, s.last_request,
+               s.claimed_to, s.claimed_at, s.owner, o.base_at, o.finished_ms, o.took_ms, o.statuses, o.jobs
+        FROM runs r
+        JOIN slices s ON s.run_id = r.run_id AND s.slice > 0
+        LEFT JOIN LATERAL (
+          SELECT k.base_at, k.finished_ms, k.took_ms, k.statuses, k.jobs
+          FROM slice_outcomes k
+          WHERE k.run_id = s.run_id AND k.slice = s.slice
+          UNION ALL
+          SELECT g.*
+          FROM gathered_outcomes(s.run_id, s.slice, s.first_request, s.claimed_to) g
+          WHERE NOT EXISTS (SELECT FROM slice_outcomes k WHERE k.run_id = s.run_id AND k.slice = s.slice)
+        ) o ON true
+        WHERE r.run_id = run AND s.first_request <= last
+          AND s.first_request >= coalesce((
+            SELECT max(b.first_request) FROM slices b WHERE b.run_id = run AND b.slice > 0 AND b.first_request <= first
+          ), 0)
+        OFFSET 0 -- The outcomes of a slice are looked up once, not for each of its requests.
+      ) s
+      JOIN contents c ON c.run_id = s.run_id AND c.first_request BETWEEN s.first_request AND s.last_request
+      CROSS JOIN LATERAL (
+        SELECT e.request, e.envelope, e.recipients, s.finished_ms[e.index] AS finished_ms, s.took_ms[e.index] AS took_ms,
+               s.statuses[e.index] AS status, s.jobs[e.index] AS job
+        FROM (
+          SELECT c.first_request + CAST(u.place AS integer) - 1 AS request,
+                 c.first_request - s.first_request + CAST(u.place AS integer) AS index, u.envelope, u.recipients
+          FROM unnest(c.envelopes, c.sizes) WITH ORDINALITY AS u (envelope, recipients, place)
+        ) e
+      ) n
+      WHERE c.first_request <= last
         AND c.first_request >= coalesce((
           SELECT max(b.first_request) FROM contents b WHERE b.run_id = run AND b.first_request <= first
         ), 0)

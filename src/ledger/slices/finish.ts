@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { cancelPlanned } from '../requests/cancel.ts';
+import { compactOutcomes } from '../requests/compact.ts';
 import { doubtOrphanedRequests, doubtsSlice } from '../requests/orphans.ts';
 import { addLostRows } from '../requests/rows.ts';
 import { inTransaction } from '../session.ts';
@@ -71,6 +72,7 @@ export async function finishSlice(
     );
     const [given] = rows;
     if (!given) return 'lost';
+    if (given.state === 'done') await compactOutcomes(client, run, slice);
     await queue.complete(queueName, [job], null, { db: throughClient(client) });
     if (state === 'running') await enqueueSlices(queue, client, plan);
     await completeRun(queue, client, plan, policy, now);

@@ -1,0 +1,26 @@
+import type pg from 'pg';
+
+/**
+ * Puts what was noted of a slice, in a row for each commit, into one row: an array in the order of its requests, from
+ * which what became of one is read without looking at the others. Within the transaction that ends the slice.
+ */
+export async function compactOutcomes(client: pg.ClientBase, run: string, slice: number): Promise<void> {
+  await client.query({
+    name: 'compact-outcomes',
+    text: `
+    INSERT INTO slice_outcomes (run_id, slice, base_at, finished_ms, took_ms, statuses, jobs)
+    SELECT s.run_id, s.slice, g.base_at, g.finished_ms, g.took_ms, g.statuses, g.jobs
+    FROM slices s
+    CROSS JOIN LATERAL gathered_outcomes(s.run_id, s.slice, s.first_request, s.claimed_to) g
+    WHERE s.run_id = $1 AND s.slice = $2
+      AND EXISTS (SELECT FROM outcomes b WHERE b.run_id = s.run_id AND b.slice = s.slice)
+    ON CONFLICT DO NOTHING
+    `,
+    values: [run, slice],
+  });
+  await client.query({
+    name: 'delete-outcomes',
+    text: 'DELETE FROM outcomes WHERE run_id = $1 AND slice = $2',
+    values: [run, slice],
+  });
+}
