@@ -152,7 +152,9 @@ export async function up(knex: Knex): Promise<void> {
           SELECT max(b.first_request) FROM contents b WHERE b.run_id = run AND b.first_request <= first
         ), 0)
         AND n.request BETWEEN first AND last
-        AND NOT EXISTS (SELECT FROM requests q WHERE q.run_id = run AND q.request = n.request);
+        AND NOT EXISTS (
+          SELECT FROM requests q WHERE q.run_id = run AND q.request = n.request AND q.request BETWEEN first AND last
+        );
     END;
 
     CREATE FUNCTION requests_between(run text, first integer, last integer)
@@ -211,10 +213,77 @@ export async function up(knex: Knex): Promise<void> {
     JOIN LATERAL recipients_between(r.run_id, 1, 2147483647) p ON p.request = q.request
     LEFT JOIN recipient_outcomes o
       ON o.run_id = r.run_id AND o.request = p.request AND o.position = p.position;
+
+    COMMENT ON TABLE outcomes IS
+      'What the holder of a slice noted in one change of it: ordinary requests that were accepted, by their first attempts.';
+    COMMENT ON COLUMN outcomes.version IS 'Number of the change (slices.version).';
+    COMMENT ON COLUMN outcomes.ages_ms IS 'How long before recorded_at the answer to each had come.';
+    COMMENT ON COLUMN outcomes.took_ms IS 'How long the attempt of each took.';
+    COMMENT ON COLUMN outcomes.statuses IS 'HTTP status of each answer; NULL: all 200.';
+    COMMENT ON COLUMN outcomes.jobs IS 'The number that the service gave each; NULL: none has one.';
+    COMMENT ON TABLE early_proofs IS
+      'Requests that had no row when a report proved that the service has them: they are accepted, however their attempts end.';
+    COMMENT ON TABLE suppression_epoch IS
+      'One row: how often suppressions were added. A range is claimed only where there are none newer than its content was read with.';
+    COMMENT ON COLUMN slices.claimed_to IS
+      'Requests up to this one, as far as they have no rows of their own, may be in flight; before the first claim it is first_request - 1.';
+    COMMENT ON COLUMN slices.claimed_at IS 'When the last claim was made.';
+    COMMENT ON COLUMN slices.version IS
+      'How often its holders have changed what is claimed or accepted of it; each change is made on top of the one before.';
   `);
 }
 
-/** The area's migration makes all of it; this one goes into it. */
-export async function down(): Promise<void> {
-  throw new Error('not to be undone');
+/** Requests that have no rows are gone with their outcomes: it is for a ledger without runs. */
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`
+    DROP VIEW recipient_states, request_states, all_attempts;
+    DROP FUNCTION requests_between, attempts_between, ordinary_requests_between;
+    DROP TRIGGER hashed_suppressions_are_new ON hashed_suppressions;
+    DROP TRIGGER suppressions_are_new ON suppressions;
+    DROP FUNCTION begin_suppression_epoch;
+    DROP TABLE suppression_epoch, early_proofs, outcomes;
+    ALTER TABLE requests ADD FOREIGN KEY (run_id, envelope) REFERENCES envelopes ON DELETE CASCADE;
+    ALTER TABLE polls ADD FOREIGN KEY (run_id, request) REFERENCES requests ON DELETE CASCADE;
+    ALTER TABLE resolutions ADD FOREIGN KEY (run_id, request) REFERENCES requests ON DELETE CASCADE;
+    ALTER TABLE slices DROP COLUMN recipients, DROP COLUMN claimed_to, DROP COLUMN claimed_at, DROP COLUMN version;
+
+    CREATE FUNCTION requests_between(run text, first integer, last integer)
+    RETURNS TABLE (
+      run_id text, request integer, message_id text, envelope integer, recipients integer, state text, reason text,
+      attempts integer, resends integer, divided_from integer, updated_at timestamptz
+    )
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      SELECT q.run_id, q.request, message_id(r.run_number, r.message_key, q.request), q.envelope, q.recipients, q.state,
+             q.reason, q.attempts, q.resends, q.divided_from, q.updated_at
+      FROM requests q
+      LEFT JOIN runs r ON r.run_id = q.run_id
+      WHERE q.run_id = run AND q.request BETWEEN first AND last;
+    END;
+    CREATE FUNCTION attempts_between(run text, first integer, last integer)
+    RETURNS TABLE (
+      run_id text, request integer, attempt integer, owner uuid, started_at timestamptz, finished_at timestamptz,
+      verdict text, http_status integer, detail text
+    )
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      SELECT a.run_id, a.request, a.attempt, a.owner, a.started_at, a.finished_at, a.verdict, a.http_status, a.detail
+      FROM attempts a
+      WHERE a.run_id = run AND a.request BETWEEN first AND last;
+    END;
+    CREATE VIEW request_states AS
+    SELECT q.* FROM runs r CROSS JOIN LATERAL requests_between(r.run_id, 1, 2147483647) q;
+    CREATE VIEW all_attempts AS
+    SELECT a.* FROM runs r CROSS JOIN LATERAL attempts_between(r.run_id, 1, 2147483647) a;
+    CREATE VIEW recipient_states AS
+    SELECT q.run_id, q.request, q.message_id, q.envelope, p.position, p.line, p.address, p.original_address, p.parts,
+           p.tariff, q.state AS request_state, o.outcome,
+           CASE WHEN o.outcome IS NULL THEN q.reason ELSE o.result END AS reason,
+           o.units, o.price, o.reported_at
+    FROM runs r
+    CROSS JOIN LATERAL requests_between(r.run_id, 1, 2147483647) q
+    JOIN LATERAL recipients_between(r.run_id, 1, 2147483647) p ON p.request = q.request
+    LEFT JOIN recipient_outcomes o
+      ON o.run_id = r.run_id AND o.request = p.request AND o.position = p.position;
+  `);
 }

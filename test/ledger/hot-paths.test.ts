@@ -10,6 +10,7 @@ import {
   type TestLedger,
 } from '../support/ledger.ts';
 import { type Claim, claimRequests, settleRequests } from '../support/requests.ts';
+import { giveRows } from '../support/rows.ts';
 import { holdNextSlice } from '../support/slices.ts';
 
 /** What claim and settle do thousands of times a run, and in many slices at once. */
@@ -37,6 +38,7 @@ function claimFrom(slices: readonly HeldSlice[], limit: number, from = 1): Promi
   );
 }
 
+/** What is accepted of a claim is noted at once, as a worker does. */
 async function claimAndSettle(
   slice: HeldSlice,
   requests: number,
@@ -44,14 +46,19 @@ async function claimAndSettle(
   answered: { readonly job?: string } = {},
 ): Promise<void> {
   const { hot } = opened.ledger;
+  const { run, slice: number, owner } = slice;
   for (let from = 1; from <= requests; from += limit) {
-    const [claim] = await claimFrom([slice], limit, from);
-    const { run, owner } = slice;
-    const accepted = { finishedAt: new Date(), httpStatus: 200, detail: null, state: 'accepted' } as const;
-    const settlements = (claim?.claimed ?? []).map(({ request, attempt }) => {
-      return { run, slice: slice.slice, owner, request, attempt, ...accepted, ...answered };
-    });
-    expect((await settleRequests(hot, settlements)).size).toBe(limit);
+    const claims = await claimFrom([slice], limit, from);
+    const claimed = claims.flatMap((claim) => claim.claimed);
+    const finishedAt = new Date();
+    const settled = await settleRequests(
+      hot,
+      claimed.map(({ request, attempt }) => {
+        const of = { run, slice: number, owner, request, attempt, finishedAt, httpStatus: 200, detail: null };
+        return { ...of, state: 'accepted', ...answered };
+      }),
+    );
+    expect(settled.size).toBe(limit);
   }
 }
 
@@ -62,35 +69,62 @@ test('a claim and a settle are planned once for a connection', async () => {
     SELECT name, custom_plans > 0 AS planned_anew FROM pg_prepared_statements WHERE generic_plans >= 20 ORDER BY name
   `);
   expect(rows).toEqual([
-    { name: 'claim-fresh-requests', planned_anew: false },
-    { name: 'settle-requests', planned_anew: false },
+    { name: 'advance-slices', planned_anew: false },
+    { name: 'read-contents', planned_anew: false },
+    { name: 'read-envelopes', planned_anew: false },
   ]);
 });
 
 // A page has room for what is changed, unless some transaction of the server is so long that old rows stay: others here
 // may be. Then a row goes to another page, which is no fault of its own.
 test.each([{}, { job: '12AB34CD' }])(
-  'a claim and a settle (of an answer with %j) change nothing that an index of requests or attempts knows',
+  'a claim and a settle (of an answer with %j) give ordinary requests no rows, and change nothing that an index of slices knows',
   async (answered) => {
     const slice = await holdRequests(200);
     const { hot, pool } = opened.ledger;
     const counts = async () => {
       await hot.query('SELECT pg_stat_force_next_flush()');
-      const { rows } = await pool.query<{ changed: number; indexed: number }>(`
+      const { rows } = await pool.query<Record<'rows' | 'outcomes' | 'changed' | 'indexed', number>>(`
+        SELECT CAST(sum(n_tup_ins) FILTER (WHERE relname IN ('requests', 'attempts')) AS integer) AS rows,
+               CAST(sum(n_tup_ins) FILTER (WHERE relname = 'outcomes') AS integer) AS outcomes,
+               CAST(sum(n_tup_upd) AS integer) AS changed,
+               CAST(sum(n_tup_upd - n_tup_hot_upd - n_tup_newpage_upd) AS integer) AS indexed
+        FROM pg_stat_user_tables
+        WHERE relname IN ('requests', 'attempts', 'outcomes', 'slices')
+      `);
+      return rows[0] ?? { rows: Number.NaN, outcomes: 0, changed: 0, indexed: 0 };
+    };
+    const before = await counts();
+    await claimAndSettle(slice, 200, 50, answered);
+    const after = await counts();
+    expect(after.rows).toBe(before.rows);
+    expect(after.outcomes - before.outcomes).toBe(4);
+    // Of each fifty: a claim, and what was accepted.
+    expect(after.changed - before.changed).toBe(8);
+    expect(after.indexed - before.indexed).toBe(0);
+  },
+);
+
+test('a claim and a settle of requests that have rows change nothing that an index of requests or attempts knows', async () => {
+  const slice = await holdRequests(200);
+  const { hot, pool } = opened.ledger;
+  await giveRows(pool, slice.run);
+  const counts = async () => {
+    await hot.query('SELECT pg_stat_force_next_flush()');
+    const { rows } = await pool.query<{ changed: number; indexed: number }>(`
       SELECT sum(n_tup_upd)::integer AS changed,
              sum(n_tup_upd - n_tup_hot_upd - n_tup_newpage_upd)::integer AS indexed
       FROM pg_stat_user_tables
       WHERE relname IN ('requests', 'attempts')
     `);
-      return rows[0] ?? { changed: 0, indexed: 0 };
-    };
-    const before = await counts();
-    await claimAndSettle(slice, 200, 50, answered);
-    const after = await counts();
-    expect(after.changed - before.changed).toBe(600);
-    expect(after.indexed - before.indexed).toBe(0);
-  },
-);
+    return rows[0] ?? { changed: 0, indexed: 0 };
+  };
+  const before = await counts();
+  await claimAndSettle(slice, 200, 50);
+  const after = await counts();
+  expect(after.changed - before.changed).toBe(600);
+  expect(after.indexed - before.indexed).toBe(0);
+});
 
 test('requests of many slices are claimed at once, each with its own message', async () => {
   const slices = [
@@ -135,7 +169,7 @@ test('who is suppressed is left out of a claim that is for many, in order', asyn
       cancelled: cancelled.map(({ request }) => request),
     })),
   ).toEqual([
-    { claimed: [1, 3], cancelled: [2] },
+    { claimed: [1, 3, 4], cancelled: [] },
     { claimed: [1, 3], cancelled: [2] },
   ]);
 });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Settlement } from '../../src/ledger/requests/settlement.ts';
 import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
-import { claimRequests, settleRequests } from '../support/requests.ts';
+import { claimRequests, settleRequests, startNextAttempt } from '../support/requests.ts';
 import { holdNextSlice } from '../support/slices.ts';
 
 /** How Postgres plans claim and settle: once a connection, at a cost that it can compare, and by keys alone. */
@@ -11,34 +12,44 @@ let opened: TestLedger;
 let slices: HeldSlice[];
 beforeAll(async () => {
   opened = await openTestLedger();
-  slices = [await holdFour(), await holdFour(), await holdFour()];
+  slices = [await holdFive(), await holdFive(), await holdFive()];
   const suppressed = { channel: 'sms', address: '+61400000003', subAccount: '', reason: '' } as const;
   await addSuppressions(opened.ledger.pool, [{ ...suppressed, source: 'operator', createdAt: new Date() }]);
 });
 afterAll(() => opened.close());
 
-/** Four requests with a recipient each, of which the second is suppressed later, in the test's hands. */
-async function holdFour(): Promise<HeldSlice> {
-  const contacts = [2, 3, 4, 5].map((line) => aContact(line));
+/** Five requests with a recipient each, of which the second is suppressed later, in the test's hands. */
+async function holdFive(): Promise<HeldSlice> {
+  const contacts = [2, 3, 4, 5, 6].map((line) => aContact(line));
   return holdNextSlice(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
 }
 
-/** Of the first four requests of a slice: three are claimed, one is suppressed, and one answer has a job's number. */
-async function claimAndSettleFour(slice: HeldSlice | undefined): Promise<void> {
+/**
+ * Of the five requests of a slice one is suppressed. Two are noted as accepted, one with a job's number; two get rows, of
+ * which one is in doubt, and the other is sent again and accepted, with a job's number.
+ */
+async function claimAndSettleFive(slice: HeldSlice | undefined): Promise<void> {
   if (!slice) throw new Error('there is no such slice');
-  const claims = await claimRequests(opened.ledger.hot, [{ ...slice, from: 1, limit: 4 }], new Date());
-  const [claim] = claims;
-  expect(claim).toMatchObject({
-    claimed: [{ request: 1 }, { request: 3 }, { request: 4 }],
-    cancelled: [{ request: 2 }],
-  });
-  const accepted = { finishedAt: new Date(), httpStatus: 200, detail: null, state: 'accepted' } as const;
-  const settlements = (claim?.claimed ?? []).map(({ request, attempt }) => {
-    return { run: slice.run, slice: slice.slice, owner: slice.owner, request, attempt, ...accepted };
-  });
-  const [first, ...others] = settlements;
-  expect((await settleRequests(opened.ledger.hot, others)).size).toBe(2);
-  if (first) await settleRequests(opened.ledger.hot, [{ ...first, job: '34CD' }]);
+  const { hot } = opened.ledger;
+  const claims = await claimRequests(hot, [{ ...slice, from: 1, limit: 5 }], new Date());
+  expect(claims).toMatchObject([
+    {
+      claimed: [{ request: 1 }, { request: 3 }, { request: 4 }, { request: 5 }],
+      cancelled: [{ request: 2 }],
+    },
+  ]);
+  const { run, slice: number, owner } = slice;
+  const ended = { finishedAt: new Date(), httpStatus: 200, detail: null };
+  const attempt = (request: number) => ({ run, slice: number, owner, request, attempt: 1, ...ended });
+  const retry = { ...attempt(5), httpStatus: 503, detail: 'HTTP 503', now: new Date() };
+  expect(await startNextAttempt(hot, retry)).toBe(true);
+  const settlements: readonly Settlement[] = [
+    { ...attempt(1), state: 'accepted' },
+    { ...attempt(3), state: 'accepted', job: '34CD' },
+    { ...attempt(4), state: 'in_doubt', httpStatus: null },
+    { ...attempt(5), attempt: 2, state: 'accepted', job: '56EF' },
+  ];
+  for (const settlement of settlements) expect((await settleRequests(hot, [settlement])).size).toBe(1);
 }
 
 /** Rows that were read since the server counts, in tables and in indexes, of those that grow with a run or a list. */
@@ -48,7 +59,7 @@ async function rowsRead(): Promise<number> {
     SELECT (sum(t.seq_tup_read) + sum(i.read))::integer AS read
     FROM pg_stat_user_tables t
     JOIN LATERAL (SELECT sum(idx_tup_read) AS read FROM pg_stat_user_indexes i WHERE i.relid = t.relid) i ON true
-    WHERE relname IN ('requests', 'attempts', 'contents', 'envelopes', 'recipient_outcomes', 'suppressions', 'slices', 'jobs')
+    WHERE relname IN ('requests', 'attempts', 'outcomes', 'contents', 'envelopes', 'recipient_outcomes', 'suppressions', 'slices', 'jobs')
   `);
   return rows[0]?.read ?? Number.NaN;
 }
@@ -57,14 +68,19 @@ test('a claim and a settle that were planned on small tables read few rows of la
   const { pool } = opened.ledger;
   const [small, large] = slices;
   const before = await rowsRead();
-  await claimAndSettleFour(small);
+  await claimAndSettleFive(small);
   const ofSmall = (await rowsRead()) - before;
   const rows = 2_000;
   await pool.query(`
     INSERT INTO requests (run_id, request, envelope, recipients, state, attempts)
     SELECT run_id, n, 1, 1, 'accepted', 1 FROM runs, generate_series(1001, ${1000 + rows}) n WHERE run_id = '${large?.run}';
-    INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines, addresses)
-    SELECT run_id, request, request, '{1}', '{1}', '{0}', '{1}', '{1}', '{+6421}' FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
+    INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
+                          addresses)
+    SELECT run_id, request, request, request, '{1}', '{1}', '{0}', '{1}', '{1}', '{+6421}' FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
+    INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state)
+    SELECT run_id, request, request, request, request, 'done' FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
+    INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms)
+    SELECT run_id, request, 1, now(), ARRAY[request], '{0}', '{0}' FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
     INSERT INTO attempts (run_id, request, attempt, owner, started_at)
     SELECT run_id, request, 1, gen_random_uuid(), now() FROM requests WHERE run_id = '${large?.run}' AND request > 1000;
     INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
@@ -75,13 +91,13 @@ test('a claim and a settle that were planned on small tables read few rows of la
     SELECT 'sms', '+61500' || n, '', 'operator', '', now() FROM generate_series(1001, ${1000 + rows}) n;
   `);
   const between = await rowsRead();
-  await claimAndSettleFour(large);
+  await claimAndSettleFive(large);
   const ofLarge = (await rowsRead()) - between;
   expect(ofLarge).toBeLessThan(ofSmall + 20);
 });
 
 test('the planner prices every statement of claim and settle as it is: nothing in it is what a setting forbids', async () => {
-  await claimAndSettleFour(slices[2]);
+  await claimAndSettleFive(slices[2]);
   const client = await opened.ledger.hot.connect();
   try {
     const { rows } = await client.query<{ name: string; parameters: number }>(`
@@ -99,8 +115,12 @@ test('the planner prices every statement of claim and settle as it is: nothing i
     }
     const fine = { isCheap: true, forbidden: false };
     expect(plans).toEqual([
-      { name: 'claim-fresh-requests', ...fine },
-      { name: 'claim-other-requests', ...fine },
+      { name: 'add-planned-rows', ...fine },
+      { name: 'advance-slices', ...fine },
+      { name: 'advance-slices-with-jobs', ...fine },
+      { name: 'claim-rows', ...fine },
+      { name: 'read-contents', ...fine },
+      { name: 'read-envelopes', ...fine },
       { name: 'settle-requests', ...fine },
       { name: 'settle-requests-with-jobs', ...fine },
     ]);

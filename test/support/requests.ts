@@ -80,7 +80,7 @@ async function claimOrdinary(
   let readTo: number | undefined = held.claimed_to;
   while (readTo !== undefined && found.length < limit) {
     const contents = await readContents(pool, claim, readTo, key);
-    await addPlannedRows(pool, claim, contents.suppressed);
+    if (contents.suppressed.length > 0) await addPlannedRows(pool, claim, contents.suppressed);
     found.push(...contents.requests);
     ({ readTo, epoch } = contents);
   }
@@ -100,46 +100,69 @@ async function claimOrdinary(
   });
 }
 
-/** Records outcomes: requests that were accepted at once together, all others in rows of their own. */
+/** Records outcomes: requests that were accepted at once are noted together, all others in rows of their own. */
 export async function settleRequests(
   pool: pg.Pool,
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<number>> {
-  const settled = new Set<number>();
-  const inRows: { readonly settlement: Settlement; readonly place: number }[] = [];
-  for (const [place, settlement] of settlements.entries()) {
-    if (await settleOrdinary(pool, settlement)) settled.add(place);
-    else inRows.push({ settlement, place });
+  const sent: SentRequest[] = [];
+  for (const settlement of settlements) {
+    const found = await findSent(pool, settlement);
+    if (found) sent.push(found);
   }
-  const rows = await settleRows(
+  for (const { settlement, startedAt } of sent) {
+    const { run, slice, owner, request, state } = settlement;
+    if (state !== 'accepted') {
+      await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt }] });
+    }
+  }
+  const noted = await noteAccepted(
     pool,
-    inRows.map(({ settlement }) => settlement),
+    sent.filter(({ settlement }) => settlement.state === 'accepted'),
   );
-  for (const [index, { place }] of inRows.entries()) if (rows.has(index)) settled.add(place);
-  return settled;
+  const inRows = settlements.filter((settlement) => !noted.has(settlement));
+  const rows = inRows.length > 0 ? await settleRows(pool, inRows) : new Set<number>();
+  const isSettled = (settlement: Settlement): boolean =>
+    noted.has(settlement) || rows.has(inRows.indexOf(settlement));
+  return new Set(settlements.flatMap((settlement, place) => (isSettled(settlement) ? [place] : [])));
 }
 
-/** @returns whether it was accepted, and has no row */
-async function settleOrdinary(pool: pg.Pool, settlement: Settlement): Promise<boolean> {
-  const { run, slice, owner, request, finishedAt, httpStatus } = settlement;
+/** A request that has no row, and is being sent by the holder of its slice. */
+type SentRequest = { readonly settlement: Settlement; readonly held: DbSlice; readonly startedAt: Date };
+
+async function findSent(pool: pg.Pool, settlement: Settlement): Promise<SentRequest | undefined> {
   const { rows } = await pool.query<{ state: string }>(
     'SELECT state FROM ordinary_requests_between($1, $2, $2)',
-    [run, request],
+    [settlement.run, settlement.request],
   );
   const held = await findHeld(pool, settlement);
-  if (!held || rows[0]?.state !== 'sending') return false;
-  const startedAt = held.claimed_at ?? finishedAt;
-  if (settlement.state === 'accepted') {
-    const job = settlement.job;
-    const tookMs = Math.max(0, finishedAt.getTime() - startedAt.getTime());
-    const accepted: AcceptedRequest = {
-      ...{ request, job, tookMs, finishedAt: finishedAt.getTime(), httpStatus: httpStatus ?? 200 },
-    };
-    const step = { run, slice, owner, version: held.version + 1, claim: undefined, accepted: [accepted] };
-    return (await advanceSlices(pool, [step], finishedAt, null))[0] !== 'lost';
+  if (!held || rows[0]?.state !== 'sending') return undefined;
+  return { settlement, held, startedAt: held.claimed_at ?? settlement.finishedAt };
+}
+
+async function noteAccepted(pool: pg.Pool, sent: readonly SentRequest[]): Promise<ReadonlySet<Settlement>> {
+  const bySlice = Map.groupBy(sent, ({ settlement: { run, slice } }) => `${run} ${slice}`);
+  const noted = new Set<Settlement>();
+  for (const [first, ...others] of bySlice.values()) {
+    if (!first) continue;
+    const { run, slice, owner, finishedAt } = first.settlement;
+    const accepted = [first, ...others].map(acceptedRequest);
+    const step = { run, slice, owner, version: first.held.version + 1, claim: undefined, accepted };
+    const [result] = await advanceSlices(pool, [step], finishedAt, null);
+    if (result === 'lost') continue;
+    for (const { settlement } of [first, ...others]) noted.add(settlement);
   }
-  await addSendingRows(pool, { run, slice, owner, begun: [{ request, startedAt }] });
-  return false;
+  return noted;
+}
+
+function acceptedRequest({ settlement, startedAt }: SentRequest): AcceptedRequest {
+  const { request, httpStatus } = settlement;
+  const finishedAt = settlement.finishedAt.getTime();
+  return {
+    ...{ request, finishedAt, httpStatus: httpStatus ?? 200 },
+    job: settlement.state === 'accepted' ? settlement.job : undefined,
+    tookMs: Math.max(0, finishedAt - startedAt.getTime()),
+  };
 }
 
 /** As the ledger's own, also of a request that has no row yet. */

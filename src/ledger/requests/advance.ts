@@ -83,7 +83,7 @@ function advanceStatement(hasJobs: boolean): string {
   return `
     WITH step AS MATERIALIZED (
       SELECT a.*,
-             a.claim_to IS NOT NULL AND r.state = 'running' AND a.epoch = (SELECT epoch FROM suppression_epoch)
+             a.claim_to IS NOT NULL AND r.state = 'running' AND a.epoch = (SELECT epoch FROM suppression_epoch WHERE one)
                AND ${mayClaim(13)} AS may_claim
       FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::bigint[], $7::integer[],
                   $8::text[], $9::text[], $11::text[], $12::text[])

@@ -92,8 +92,8 @@ function requestsOf({ first_request, envelopes, sizes, addresses, destinations, 
   });
 }
 
-// Suppressions are looked up an address at a time (LIMIT 1): no plan can read all of them to join them. Where a channel has
-// none, no address is looked at.
+// Suppressions are looked up an address at a time (LIMIT 1): no plan can read all of them to join them, as it may for an
+// EXISTS. Where a channel has none, no address is looked at.
 const readStatement = `
   SELECT c.first_request, c.last_request, to_json(c.envelopes) AS envelopes, to_json(c.sizes) AS sizes,
          to_json(c.addresses) AS addresses, c.destinations,
@@ -110,18 +110,18 @@ const readStatement = `
            SELECT DISTINCT c.first_request + n.request_offset
            FROM unnest(c.request_offsets, c.addresses) AS n (request_offset, address)
            WHERE (
-             EXISTS (SELECT FROM suppressions WHERE channel = r.channel)
-             AND EXISTS (
-               SELECT
+             (SELECT true FROM suppressions WHERE channel = r.channel ORDER BY address LIMIT 1)
+             AND (
+               SELECT true
                FROM suppressions
                WHERE channel = r.channel AND address = lower(n.address COLLATE "C")
                  AND account IN ('', coalesce(r.suppressions_of, r.account))
                LIMIT 1
              )
            ) OR (
-             EXISTS (SELECT FROM hashed_suppressions WHERE channel = r.channel)
-             AND EXISTS (
-               SELECT
+             (SELECT true FROM hashed_suppressions WHERE channel = r.channel ORDER BY hash LIMIT 1)
+             AND (
+               SELECT true
                FROM hashed_suppressions
                WHERE channel = r.channel
                  AND hash = ${hashedAddress('r.channel', 'lower(n.address COLLATE "C")', '$4', '$5')}
@@ -130,7 +130,7 @@ const readStatement = `
              )
            )
          )) AS suppressed,
-         CAST((SELECT epoch FROM suppression_epoch) AS text) AS epoch, ${keyFits('$4', '$5')} AS key_fits
+         CAST((SELECT epoch FROM suppression_epoch WHERE one) AS text) AS epoch, ${keyFits('$4', '$5')} AS key_fits
   FROM contents c
   JOIN runs r ON r.run_id = c.run_id
   WHERE c.run_id = $1 AND c.first_request <= $3

@@ -198,6 +198,12 @@ export function settle(
   return true;
 }
 
+/** Those without rows that were noted as accepted together: one change of each of their slices. */
+export function noteTogether(model: Model, numbers: readonly number[]): void {
+  const noted = numbers.map((number) => requestNumbered(model, number)).filter(({ hasRow }) => !hasRow);
+  for (const slice of new Set(noted.map((request) => sliceOf(model, request)))) slice.version++;
+}
+
 /** Of a request without a row. */
 function noteAccepted(
   model: Model,
@@ -207,7 +213,6 @@ function noteAccepted(
 ): boolean {
   const slice = sliceOf(model, request);
   if (state !== 'accepted' || request.state !== 'sending' || !isHeldBy(slice, owner)) return false;
-  slice.version++;
   request.state = 'accepted';
   request.owner = null;
   for (const attempt of request.attempts) attempt.verdict = verdict;

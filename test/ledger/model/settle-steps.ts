@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Settlement } from '../../../src/ledger/requests/settlement.ts';
 import type { Flight, Model, Settled } from './model.ts';
-import { divide, settle, startNextAttempt } from './predict-requests.ts';
+import { divide, noteTogether, settle, startNextAttempt } from './predict-requests.ts';
 import { underWay } from './request-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
@@ -95,6 +95,10 @@ export async function tell(model: Model, world: World, flights: readonly Flight[
   const settled = await world.operations.settleRequests(world.ledger.hot, settlements);
   const expected = flights.map(
     (flight) => flight.settled !== undefined && settle(model, flight, flight.settled),
+  );
+  noteTogether(
+    model,
+    flights.flatMap(({ request }, place) => (expected[place] ? [request] : [])),
   );
   expect([...settled].toSorted(), 'what was settled').toEqual(
     expected.flatMap((is, place) => (is ? [place] : [])),
