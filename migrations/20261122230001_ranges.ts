@@ -123,7 +123,10 @@ export async function up(knex: Knex): Promise<void> {
         FROM runs r
         JOIN slices s ON s.run_id = r.run_id AND s.slice > 0
         LEFT JOIN LATERAL (
-          SELECT k.base_at, k.finished_ms, k.took_ms, k.statuses, k.jobs
+          -- Joined with nothing, an array is brought in from where Postgres keeps large values: once, not for each request.
+          SELECT k.base_at, k.finished_ms || CAST('{}' AS integer[]) AS finished_ms,
+                 k.took_ms || CAST('{}' AS integer[]) AS took_ms, k.statuses || CAST('{}' AS smallint[]) AS statuses,
+                 k.jobs || CAST('{}' AS text[]) AS jobs
           FROM slice_outcomes k
           WHERE k.run_id = s.run_id AND k.slice = s.slice
           UNION ALL
