@@ -224,6 +224,10 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN outcomes.took_ms IS 'How long the attempt of each took.';
     COMMENT ON COLUMN outcomes.statuses IS 'HTTP status of each answer; NULL: all 200.';
     COMMENT ON COLUMN outcomes.jobs IS 'The number that the service gave each; NULL: none has one.';
+    COMMENT ON TABLE slice_outcomes IS
+      'The outcomes of a slice that is done, in one row: an element for each of its requests, NULL of one that was not noted.';
+    COMMENT ON COLUMN slice_outcomes.base_at IS 'When the first answer came.';
+    COMMENT ON COLUMN slice_outcomes.finished_ms IS 'How long after base_at each answer came.';
     COMMENT ON TABLE early_proofs IS
       'Requests that had no row when a report proved that the service has them: they are accepted, however their attempts end.';
     COMMENT ON TABLE suppression_epoch IS
@@ -240,11 +244,12 @@ export async function up(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     DROP VIEW recipient_states, request_states, all_attempts;
-    DROP FUNCTION requests_between, attempts_between, ordinary_requests_between;
+    DROP FUNCTION requests_between, attempts_between, ordinary_requests_between, gathered_outcomes;
+    DROP INDEX slices_by_request;
     DROP TRIGGER hashed_suppressions_are_new ON hashed_suppressions;
     DROP TRIGGER suppressions_are_new ON suppressions;
     DROP FUNCTION begin_suppression_epoch;
-    DROP TABLE suppression_epoch, early_proofs, outcomes;
+    DROP TABLE suppression_epoch, early_proofs, outcomes, slice_outcomes;
     ALTER TABLE requests ADD FOREIGN KEY (run_id, envelope) REFERENCES envelopes ON DELETE CASCADE;
     ALTER TABLE polls ADD FOREIGN KEY (run_id, request) REFERENCES requests ON DELETE CASCADE;
     ALTER TABLE resolutions ADD FOREIGN KEY (run_id, request) REFERENCES requests ON DELETE CASCADE;

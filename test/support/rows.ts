@@ -37,4 +37,5 @@ async function addRowsOfAccepted(client: pg.ClientBase, run: string): Promise<vo
     [run],
   );
   await client.query('DELETE FROM outcomes WHERE run_id = $1', [run]);
+  await client.query('DELETE FROM slice_outcomes WHERE run_id = $1', [run]);
 }

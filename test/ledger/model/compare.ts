@@ -59,8 +59,15 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
       ),
       'noted', (
         SELECT coalesce(json_agg(request ORDER BY request), '[]')
-        FROM outcomes, unnest(requests) AS request
-        WHERE run_id = $1
+        FROM (
+          SELECT unnest(requests) AS request FROM outcomes WHERE run_id = $1
+          UNION ALL
+          SELECT s.first_request + CAST(place AS integer) - 1
+          FROM slice_outcomes o
+          JOIN slices s USING (run_id, slice)
+          CROSS JOIN LATERAL unnest(o.took_ms) WITH ORDINALITY AS noted (took_ms, place)
+          WHERE run_id = $1 AND noted.took_ms IS NOT NULL
+        ) noted
       ),
       'reportedEarly', (
         SELECT coalesce(json_agg(request ORDER BY request), '[]') FROM early_proofs WHERE run_id = $1
