@@ -127,22 +127,28 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
     INSERT INTO envelopes (run_id, envelope, fields, sub_account, department, charge_code)
     SELECT '${run}', code, '{}', 'Sub ' || code % ${subAccounts}, NULL, 'C-' || code
     FROM generate_series(1, ${chargeCodes}) code;
-    INSERT INTO requests (run_id, request, envelope, recipients, state, attempts, updated_at)
-    SELECT '${run}', request, (request - 1) / ${chunks} + 1,
-           least(${chunkSize}, ${perCode} - (request - 1) % ${chunks} * ${chunkSize}), 'accepted', 1,
-           ${begin} + interval '2 hours' * request / ${requests}
-    FROM generate_series(1, ${requests}) request;
-    INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
-    SELECT run_id, request, 1, gen_random_uuid(), updated_at, updated_at, 'accepted' FROM request_states
-    WHERE run_id = '${run}';
-    INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
+    INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, claimed_at, state, settled)
+    VALUES ('${run}', 1, 1, ${requests}, ${requests}, ${begin}, 'done', ${requests});
+    INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
                           addresses, parts)
-    SELECT run_id, request, request, ARRAY[envelope], ARRAY[recipients], array_fill(0, ARRAY[recipients]),
-           ARRAY(SELECT generate_series(1, recipients)), ARRAY(SELECT generate_series(1, recipients)),
+    SELECT '${run}', request, request, 1, ARRAY[(request - 1) / ${chunks} + 1], ARRAY[recipients],
+           array_fill(0, ARRAY[recipients]), ARRAY(SELECT generate_series(1, recipients)),
+           ARRAY(SELECT generate_series(1, recipients)),
            ARRAY(SELECT '+6421' || (1000000 + p) FROM generate_series(1, recipients) p),
            array_fill(1, ARRAY[recipients])
-    FROM request_states
-    WHERE run_id = '${run}';
+    FROM generate_series(1, ${requests}) request
+    CROSS JOIN LATERAL (
+      SELECT least(${chunkSize}, ${perCode} - (request - 1) % ${chunks} * ${chunkSize}) AS recipients
+    ) size;
+    INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms)
+    SELECT '${run}', 1, max(request), ${begin} + interval '2 hours' * max(request) / ${requests},
+           array_agg(request ORDER BY request),
+           array_agg((last - request) * 7200000::bigint / ${requests} ORDER BY request), array_agg(5)
+    FROM (
+      SELECT request, max(request) OVER (PARTITION BY request / 64) AS last
+      FROM generate_series(1, ${requests}) request
+    ) batch
+    GROUP BY last;
     INSERT INTO billing_blocks (run_id, block, open)
     SELECT '${run}', block, true FROM generate_series(0, ${requests} / 4096) block;
     COMMIT;

@@ -10,6 +10,7 @@ import Table from 'cli-table3';
 import pg from 'pg';
 import { z } from 'zod';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { acceptAll } from '../support/accept-all.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
 import { grantTestRights } from '../support/server-rights.ts';
 import { startVolley } from '../support/volley.ts';
@@ -68,10 +69,8 @@ export async function acceptedRun(
   const workload = { requests: Math.ceil(recipients / 200), recipients: 200 };
   const campaign = await writeCampaign(folder, workload, 'http://127.0.0.1:9');
   const run = await planRun(campaign, { folder, databaseUrl });
-  await query(
-    databaseUrl,
-    `UPDATE requests SET state = 'accepted', updated_at = now() WHERE run_id = '${run}'`,
-  );
+  const pool = new pg.Pool({ connectionString: databaseUrl });
+  await acceptAll(pool, run).finally(() => pool.end());
   await query(databaseUrl, 'VACUUM ANALYZE');
   const known = await query(
     databaseUrl,

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { Pool } from 'undici';
 import { expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
+import { acceptAll } from '../support/accept-all.ts';
 import { slopeOf } from '../support/least-squares.ts';
 import { aContact, aRun, planContacts } from '../support/ledger.ts';
 import { scrape } from '../support/metrics.ts';
@@ -139,18 +140,10 @@ async function acceptedRun(ledger: Ledger): Promise<{ run: string; reports: Repo
     aContact(place + 2, { address: `+614${String(place).padStart(8, '0')}` }),
   );
   const run = await planContacts(ledger, aRun({ account: 'main', chunkSize: 200 }), contacts);
-  await ledger.pool.query(
-    `
-    WITH tried AS (
-      INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
-      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'accepted' FROM request_states WHERE run_id = $1
-    ), over AS (
-      UPDATE runs SET state = 'completed', finished_at = now() WHERE run_id = $1
-    )
-    UPDATE requests SET state = 'accepted', attempts = 1, updated_at = now() WHERE run_id = $1
-    `,
-    [run],
-  );
+  await acceptAll(ledger.pool, run);
+  await ledger.pool.query(`UPDATE runs SET state = 'completed', finished_at = now() WHERE run_id = $1`, [
+    run,
+  ]);
   const { rows } = await ledger.pool.query<Report>(
     `SELECT message_id AS "MessageID", address AS "Destination"
      FROM recipient_states WHERE run_id = $1

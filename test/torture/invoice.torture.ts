@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { acceptAll } from '../support/accept-all.ts';
 import { invoiceHeader } from '../support/invoices.ts';
 import { aContact, aRun, openTestLedger, planContacts } from '../support/ledger.ts';
 import { volley } from '../support/volley.ts';
@@ -17,28 +18,25 @@ test('an invoice of 1,000,000 lines is compared, and 375,000 differences are wri
   const opened = await openTestLedger();
   const { pool } = opened.ledger;
   const run = await planContacts(opened.ledger, aRun({ createdAt: new Date('2026-11-20') }), [aContact(1)]);
-  await pool.query('DELETE FROM requests WHERE run_id = $1', [run]);
+  await pool.query(`UPDATE slices SET last_request = ${requests} WHERE run_id = $1 AND slice = 1`, [run]);
   await pool.query('DELETE FROM contents WHERE run_id = $1', [run]);
   await pool.query(
     `
-    WITH request AS (
-      INSERT INTO requests (run_id, request, envelope, recipients, state, attempts, updated_at)
-      SELECT $1, n, 1, ${each}, 'accepted', 1, '2026-11-21'
-      FROM generate_series(1, ${requests}) n
-    ), outcome AS (
+    WITH outcome AS (
       INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
       SELECT $1, n, p, 'delivered', 1, 0.05, '2026-11-21'
       FROM generate_series(1, ${requests}) n, generate_series(1, ${each}) p
     )
-    INSERT INTO contents (run_id, first_request, last_request, envelopes, sizes, request_offsets, positions, lines,
+    INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
                           addresses, parts)
-    SELECT $1, n, n, '{1}', ARRAY[count(*)], array_agg(0), array_agg(p ORDER BY p), array_agg(p ORDER BY p),
+    SELECT $1, n, n, 1, '{1}', ARRAY[count(*)], array_agg(0), array_agg(p ORDER BY p), array_agg(p ORDER BY p),
            array_agg('+6421' || lpad((n * ${each} + p)::text, 7, '0') ORDER BY p), array_agg(1)
     FROM generate_series(1, ${requests}) n, generate_series(1, ${each}) p
     GROUP BY n
     `,
     [run],
   );
+  await acceptAll(pool, run, new Date('2026-11-21T00:00:00Z'));
   await pool.query('ANALYZE');
   const { rows: named } = await pool.query<{ message_id: string }>(
     'SELECT message_id FROM request_states WHERE run_id = $1 ORDER BY request',
