@@ -128,10 +128,12 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
     SELECT '${run}', code, '{}', 'Sub ' || code % ${subAccounts}, NULL, 'C-' || code
     FROM generate_series(1, ${chargeCodes}) code;
     INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, claimed_at, state, settled)
-    VALUES ('${run}', 1, 1, ${requests}, ${requests}, ${begin}, 'done', ${requests});
+    SELECT '${run}', (first - 1) / 1000 + 1, first, last, last, ${begin}, 'done', last - first + 1
+    FROM generate_series(1, ${requests}, 1000) first
+    CROSS JOIN LATERAL (SELECT least(first + 999, ${requests}) AS last) slice;
     INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
                           addresses, parts)
-    SELECT '${run}', request, request, 1, ARRAY[(request - 1) / ${chunks} + 1], ARRAY[recipients],
+    SELECT '${run}', request, request, (request - 1) / 1000 + 1, ARRAY[(request - 1) / ${chunks} + 1], ARRAY[recipients],
            array_fill(0, ARRAY[recipients]), ARRAY(SELECT generate_series(1, recipients)),
            ARRAY(SELECT generate_series(1, recipients)),
            ARRAY(SELECT '+6421' || (1000000 + p) FROM generate_series(1, recipients) p),
@@ -140,15 +142,11 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
     CROSS JOIN LATERAL (
       SELECT least(${chunkSize}, ${perCode} - (request - 1) % ${chunks} * ${chunkSize}) AS recipients
     ) size;
-    INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms)
-    SELECT '${run}', 1, max(request), ${begin} + interval '2 hours' * max(request) / ${requests},
-           array_agg(request ORDER BY request),
-           array_agg((last - request) * 7200000::bigint / ${requests} ORDER BY request), array_agg(5)
-    FROM (
-      SELECT request, max(request) OVER (PARTITION BY request / 64) AS last
-      FROM generate_series(1, ${requests}) request
-    ) batch
-    GROUP BY last;
+    INSERT INTO slice_outcomes (run_id, slice, base_at, finished_ms, took_ms)
+    SELECT '${run}', (request - 1) / 1000 + 1, ${begin},
+           array_agg(CAST(request * 7200000::bigint / ${requests} AS integer) ORDER BY request), array_agg(5)
+    FROM generate_series(1, ${requests}) request
+    GROUP BY (request - 1) / 1000;
     INSERT INTO billing_blocks (run_id, block, open)
     SELECT '${run}', block, true FROM generate_series(0, ${requests} / 4096) block;
     COMMIT;
