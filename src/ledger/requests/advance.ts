@@ -132,8 +132,8 @@ function valuesOf(advances: readonly Advance[], now: Date): unknown[] {
     advances.map(({ accepted }) => accepted.length),
     arrays((accepted) => accepted.map(({ request }) => request)),
     arrays((accepted) => [
-      ...accepted.map(({ finishedAt }) => now.getTime() - finishedAt),
-      ...accepted.map(({ tookMs }) => tookMs),
+      ...accepted.map(({ finishedAt }) => withinInteger(now.getTime() - finishedAt)),
+      ...accepted.map(({ tookMs }) => withinInteger(tookMs)),
     ]),
     now,
     advances.map(({ accepted }) =>
@@ -145,6 +145,11 @@ function valuesOf(advances: readonly Advance[], now: Date): unknown[] {
       accepted.every(({ job }) => job === undefined) ? null : jobsLiteral(accepted),
     ),
   ];
+}
+
+/** The clock may have been set in the meantime. */
+function withinInteger(milliseconds: number): number {
+  return Math.max(-2_147_483_647, Math.min(2_147_483_647, Math.round(milliseconds)));
 }
 
 /** A job number is whatever the service says. */
