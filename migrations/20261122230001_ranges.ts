@@ -213,7 +213,8 @@ export async function up(knex: Knex): Promise<void> {
            o.units, o.price, o.reported_at
     FROM runs r
     CROSS JOIN LATERAL requests_between(r.run_id, 1, 2147483647) q
-    JOIN LATERAL recipients_between(r.run_id, 1, 2147483647) p ON p.request = q.request
+    -- A look-up by key for each: the planner cannot know how many requests the arrays hold, and would read all for each.
+    CROSS JOIN LATERAL recipients_between(r.run_id, q.request, q.request) p
     LEFT JOIN recipient_outcomes o
       ON o.run_id = r.run_id AND o.request = p.request AND o.position = p.position;
 
