@@ -1,0 +1,53 @@
+/** What a value of a type of Postgres is here. Fractions and large numbers are decimal text, JSON is text by now. */
+type Values = {
+  boolean: boolean;
+  bytea: Uint8Array;
+  bigint: string | number;
+  integer: number;
+  jsonb: string;
+  numeric: string;
+  smallint: number;
+  text: string;
+  timestamptz: Date;
+  uuid: string;
+};
+
+/** The type of a column in Postgres, and its value in a row. */
+type Column<Row> = {
+  [Type in keyof Values]: readonly [type: Type, value: (row: Row) => Values[Type] | null];
+}[keyof Values];
+
+/** Rows that go into a statement as one array for each of their columns. */
+export type Batch<Row> = {
+  /** SQL: the names of the columns, in their order. */
+  readonly columns: string;
+  /**
+   * SQL: the rows as a table that has these columns.
+   *
+   * @param alias of the table
+   * @param first number of the parameter that is the first column; the others follow
+   * @param place name of one more column that numbers the rows from 1, in the order of the batch
+   */
+  table(alias: string, first?: number, place?: string): string;
+  /** The parameters that `table` names. */
+  values(rows: readonly Row[]): unknown[][];
+};
+
+/**
+ * Says once which columns a batch of rows has, so that a statement and its parameters agree on their order.
+ *
+ * @param columns by their names in SQL
+ */
+export function batchOf<Row>(columns: Readonly<Record<string, Column<Row>>>): Batch<Row> {
+  const names = Object.keys(columns);
+  const each = Object.values(columns);
+  return {
+    columns: names.join(', '),
+    table: (alias, first = 1, place) => {
+      const arrays = each.map(([type], at) => `$${first + at}::${type}[]`);
+      const all = place === undefined ? names : [...names, place];
+      return `unnest(${arrays.join(', ')})${place === undefined ? '' : ' WITH ORDINALITY'} AS ${alias} (${all.join(', ')})`;
+    },
+    values: (rows) => each.map(([, value]) => rows.map((row) => value(row))),
+  };
+}

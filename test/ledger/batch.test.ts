@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { batchOf } from '../../src/ledger/batch.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+type Row = {
+  readonly name: string;
+  readonly size: number | null;
+  readonly at: Date;
+  readonly hash: Buffer;
+  readonly fields: object;
+};
+
+const rows: readonly Row[] = [
+  {
+    name: 'a "b", {c}',
+    size: 1,
+    at: new Date('2026-11-22T00:00:00.001Z'),
+    hash: Buffer.from([0, 255]),
+    fields: { x: [1] },
+  },
+  { name: '', size: null, at: new Date(0), hash: Buffer.alloc(0), fields: {} },
+];
+
+const batch = batchOf<Row>({
+  name: ['text', ({ name }) => name],
+  size: ['integer', ({ size }) => size],
+  at: ['timestamptz', ({ at }) => at],
+  hash: ['bytea', ({ hash }) => hash],
+  fields: ['jsonb', ({ fields }) => JSON.stringify(fields)],
+});
+
+test('a batch of rows arrives as a table with its columns, after the parameters before it, in its order', async () => {
+  const { rows: arrived } = await opened.ledger.pool.query(
+    `SELECT $1::integer AS before, ${batch.columns}, place FROM ${batch.table('row', 2, 'place')} ORDER BY place`,
+    [7, ...batch.values(rows)],
+  );
+  expect(arrived).toEqual(rows.map((row, at) => ({ before: 7, ...row, place: String(at + 1) })));
+});
+
+test('a batch without rows is a table without rows', async () => {
+  const { rows: arrived } = await opened.ledger.pool.query(
+    `SELECT * FROM ${batch.table('row')}`,
+    batch.values([]),
+  );
+  expect(arrived).toEqual([]);
+});
+
+test('tsc refuses a column of another type, one that a row does not have, and a value that may be missing', () => {
+  const refused = [
+    // @ts-expect-error a number is no text
+    batchOf<Row>({ size: ['text', ({ size }) => size] }),
+    // @ts-expect-error rows have no such value
+    batchOf<Row>({ colour: ['text', ({ colour }) => colour] }),
+    // @ts-expect-error undefined is not null
+    batchOf<{ readonly note?: string }>({ note: ['text', ({ note }) => note] }),
+    // @ts-expect-error Postgres has no such type
+    batchOf<Row>({ name: ['string', ({ name }) => name] }),
+  ];
+  expect(refused).toHaveLength(4);
+});
