@@ -66,8 +66,7 @@ const wantedRequests = `
     SELECT q.*, a.started_at
     FROM runs r
     CROSS JOIN LATERAL requests_between(r.run_id, ${everyRequest}) q
-    LEFT JOIN LATERAL attempts_between(r.run_id, ${everyRequest}) a
-      ON a.request = q.request AND a.attempt = q.attempts
+    LEFT JOIN ${attemptOf('r.run_id', 'q.request', 'q.attempts')} a ON true
     WHERE q.state = 'accepted' AND r.purged_at IS NULL
       AND ($2::text IS NULL OR r.created_at < $2::timestamp AT TIME ZONE $3)
       AND ($1::text IS NULL OR r.finished_at IS NULL OR r.finished_at >= $1::timestamp AT TIME ZONE $3)

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { streamRows } from '../cursor.ts';
-import { everyRequest } from '../request-rows.ts';
+import { everyRequest, recipientsOf } from '../request-rows.ts';
 import { inSession } from '../session.ts';
 
 /** A recipient that the service has taken, and of which no report says how it ended. */
@@ -41,7 +41,7 @@ export function streamMissing(
             LIMIT 1) AS "lastStatus"
     FROM runs
     JOIN LATERAL requests_between(runs.run_id, ${everyRequest}) q ON q.state = 'accepted' AND q.updated_at <= $2
-    JOIN LATERAL recipients_between(runs.run_id, ${everyRequest}) r ON r.request = q.request
+    CROSS JOIN ${recipientsOf('runs.run_id', 'q.request')} r
     WHERE runs.purged_at IS NULL AND ($1::text IS NULL OR runs.run_id = $1)
       AND ($4::text[] IS NULL OR runs.account = ANY ($4))
       AND NOT EXISTS (

@@ -37,7 +37,8 @@ export async function restageRecipients(
         unnest(c.request_offsets, c.positions, c.lines, c.addresses, c.original_addresses, c.parts),
         json_array_elements(CAST(c.destinations AS json))
       ) AS r (request_offset, position, line, address, original_address, parts, destination)
-      JOIN requests_between($1, 1, 2147483647) q ON q.request = c.first_request + r.request_offset
+      JOIN LATERAL requests_between(c.run_id, c.first_request, c.last_request) q
+        ON q.request = c.first_request + r.request_offset
       LEFT JOIN recipient_outcomes o
         ON o.run_id = c.run_id AND o.request = q.request AND o.position = r.position
       WHERE c.run_id = $1

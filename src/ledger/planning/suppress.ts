@@ -6,7 +6,7 @@ import type { Channel } from '../../domain/message.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { copyValue } from '../copy.ts';
 import { streamRows } from '../cursor.ts';
-import { everyRequest } from '../request-rows.ts';
+import { everyRequest, recipientsOf } from '../request-rows.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 
 /** An address that a run leaves out: for all, or where its SubAccount is this; empty for all. `detail` says why. */
@@ -83,7 +83,7 @@ function leftOutAddresses(
       SELECT r.run_id, r.account, a.address, o.outcome
       FROM runs r
       JOIN LATERAL requests_between(r.run_id, ${everyRequest}) q ON true
-      JOIN LATERAL recipients_between(r.run_id, ${everyRequest}) a ON a.request = q.request
+      CROSS JOIN ${recipientsOf('r.run_id', 'q.request')} a
       LEFT JOIN recipient_outcomes o
         ON o.run_id = r.run_id AND o.request = a.request AND o.position = a.position
       WHERE r.channel = ${parameter(0)} AND (${parameter(3)}::text IS NULL OR r.campaign = ${parameter(3)})
