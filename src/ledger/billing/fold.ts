@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { batchOf } from '../batch.ts';
 import { inTransaction } from '../session.ts';
 import { rangeOfBlock } from './blocks.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
@@ -48,6 +49,13 @@ type Booking = {
   readonly changes: number | null;
 };
 
+type BlockKey = { readonly run_id: string; readonly block: number };
+
+const blockKeys = batchOf<BlockKey>({
+  run_id: ['text', ({ run_id }) => run_id],
+  block: ['integer', ({ block }) => block],
+});
+
 /**
  * Nobody waits for who books, nor the other way round. Whether a block is settled is looked at in the statement that books
  * it. Who changes a settled request notes it in the same transaction: what that statement does not see is noted for the
@@ -68,7 +76,7 @@ async function book(
     JOIN runs USING (run_id)
     ON CONFLICT (run_id, block) DO UPDATE SET open = true
   `);
-  const { rows: blocks } = await client.query<{ run_id: string; block: number }>(
+  const { rows: blocks } = await client.query<BlockKey>(
     `
     SELECT b.run_id, b.block
     FROM billing_blocks b
@@ -82,10 +90,10 @@ async function book(
   const { rows } = await client.query<{ changes: number }>(
     `
     WITH block AS MATERIALIZED (
-      SELECT * FROM unnest($1::text[], $2::integer[]) AS block (run_id, block)
+      SELECT * FROM ${blockKeys.table('block', 2)}
     ), change AS (
       DELETE FROM billing_changes
-      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes LIMIT $3))
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes LIMIT $1))
       RETURNING *
     ), ${pendingClauses}, booked AS (
       INSERT INTO billing_entries AS n (${keyColumns.join(', ')}, booked, ${figureColumns.join(', ')})
@@ -102,7 +110,7 @@ async function book(
     )
     SELECT count(*)::integer AS changes FROM change
     `,
-    [blocks.map(({ run_id }) => run_id), blocks.map(({ block }) => block), changes],
+    [changes, ...blockKeys.values(blocks)],
   );
   return { blocks: blocks.length, changes: rows[0]?.changes ?? 0 };
 }

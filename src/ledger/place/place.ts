@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ClaimMark } from '../../domain/claim-marks.ts';
+import { batchOf } from '../batch.ts';
 
 type Database = pg.Pool | pg.ClientBase;
 
@@ -86,6 +87,12 @@ export function fenceValues(fence: ClaimFence | null): unknown[] {
   return [fence?.ledger ?? null, run, slice, version];
 }
 
+const claims = batchOf<ClaimMark>({
+  run_id: ['text', ({ run }) => run],
+  slice: ['integer', ({ slice }) => slice],
+  version: ['integer', ({ version }) => version],
+});
+
 /** The first of these claims that the ledger does not have. */
 export async function findMissingClaim(
   client: Database,
@@ -95,14 +102,14 @@ export async function findMissingClaim(
   const { rows } = await client.query<{ place: number }>(
     `
     SELECT CAST(place - 1 AS integer) AS place
-    FROM unnest($1::text[], $2::integer[], $3::integer[]) WITH ORDINALITY AS m (run_id, slice, version, place)
+    FROM ${claims.table('m', 1, 'place')}
     WHERE NOT EXISTS (
       SELECT FROM slices s WHERE s.run_id = m.run_id AND s.slice = m.slice AND s.version >= m.version
     )
     ORDER BY place
     LIMIT 1
     `,
-    [marks.map(({ run }) => run), marks.map(({ slice }) => slice), marks.map(({ version }) => version)],
+    claims.values(marks),
   );
   const [row] = rows;
   return row && marks[row.place];

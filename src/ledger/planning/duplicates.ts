@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { differingWords, identityWords, isKeyed } from '../../domain/contacts.ts';
+import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
+import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { PlannedRun } from './planned-run.ts';
 import { stagedAddress } from './suppress.ts';
 
@@ -14,6 +16,11 @@ export async function settleDuplicates(client: pg.PoolClient, run: PlannedRun): 
   if (sourceRun === null && identity.duplicates !== 'allow') await leaveOutDuplicates(client, run);
   if (isKeyed(identity)) await separateEqualAddresses(client, run);
 }
+
+const fileColumns = batchOf<ContactFileRecord>({
+  name: ['text', ({ name }) => name],
+  lines_before: ['integer', ({ linesBefore }) => linesBefore],
+});
 
 async function leaveOutDuplicates(
   client: pg.PoolClient,
@@ -43,23 +50,17 @@ async function leaveOutDuplicates(
                   IS DISTINCT FROM (f.envelope, f.destination, ${comparedAddress('f.address')}) AS differs
     ), places AS (
       SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
-      FROM unnest($2::text[], $3::integer[]) AS file (name, lines_before)
+      FROM ${fileColumns.table('file', 4)}
     )
     INSERT INTO left_out
     SELECT line, $1, 'duplicate',
-           $4 || coalesce(name || ':' || first_line - lines_before, 'line ' || first_line)
-             || CASE WHEN differs THEN $5 ELSE '' END,
+           $2 || coalesce(name || ':' || first_line - lines_before, 'line ' || first_line)
+             || CASE WHEN differs THEN $3 ELSE '' END,
            differs
     FROM duplicates
     LEFT JOIN places ON first_line > lines_before AND (lines_with IS NULL OR first_line <= lines_with)
     `,
-    [
-      recipientColumn,
-      named.map(({ name }) => name),
-      named.map(({ linesBefore }) => linesBefore),
-      `same ${identityWords(key)} as `,
-      differingWords,
-    ],
+    [recipientColumn, `same ${identityWords(key)} as `, differingWords, ...fileColumns.values(named)],
   );
 }
 

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { batchOf } from '../batch.ts';
+import type { ContactFileRecord } from '../runs/contact-files.ts';
 import { rankOf } from '../slices/priority.ts';
 import type { PlannedRun } from './planned-run.ts';
 
@@ -43,26 +45,26 @@ export async function insertOrigins(client: pg.PoolClient, { run, origins }: Pla
   ]);
 }
 
+const fileColumns = batchOf<ContactFileRecord>({
+  name: ['text', ({ name }) => name],
+  lines_before: ['integer', ({ linesBefore }) => linesBefore],
+  encoding: ['text', ({ encoding }) => encoding],
+  delimiter: ['text', ({ delimiter }) => delimiter],
+  skip_lines: ['integer', ({ skipLines }) => skipLines],
+  sha256: ['bytea', ({ sha256 }) => sha256],
+});
+
 export async function insertContactFiles(
   client: pg.PoolClient,
   { run, contactFiles }: PlannedRun,
 ): Promise<void> {
   await client.query(
     `
-    INSERT INTO contact_files (run_id, file, name, lines_before, encoding, delimiter, skip_lines, sha256)
-    SELECT $1, place - 1, name, lines_before, encoding, delimiter, skip_lines, sha256
-    FROM unnest($2::text[], $3::integer[], $4::text[], $5::text[], $6::integer[], $7::bytea[])
-      WITH ORDINALITY AS file (name, lines_before, encoding, delimiter, skip_lines, sha256, place)
+    INSERT INTO contact_files (run_id, file, ${fileColumns.columns})
+    SELECT $1, place - 1, ${fileColumns.columns}
+    FROM ${fileColumns.table('file', 2, 'place')}
     `,
-    [
-      run,
-      contactFiles.map(({ name }) => name),
-      contactFiles.map(({ linesBefore }) => linesBefore),
-      contactFiles.map(({ encoding }) => encoding),
-      contactFiles.map(({ delimiter }) => delimiter),
-      contactFiles.map(({ skipLines }) => skipLines),
-      contactFiles.map(({ sha256 }) => sha256),
-    ],
+    [run, ...fileColumns.values(contactFiles)],
   );
   await client.query(
     `

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RecipientState } from '../../domain/runs.ts';
+import { batchOf } from '../batch.ts';
 import { streamRows } from '../cursor.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 import { type ContactSource, createStagingTables } from './stage.ts';
@@ -89,11 +90,15 @@ async function stageTariffs(client: pg.PoolClient, tariffOf: (address: string) =
     'CREATE TEMPORARY TABLE staged_tariffs (line integer NOT NULL, tariff smallint NOT NULL) ON COMMIT DROP',
   );
   const staged = { sql: 'SELECT line, address FROM staged_contacts ORDER BY line', values: [] };
+  const tariffs = batchOf<StagedAddress>({
+    line: ['integer', ({ line }) => line],
+    tariff: ['smallint', ({ address }) => tariffOf(address)],
+  });
   for await (const rows of streamRows<StagedAddress>(client, 'staged_addresses', staged, batchSize)) {
-    await client.query('INSERT INTO staged_tariffs SELECT * FROM unnest($1::integer[], $2::smallint[])', [
-      rows.map(({ line }) => line),
-      rows.map(({ address }) => tariffOf(address)),
-    ]);
+    await client.query(
+      `INSERT INTO staged_tariffs SELECT * FROM ${tariffs.table('t')}`,
+      tariffs.values(rows),
+    );
   }
   await client.query('ANALYZE staged_contacts (line), staged_tariffs');
   await client.query(`

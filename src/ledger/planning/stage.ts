@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
+import { batchOf } from '../batch.ts';
 import { copyValue } from '../copy.ts';
 
 /** A contact file's content is kept in pieces of its bytes, compressed by themselves. */
@@ -208,14 +209,19 @@ async function copyIn(
   );
 }
 
+const staged = batchOf<ContactFilePiece>({
+  file: ['integer', ({ file }) => file],
+  piece: ['integer', ({ piece }) => piece],
+  data: ['bytea', ({ data }) => data],
+});
+
 async function stagePieces(client: pg.PoolClient, pieces: readonly ContactFilePiece[]): Promise<void> {
   if (pieces.length === 0) return;
   await client.query(
     `
-    INSERT INTO staged_pieces (file, piece, data)
-    SELECT file, piece, data
-    FROM unnest($1::integer[], $2::integer[], $3::bytea[]) AS staged (file, piece, data)
+    INSERT INTO staged_pieces (${staged.columns})
+    SELECT * FROM ${staged.table('staged')}
     `,
-    [pieces.map(({ file }) => file), pieces.map(({ piece }) => piece), pieces.map(({ data }) => data)],
+    staged.values(pieces),
   );
 }

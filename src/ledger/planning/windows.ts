@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { batchOf } from '../batch.ts';
 
 /** A run's sending windows, from the staged envelopes, which know the time zones of their recipients. */
 
@@ -14,6 +15,14 @@ export type PlannedWindow = {
     readonly fields: Readonly<Record<'SendTime' | 'TimeZone', string>>;
   } | null;
 };
+
+const planned = batchOf<PlannedWindow & { readonly zones: string }>({
+  zones: ['text', ({ zones }) => zones],
+  opens_at: ['timestamptz', ({ opensAt }) => opensAt],
+  shuts_at: ['timestamptz', ({ shutsAt }) => shutsAt],
+  send_at: ['timestamptz', ({ handover }) => handover?.at ?? null],
+  fields: ['jsonb', ({ handover }) => JSON.stringify(handover?.fields ?? {})],
+});
 
 /** @param zones names of the IANA database */
 export type PlanWindow = (zones: readonly string[]) => PlannedWindow;
@@ -48,18 +57,10 @@ export async function numberWindows(client: pg.PoolClient, plan: PlanWindow | un
   `);
   await client.query(
     `
-    INSERT INTO staged_windows
-    SELECT place, zones, opens_at, shuts_at, send_at, fields
-    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::jsonb[])
-      WITH ORDINALITY AS w (zones, opens_at, shuts_at, send_at, fields, place)
+    INSERT INTO staged_windows (${planned.columns}, place)
+    SELECT * FROM ${planned.table('planned', 1, 'place')}
     `,
-    [
-      windows.map(({ zones }) => zones),
-      windows.map((each) => each.opensAt),
-      windows.map((each) => each.shutsAt),
-      windows.map(({ handover }) => handover?.at ?? null),
-      windows.map(({ handover }) => JSON.stringify(handover?.fields ?? {})),
-    ],
+    planned.values(windows),
   );
 }
 

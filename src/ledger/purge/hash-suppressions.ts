@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { batchOf } from '../batch.ts';
 import { inTransaction } from '../session.ts';
 import { type HashKey, hashedAddress, keepHashKeyProof } from '../suppressions/hash.ts';
 
@@ -11,6 +12,13 @@ type Key = {
   readonly account: string;
   readonly sub_account: string;
 };
+
+const keys = batchOf<Key>({
+  channel: ['text', ({ channel }) => channel],
+  address: ['text', ({ address }) => address],
+  account: ['text', ({ account }) => account],
+  sub_account: ['text', ({ sub_account }) => sub_account],
+});
 
 /**
  * Keeps the suppressions from before then as hashes of their addresses, without the words of why. In batches, each a
@@ -52,10 +60,10 @@ async function hashAfter(
   const { rowCount } = await client.query(
     `
     WITH found AS MATERIALIZED (
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $6::text[]) AS f (channel, address, sub_account, account)
+      SELECT * FROM ${keys.table('f', 3)}
     ), kept AS (
       INSERT INTO hashed_suppressions (channel, hash, account, sub_account, source, created_at)
-      SELECT s.channel, ${hashedAddress('s.channel', 's.address', '$4', '$5')}, s.account, s.sub_account, s.source, s.created_at
+      SELECT s.channel, ${hashedAddress('s.channel', 's.address', '$1', '$2')}, s.account, s.sub_account, s.source, s.created_at
       FROM suppressions s
       JOIN found f
         ON s.channel = f.channel AND s.address = f.address COLLATE "C" AND s.account = f.account
@@ -68,14 +76,7 @@ async function hashAfter(
     WHERE s.channel = f.channel AND s.address = f.address COLLATE "C" AND s.account = f.account
       AND s.sub_account = f.sub_account
     `,
-    [
-      rows.map(({ channel }) => channel),
-      rows.map(({ address }) => address),
-      rows.map(({ sub_account }) => sub_account),
-      key.inner,
-      key.outer,
-      rows.map(({ account }) => account),
-    ],
+    [key.inner, key.outer, ...keys.values(rows)],
   );
   return { hashed: rowCount ?? 0, last: rows.at(-1) };
 }

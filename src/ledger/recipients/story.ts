@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
+import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
 import { attemptsOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
@@ -66,6 +67,17 @@ export type WantedRecipients = {
   readonly value: string;
 };
 
+const requestKeys = batchOf<RequestKey>({
+  run_id: ['text', ({ run }) => run],
+  request: ['integer', ({ request }) => request],
+});
+
+const recipientKeys = batchOf<DbRecipient>({
+  run_id: ['text', ({ run }) => run],
+  request: ['integer', ({ request }) => request],
+  position: ['integer', ({ position }) => position],
+});
+
 /**
  * The stories of the recipients of a request, by its MessageID; of those whom the service has under a job number, as its
  * answer or their reports say; or else of an address; newest run first.
@@ -78,13 +90,13 @@ export async function tellRecipients(
   limit: number,
 ): Promise<RecipientStory[]> {
   const recipients = await findRecipients(pool, wanted, limit);
-  const keys = [recipients.map(({ run }) => run), recipients.map(({ request }) => request)];
+  const keys = requestKeys.values(recipients);
   const { rows: attempts } = await pool.query<StoryAttempt & RequestKey>(
     `
     SELECT a.run_id AS run, a.request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
            http_status AS "httpStatus", detail
-    FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::integer[])) AS told (run, request)
-    CROSS JOIN ${attemptsOf('told.run', 'told.request')} a
+    FROM (SELECT DISTINCT * FROM ${requestKeys.table('key')}) AS told
+    CROSS JOIN ${attemptsOf('told.run_id', 'told.request')} a
     ORDER BY attempt
     `,
     keys,
@@ -93,7 +105,7 @@ export async function tellRecipients(
     `
     SELECT run_id AS run, request, resolved_at AS "resolvedAt", resolution, resolved_by AS by, reason
     FROM resolutions
-    WHERE (run_id, request) IN (SELECT * FROM unnest($1::text[], $2::integer[]))
+    WHERE (run_id, request) IN (SELECT * FROM ${requestKeys.table('told')})
     ORDER BY resolved_at
     `,
     keys,
@@ -104,10 +116,10 @@ export async function tellRecipients(
     `
     SELECT ${reportColumns}, k.request, k.position
     FROM reports k
-    WHERE (k.run_id, k.request, k.position) IN (SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[]))
+    WHERE (k.run_id, k.request, k.position) IN (SELECT * FROM ${recipientKeys.table('told')})
     ORDER BY k.report_id
     `,
-    [...keys, recipients.map(({ position }) => position)],
+    recipientKeys.values(recipients),
   );
   return recipients.map(({ request, position, requestState, outcome, ...recipient }) => {
     const { run } = recipient;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { batchOf } from '../batch.ts';
 
 /** A schedule as its campaign file has it. */
 export type SyncedSchedule = {
@@ -10,6 +11,13 @@ export type SyncedSchedule = {
   /** Who is told of times that made no run. Parsed again by who reads it. */
   readonly notify: readonly unknown[];
 };
+
+const written = batchOf<SyncedSchedule>({
+  schedule: ['text', ({ schedule }) => schedule],
+  campaign: ['text', ({ campaign }) => campaign],
+  times: ['jsonb', ({ times }) => JSON.stringify(times)],
+  notify: ['jsonb', ({ notify }) => JSON.stringify(notify)],
+});
 
 /**
  * Makes the ledger's schedules those of a folder: what is new begins now, what is gone is not active any more, and what
@@ -24,29 +32,22 @@ export async function syncSchedules(
   untouched: readonly string[],
   now: Date,
 ): Promise<void> {
-  const names = schedules.map(({ schedule }) => schedule);
   await client.query(
     `
-    INSERT INTO schedules AS s (schedule, campaign, times, notify, active, noted_until)
-    SELECT schedule, campaign, times, notify, true, $4
-    FROM unnest($1::text[], $2::text[], $3::jsonb[], $5::jsonb[]) AS written (schedule, campaign, times, notify)
+    INSERT INTO schedules AS s (${written.columns}, active, noted_until)
+    SELECT ${written.columns}, true, $1
+    FROM ${written.table('written', 2)}
     ORDER BY schedule
     ON CONFLICT (schedule) DO UPDATE
     SET campaign = excluded.campaign, times = excluded.times, notify = excluded.notify,
         active = true,
-        noted_until = CASE WHEN s.active AND s.times = excluded.times THEN s.noted_until ELSE $4 END
+        noted_until = CASE WHEN s.active AND s.times = excluded.times THEN s.noted_until ELSE $1 END
     WHERE NOT s.active OR s.times <> excluded.times OR s.campaign <> excluded.campaign
        OR s.notify <> excluded.notify
     `,
-    [
-      names,
-      schedules.map(({ campaign }) => campaign),
-      schedules.map(({ times }) => JSON.stringify(times)),
-      now,
-      schedules.map(({ notify }) => JSON.stringify(notify)),
-    ],
+    [now, ...written.values(schedules)],
   );
   await client.query('UPDATE schedules SET active = false WHERE active AND schedule <> ALL ($1::text[])', [
-    [...names, ...untouched],
+    [...schedules.map(({ schedule }) => schedule), ...untouched],
   ]);
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Actor } from '../../domain/access.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { TickState } from '../../domain/runs.ts';
+import { batchOf } from '../batch.ts';
 
 /** A schedule of which not all ticks are noted. */
 export type UnnotedSchedule = {
@@ -33,6 +34,13 @@ export type NotedTick = {
   readonly reason: string | null;
 };
 
+const noted = batchOf<NotedTick>({
+  schedule: ['text', ({ schedule }) => schedule],
+  due_at: ['timestamptz', ({ dueAt }) => dueAt],
+  state: ['text', ({ state }) => state],
+  reason: ['text', ({ reason }) => reason],
+});
+
 /** Notes ticks, each once however often, of schedules that were taken. */
 export async function noteTicks(
   client: pg.ClientBase,
@@ -42,16 +50,11 @@ export async function noteTicks(
 ): Promise<void> {
   await client.query(
     `
-    INSERT INTO ticks (schedule, due_at, state, reason)
-    SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[])
+    INSERT INTO ticks (${noted.columns})
+    SELECT * FROM ${noted.table('noted')}
     ON CONFLICT DO NOTHING
     `,
-    [
-      ticks.map(({ schedule }) => schedule),
-      ticks.map(({ dueAt }) => dueAt),
-      ticks.map(({ state }) => state),
-      ticks.map(({ reason }) => reason),
-    ],
+    noted.values(ticks),
   );
   await client.query('UPDATE schedules SET noted_until = $2 WHERE schedule = ANY ($1)', [schedules, now]);
 }

@@ -1,5 +1,16 @@
 import type pg from 'pg';
 import type { Suppression } from '../../domain/suppressions.ts';
+import { batchOf } from '../batch.ts';
+
+const added = batchOf<Suppression>({
+  channel: ['text', ({ channel }) => channel],
+  address: ['text', ({ address }) => address],
+  account: ['text', ({ account }) => account ?? ''],
+  sub_account: ['text', ({ subAccount }) => subAccount],
+  reason: ['text', ({ reason }) => reason],
+  source: ['text', ({ source }) => source],
+  created_at: ['timestamptz', ({ createdAt }) => createdAt],
+});
 
 /**
  * Suppresses addresses, all or none. One that is suppressed already stays as it is, with its earlier reason.
@@ -13,22 +24,13 @@ export async function addSuppressions(
   // In the order of the key, so that two that write the same addresses wait for each other, not crosswise.
   const { rowCount } = await client.query(
     `
-    INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)
-    SELECT channel, address, account, sub_account, reason, source, created_at
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
-      WITH ORDINALITY AS s (channel, address, sub_account, reason, source, created_at, account, place)
+    INSERT INTO suppressions (${added.columns})
+    SELECT ${added.columns}
+    FROM ${added.table('s', 1, 'place')}
     ORDER BY channel, address COLLATE "C", account, sub_account, place
     ON CONFLICT DO NOTHING
     `,
-    [
-      suppressions.map(({ channel }) => channel),
-      suppressions.map(({ address }) => address),
-      suppressions.map(({ subAccount }) => subAccount),
-      suppressions.map(({ reason }) => reason),
-      suppressions.map(({ source }) => source),
-      suppressions.map(({ createdAt }) => createdAt),
-      suppressions.map(({ account }) => account ?? ''),
-    ],
+    added.values(suppressions),
   );
   return rowCount ?? 0;
 }

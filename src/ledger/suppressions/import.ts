@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import type { SuppressionSource } from '../../domain/suppressions.ts';
+import { batchOf } from '../batch.ts';
 import { inSession } from '../session.ts';
 
 /** What is the same for all addresses of a list. */
@@ -47,15 +48,17 @@ export async function importSuppressions(
   });
 }
 
+const listed = batchOf<ListedAddress>({
+  address: ['text', ({ address }) => address],
+  sub_account: ['text', ({ subAccount }) => subAccount],
+  account: ['text', ({ account }) => account ?? ''],
+});
+
 async function gather(client: pg.PoolClient, batch: readonly ListedAddress[]): Promise<void> {
   if (batch.length === 0) return;
   await client.query(
-    'INSERT INTO listed_addresses SELECT * FROM unnest($1::text[], $2::text[], $3::text[])',
-    [
-      batch.map(({ address }) => address),
-      batch.map(({ subAccount }) => subAccount),
-      batch.map(({ account }) => account ?? ''),
-    ],
+    `INSERT INTO listed_addresses (${listed.columns}) SELECT * FROM ${listed.table('listed')}`,
+    listed.values(batch),
   );
 }
 

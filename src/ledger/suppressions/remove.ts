@@ -1,9 +1,21 @@
 import type pg from 'pg';
 import type { Suppression } from '../../domain/suppressions.ts';
+import { batchOf } from '../batch.ts';
 import { type HashKey, requireHashKey } from './hash.ts';
 
 /** What a suppression is known by. */
 export type SuppressionKey = Pick<Suppression, 'channel' | 'address' | 'account' | 'subAccount'>;
+
+/** As in `SuppressionKey`, and by its hash where there is a key to hash with. */
+type HashedKey = SuppressionKey & { readonly hash: Buffer | null };
+
+const hashedKeys = batchOf<HashedKey>({
+  channel: ['text', ({ channel }) => channel],
+  address: ['text', ({ address }) => address],
+  account: ['text', ({ account }) => account ?? ''],
+  sub_account: ['text', ({ subAccount }) => subAccount],
+  hash: ['bytea', ({ hash }) => hash],
+});
 
 /**
  * Takes suppressions away, all or none, those that are known by their hashes too. Reports that came before do not bring
@@ -20,12 +32,11 @@ export async function removeSuppressions(
   hashKey: HashKey | null = null,
 ): Promise<SuppressionKey[]> {
   await requireHashKey(client, hashKey);
+  const hashed = keys.map((key) => ({ ...key, hash: hashKey?.hash(key.channel, key.address) ?? null }));
   const { rows } = await client.query<SuppressionKey>(
     `
     WITH key AS MATERIALIZED (
-      SELECT *
-      FROM unnest($1::text[], $2::text[], $3::text[], $5::bytea[], $6::text[])
-        AS k (channel, address, sub_account, hash, account)
+      SELECT * FROM ${hashedKeys.table('k', 2)}
     ), plain AS (
       DELETE FROM suppressions s
       USING key k
@@ -42,7 +53,7 @@ export async function removeSuppressions(
       SELECT channel, address COLLATE "C", account, sub_account FROM hashed
     ), noted AS (
       INSERT INTO removed_suppressions (channel, address, account, sub_account, removed_at)
-      SELECT channel, address, account, sub_account, $4
+      SELECT channel, address, account, sub_account, $1
       FROM removed
       ORDER BY channel, address, account, sub_account
       ON CONFLICT (channel, address, account, sub_account) DO UPDATE SET removed_at = excluded.removed_at
@@ -50,32 +61,32 @@ export async function removeSuppressions(
     SELECT channel, address, account, sub_account AS "subAccount"
     FROM removed
     `,
-    [
-      keys.map(({ channel }) => channel),
-      keys.map(({ address }) => address),
-      keys.map(({ subAccount }) => subAccount),
-      now,
-      keys.map(({ channel, address }) => hashKey?.hash(channel, address) ?? null),
-      keys.map(({ account }) => account ?? ''),
-    ],
+    [now, ...hashedKeys.values(hashed)],
   );
   return rows;
 }
 
+type SuppressibleAddress = Pick<SuppressionKey, 'channel' | 'address'>;
+
+const addresses = batchOf<SuppressibleAddress>({
+  channel: ['text', ({ channel }) => channel],
+  address: ['text', ({ address }) => address],
+});
+
 /** Every way in which these addresses are suppressed in their channels; without those that are known by hashes alone. */
 export async function listSuppressionsOf(
   client: pg.Pool | pg.ClientBase,
-  keys: readonly Pick<SuppressionKey, 'channel' | 'address'>[],
+  keys: readonly SuppressibleAddress[],
 ): Promise<SuppressionKey[]> {
   if (keys.length === 0) return [];
   const { rows } = await client.query<SuppressionKey>(
     `
     SELECT channel, address, account, sub_account AS "subAccount"
     FROM suppressions
-    WHERE (channel, address) IN (SELECT channel, address COLLATE "C" FROM unnest($1::text[], $2::text[]) AS k (channel, address))
+    WHERE (channel, address) IN (SELECT channel, address COLLATE "C" FROM ${addresses.table('k')})
     ORDER BY channel, address, account, sub_account
     `,
-    [keys.map(({ channel }) => channel), keys.map(({ address }) => address)],
+    addresses.values(keys),
   );
   return rows;
 }
