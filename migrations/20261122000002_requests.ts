@@ -16,8 +16,9 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE DOMAIN message_id AS text CHECK (VALUE ~ '^[0-9A-Za-z]{1,40}$');
 
+    -- Without a foreign key: looked up for each of a million envelopes, it takes a third of the time to write them.
     CREATE TABLE envelopes (
-      run_id       text NOT NULL REFERENCES runs ON DELETE CASCADE,
+      run_id       text NOT NULL,
       envelope     integer NOT NULL,
       fields       jsonb NOT NULL,
       keypads      jsonb NOT NULL DEFAULT '[]',

@@ -4,6 +4,7 @@ import type pg from 'pg';
 const tables = [
   ...[
     'runs',
+    'envelopes',
     'schedules',
     'attempts',
     'recipient_outcomes',

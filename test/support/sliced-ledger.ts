@@ -17,7 +17,7 @@ export function useSlicedLedger(): Pick<TestLedger, 'ledger'> & { readonly queue
   });
   afterEach(async () => {
     await opened().ledger.pool.query('DELETE FROM volley_queue.job');
-    await opened().ledger.pool.query('DELETE FROM runs');
+    await opened().ledger.pool.query('DELETE FROM runs; DELETE FROM envelopes');
   });
   afterAll(() => opened().close());
   return {

@@ -84,7 +84,9 @@ test('a run is what its plan said: who is left out and why, how many requests, c
       identity,
       async (first, second, suppressed, listed, chunkSize, hashed, same) => {
         const { pool } = opened.ledger;
-        await pool.query('DELETE FROM runs; DELETE FROM suppressions; DELETE FROM hashed_suppressions');
+        await pool.query(
+          'DELETE FROM runs; DELETE FROM envelopes; DELETE FROM suppressions; DELETE FROM hashed_suppressions',
+        );
         await addSuppressions(
           pool,
           suppressed.map(([address, own]) => ({
