@@ -76,6 +76,8 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
     run,
     batch,
   );
+  await pool.query('UPDATE slice_outcomes SET jobs = NULL WHERE run_id = $1 AND jobs IS NOT NULL', [run]);
+  await pool.query('UPDATE outcomes SET jobs = NULL WHERE run_id = $1 AND jobs IS NOT NULL', [run]);
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);
   await pool.query(
