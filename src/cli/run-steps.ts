@@ -1,12 +1,6 @@
-import { differingText } from '../campaign/recipient-guards.ts';
-import type { RefusedRun } from '../domain/problems.ts';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { cutOffAfter } from '../engine/dispatch/drain.ts';
-import { lateText } from '../engine/plan/forecast.ts';
-import type { KeptFiles } from '../engine/plan/kept-files.ts';
-import { noteRefusal, type PlanOptions, type PlanProgress, planRun } from '../engine/plan/plan-run.ts';
-import type { PreparedCampaign } from '../engine/plan/prepare.ts';
 import { executeRun, type KnownEnd, type RunEnd } from '../engine/runs/execute-run.ts';
 import { requireSummary } from '../engine/runs/find-run.ts';
 import type { Account } from '../gateway/account.ts';
@@ -14,74 +8,10 @@ import { findApproval } from '../ledger/approvals/approvals.ts';
 import type { BeginOptions } from '../ledger/runs/begin.ts';
 import { printable } from '../report/printable.ts';
 import { runSummaryText } from '../report/run-summary.ts';
-import { zoneOf } from '../report/time.ts';
 import { accountsOf } from './accounts-of.ts';
 import { afterRecording } from './after-recording.ts';
-import { originLines, unreadableText } from './preview-text.ts';
-import { stageText, startProgressLine, startRunProgress } from './progress.ts';
+import { startRunProgress } from './progress.ts';
 import type { ExitCode, Shell } from './shell.ts';
-import { tellOfRefusal, tellOfRun } from './tell-of-run.ts';
-
-/** From so many contacts on, planning takes long enough to be told. */
-const manyContacts = 100_000;
-
-/** Import and expand, with a line that counts the contacts. */
-export async function planWithProgress(
-  shell: Shell,
-  context: EngineContext,
-  prepared: PreparedCampaign,
-  kept: KeptFiles,
-  options: Pick<PlanOptions, 'again'>,
-): Promise<string> {
-  const line = await startProgressLine(shell);
-  const startedAt = shell.now().getTime();
-  let read = 0;
-  let differing: string | undefined;
-  let late: string | undefined;
-  let origins: readonly string[] = [];
-  const onRefused = async (refused: RefusedRun): Promise<void> =>
-    afterRecording(shell, async () =>
-      tellOfRefusal(shell, context, await noteRefusal(context, prepared, refused), prepared.absolutePath),
-    );
-  const planProgress: PlanProgress = {
-    onRead: (contacts) => {
-      read += contacts;
-      line.show(() =>
-        stageText('reading', shell.now().getTime() - startedAt, {
-          part: kept.bytesRead(),
-          whole: prepared.contactBytes,
-          done: `${read} contacts`,
-          count: read,
-        }),
-      );
-    },
-    onExpand: () => {
-      if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
-    },
-    onOrigins: (found, reached) => {
-      origins = originLines({ ...found, reached });
-    },
-    onRepeated: (repeated, placeOf) => {
-      differing = differingText(repeated, placeOf);
-    },
-    onForecast: ({ deadline, endsAt }) => {
-      if (deadline && deadline.late > 0) late = lateText(deadline, endsAt, zoneOf(shell.noteScreen));
-    },
-  };
-  shell.endsAtOnce(
-    'Stopped while planning: nothing was sent. A run is made as a whole or not at all; `volley runs` shows whether it was.',
-  );
-  const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
-  const { filtered } = prepared.found();
-  const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
-  line.done(`  planned  run ${run}: ${read} contacts read${others}`);
-  for (const text of origins) shell.note(text);
-  if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);
-  if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
-  const unreadable = prepared.suppressionLists.unreadable();
-  if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);
-  return run;
-}
 
 /** What a process that sends waits for, once it was asked to stop. */
 export function waitsForAnswers(run?: string): string {
@@ -133,15 +63,35 @@ export async function dispatchAndPrint(
     shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));
     return 4;
   }
+  const notifying = loadSoon(() => import('./tell-of-run.ts'));
   const end = await dispatchWithProgress(shell, context, run, account, options);
   if (!('summary' in end)) return leaveWithout(shell, run, end);
   printEnd(shell, run, end, json);
   await afterRecording(shell, async () => {
+    const { tellOfRun } = await notifying();
     await tellOfRun(shell, context, run, ownCampaign);
     // Reports count what is not booked, so a process that is asked to stop leaves it to others.
     if (!shell.stop.aborted) await bookBilling(context, () => !shell.stop.aborted);
   });
   return exitCodeOf(end);
+}
+
+/**
+ * Modules for the end of a run: loaded after its first requests have left, and not at its end, when their files may have
+ * been replaced by those of a newer Volley.
+ */
+function loadSoon<Module>(load: () => Promise<Module>): () => Promise<Module> {
+  let loading: Promise<Module> | undefined;
+  const timer = setTimeout(() => {
+    loading = load();
+    // Whoever asks for it meets the failure.
+    loading.catch(() => undefined);
+  }, 1_000);
+  return () => {
+    clearTimeout(timer);
+    loading ??= load();
+    return loading;
+  };
 }
 
 /** Leaves at once, because the database is away: what can be said of the run is said from what this process knows. */

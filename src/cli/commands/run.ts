@@ -13,7 +13,8 @@ import { planRerun, type RerunState, rerunStates } from '../../engine/plan/rerun
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/reachable.ts';
 import { addContactsOption, addOriginOption } from '../options.ts';
-import { dispatchAndPrint, planWithProgress } from '../run-steps.ts';
+import { planWithProgress } from '../plan-steps.ts';
+import { dispatchAndPrint } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
 import { missWord, notInList } from '../usage-errors.ts';
 

@@ -1,0 +1,75 @@
+import { differingText } from '../campaign/recipient-guards.ts';
+import type { RefusedRun } from '../domain/problems.ts';
+import type { EngineContext } from '../engine/context.ts';
+import { lateText } from '../engine/plan/forecast.ts';
+import type { KeptFiles } from '../engine/plan/kept-files.ts';
+import { noteRefusal, type PlanOptions, type PlanProgress, planRun } from '../engine/plan/plan-run.ts';
+import type { PreparedCampaign } from '../engine/plan/prepare.ts';
+import { printable } from '../report/printable.ts';
+import { zoneOf } from '../report/time.ts';
+import { afterRecording } from './after-recording.ts';
+import { originLines, unreadableText } from './preview-text.ts';
+import { stageText, startProgressLine } from './progress.ts';
+import type { Shell } from './shell.ts';
+import { tellOfRefusal } from './tell-of-run.ts';
+
+/** From so many contacts on, planning takes long enough to be told. */
+const manyContacts = 100_000;
+
+/** Import and expand, with a line that counts the contacts. */
+export async function planWithProgress(
+  shell: Shell,
+  context: EngineContext,
+  prepared: PreparedCampaign,
+  kept: KeptFiles,
+  options: Pick<PlanOptions, 'again'>,
+): Promise<string> {
+  const line = await startProgressLine(shell);
+  const startedAt = shell.now().getTime();
+  let read = 0;
+  let differing: string | undefined;
+  let late: string | undefined;
+  let origins: readonly string[] = [];
+  const onRefused = async (refused: RefusedRun): Promise<void> =>
+    afterRecording(shell, async () =>
+      tellOfRefusal(shell, context, await noteRefusal(context, prepared, refused), prepared.absolutePath),
+    );
+  const planProgress: PlanProgress = {
+    onRead: (contacts) => {
+      read += contacts;
+      line.show(() =>
+        stageText('reading', shell.now().getTime() - startedAt, {
+          part: kept.bytesRead(),
+          whole: prepared.contactBytes,
+          done: `${read} contacts`,
+          count: read,
+        }),
+      );
+    },
+    onExpand: () => {
+      if (read >= manyContacts) line.turn(`  planning ${read} contacts`);
+    },
+    onOrigins: (found, reached) => {
+      origins = originLines({ ...found, reached });
+    },
+    onRepeated: (repeated, placeOf) => {
+      differing = differingText(repeated, placeOf);
+    },
+    onForecast: ({ deadline, endsAt }) => {
+      if (deadline && deadline.late > 0) late = lateText(deadline, endsAt, zoneOf(shell.noteScreen));
+    },
+  };
+  shell.endsAtOnce(
+    'Stopped while planning: nothing was sent. A run is made as a whole or not at all; `volley runs` shows whether it was.',
+  );
+  const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
+  const { filtered } = prepared.found();
+  const others = filtered === 0 ? '' : `; ${filtered} more left out by contacts.where`;
+  line.done(`  planned  run ${run}: ${read} contacts read${others}`);
+  for (const text of origins) shell.note(text);
+  if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);
+  if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
+  const unreadable = prepared.suppressionLists.unreadable();
+  if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);
+  return run;
+}
