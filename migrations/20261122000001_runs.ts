@@ -15,7 +15,7 @@ async function makeRuns(knex: Knex): Promise<void> {
       campaign            text NOT NULL,
       account             text NOT NULL,
       channel             text NOT NULL CHECK (channel IN ('email', 'sms', 'fax', 'voice', 'tts')),
-      state               text NOT NULL CHECK (state IN
+      state               text NOT NULL DEFAULT 'planned' CHECK (state IN
                             ('planned', 'running', 'completed', 'paused', 'cancelled')),
       state_reason        text,
       priority            smallint NOT NULL DEFAULT 0 CHECK (priority BETWEEN -1 AND 1),
@@ -88,23 +88,6 @@ async function makeStates(knex: Knex): Promise<void> {
     COMMENT ON COLUMN run_states.reason IS 'As in runs.state_reason; a purge erases it.';
     COMMENT ON COLUMN run_states.changed_at IS
       'By the clock of Postgres, except for the first and the last one, which have the times of the run.';
-
-    -- A trigger writes it, because several transactions change a run's state and none may be forgotten.
-    CREATE FUNCTION note_run_state() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      INSERT INTO run_states (run_id, state, reason, changed_at)
-      VALUES (NEW.run_id, NEW.state, NEW.state_reason,
-              CASE WHEN TG_OP = 'INSERT' THEN NEW.created_at
-                   ELSE coalesce(NEW.finished_at, clock_timestamp()) END);
-      RETURN NULL;
-    END
-    $$;
-    CREATE TRIGGER run_is_planned AFTER INSERT ON runs
-      FOR EACH ROW
-      EXECUTE FUNCTION note_run_state();
-    CREATE TRIGGER run_state_changes AFTER UPDATE ON runs
-      FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state)
-      EXECUTE FUNCTION note_run_state();
   `);
 }
 
@@ -202,8 +185,7 @@ async function makeChecks(knex: Knex): Promise<void> {
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw(`
-    DROP TABLE untried_proofs, approvals, fingerprints, run_origins, run_files, run_windows, run_states, runs;
-    DROP FUNCTION note_run_state;
-  `);
+  await knex.raw(
+    'DROP TABLE untried_proofs, approvals, fingerprints, run_origins, run_files, run_windows, run_states, runs',
+  );
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { noteTicks } from '../../src/ledger/schedules/ticks.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { signalPreload } from '../support/dispatch-scene.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { readJournal } from '../support/journal.ts';
@@ -109,8 +111,9 @@ test('`schedule list` says of which missed times nobody was told', async () => {
      VALUES ('night.yaml', 'night', $1, true, now(), $2)`,
     [times, JSON.stringify([target])],
   );
-  await scene.opened.ledger.pool.query(
-    `INSERT INTO ticks (schedule, due_at, state) VALUES ('night.yaml', now(), 'missed')`,
+  const missed = { schedule: 'night.yaml', dueAt: new Date(), state: 'missed', reason: null } as const;
+  await inTransaction(scene.opened.ledger.pool, (client) =>
+    noteTicks(client, ['night.yaml'], [missed], new Date()),
   );
   const { stdout, stderr } = await volley('schedule', 'list');
   expect(stdout).toContain('night.yaml');

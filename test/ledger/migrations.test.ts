@@ -37,27 +37,9 @@ test('the migrations taken back leave nothing behind, and then make the same led
   await knex.migrate.rollback(undefined, true);
   const between = await made();
   await migrateLedger(knex);
-  expect(before).toEqual(expect.arrayContaining(['runs', 'requests', 'note_run_state', 'message_id', 'job']));
+  expect(before).toEqual(
+    expect.arrayContaining(['runs', 'requests', 'refuse_audit_change', 'message_id', 'job']),
+  );
   expect(between).toEqual([]);
   expect(await made()).toEqual(before);
-});
-
-test('every change of the state of a run is noted, with its reason and time; a change of the reason alone is not', async () => {
-  await knex.raw(`
-    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at,
-                      contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
-    VALUES ('noted', 'c', 'a', 'sms', 'planned', '{}', '\\x00112233445566778899aabbccddeeff', '2026-11-01T00:00Z',
-            1, 0, 0, 0);
-    UPDATE runs SET state = 'running';
-    UPDATE runs SET state = 'cancelled', state_reason = 'too late', finished_at = '2026-11-01T03:00Z';
-    UPDATE runs SET state_reason = 'said again';
-  `);
-  const known = await knex('run_states').where({ run_id: 'noted' }).orderBy('change');
-  expect(known.map(({ state, reason }) => [state, reason])).toEqual([
-    ['planned', null],
-    ['running', null],
-    ['cancelled', 'too late'],
-  ]);
-  expect(known[0].changed_at).toEqual(new Date('2026-11-01T00:00Z'));
-  expect(known[2].changed_at).toEqual(new Date('2026-11-01T03:00Z'));
 });

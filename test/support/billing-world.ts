@@ -9,6 +9,7 @@ import type { InboxReport, Reading } from '../../src/ledger/delivery-reports/rea
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { replayReports } from '../../src/ledger/delivery-reports/replay.ts';
 import { resolveRequests } from '../../src/ledger/requests/resolve.ts';
+import { markResumed } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { claimRequests, doubtOrphanedRequests, settleRequests } from './claims.ts';
@@ -195,7 +196,7 @@ export async function take(world: World, step: BillingStep): Promise<void> {
           now,
         }),
       );
-      await pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1 AND state = 'paused'`, [run]);
+      await inTransaction(pool, (client) => markResumed(client, run));
       return;
     }
     case 'doubt': {

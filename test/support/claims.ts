@@ -2,6 +2,7 @@ import type pg from 'pg';
 import * as orphans from '../../src/ledger/requests/orphans.ts';
 import { addLostRows } from '../../src/ledger/requests/rows.ts';
 import type { Settlement as Settled } from '../../src/ledger/requests/settlement.ts';
+import { markBegun } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import * as requests from './requests.ts';
 
@@ -55,7 +56,7 @@ export async function doubtOrphanedRequests(pool: pg.Pool, run: string, now: Dat
 }
 
 async function hold(pool: pg.Pool, run: string, owner: string) {
-  await pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1 AND state = 'planned'`, [run]);
+  await inTransaction(pool, (client) => markBegun(client, run));
   await giveRowsToSending(pool, run, owner);
   const { rows } = await pool.query<{ last: number }>(
     `UPDATE slices SET state = 'held', job = gen_random_uuid(), worker = $2, owner = $2

@@ -1,5 +1,7 @@
 import type { EngineContext } from '../../src/engine/context.ts';
 import { reportRun } from '../../src/engine/reporting/run-report.ts';
+import { markCompleted, markPaused, markResumed } from '../../src/ledger/run-states/transitions.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { type RunDetails, runDetails } from '../../src/report/run-details.ts';
 import { emptyWorld, take } from './billing-world.ts';
 import { giveRows } from './rows.ts';
@@ -28,14 +30,12 @@ export async function tellableRun({ ledger }: EngineContext): Promise<string> {
   const payers = [{ SubAccount: 'North', ChargeCode: 'A-1' }, {}];
   await take(world, { kind: 'plan', channel: 'sms', payers, contacts: 8, chunkSize: 2, rates: rateCard });
   const [run = ''] = world.runs;
-  const state = (name: string, reason: string | null) =>
-    pool.query('UPDATE runs SET state = $2, state_reason = $3 WHERE run_id = $1', [run, name, reason]);
 
   await take(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
   await take(world, { kind: 'wait', minutes: 1 });
   await take(world, { kind: 'send', run: 0, requests: 2, ends: ['rejected', 'in_doubt'] });
-  await state('paused', 'the credential was refused');
-  await state('running', null);
+  await inTransaction(pool, (client) => markPaused(client, run, 'the credential was refused'));
+  await inTransaction(pool, (client) => markResumed(client, run));
   await take(world, { kind: 'resolve', run: 0, resolution: 'resend' });
   await take(world, { kind: 'wait', minutes: 1 });
   await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
@@ -52,10 +52,7 @@ export async function tellableRun({ ledger }: EngineContext): Promise<string> {
   await pool.query(
     `UPDATE attempts SET http_status = 200, finished_at = started_at + (request * 10 + attempt * 100) * interval '1 ms'`,
   );
-  await pool.query(`UPDATE runs SET state = 'completed', finished_at = $2 WHERE run_id = $1`, [
-    run,
-    world.now,
-  ]);
+  await inTransaction(pool, (client) => markCompleted(client, run, world.now));
   // As if the ledger's clock were ours.
   await pool.query(
     `UPDATE run_states SET changed_at = CAST($1 AS timestamptz) + change_time

@@ -1,4 +1,4 @@
-import type { Told } from '../../domain/notify.ts';
+import type { MissedTimes, Told } from '../../domain/notify.ts';
 import type { TakenNotification } from '../../ledger/notifications/take.ts';
 import type { EngineContext } from '../context.ts';
 import { requireSummary } from '../runs/find-run.ts';
@@ -14,11 +14,20 @@ export async function describeEvent(
 ): Promise<Told> {
   const timestamp = notedAt.toISOString();
   if (about.kind === 'schedule') {
-    return { type: 'schedule.missed', timestamp, data: { ...about.missed, reason } };
+    return {
+      type: 'schedule.missed',
+      timestamp,
+      data: { ...about.missed, reason: missedReason(about.missed, reason) },
+    };
   }
   if (about.kind === 'refusal') {
     return { type: 'run.refused', timestamp, data: { ...about.refused, schedule: about.schedule } };
   }
   if (event === 'missed' || event === 'refused') throw new Error(`run ${about.run} cannot be ${event}`);
   return { type: `run.${event}`, timestamp, data: { ...(await requireSummary(context, about.run)), reason } };
+}
+
+/** Why a run could not be planned may quote a contact file, so it stays in the ledger. */
+function missedReason({ state }: MissedTimes, reason: string | null): string | null {
+  return state === 'failed' ? 'it could not be planned; volley schedule list says why' : reason;
 }

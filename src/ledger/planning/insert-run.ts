@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
+import { markPlanned } from '../run-states/transitions.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import { rankOf } from '../slices/priority.ts';
 import type { PlannedRun } from './planned-run.ts';
@@ -9,10 +10,9 @@ import type { PlannedRun } from './planned-run.ts';
 export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
   await client.query(
     `
-    INSERT INTO runs (run_id, campaign, account, channel, state, definition, message_key, created_at, source_run, rates,
-                      priority, suppressions_of,
-                      contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
-    SELECT $1, $2, $3, $4, 'planned', $5, $6, $7, $8, $9, $10, $11, kept.contacts + rejected.contacts,
+    INSERT INTO runs (run_id, campaign, account, channel, definition, message_key, created_at, source_run, rates, priority,
+                      suppressions_of, contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, kept.contacts + rejected.contacts,
            rejected.invalid, rejected.duplicate, rejected.suppressed
     FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
          (SELECT count(*) AS contacts,
@@ -35,6 +35,7 @@ export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise
       run.suppressionsOf ?? null,
     ],
   );
+  await markPlanned(client, run.run);
 }
 
 export async function insertOrigins(client: pg.PoolClient, { run, origins }: PlannedRun): Promise<void> {

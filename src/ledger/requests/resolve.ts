@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
+import { markReopened } from '../run-states/transitions.ts';
 
 /** What was resolved. */
 export type Resolved = { readonly request: number; readonly recipients: number };
@@ -100,15 +101,8 @@ async function reopen(client: pg.PoolClient, run: string, requests: readonly num
     `,
     [run, requests],
   );
-  await client.query(
-    `
-    UPDATE runs
-    SET state = 'paused', finished_at = NULL,
-        state_reason = 'requests in doubt are to be sent again; \`volley resume ' || run_id || '\` sends them'
-    WHERE run_id = $1 AND state = 'completed'
-    `,
-    [run],
-  );
+  const reason = `requests in doubt are to be sent again; \`volley resume ${run}\` sends them`;
+  await markReopened(client, run, reason);
 }
 
 /**

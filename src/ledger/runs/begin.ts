@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { findApproval } from '../approvals/approvals.ts';
+import { markBegun, markResumed } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
 import { enqueueSlices, type SlicePlan } from '../slices/enqueue.ts';
 import { completeRun, type DoubtPolicy } from '../slices/finish.ts';
@@ -35,11 +36,9 @@ export async function beginRun(
     if (!begins) return state;
     const approval = await findApproval(client, plan.run);
     if (approval && approval.approvedAt === null) return 'unapproved';
-    await client.query(
-      `UPDATE runs SET state = 'running', state_reason = NULL, finished_at = NULL WHERE run_id = $1`,
-      [plan.run],
-    );
+    if (state === 'planned') await markBegun(client, plan.run);
     if (state === 'paused') {
+      await markResumed(client, plan.run);
       await client.query(
         `
         UPDATE runs

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { isOver } from '../../domain/runs.ts';
 import { reportProof } from '../requests/proof.ts';
 import { addRowsOfPlanned } from '../requests/rows.ts';
+import { markUnrecorded } from '../run-states/transitions.ts';
 import { inTransaction } from '../session.ts';
 import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
@@ -29,10 +30,7 @@ export async function doubtUnsent(
     const state = await lockDequeued(queue, client, run);
     await client.query('DELETE FROM untried_proofs WHERE run_id = $1', [run]);
     if (state === undefined || isOver(state)) return undefined;
-    await client.query(`UPDATE runs SET state = 'paused', state_reason = $2 WHERE run_id = $1`, [
-      run,
-      reason,
-    ]);
+    await markUnrecorded(client, run, reason);
     await addRowsOfPlanned(client, run);
     const { rows } = await client.query<{ doubts: number }>(
       `

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { isOver, type RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
+import { markCancelled, markPaused } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
 import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
@@ -29,10 +30,7 @@ export async function pauseRun(
     const state = await lockDequeued(queue, client, run);
     if (state === undefined) return undefined;
     if (state !== 'planned' && state !== 'running') return { changed: false, state };
-    await client.query(`UPDATE runs SET state = 'paused', state_reason = $2 WHERE run_id = $1`, [
-      run,
-      reason,
-    ]);
+    await markPaused(client, run, reason);
     await alongside?.(client);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
     return { changed: true, state };
@@ -57,10 +55,7 @@ export async function cancelRun(
     const state = await lockDequeued(queue, client, run);
     if (state === undefined) return undefined;
     if (isOver(state)) return { changed: false, state };
-    await client.query(
-      `UPDATE runs SET state = 'cancelled', state_reason = $2, finished_at = $3 WHERE run_id = $1`,
-      [run, reason, now],
-    );
+    await markCancelled(client, run, reason, now);
     await alongside?.(client);
     await cancelPlanned(client, run, now, null);
     await doubtLateClaims(client, run, now);

@@ -3,6 +3,8 @@ import type { Actor } from '../../domain/access.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { TickState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
+import { noteMissedTimes } from '../notifications/missed-times.ts';
+import { inTransaction } from '../session.ts';
 
 /** A schedule of which not all ticks are noted. */
 export type UnnotedSchedule = {
@@ -41,27 +43,61 @@ const noted = batchOf<NotedTick>({
   reason: ['text', ({ reason }) => reason],
 });
 
-/** Notes ticks, each once however often, of schedules that were taken. */
+/**
+ * Notes ticks, each once however often, of schedules that were taken. After a long time without a worker a schedule has
+ * missed many: one notification is noted for all of them.
+ */
 export async function noteTicks(
   client: pg.ClientBase,
   schedules: readonly string[],
   ticks: readonly NotedTick[],
   now: Date,
 ): Promise<void> {
-  await client.query(
+  const { rows } = await client.query<NotedTick>(
     `
     INSERT INTO ticks (${noted.columns})
     SELECT * FROM ${noted.table('noted')}
     ON CONFLICT DO NOTHING
+    RETURNING schedule, due_at AS "dueAt", state, reason
     `,
     noted.values(ticks),
+  );
+  const bySchedule = Map.groupBy(
+    rows.filter(({ state }) => state === 'missed'),
+    ({ schedule }) => schedule,
+  );
+  await noteMissedTimes(
+    client,
+    [...bySchedule].map(([schedule, missed]) => {
+      const dates = missed.map(({ dueAt }) => dueAt).toSorted((a, b) => a.getTime() - b.getTime());
+      const [first = now, last = first] = [dates[0], dates.at(-1)];
+      const reason = missed[0]?.reason ?? null;
+      return { schedule, state: 'missed', times: missed.length, first, last, reason, refused: null };
+    }),
   );
   await client.query('UPDATE schedules SET noted_until = $2 WHERE schedule = ANY ($1)', [schedules, now]);
 }
 
 /** `due → missed` for every tick that waits for its run. */
 export async function missDueTicks(client: pg.ClientBase, reason: string): Promise<void> {
-  await client.query(`UPDATE ticks SET state = 'missed', reason = $1 WHERE state = 'due'`, [reason]);
+  const { rows } = await client.query<TickKey>(
+    `
+    UPDATE ticks SET state = 'missed', reason = $1 WHERE state = 'due' RETURNING schedule, due_at AS "dueAt"
+    `,
+    [reason],
+  );
+  await noteMissedTimes(
+    client,
+    rows.map(({ schedule, dueAt }) => ({
+      schedule,
+      state: 'missed',
+      times: 1,
+      first: dueAt,
+      last: dueAt,
+      reason,
+      refused: null,
+    })),
+  );
 }
 
 /** A tick that waits for its run. */
@@ -123,13 +159,19 @@ export async function endTick(
   reason: string,
   refused?: RefusedRun,
 ): Promise<void> {
-  await pool.query(
-    `
-    UPDATE ticks SET state = $3, reason = $4, refused = $5
-    WHERE schedule = $1 AND due_at = $2 AND state = 'due'
-    `,
-    [schedule, dueAt, state, reason, refused ? JSON.stringify(refused) : null],
-  );
+  await inTransaction(pool, async (client) => {
+    const { rowCount } = await client.query(
+      `
+      UPDATE ticks SET state = $3, reason = $4, refused = $5
+      WHERE schedule = $1 AND due_at = $2 AND state = 'due'
+      `,
+      [schedule, dueAt, state, reason, refused ? JSON.stringify(refused) : null],
+    );
+    if (rowCount === 0 || state === 'skipped') return;
+    await noteMissedTimes(client, [
+      { schedule, state, times: 1, first: dueAt, last: dueAt, reason, refused: refused ?? null },
+    ]);
+  });
 }
 
 /** A run that nobody has begun to send, and who wanted it. */

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Channel } from '../../domain/message.ts';
-import type { Priority } from '../../domain/runs.ts';
+import type { Priority, RunState } from '../../domain/runs.ts';
 import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
 import { addLostRows } from '../requests/rows.ts';
+import { markBegun } from '../run-states/transitions.ts';
 import { inTransaction } from '../session.ts';
 import { mostSlots, requeueLater, type SliceJob } from './enqueue.ts';
 import { isOvertaken, rankOf } from './priority.ts';
@@ -37,6 +38,7 @@ export type Acquisition =
   | { readonly kind: 'none' };
 
 type DbSlice = {
+  readonly run_state: RunState;
   readonly first_request: number;
   readonly last_request: number;
   readonly claimed_to: number;
@@ -92,16 +94,14 @@ export async function acquireSlice(
     const { run, slice } = job.data;
     const { rows } = await client.query<DbSlice>(
       `
-      WITH running AS (
-        UPDATE runs SET state = 'running' WHERE run_id = $1 AND state = 'planned'
-      ), former AS MATERIALIZED (
+      WITH former AS MATERIALIZED (
         SELECT owner AS former_owner FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE
       )
       UPDATE slices s
       SET state = 'held', worker = $4, owner = $5
       FROM runs r, former f
       WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held') AND r.run_id = s.run_id
-      RETURNING first_request, last_request, claimed_to, version, f.former_owner, account, channel, definition,
+      RETURNING r.state AS run_state, first_request, last_request, claimed_to, version, f.former_owner, account, channel, definition,
                 window_place, priority,
                 ${isOvertaken('r')} AS overtaken
       `,
@@ -112,6 +112,7 @@ export async function acquireSlice(
       await queue.complete(queueName, job.id, null, { db });
       return { kind: 'stale' };
     }
+    if (row.run_state === 'planned') await markBegun(client, run);
     const range = { run, slice, first: row.first_request, last: row.last_request };
     if (row.former_owner !== null) await addLostRows(client, range, row.former_owner);
     await doubtOrphanedRequests(client, range, taking.now());

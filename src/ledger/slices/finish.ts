@@ -3,6 +3,7 @@ import { cancelPlanned } from '../requests/cancel.ts';
 import { compactOutcomes } from '../requests/compact.ts';
 import { doubtOrphanedRequests, doubtsSlice } from '../requests/orphans.ts';
 import { addLostRows } from '../requests/rows.ts';
+import { markCompleted } from '../run-states/transitions.ts';
 import { inTransaction } from '../session.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
@@ -105,10 +106,7 @@ export async function completeRun(
     if (whole.running) await enqueueSlice(queue, client, plan, doubtsSlice);
     return;
   }
-  await client.query(
-    `UPDATE runs SET state = 'completed', state_reason = NULL, finished_at = $2 WHERE run_id = $1`,
-    [run, now],
-  );
+  await markCompleted(client, run, now);
   await client.query(
     `UPDATE slices SET state = 'done' WHERE run_id = $1 AND slice = 0 AND state = 'waiting'`,
     [run],

@@ -26,7 +26,7 @@ const addRows: Omit<Cut, 'executed'> = { statement: /INSERT INTO requests/, comm
 
 /** What a run does in the ledger, and where a connection is lost in it. */
 const moments: readonly (readonly [string, Omit<Cut, 'executed'>])[] = [
-  ['the run begins', { statement: /UPDATE runs SET state = 'running', state_reason/, commit: true }],
+  ['the run begins', { statement: /UPDATE runs\s+SET state = \$3/, commit: true }],
   ['a slice is acquired', { statement: /SET state = 'held'/, commit: true }],
   ['requests are claimed, and noted as accepted', advance],
   ['requests get rows of their own', addRows],

@@ -3,6 +3,7 @@ import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { pause } from '../../../src/engine/runs/stop-run.ts';
 import { noteSchedules } from '../../../src/engine/schedule/note-ticks.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
+import { endTick, listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { anAccount, execute } from '../../support/execute.ts';
 import { type NotifyScene, openNotifyScene, toldByWebhook } from '../../support/notify-scene.ts';
@@ -152,11 +153,12 @@ describe('times of a schedule', () => {
   test('whose run could not be planned are told without the words, which may quote a contact', async () => {
     await look('2026-11-20T00:30:00Z');
     await look('2026-11-20T01:00:10Z');
-    await scene.opened.ledger.pool.query(
-      `UPDATE ticks SET state = 'failed', reason = 'line 2: "ann@example.org"' WHERE state = 'due'`,
-    );
+    const { pool } = scene.opened.ledger;
+    const [tick] = await listDueTicks(pool);
+    if (!tick) throw new Error('the time is not noted');
+    await endTick(pool, tick, 'failed', 'line 2: "ann@example.org"');
     // As a purge does, which is no news.
-    await scene.opened.ledger.pool.query('UPDATE ticks SET reason = NULL');
+    await pool.query('UPDATE ticks SET reason = NULL');
     await scene.tellAll();
     expect(scene.peer.calls.map(({ told }) => told.data)).toMatchObject([{ state: 'failed', times: 1 }]);
     expect(JSON.stringify(scene.peer.calls)).not.toContain('ann@');

@@ -10,6 +10,7 @@ import {
   streamCampaignRuns,
   sumCampaignRuns,
 } from '../../../src/ledger/billing/campaign-runs.ts';
+import { markBegun, markCompleted } from '../../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { beginnings, emptyWorld, steps, take } from '../../support/billing-world.ts';
@@ -112,9 +113,9 @@ test('how long a run took is from its beginning to its end, and there is none be
   expect((await report()).runs).toMatchObject([
     { state: 'planned', begunAt: null, finishedAt: null, seconds: null, contactsRead: 1, contactsLeftOut: 0 },
   ]);
-  await pool.query(`UPDATE runs SET state = 'running'`);
+  await inTransaction(pool, (client) => markBegun(client, run));
   await pool.query(`UPDATE run_states SET changed_at = '2026-11-03T00:00:10Z' WHERE state = 'running'`);
-  await pool.query(`UPDATE runs SET state = 'completed', finished_at = '2026-11-03T00:00:14Z'`);
+  await inTransaction(pool, (client) => markCompleted(client, run, new Date('2026-11-03T00:00:14Z')));
   await giveRows(pool, run);
   await pool.query(`UPDATE requests SET state = 'accepted', attempts = 1`);
   await pool.query(

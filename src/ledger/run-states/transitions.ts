@@ -1,0 +1,94 @@
+import type pg from 'pg';
+import type { RunState } from '../../domain/runs.ts';
+import { noteRunChange } from '../notifications/run-changes.ts';
+
+/*
+ * The only place where a run's state changes: one function for each transition. Each notes the change in run_states, and
+ * notifies of a run that is completed or paused; all of it in the caller's transaction, or none. A run that is in none of
+ * the states that a transition begins in stays as it is.
+ */
+
+/** `→ planned`: the run was inserted in this transaction, and that is its state by default. */
+export async function markPlanned(client: pg.ClientBase, run: string): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO run_states (run_id, state, reason, changed_at)
+    SELECT run_id, state, state_reason, created_at
+    FROM runs
+    WHERE run_id = $1
+    `,
+    [run],
+  );
+}
+
+/** `planned → running`: an operator, a caller or a schedule starts it, or a worker takes its first slice. */
+export async function markBegun(client: pg.ClientBase, run: string): Promise<void> {
+  await change(client, run, { from: ['planned'], to: 'running' });
+}
+
+/** `paused → running` */
+export async function markResumed(client: pg.ClientBase, run: string): Promise<void> {
+  await change(client, run, { from: ['paused'], to: 'running' });
+}
+
+/** `planned, running → paused` */
+export async function markPaused(client: pg.ClientBase, run: string, reason: string): Promise<void> {
+  await change(client, run, { from: ['planned', 'running'], to: 'paused', reason });
+}
+
+/** `planned, running, paused → paused`: another ledger may have sent it. For one that is paused, this is the reason from now on. */
+export async function markUnrecorded(client: pg.ClientBase, run: string, reason: string): Promise<void> {
+  await change(client, run, { from: ['planned', 'running', 'paused'], to: 'paused', reason });
+}
+
+/** `planned, running, paused → cancelled` */
+export async function markCancelled(
+  client: pg.ClientBase,
+  run: string,
+  reason: string,
+  now: Date,
+): Promise<void> {
+  await change(client, run, { from: ['planned', 'running', 'paused'], to: 'cancelled', reason, over: now });
+}
+
+/** `running, paused → completed`: nothing of it is left to send. */
+export async function markCompleted(client: pg.ClientBase, run: string, now: Date): Promise<void> {
+  await change(client, run, { from: ['running', 'paused'], to: 'completed', over: now });
+}
+
+/** `completed → paused`: requests of it are to be sent again. */
+export async function markReopened(client: pg.ClientBase, run: string, reason: string): Promise<void> {
+  await change(client, run, { from: ['completed'], to: 'paused', reason });
+}
+
+type Change = {
+  readonly from: readonly RunState[];
+  readonly to: RunState;
+  readonly reason?: string;
+  /** When the run was completed or cancelled by it. */
+  readonly over?: Date;
+};
+
+async function change(client: pg.ClientBase, run: string, { from, to, reason, over }: Change): Promise<void> {
+  const { rows } = await client.query<{ change: string }>(
+    `
+    WITH before AS MATERIALIZED (
+      SELECT state FROM runs WHERE run_id = $1 AND state = ANY ($2::text[]) FOR NO KEY UPDATE
+    ), changed AS (
+      UPDATE runs
+      SET state = $3, state_reason = $4, finished_at = $5
+      FROM before
+      WHERE run_id = $1
+      RETURNING before.state AS former_state
+    )
+    INSERT INTO run_states (run_id, state, reason, changed_at)
+    SELECT $1, $3, $4, coalesce($5, clock_timestamp())
+    FROM changed
+    WHERE former_state <> $3
+    RETURNING change
+    `,
+    [run, from, to, reason ?? null, over ?? null],
+  );
+  const [noted] = rows;
+  if (noted && (to === 'completed' || to === 'paused')) await noteRunChange(client, run, noted.change);
+}
