@@ -39,6 +39,8 @@ export type SceneOptions = {
   readonly concurrency: number;
   readonly onUnknown?: 'hold' | 'resend';
   readonly peer?: Partial<PeerBehaviour>;
+  /** One of the run's server by default. */
+  readonly ledger?: Promise<TestLedger>;
 };
 
 /** A ledger, a service with a journal, and a campaign whose requests have one to five recipients. */
@@ -47,6 +49,7 @@ export async function openDispatchScene({
   concurrency,
   onUnknown = 'hold',
   peer: behaviour = {},
+  ledger: opening = openTestLedger(),
 }: SceneOptions): Promise<DispatchScene> {
   await using opened = new AsyncDisposableStack();
   const workspace = opened.use(
@@ -56,7 +59,7 @@ export async function openDispatchScene({
       'campaign.yaml': campaign(concurrency, onUnknown),
     }),
   );
-  const ledger = opened.adopt(await openTestLedger(), (it) => it.close());
+  const ledger = opened.adopt(await opening, (it) => it.close());
   const peer = opened.use(await startJournalPeer(`${workspace.folder}/journal.jsonl`, behaviour));
   const cwd = workspace.folder;
   const env = {

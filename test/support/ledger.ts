@@ -7,7 +7,7 @@ import { expandRun } from '../../src/ledger/planning/expand.ts';
 import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
 import { type ContactSource, stageContacts } from '../../src/ledger/planning/stage.ts';
 import { inSession } from '../../src/ledger/session.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export type TestLedger = {
   readonly ledger: Ledger;
@@ -23,7 +23,11 @@ export type TestLedger = {
 
 /** A ledger of the test file's own, in real Postgres. */
 export async function openTestLedger(): Promise<TestLedger> {
-  const database = await createTestDatabase();
+  return openLedgerIn(await createTestDatabase());
+}
+
+/** A ledger in a database of the test's own. */
+export async function openLedgerIn(database: TestDatabase): Promise<TestLedger> {
   const ledger = await openLedger(database.connection, 'test database');
   const context = contextOf(ledger);
   const close = async (): Promise<void> => {

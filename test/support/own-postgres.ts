@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { inject } from 'vitest';
@@ -11,6 +9,7 @@ import {
   stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
 import { copyHome, makeHome, removeHome } from './embedded-home.ts';
+import { killPostmaster, stopPostmaster } from './kill-postmaster.ts';
 import { grantTestRights } from './server-rights.ts';
 import { runStatement } from './statement.ts';
 
@@ -91,7 +90,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       await ended;
     },
     freeze() {
-      frozen = stopPostmaster(home);
+      frozen = stopPostmaster(postmasterOf(home));
       for (const pid of frozen) process.kill(pid, 'SIGSTOP');
     },
     thaw,
@@ -106,34 +105,11 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
 
 /** Kills every process of the embedded server in a home; returns when they are gone. */
 export async function killServer(home: string): Promise<void> {
-  const pids = stopPostmaster(home);
-  for (const pid of pids.toReversed()) process.kill(pid, 'SIGKILL');
-  while (pids.some(isThere)) await sleep(5);
+  await killPostmaster(postmasterOf(home));
 }
 
-/**
- * SIGSTOP for the postmaster: it begets no more children, and none of their numbers goes to another process.
- *
- * @returns the postmaster, and its children; who is to be killed first comes last
- */
-function stopPostmaster(home: string): readonly number[] {
+function postmasterOf(home: string): number {
   const status = embeddedServerStatus(home);
   if (status.state !== 'running') throw new Error('the server does not run');
-  process.kill(status.pid, 'SIGSTOP');
-  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
-  const pairs = table
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  const children = pairs.filter(([, parent]) => parent === status.pid).flatMap(([pid]) => pid ?? []);
-  return [status.pid, ...children];
-}
-
-/** A zombie, which only waits for its parent, is none. */
-function isThere(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
+  return status.pid;
 }

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { type DispatchScene, openDispatchScene } from './dispatch-scene.ts';
+import { expectNothingLostOrTwice } from './expect-dispatched.ts';
+import { openLedgerIn } from './ledger.ts';
+import type { ReplicatedPostgres } from './replicated-postgres.ts';
+import type { Started } from './volley.ts';
+
+/** What becomes of the process that was sending as the primary was lost. */
+export type SenderEnd = 'killed' | 'interrupted' | 'goes on';
+
+export type FailoverPlan = {
+  /** Requests that the service has received as the primary is killed. */
+  readonly after: number;
+  /** Before it is killed, replication stands still for so long (milliseconds). */
+  readonly stalled: number;
+  readonly sender: SenderEnd;
+};
+
+export type FailoverFigures = {
+  /** Requests that the service had accepted when the standby was promoted, and that the ledger there knows nothing of. */
+  readonly forgotten: number;
+  /** Whether Volley let an operator say that nothing is missing. */
+  readonly nothingMissing: boolean;
+  /** Whether Volley found a claim of this machine that the ledger lacks. */
+  readonly found: boolean;
+  readonly inDoubt: number;
+  readonly accepted: number;
+};
+
+const requests = 1_500;
+const concurrency = 8;
+
+/**
+ * A run is being sent as its primary is killed; the standby is promoted, and the address leads there. Nothing is sent from
+ * it before an operator has said what it is; then the run goes on to its end, and no request is accepted twice.
+ */
+export async function failOver(
+  postgres: ReplicatedPostgres,
+  { after, stalled, sender }: FailoverPlan,
+): Promise<FailoverFigures> {
+  const database = { connection: { connectionString: postgres.url }, url: postgres.url };
+  await using scene = await openDispatchScene({
+    ...{ requests, concurrency, peer: { latency: 3, rejects: 0.02, busy: 0.02 } },
+    ledger: openLedgerIn({ ...database, drop: async () => undefined }),
+  });
+  const run = await scene.plan();
+  const started = scene.start(['resume', run]);
+  await scene.peer.hasReceived(after);
+  const from = Date.now();
+  if (stalled > 0) postgres.stallReplication();
+  await sleep(stalled);
+  await postgres.killPrimary();
+  if (sender !== 'goes on') await end(started, sender);
+  await postgres.promote();
+  const promotedAt = Date.now();
+  postgres.moveAddress();
+  if (sender === 'goes on') {
+    const { code, stderr } = await started.ended;
+    expect(code, stderr).toBe(4);
+    expect(stderr).toMatch(/a stand-by was promoted|that the ledger does not know/);
+  }
+  const kill = { what: `failover, the sender ${sender}`, from, to: Date.now() };
+
+  const before = scene.peer.received().requests;
+  const refused = await scene.here(['resume', run]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('Nothing is sent until then') });
+  const forgotten = await countForgotten(scene, run);
+  const restored = (...words: string[]) =>
+    scene.here(['db', 'restored', ...words, '--reason', 'the primary was lost']);
+  const { code } = await restored('--nothing-missing');
+  const nothingMissing = code === 0;
+  const since = `${new Date(from - 60_000).toISOString().slice(0, 19)}Z`;
+  if (!nothingMissing) expect(await restored('--since', since)).toMatchObject({ code: 0 });
+  expect(scene.peer.received().requests, 'sent before the operator spoke').toBe(before);
+  const resumed = await scene.here(['resume', run]);
+  expect([0, 3], resumed.stderr).toContain(resumed.code);
+  const figures = nothingMissing
+    ? await expectNothingLostOrTwice(scene, { run, kills: [kill], untilSent: [] }, concurrency)
+    : await expectNothingTwice(scene, run, promotedAt);
+  return {
+    ...{ forgotten, nothingMissing },
+    found: refused.stderr.includes('that the ledger does not know'),
+    inDoubt: figures.inDoubt,
+    accepted: figures.accepted,
+  };
+}
+
+async function end(started: Started, how: 'killed' | 'interrupted'): Promise<void> {
+  if (how === 'interrupted') {
+    // In the middle of an outage, which it has noticed.
+    await Promise.race([started.says('the database is away'), sleep(1_000)]);
+    started.process.kill('SIGINT');
+  } else started.process.kill('SIGKILL');
+  await started.ended;
+}
+
+type DbRequest = { readonly message_id: string; readonly state: string };
+
+async function requestsOf({ ledger }: DispatchScene, run: string): Promise<readonly DbRequest[]> {
+  const sql = 'SELECT message_id, state FROM request_states WHERE run_id = $1';
+  return (await ledger.ledger.pool.query<DbRequest>(sql, [run])).rows;
+}
+
+async function acceptedTimes(scene: DispatchScene): Promise<ReadonlyMap<string, number>> {
+  const times = new Map<string, number>();
+  for (const { messageId } of await scene.peer.acceptances())
+    times.set(messageId, (times.get(messageId) ?? 0) + 1);
+  return times;
+}
+
+async function countForgotten(scene: DispatchScene, run: string): Promise<number> {
+  const times = await acceptedTimes(scene);
+  const rows = await requestsOf(scene, run);
+  return rows.filter(({ message_id, state }) => state === 'planned' && times.has(message_id)).length;
+}
+
+/** What the service accepted is accepted in the ledger or in doubt, and nothing was accepted twice. */
+async function expectNothingTwice(scene: DispatchScene, run: string, promotedAt: number) {
+  const times = await acceptedTimes(scene);
+  const rows = await requestsOf(scene, run);
+  expect(
+    [...times.values()].filter((count) => count > 1),
+    'accepted twice',
+  ).toEqual([]);
+  const inState = (...states: string[]) => rows.filter(({ state }) => states.includes(state));
+  expect(inState('planned', 'sending'), 'left behind').toEqual([]);
+  const untrue = inState('accepted').filter(({ message_id }) => !times.has(message_id));
+  expect(untrue, 'accepted in the ledger only').toEqual([]);
+  const unknown = inState('rejected', 'failed').filter(({ message_id }) => times.has(message_id));
+  expect(unknown, 'accepted by the service, and neither accepted nor in doubt').toEqual([]);
+  expect(rows).toHaveLength(requests);
+  const late = scene.peer.arrivals().filter((at) => at > promotedAt + 1_000);
+  expect(late, 'sent after the standby was promoted, though nothing was planned any more').toEqual([]);
+  return { inDoubt: inState('in_doubt').length, accepted: inState('accepted').length };
+}

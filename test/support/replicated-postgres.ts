@@ -1,0 +1,166 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { openLedger } from '../../src/ledger/connection.ts';
+import { isConnectionFailure } from '../../src/platform/database-failures.ts';
+import { chooseServerUser } from '../../src/platform/server-user.ts';
+import { freePort } from './free-port.ts';
+import { killPostmaster } from './kill-postmaster.ts';
+import { runStatement } from './statement.ts';
+import { startTcpLink } from './tcp-link.ts';
+
+export type Replication = 'synchronous' | 'asynchronous';
+
+/** A primary and a streaming standby of it, behind one address. */
+export type ReplicatedPostgres = AsyncDisposable & {
+  /** A ledger's database at the address; as long as the test does not move it, that of the primary. */
+  readonly url: string;
+  /** From now on nothing of what the primary writes arrives at the standby. */
+  readonly stallReplication: () => void;
+  /** SIGKILL for the primary. Nothing comes back at the address before it is moved. */
+  readonly killPrimary: () => Promise<void>;
+  /** Makes the standby a primary. */
+  readonly promote: () => Promise<void>;
+  /** The address leads to what was the standby. */
+  readonly moveAddress: () => void;
+};
+
+/** Data folders with a ledger in them, from which pairs of servers are made. */
+export type ReplicatedOrigin = Disposable & {
+  readonly startPair: (replication: Replication) => Promise<ReplicatedPostgres>;
+};
+
+const database = 'ledger';
+const userName = 'postgres';
+
+const settings = [
+  "listen_addresses = '127.0.0.1'",
+  "unix_socket_directories = ''",
+  'max_connections = 60',
+  "timezone = 'UTC'",
+  // What is replayed is there at once for those who read it.
+  "wal_receiver_status_interval = '100ms'",
+];
+
+/** @param programs the folder of `postgres`, `initdb`, `pg_ctl` and `pg_basebackup` */
+export async function makeReplicatedOrigin(programs: string): Promise<ReplicatedOrigin> {
+  const home = mkdtempSync(join(tmpdir(), 'volley-test-replicated-'));
+  chmodSync(home, 0o711);
+  const work = join(home, 'work');
+  const user = chooseServerUser(work);
+  mkdirSync(work, { mode: 0o700 });
+  const own = { ...user, cwd: '/' };
+  if (user.uid !== undefined) execFileSync('chown', [`${user.uid}:${user.gid}`, work]);
+
+  const run = (program: string, words: readonly string[]) =>
+    promisify(execFile)(join(programs, program), words, own);
+  const start = (data: string, port: number): ChildProcess =>
+    spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port)], { ...own, stdio: 'ignore' });
+
+  const origin = join(work, 'origin');
+  await run('initdb', [
+    '-D',
+    origin,
+    '-U',
+    userName,
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+  ]);
+  appendFileSync(join(origin, 'postgresql.conf'), `${settings.join('\n')}\n`);
+  await makeLedger(async (port) => start(origin, port));
+
+  let pairs = 0;
+  return {
+    startPair: async (replication) => {
+      pairs++;
+      const folder = (name: string): string => join(work, `${name}-${pairs}`);
+      const [primary, standby] = [folder('primary'), folder('standby')];
+      execFileSync('cp', ['-a', origin, primary]);
+      const [port, standbyPort] = [await freePort(), await freePort()];
+      const [replicating, address] = [await startTcpLink(port), await startTcpLink(port)];
+      const servers = [start(primary, port)];
+      await isReady(urlAt(port));
+      const connection = `host=127.0.0.1 port=${replicating.port} user=${userName} application_name=standby`;
+      await run('pg_basebackup', [
+        '-d',
+        connection,
+        '-D',
+        standby,
+        '-R',
+        '-X',
+        'stream',
+        '-c',
+        'fast',
+        '--no-sync',
+      ]);
+      servers.push(start(standby, standbyPort));
+      await isStreaming(port, replication);
+      let primaryIsThere = true;
+      const killPrimary = async (): Promise<void> => {
+        primaryIsThere = false;
+        await killPostmaster(servers[0]?.pid ?? 0);
+        replicating.stop();
+      };
+      return {
+        url: urlAt(address.port, database),
+        stallReplication: replicating.stall,
+        killPrimary,
+        promote: async () => void (await run('pg_ctl', ['promote', '-D', standby, '-w', '-t', '60'])),
+        moveAddress: () => address.moveTo(standbyPort),
+        async [Symbol.asyncDispose]() {
+          if (primaryIsThere) await killPrimary();
+          await killPostmaster(servers[1]?.pid ?? 0);
+          address.stop();
+          for (const data of [primary, standby]) rmSync(data, { recursive: true, force: true });
+        },
+      };
+    },
+    [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
+  };
+}
+
+function urlAt(port: number, name = 'postgres'): string {
+  return `postgres://${userName}@127.0.0.1:${port}/${name}`;
+}
+
+async function makeLedger(start: (port: number) => Promise<ChildProcess>): Promise<void> {
+  const port = await freePort();
+  const server = await start(port);
+  await isReady(urlAt(port));
+  await runStatement(urlAt(port), `CREATE DATABASE ${database}`);
+  await (await openLedger({ connectionString: urlAt(port, database) }, 'replicated')).close();
+  const gone = new Promise((resolve) => server.once('exit', resolve));
+  // As `pg_ctl stop -m fast`.
+  server.kill('SIGINT');
+  await gone;
+}
+
+async function isReady(url: string): Promise<void> {
+  for (;;) {
+    try {
+      await runStatement(url, 'SELECT');
+      return;
+    } catch (error) {
+      if (!isConnectionFailure(error)) throw error;
+      await sleep(20);
+    }
+  }
+}
+
+/** Resolves when the standby has all, and, where it is to be synchronous, commits wait for it. */
+async function isStreaming(port: number, replication: Replication): Promise<void> {
+  const isThere = async (condition: string): Promise<void> => {
+    const sql = `SELECT FROM pg_stat_replication WHERE application_name = 'standby' AND ${condition}`;
+    while ((await runStatement(urlAt(port), sql)).length === 0) await sleep(20);
+  };
+  await isThere(`state = 'streaming' AND replay_lsn = pg_current_wal_lsn()`);
+  if (replication === 'asynchronous') return;
+  await runStatement(urlAt(port), `ALTER SYSTEM SET synchronous_standby_names = 'standby'`);
+  await runStatement(urlAt(port), 'SELECT pg_reload_conf()');
+  await isThere(`sync_state = 'sync'`);
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chance } from '../../src/sandbox/chance.ts';
+import { type FailoverFigures, failOver, type SenderEnd } from '../support/failover.ts';
+import { findPostgresPrograms } from '../support/postgres-programs.ts';
+import {
+  makeReplicatedOrigin,
+  type ReplicatedOrigin,
+  type Replication,
+} from '../support/replicated-postgres.ts';
+
+/** VOLLEY_TORTURE_SEED repeats the moments of an earlier torture, as far as moments can be repeated. */
+const seed = process.env['VOLLEY_TORTURE_SEED'] ?? String(Date.now());
+const failovers = Number(process.env['VOLLEY_TORTURE_FAILOVERS'] ?? 12);
+const senders: readonly SenderEnd[] = ['killed', 'goes on', 'interrupted'];
+
+const programs = findPostgresPrograms();
+if (programs === undefined)
+  console.log(
+    'No failover was tried: this machine has no Postgres with pg_basebackup (on Debian: apt install postgresql), and the embedded one has none.',
+  );
+
+let origin: ReplicatedOrigin;
+beforeAll(async () => {
+  if (programs !== undefined) origin = await makeReplicatedOrigin(programs);
+});
+afterAll(() => origin?.[Symbol.dispose]());
+
+/** Fails over again and again, and prints what came of it. */
+async function torture(replication: Replication): Promise<readonly FailoverFigures[]> {
+  const all: FailoverFigures[] = [];
+  for (let index = 0; index < failovers; index++) {
+    const random = (what: string, below: number) =>
+      Math.floor(chance(seed, replication, what, index) * below);
+    const sender = senders[index % senders.length] ?? 'killed';
+    const stalled = random('is stalled', 4) === 0 ? 0 : random('stalled', 150);
+    await using postgres = await origin.startPair(replication);
+    const figures = await failOver(postgres, { after: 20 + random('after', 500), stalled, sender });
+    all.push(figures);
+    // Past vitest, which keeps what is logged until the test is over.
+    process.stdout.write(
+      `  ${replication}, stalled for ${stalled} ms, the sender ${sender}: ${JSON.stringify(figures)}\n`,
+    );
+  }
+  const sum = (count: (figures: FailoverFigures) => number) =>
+    all.reduce((total, figures) => total + count(figures), 0);
+  const lines: [string, number | string][] = [
+    ['seed', seed],
+    ['failovers', all.length],
+    ['with requests that the ledger had forgotten', sum(({ forgotten }) => Math.min(forgotten, 1))],
+    ['requests that it had forgotten', sum(({ forgotten }) => forgotten)],
+    ['nothing was missing, said an operator', sum(({ nothingMissing }) => Number(nothingMissing))],
+    ['in doubt in the end', sum(({ inDoubt }) => inDoubt)],
+    ['accepted', sum(({ accepted }) => accepted)],
+  ];
+  console.log([replication, ...lines.map(([what, value]) => `${what.padEnd(46)} ${value}`)].join('\n'));
+  return all;
+}
+
+test.runIf(programs !== undefined)(
+  'with a synchronous standby a failover loses nothing, sends nothing twice, and nothing is missing',
+  async () => {
+    for (const figures of await torture('synchronous'))
+      expect(figures).toMatchObject({ forgotten: 0, nothingMissing: true, found: false });
+  },
+);
+
+test.runIf(programs !== undefined)(
+  'with an asynchronous standby what a failover loses is found, and nothing of it is sent again',
+  async () => {
+    const all = await torture('asynchronous');
+    const lossy = all.filter(({ forgotten }) => forgotten > 0);
+    expect(lossy.length).toBeGreaterThan(0);
+    for (const figures of lossy) expect(figures).toMatchObject({ nothingMissing: false, found: true });
+  },
+);
