@@ -1,0 +1,35 @@
+/** Reads the trees of `libpg-query`, of which each node is an object with the one key that says what it is. */
+
+export type Tree = Readonly<Record<string, unknown>>;
+
+export function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What a node of this kind has; undefined of another kind. */
+export function as(kind: string, value: unknown): Tree | undefined {
+  const inner = isTree(value) ? value[kind] : undefined;
+  return isTree(inner) ? inner : undefined;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textOf(value: unknown): string {
+  return String(as('String', value)?.['sval'] ?? '');
+}
+
+/** The last part of a name, without its schema. */
+export function lastName(parts: unknown): string {
+  return textOf(listOf(parts).at(-1));
+}
+
+export function everyNode(value: unknown, visit: (kind: string, node: Tree) => void): void {
+  if (Array.isArray(value)) for (const each of value) everyNode(each, visit);
+  else if (isTree(value))
+    for (const [kind, inner] of Object.entries(value)) {
+      if (isTree(inner)) visit(kind, inner);
+      everyNode(inner, visit);
+    }
+}
