@@ -59,12 +59,12 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   });
   await deleteAll(
     pool,
-    'DELETE FROM contact_file_pieces WHERE ctid = ANY (ARRAY(SELECT ctid FROM contact_file_pieces WHERE run_id = $1 LIMIT $2))',
+    'DELETE FROM contact_file_pieces WHERE run_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM contact_file_pieces WHERE run_id = $1 LIMIT $2))',
     run,
   );
   await deleteAll(
     pool,
-    'DELETE FROM run_files WHERE ctid = ANY (ARRAY(SELECT ctid FROM run_files WHERE run_id = $1 LIMIT $2))',
+    'DELETE FROM run_files WHERE run_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM run_files WHERE run_id = $1 LIMIT $2))',
     run,
   );
   await pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
@@ -72,7 +72,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   await pool.query('DELETE FROM fingerprints WHERE run_id = $1', [run]);
   await deleteAll(
     pool,
-    'DELETE FROM recipient_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM recipient_keys WHERE run_id = $1 LIMIT $2))',
+    'DELETE FROM recipient_keys WHERE run_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM recipient_keys WHERE run_id = $1 LIMIT $2))',
     run,
     batch,
   );
