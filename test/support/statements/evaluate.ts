@@ -1,5 +1,5 @@
 import { bind } from './patterns.ts';
-import { type Choose, find, innerScope, isUntold, type Scope, untold } from './scope.ts';
+import { type Choose, find, innerScope, isUntold, once, type Scope, untold } from './scope.ts';
 import { child, children, isNode, type Node, nameOf } from './sources.ts';
 
 /** Works out expressions of the program from its source alone, as far as they say what they are. */
@@ -82,7 +82,15 @@ const evaluators: Readonly<Record<string, Evaluator>> = {
         const spread = evaluate(child(property, 'argument'), scope, choose);
         if (isUntold(spread)) return untold('a spread object');
         Object.assign(made, spread);
-      } else made[keyOf(property, scope, choose)] = evaluate(child(property, 'value'), scope, choose);
+      } else {
+        // Found out when it is asked for: values, which many objects have beside a text, may say nothing.
+        const get = once(() => evaluate(child(property, 'value'), scope, choose));
+        Object.defineProperty(made, keyOf(property, scope, choose), {
+          get,
+          enumerable: true,
+          configurable: true,
+        });
+      }
     }
     return made;
   },

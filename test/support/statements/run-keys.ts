@@ -1,4 +1,4 @@
-import { as, isTree, lastName, listOf, textOf, type Tree } from './syntax.ts';
+import { as, isTree, lastName, listOf, type Tree, textOf } from './syntax.ts';
 
 /** What a database knows of the tables that could be distributed by run. */
 export type RunTables = {
@@ -40,7 +40,8 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
   }
 
   function add(scope: Scope, table: string, name: string): Rows {
-    const ofRuns = (runTables.tables.has(table) && !scope.common.has(table)) || runTables.functions.has(table);
+    const ofRuns =
+      (runTables.tables.has(table) && !scope.common.has(table)) || runTables.functions.has(table);
     const rows: Rows = { table, sameAs: ofRuns ? undefined : known };
     if (ofRuns) found.push(rows);
     scope.byName.set(name, rows);
@@ -64,7 +65,12 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     const [name = '', column] = path.length > 1 ? path : [undefined, path[0]];
     for (let each: Scope | undefined = scope; each; each = each.parent) {
       const rows = path.length > 1 ? each.byName.get(name) : firstWith(column ?? '', each);
-      if (rows) return rows.sameAs === known && !found.includes(rows) ? known : column === 'run_id' ? rows : undefined;
+      if (rows)
+        return rows.sameAs === known && !found.includes(rows)
+          ? known
+          : column === 'run_id'
+            ? rows
+            : undefined;
     }
     return undefined;
   }
@@ -79,7 +85,8 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
   function equal(left: unknown, right: unknown, scope: Scope): void {
     const [lefts, rights] = [as('RowExpr', left), as('RowExpr', right)];
     if (lefts && rights)
-      for (const [index, each] of listOf(lefts['args']).entries()) equal(each, listOf(rights['args'])[index], scope);
+      for (const [index, each] of listOf(lefts['args']).entries())
+        equal(each, listOf(rights['args'])[index], scope);
     else if (lefts) for (const each of listOf(lefts['args'])) oneOf(each, scope);
     else {
       const [one, other] = [rowsOf(left, scope), rowsOf(right, scope)];
@@ -89,7 +96,9 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
 
   /** It is in a list, or in the rows of a query, whose own tables are looked at by themselves. */
   function oneOf(expression: unknown, scope: Scope): void {
-    for (const each of as('RowExpr', expression) ? listOf(as('RowExpr', expression)?.['args']) : [expression]) {
+    for (const each of as('RowExpr', expression)
+      ? listOf(as('RowExpr', expression)?.['args'])
+      : [expression]) {
       const rows = as('ColumnRef', each) && rowsOf(each, scope);
       if (rows) same(rows, known);
     }
@@ -102,12 +111,13 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     const comparison = as('A_Expr', expression);
     if (comparison && lastName(comparison['name']) === '=') {
       const kind = comparison['kind'];
-      if (kind === 'AEXPR_OP' || kind === 'AEXPR_NOT_DISTINCT') equal(comparison['lexpr'], comparison['rexpr'], scope);
+      if (kind === 'AEXPR_OP' || kind === 'AEXPR_NOT_DISTINCT')
+        equal(comparison['lexpr'], comparison['rexpr'], scope);
       if (kind === 'AEXPR_OP_ANY' || kind === 'AEXPR_IN') oneOf(comparison['lexpr'], scope);
     }
     const link = as('SubLink', expression);
     if (link?.['subLinkType'] === 'ANY_SUBLINK') oneOf(link['testexpr'], scope);
-    if (!bool || bool['boolop'] !== 'AND_EXPR') nested(expression, scope);
+    if (bool?.['boolop'] !== 'AND_EXPR') nested(expression, scope);
   }
 
   /** Queries within an expression. */
@@ -145,7 +155,7 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     const call = as('FuncCall', first);
     const name = lastName(call?.['funcname']);
     const [run] = listOf(call?.['args']);
-    const rows = run && rowsOf(run, scope);
+    const rows = run === undefined ? undefined : rowsOf(run, scope);
     nested(called['functions'], scope);
     const added = add(scope, name, aliasOf(called) ?? name);
     if (rows) same(added, rows);
@@ -153,8 +163,8 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
   }
 
   function using(left: readonly Rows[], right: readonly Rows[]): void {
-    const [one, other] = [left, right].map((side) => side.find((rows) => found.includes(rows)) ?? known);
-    if (one && other) same(one, other);
+    const ofRuns = (side: readonly Rows[]): Rows => side.find((rows) => found.includes(rows)) ?? known;
+    same(ofRuns(left), ofRuns(right));
   }
 
   function common(statement: Tree, scope: Scope): void {
@@ -181,7 +191,8 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
     const target = add(scope, String(relation['relname']), aliasOf(relation) ?? String(relation['relname']));
     const columns = listOf(statement['cols']).map((each) => as('ResTarget', each)?.['name']);
     if (columns.includes('run_id')) same(target, known);
-    for (const item of [...listOf(statement['fromClause']), ...listOf(statement['usingClause'])]) from(item, scope);
+    for (const item of [...listOf(statement['fromClause']), ...listOf(statement['usingClause'])])
+      from(item, scope);
     condition(statement['whereClause'], scope);
     const { withClause, relation: _, fromClause, usingClause, whereClause, ...rest } = statement;
     nested(rest, scope);
@@ -195,7 +206,8 @@ export function tablesWithoutRun(statement: unknown, runTables: RunTables): read
       else if (/^(Insert|Update|Delete|Merge)Stmt$/.test(kind)) write(node, scope);
       else if (/^(CreateTableAs|DeclareCursor)Stmt$/.test(kind)) any(node['query'], scope);
       else if (kind === 'TruncateStmt' || kind === 'CopyStmt')
-        for (const each of [node['relation'], ...listOf(node['relations'])]) from(isTree(each) && 'relname' in each ? { RangeVar: each } : each, scope);
+        for (const each of [node['relation'], ...listOf(node['relations'])])
+          from(isTree(each) && 'relname' in each ? { RangeVar: each } : each, scope);
     }
   }
 

@@ -1,3 +1,5 @@
+import { parseSync } from 'libpg-query';
+
 /** Reads the trees of `libpg-query`, of which each node is an object with the one key that says what it is. */
 
 export type Tree = Readonly<Record<string, unknown>>;
@@ -32,4 +34,10 @@ export function everyNode(value: unknown, visit: (kind: string, node: Tree) => v
       if (isTree(inner)) visit(kind, inner);
       everyNode(inner, visit);
     }
+}
+
+/** The statements of a text. What knex takes as `?` is a parameter. */
+export function parse(text: string): readonly unknown[] {
+  const parsed: unknown = parseSync(text.replaceAll(/\?(?=[,)])/g, '$1'));
+  return listOf(isTree(parsed) ? parsed['stmts'] : undefined).map((each) => isTree(each) && each['stmt']);
 }

@@ -1,0 +1,226 @@
+import { loadModule } from 'libpg-query';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { knownNames, unknownNames } from '../../src/ledger/billing/payers.ts';
+import { countPurgedRuns, findRun, listRuns } from '../../src/ledger/runs/find.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { readObstacles, readRunTables } from '../support/statements/catalogue.ts';
+import { collectStatements, functionsThatBuild } from '../support/statements/collect.ts';
+import { type Feature, features, featuresOf } from '../support/statements/features.ts';
+import { type RunTables, tablesWithoutRun } from '../support/statements/run-keys.ts';
+import { parse } from '../support/statements/syntax.ts';
+
+/**
+ * The ledger can be distributed by run (docs/scale-out.md): each statement on tables of runs names its run, or stands
+ * below with the reason. A line that is not needed any more is a failure too.
+ */
+
+/** Values of parameters that decide what a statement is, and that the source does not say. */
+const given = {
+  'cursor.ts streamRows 0': [{ escapeIdentifier: (name: string) => `"${name}"` }],
+  'cursor.ts streamRows 1': ['rows'],
+  'cursor.ts streamRows 3': [1000],
+  'billing/report.ts streamBilling 1': [
+    { by: ['SubAccount', 'account', 'month'], only: { SubAccount: ['one'], account: [null] } },
+  ],
+  'planning/expand.ts expandRun 1': [
+    { channel: 'sms', identity: { key: [], duplicates: 'merge' }, sourceRun: null },
+    { channel: 'email', identity: { key: ['member'], duplicates: 'merge' }, sourceRun: 'run' },
+  ],
+  'planning/stage.ts copyIn 1': ['staged_contacts'],
+  'recipients/story.ts findRecipients 1': [{ kind: 'address' }, { kind: 'messageId' }],
+};
+
+/** What is sent in the words of others. */
+const notOurs: Readonly<Record<string, string>> = {
+  'slices/queue.ts throughClient': 'pg-boss works on our connections; its tables are its own',
+};
+
+const overAll = 'a report over all runs: each node adds up its own';
+const lists = 'a list of runs, which are few rows';
+const lineage = 'which run was made from which: a run and its origin may be on two nodes';
+const fleet = 'what waits or is held in the whole fleet: slices are few, and an index has them by state';
+
+/** Statements that name no run of these tables, and why. */
+const withoutRun: Readonly<Record<string, readonly [tables: string, reason: string]>> = {
+  'billing/campaign-runs.ts streamCampaignRuns': ['billing_blocks, billing_entries, runs', overAll],
+  'billing/campaign-runs.ts sumCampaignRuns': ['billing_blocks, billing_entries, runs', overAll],
+  'billing/compare-invoice.ts compareInvoice': ['attempts_between, requests_between, runs', overAll],
+  'billing/fold.ts book': ['billing_blocks, requests_between, runs', 'books what is new, of whatever runs'],
+  'billing/report.ts streamBilling': ['billing_blocks, billing_entries, runs', overAll],
+  'delivery-reports/polls.ts listPollable': [
+    'polls, recipient_outcomes, recipients_between, requests_between, runs',
+    'what is to be asked of one account, over its runs',
+  ],
+  'operations/figures.ts countSlices': ['runs, slices', fleet],
+  'operations/figures.ts countUnknown': ['billing_entries', overAll],
+  'place/place.ts listRunsIn': ['runs', lists],
+  'planning/reached.ts findAncestors': ['run_origins, runs', lineage],
+  'planning/reached.ts findRelatives': ['run_origins, runs', lineage],
+  'planning/restage.ts restageRecipients': ['contents, runs', lineage],
+  'planning/suppress.ts streamLeftOutAddresses': [
+    'recipient_outcomes, recipients_between, requests_between, runs',
+    'a frequency cap: addresses that any run was sent to lately',
+  ],
+  'purge/candidates.ts beginPurge': ['runs', lineage],
+  'purge/candidates.ts listPurgeCandidates': ['runs', lists],
+  'recipients/story.ts findRecipients': [
+    'recipients_between, runs',
+    'a person by the address, in whatever run',
+  ],
+  'requests/named.ts findNamedRequests': ['runs', 'the number that a MessageID says is that of one run'],
+  'runs/contact-files.ts findDigests': [
+    'contact_files, runs',
+    'whether a file was sent by a run of the campaign',
+  ],
+  'runs/doubt-unsent.ts listUntriedProofs': ['untried_proofs', lists],
+  'runs/interrupted.ts listInterruptedRuns': ['approvals, runs', lists],
+  'slices/acquire.ts acquireSlice': ['runs, slices', 'whether a more urgent run of the account goes before'],
+  'slices/calm.ts seeServer': ['slices', fleet],
+  'slices/priority.ts findOvertaking': [
+    'runs, slices',
+    'whether a more urgent run of the account goes before',
+  ],
+  'slices/reap.ts reapDeadWorkers': ['runs, slices', fleet],
+  'slices/return.ts returnUnheard': ['slices', fleet],
+  'slices/watch.ts watchRuns': ['runs, slices', 'whether a more urgent run of the account goes before'],
+  'slices/windows.ts listDueWindows': [
+    'approvals, run_windows, runs',
+    'windows that open now, of whatever runs',
+  ],
+};
+
+/** Statements that rely on what several Postgres have not, or not in the same way. What becomes of them: docs/scale-out.md. */
+const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
+  'advisory lock': [
+    ...['billing/fold.ts bookEverything', 'billing/fold.ts bookPending'],
+    ...['engine/schedule/start-ticks.ts startDueTicks', 'schedules/ticks.ts tryScheduleLock'],
+    'limits/breaker.ts changeBreaker',
+    'planning/reached.ts lockLineage',
+    ...['runs/lock.ts lockRunForRerun', 'runs/repeats.ts keepFingerprint'],
+    ...['runs/started-by-key.ts releaseStartKeyLock', 'runs/started-by-key.ts tryStartKeyLock'],
+    'schema.ts migrateLedger',
+    ...['slices/queue.ts holdingTakings', 'slices/queue.ts lockTakings'],
+    ...['slices/reap.ts reapDeadWorkers', 'slices/session.ts openWorkerSession'],
+  ],
+  'SKIP LOCKED': [
+    'delivery-reports/inbox.ts takeReports',
+    'notifications/take.ts takeNotification',
+    'requests/claim-rows.ts claimRows',
+    'schedules/ticks.ts takeSchedules',
+    ...['slices/reap.ts reapDeadWorkers', 'slices/windows.ts listDueWindows'],
+  ],
+  'temporary table': [
+    ...['billing/compare-invoice.ts compareInvoice', 'billing/stage-invoice.ts stageInvoice'],
+    ...['planning/expand.ts expandRun', 'planning/expand.ts sizeEnvelopes'],
+    ...['planning/restage.ts stageTariffs', 'planning/stage.ts createStagingTables'],
+    'planning/windows.ts numberWindows',
+    'suppressions/import.ts importSuppressions',
+  ],
+  'physical row address': [
+    'billing/fold.ts book',
+    ...['planning/reached.ts leaveOutReached', 'planning/suppress.ts leaveOutSuppressed'],
+    'purge/erase-run.ts eraseRun',
+  ],
+  notification: [
+    ...['runs/doubt-unsent.ts doubtUnsent', 'runs/stop.ts cancelRun', 'runs/stop.ts pauseRun'],
+    ...['slices/enqueue.ts insertJobs', 'slices/session.ts openWorkerSession'],
+  ],
+  sequence: [],
+};
+
+/** What tables of runs have that Citus does not distribute as it stands. */
+const obstacles: readonly string[] = [
+  ...['identity run_states.change', 'identity runs.run_number'],
+  'reference run_origins to runs by FOREIGN KEY (origin) REFERENCES runs(run_id) ON DELETE CASCADE',
+  'reference runs to runs by FOREIGN KEY (source_run) REFERENCES runs(run_id)',
+  ...['outcomes_are_known', 'outcomes_are_withdrawn', 'outcomes_change'].map(
+    (name) => `trigger ${name} on recipient_outcomes`,
+  ),
+  ...['trigger request_is_divided on requests', 'trigger request_is_tried_again on requests'],
+  'trigger settled_request_changes on requests',
+  'unique index runs_run_number_key',
+];
+
+let opened: TestLedger;
+let runTables: RunTables;
+beforeAll(async () => {
+  await loadModule();
+  opened = await openTestLedger();
+  runTables = await readRunTables(opened.ledger.pool);
+});
+afterAll(() => opened.close());
+
+const collected = collectStatements(given);
+const statements = collected.flatMap((each) => ('text' in each ? [each] : []));
+
+const within = (text: string): readonly string[] => [
+  ...new Set(parse(text).flatMap((each) => tablesWithoutRun(each, runTables))),
+];
+
+/** By where they are, in order. */
+function gather(found: readonly (readonly [where: string, what: readonly string[]])[]) {
+  const all = new Map<string, Set<string>>();
+  for (const [where, what] of found)
+    if (what.length > 0) all.set(where, new Set([...(all.get(where) ?? []), ...what]));
+  return Object.fromEntries([...all].sort().map(([where, what]) => [where, [...what].sort().join(', ')]));
+}
+
+test('every statement is worked out from the source', () => {
+  expect(statements.length).toBeGreaterThan(300);
+  const problems = collected.flatMap((each) => ('problem' in each ? [each] : []));
+  expect(Object.fromEntries(problems.map(({ where, problem }) => [where, problem]))).toEqual(
+    Object.fromEntries(Object.keys(notOurs).map((where) => [where, expect.any(String)])),
+  );
+});
+
+test('every statement is one that Postgres reads', () => {
+  const unread = statements.filter(({ text }) => {
+    try {
+      return parse(text).length === 0;
+    } catch {
+      return true;
+    }
+  });
+  expect(unread).toEqual([]);
+});
+
+test('a statement on tables of runs names its run, or is on the list', () => {
+  const found = gather(statements.map(({ where, text }) => [where, within(text)]));
+  const listed = Object.entries(withoutRun).map(([where, [tables]]) => [where, tables]);
+  expect(found).toEqual(Object.fromEntries(listed));
+});
+
+test('what knex builds names its run, or lists runs', async () => {
+  const { knex } = opened.ledger;
+  const built: string[] = [];
+  knex.on('query', ({ sql }: { sql: string }) => built.push(sql));
+  const before = { run: 'run', createdAt: new Date() };
+  await findRun(knex, 'run');
+  await listRuns(knex, 1, { campaign: 'a', account: 'a', accounts: ['a'], before });
+  await countPurgedRuns(knex);
+  await unknownNames(knex, 'SubAccount', ['one'], ['a']);
+  await knownNames(knex, 'campaign', ['a']);
+  expect(functionsThatBuild()).toEqual([
+    'billing/payers.ts namesIn',
+    'runs/find.ts findRun',
+    'runs/find.ts listRuns',
+    'runs/find.ts countPurgedRuns',
+  ]);
+  expect(built.map((sql) => within(sql))).toEqual([
+    [],
+    ['runs'],
+    ['runs'],
+    ['billing_entries', 'runs'],
+    ['envelopes', 'runs'],
+    ['runs'],
+  ]);
+});
+
+test.each(features)('%s: the statements that rely on it are known', (feature) => {
+  const found = statements.filter(({ text }) => parse(text).some((each) => featuresOf(each).has(feature)));
+  expect([...new Set(found.map(({ where }) => where))].sort()).toEqual([...relyingOn[feature]].sort());
+});
+
+test('what stands in the way of distributing the tables of runs is known', async () => {
+  expect(await readObstacles(opened.ledger.pool, runTables)).toEqual(obstacles);
+});

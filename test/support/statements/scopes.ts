@@ -1,0 +1,167 @@
+import { declareFunction, evaluate } from './evaluate.ts';
+import { bind } from './patterns.ts';
+import { type Choose, innerScope, once, type Scope, untold } from './scope.ts';
+import { child, children, isNode, type Node, nameOf, type Source, walk } from './sources.ts';
+
+/** What parameters are that no caller in the source says: by `file function parameter`, some values. */
+export type Given = Readonly<Record<string, readonly unknown[]>>;
+
+const functions = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
+
+/** The file within the ledger, and the outermost function that a place is in. */
+export function functionNameOf(source: Source, place: Node): string {
+  const names = [...ancestors(source.parents, place)].flatMap((each) => declaredName(source, each) ?? []);
+  return `${source.path.replace('ledger/', '')} ${names.at(-1) ?? ''}`;
+}
+
+/** The name of a function, or of the variable that it is the value of. */
+function declaredName({ parents }: Source, node: Node): string | undefined {
+  if (node.type === 'FunctionDeclaration') return nameOf(child(node, 'id'));
+  const parent = parents.get(node);
+  if (!functions.test(node.type) || parent?.type !== 'VariableDeclarator') return undefined;
+  const id = child(parent, 'id');
+  return id.type === 'Identifier' ? nameOf(id) : undefined;
+}
+
+type Caller = { readonly source: Source; readonly call: Node };
+
+/** Calls of functions of `src`, by `file name`. */
+export function indexCallers(sources: ReadonlyMap<string, Source>): ReadonlyMap<string, readonly Caller[]> {
+  const callers = new Map<string, Caller[]>();
+  for (const source of sources.values())
+    walk(source.program, (node) => {
+      if (node.type !== 'CallExpression' || child(node, 'callee').type !== 'Identifier') return;
+      const called = nameOf(child(node, 'callee'));
+      const { path, name } = source.imported.get(called) ?? { path: source.path, name: called };
+      const key = `${path} ${name}`;
+      callers.set(key, [...(callers.get(key) ?? []), { source, call: node }]);
+    });
+  return callers;
+}
+
+type Scopes = { readonly at: (source: Source, node: Node) => Scope };
+
+/** What names mean at places of the program, for one way that it may go. */
+export function openScopes(
+  sources: ReadonlyMap<string, Source>,
+  callers: ReadonlyMap<string, readonly Caller[]>,
+  given: Given,
+  choose: Choose,
+  onCaller: (where: string) => void,
+): Scopes {
+  const modules = new Map<string, Scope>();
+  const known = new Map<Node, Scope>();
+
+  function moduleScope(source: Source): Scope {
+    const found = modules.get(source.path);
+    if (found) return found;
+    const scope = innerScope(undefined);
+    modules.set(source.path, scope);
+    for (const [local, { path, name }] of source.imported) {
+      const target = sources.get(path);
+      if (target) scope.names.set(local, () => moduleScope(target).names.get(name)?.() ?? untold(name));
+    }
+    declareAll(source, children(source.program, 'body'), scope);
+    return scope;
+  }
+
+  function declareAll(source: Source, statements: readonly (Node | null)[], scope: Scope): void {
+    for (const statement of statements) {
+      const exported = statement?.type === 'ExportNamedDeclaration' ? statement['declaration'] : statement;
+      if (!isNode(exported)) continue;
+      if (exported.type === 'FunctionDeclaration') declareFunction(exported, scope, choose);
+      if (exported.type !== 'VariableDeclaration') continue;
+      for (const declared of children(exported, 'declarations')) {
+        if (!declared) continue;
+        const id = child(declared, 'id');
+        const changes = () =>
+          exported['kind'] !== 'const' || (id.type === 'Identifier' && isChanged(source, id));
+        const init = declared['init'];
+        const value = () =>
+          isNode(init) && !changes() ? evaluate(init, scope, choose) : untold('a variable that changes');
+        bind(id, once(value), scope, choose, evaluate);
+      }
+    }
+  }
+
+  /** The scope of what is within a node. */
+  function within(source: Source, node: Node): Scope {
+    const found = known.get(node);
+    if (found) return found;
+    const parent = source.parents.get(node);
+    if (!parent) return moduleScope(source);
+    const outer = within(source, parent);
+    const scope = innerScope(outer);
+    known.set(node, scope);
+    if (node.type === 'BlockStatement') declareAll(source, children(node, 'body'), scope);
+    if (node.type === 'ForOfStatement') bindEach(node, outer, scope);
+    if (functions.test(node.type)) bindParameters(source, node, scope);
+    return scope;
+  }
+
+  function bindEach(loop: Node, outer: Scope, scope: Scope): void {
+    const [declared] = children(child(loop, 'left'), 'declarations');
+    const one = once(() => {
+      const list = evaluate(child(loop, 'right'), outer, choose);
+      return Array.isArray(list) && list.length > 0 ? list[choose(list.length)] : untold('an element');
+    });
+    if (declared) bind(child(declared, 'id'), one, scope, choose, evaluate);
+  }
+
+  function bindParameters(source: Source, node: Node, scope: Scope): void {
+    const name = declaredName(source, node);
+    const calling = (callers.get(`${source.path} ${name}`) ?? []).filter(
+      ({ call }) => !isWithin(source, call, node),
+    );
+    // The same one for all parameters.
+    const caller = once(() => {
+      const chosen = name === undefined || calling.length === 0 ? undefined : calling[choose(calling.length)];
+      if (chosen) onCaller(functionNameOf(chosen.source, chosen.call));
+      return chosen;
+    });
+    for (const [index, parameter] of children(node, 'params').entries()) {
+      if (!parameter) continue;
+      const samples = given[`${source.path.replace('ledger/', '')} ${name} ${index}`];
+      const value = once(() => {
+        if (samples) return samples[choose(samples.length)];
+        const from = caller();
+        if (!from) return untold(`parameter ${index} of ${name ?? 'a function'}`);
+        const argument = children(from.call, 'arguments')[index];
+        return argument ? evaluate(argument, within(from.source, from.call), choose) : undefined;
+      });
+      bind(parameter, value, scope, choose, evaluate);
+    }
+  }
+
+  return { at: within };
+}
+
+function isWithin({ parents }: Source, node: Node, outer: Node): boolean {
+  for (let each: Node | undefined = node; each; each = parents.get(each)) if (each === outer) return true;
+  return false;
+}
+
+/** Whether something is added to what a name stands for after it was declared. */
+function isChanged({ program, parents }: Source, id: Node): boolean {
+  let changed = false;
+  const block =
+    [...ancestors(parents, id)].find(({ type }) => type === 'BlockStatement' || type === 'Program') ??
+    program;
+  walk(block, (node) => {
+    if (node.type !== 'CallExpression' || child(node, 'callee').type !== 'MemberExpression') return;
+    const callee = child(node, 'callee');
+    const object = child(callee, 'object');
+    const method = callee['computed'] ? '' : nameOf(child(callee, 'property'));
+    if (
+      object.type === 'Identifier' &&
+      nameOf(object) === nameOf(id) &&
+      /^(push|unshift|splice|set|add)$/.test(method)
+    )
+      changed = true;
+  });
+  return changed;
+}
+
+export function* ancestors(parents: ReadonlyMap<Node, Node>, node: Node): Generator<Node> {
+  for (let each = parents.get(node); each; each = parents.get(each)) yield each;
+}
