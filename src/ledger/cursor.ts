@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Transaction } from './session.ts';
 
 /** A query without results of its own; a cursor is declared for it. */
 type Statement = { readonly sql: string; readonly values: readonly unknown[] };
@@ -9,7 +10,7 @@ type Statement = { readonly sql: string; readonly values: readonly unknown[] };
  * @param name of the cursor, a word of its own in the transaction
  */
 export async function* streamRows<Row extends pg.QueryResultRow>(
-  client: pg.PoolClient,
+  client: Transaction,
   name: string,
   { sql, values }: Statement,
   batch: number,

@@ -1,5 +1,13 @@
 import type pg from 'pg';
 
+declare const begun: unique symbol;
+
+/** A session whose transaction has begun. Only `inTransaction` and `inTransactionOf` can give one. */
+export type Transaction = pg.ClientBase & { readonly [begun]: true };
+
+/** What one statement can be asked of: any session of the pool, or one that is in a transaction or not. */
+export type Connection = pg.Pool | pg.ClientBase;
+
 /**
  * Work that needs one session: a transaction, a temporary table. After a failure the session is closed, which rolls
  * back whatever it was in the middle of.
@@ -19,8 +27,8 @@ export async function inSession<Result>(
   }
 }
 
-/** Something that is committed together with a change; told on the session that makes it. */
-export type Alongside = (client: pg.ClientBase) => Promise<void>;
+/** Something that is committed together with a change. */
+export type Alongside = (client: Transaction) => Promise<void>;
 
 /**
  * As `inSession`, for work that is one transaction. Of a process that is gone or stands still in the middle of it,
@@ -28,12 +36,20 @@ export type Alongside = (client: pg.ClientBase) => Promise<void>;
  */
 export async function inTransaction<Result>(
   pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<Result>,
+  work: (client: Transaction) => Promise<Result>,
+  begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'",
 ): Promise<Result> {
-  return inSession(pool, async (client) => {
-    await client.query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'");
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  });
+  return inSession(pool, (client) => inTransactionOf(client, work, begin));
+}
+
+/** One transaction of a session. A failure leaves it open: the session is to be closed. */
+export async function inTransactionOf<Result>(
+  session: pg.ClientBase,
+  work: (client: Transaction) => Promise<Result>,
+  begin = 'BEGIN',
+): Promise<Result> {
+  await session.query(begin);
+  const result = await work(session as Transaction);
+  await session.query('COMMIT');
+  return result;
 }

@@ -22,7 +22,7 @@ const given = {
   'billing/report.ts streamBilling 1': [
     { by: ['SubAccount', 'account', 'month'], only: { SubAccount: ['one'], account: [null] } },
   ],
-  'planning/expand.ts expandRun 1': [
+  'planning/expand.ts expand 1': [
     { channel: 'sms', identity: { key: [], duplicates: 'merge' }, sourceRun: null },
     { channel: 'email', identity: { key: ['member'], duplicates: 'merge' }, sourceRun: 'run' },
   ],
@@ -111,7 +111,7 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
   ],
   'temporary table': [
     ...['billing/compare-invoice.ts compareInvoice', 'billing/stage-invoice.ts stageInvoice'],
-    ...['planning/expand.ts expandRun', 'planning/expand.ts sizeEnvelopes'],
+    ...['planning/expand.ts expand', 'planning/expand.ts sizeEnvelopes'],
     ...['planning/restage.ts stageTariffs', 'planning/stage.ts createStagingTables'],
     'planning/windows.ts numberWindows',
     'suppressions/import.ts importSuppressions',

@@ -20,7 +20,7 @@ import {
   totalReconciliation,
 } from '../../ledger/billing/reconcile.ts';
 import { stageInvoice } from '../../ledger/billing/stage-invoice.ts';
-import { inSession } from '../../ledger/session.ts';
+import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 
 export type InvoiceToRead = Pick<InvoiceOptions, 'columns' | 'decimal'> & {
@@ -74,13 +74,11 @@ export async function reconcileInvoice<Result>(
       ]);
     const unreadable = { lines: 0, problems: [] as Problem[] };
     const lines = readInvoice(file, { ...invoice, readAddress });
-    return await inSession(ledger.pool, async (client) => {
-      // It writes temporary tables of its own, which Postgres counts as changes.
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE');
+    const reconcile = async (client: Transaction): Promise<Result> => {
       await stageInvoice(client, readable(lines, unreadable));
       if (unreadable.lines > 0 && !invoice.skipUnreadable) throw unreadableLines(name, unreadable);
       await compareInvoice(client, period, scope);
-      const result = await use({
+      return use({
         name,
         hasUnits: columns.Units !== undefined,
         hasDate: columns.Date !== undefined,
@@ -88,9 +86,9 @@ export async function reconcileInvoice<Result>(
         differences: streamDifferences(client),
         unreadable,
       });
-      await client.query('COMMIT');
-      return result;
-    });
+    };
+    // It writes temporary tables of its own, which Postgres counts as changes.
+    return await inTransaction(ledger.pool, reconcile, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE');
   } finally {
     await closeContactFile(file);
   }

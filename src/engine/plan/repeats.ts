@@ -2,9 +2,8 @@ import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
 import { isOver } from '../../domain/runs.ts';
 import { findRepeated, type RepeatedRun } from '../../ledger/runs/repeats.ts';
-import type { Alongside } from '../../ledger/session.ts';
+import type { Connection, Transaction } from '../../ledger/session.ts';
 import { durationText } from '../../platform/scalars.ts';
-import type { EngineContext } from '../context.ts';
 import type { Fingerprint } from './fingerprint.ts';
 
 export type MadeRun = {
@@ -17,18 +16,12 @@ export type MadeRun = {
   readonly relatives: readonly string[];
 };
 
-type Client = EngineContext['ledger']['pool'] | Parameters<Alongside>[0];
-
 /**
  * Refuses a run that sends what a run of the last hours (`dispatch.repeat`) has sent, in the transaction that makes it.
  *
  * @throws InputError naming the earlier run, and what an operator can do
  */
-export async function refuseRepeat(
-  client: Parameters<Alongside>[0],
-  campaign: Campaign,
-  made: MadeRun,
-): Promise<void> {
+export async function refuseRepeat(client: Transaction, campaign: Campaign, made: MadeRun): Promise<void> {
   const what = await whyRepeat(client, campaign.value, made);
   if (what !== undefined) throw new InputError([{ where: campaign.locate(['campaign']), what }]);
 }
@@ -39,7 +32,7 @@ export async function refuseRepeat(
  * @param fingerprint that has taken in all contacts
  */
 export async function previewRepeat(
-  client: Client,
+  client: Connection,
   definition: Pick<Campaign['value'], 'dispatch'>,
   {
     fingerprint,
@@ -58,7 +51,7 @@ export async function previewRepeat(
 
 /** Why a run would be refused as a repetition, and what an operator can do; undefined where it would not. */
 async function whyRepeat(
-  client: Client,
+  client: Connection,
   { dispatch: { repeat } }: Pick<Campaign['value'], 'dispatch'>,
   { run, fingerprint, now, relatives }: MadeRun,
 ): Promise<string | undefined> {

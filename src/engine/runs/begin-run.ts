@@ -5,7 +5,7 @@ import { findApproval } from '../../ledger/approvals/approvals.ts';
 import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
-import type { Alongside } from '../../ledger/session.ts';
+import type { Transaction } from '../../ledger/session.ts';
 import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { audited, noteOf } from '../audit.ts';
@@ -30,7 +30,7 @@ export function startingWith(
 export function noteBegun(
   context: EngineContext,
   run: string,
-): (client: Parameters<Alongside>[0], before: RunState) => Promise<void> {
+): (client: Transaction, before: RunState) => Promise<void> {
   return async (client, before) => {
     if (before === 'running') return;
     if (before === 'planned' && !(await findApproval(client, run))) return;

@@ -10,7 +10,7 @@ import {
 } from '../../ledger/place/place.ts';
 import { doubtUnsent } from '../../ledger/runs/doubt-unsent.ts';
 import { missDueTicks, noteTicks, takeSchedules } from '../../ledger/schedules/ticks.ts';
-import { type Alongside, inTransaction } from '../../ledger/session.ts';
+import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { mostTicks } from './note-ticks.ts';
@@ -97,7 +97,7 @@ async function doubtAll(
 }
 
 /** Their runs may have been sent by the ledger that is gone. */
-async function missTicks(client: Parameters<Alongside>[0], reason: string, now: Date): Promise<void> {
+async function missTicks(client: Transaction, reason: string, now: Date): Promise<void> {
   const why = `the ledger was restored (${reason}), and its run may have been sent`;
   await missDueTicks(client, why);
   const taken = await takeSchedules(client, now);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { AuditWay } from '../../domain/access.ts';
+import type { Connection, Transaction } from '../session.ts';
 
 /** What has to be approved, and what it was planned from. */
 export type AskedApproval = {
@@ -20,7 +21,7 @@ export type Approval = AskedApproval & {
 
 /** Has a run wait, in the transaction that makes it. */
 export async function askApproval(
-  client: pg.ClientBase,
+  client: Transaction,
   { run, reason, plannedBy, plannedHow, campaignFile, campaignSha256 }: AskedApproval,
 ): Promise<void> {
   await client.query(
@@ -36,10 +37,7 @@ export async function askApproval(
 }
 
 /** Undefined where the run does not have to be approved. */
-export async function findApproval(
-  client: pg.Pool | pg.ClientBase,
-  run: string,
-): Promise<Approval | undefined> {
+export async function findApproval(client: Connection, run: string): Promise<Approval | undefined> {
   const { rows } = await client.query<Approval>(
     `
     SELECT run_id AS run, reason, planned_by AS "plannedBy", planned_how AS "plannedHow",
@@ -58,7 +56,7 @@ export async function findApproval(
  * @returns whether this approved it, and no earlier approval did, and it is still to be sent
  */
 export async function giveApproval(
-  client: pg.ClientBase,
+  client: Transaction,
   run: string,
   by: string,
   now: Date,

@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import type { Actor, AuditAction, AuditOutcome } from '../../domain/access.ts';
+import type { Connection } from '../session.ts';
 
 /** What was done, or refused, to what. */
 export type AuditAct = {
@@ -13,7 +13,7 @@ export type AuditAct = {
 
 /** Adds to the audit trail; within the transaction of what it tells of, where there is one. */
 export async function noteAudit(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   { who, how, token }: Actor,
   { action, run, subject, details = {} }: AuditAct,
   outcome: AuditOutcome,

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Transaction } from '../session.ts';
 
 /** Requests of a block; the triggers of `requests` know it too (migration `billing`). */
 export const requestsInBlock = 4_096;
@@ -9,7 +9,7 @@ export function rangeOfBlock(row: string): string {
 }
 
 /** The blocks of a run that is being planned, by its slices; nothing of it is in the entries yet. */
-export async function openBilling(client: pg.ClientBase, run: string): Promise<void> {
+export async function openBilling(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
     INSERT INTO billing_blocks (run_id, block, open)

@@ -1,7 +1,7 @@
-import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import type { RunState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
+import type { Transaction } from '../session.ts';
 import { entryClauses } from './entries.ts';
 
 /** Which runs; those of no campaign by name are those of all. */
@@ -55,7 +55,7 @@ export type CampaignRun = RunFigures & {
  * @param client in a transaction
  */
 export function streamCampaignRuns(
-  client: pg.PoolClient,
+  client: Transaction,
   query: CampaignQuery,
 ): AsyncGenerator<readonly CampaignRun[], void, undefined> {
   const lasted = 'extract(epoch FROM finished_at - begun_at)';
@@ -75,7 +75,7 @@ export function streamCampaignRuns(
  *
  * @param client in the same transaction
  */
-export async function sumCampaignRuns(client: pg.PoolClient, query: CampaignQuery): Promise<RunFigures[]> {
+export async function sumCampaignRuns(client: Transaction, query: CampaignQuery): Promise<RunFigures[]> {
   const sums = figureColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
   const { rows } = await client.query<RunFigures>(
     `

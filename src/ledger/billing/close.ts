@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Alongside, inTransaction } from '../session.ts';
+import { type Alongside, type Connection, inTransaction, type Transaction } from '../session.ts';
 import { bookEverything } from './fold.ts';
 
 /** A month whose billing is frozen. */
@@ -76,14 +76,14 @@ export async function listClosings(pool: pg.Pool): Promise<Closing[]> {
   return closingsIn(pool);
 }
 
-async function closingsIn(client: pg.Pool | pg.ClientBase): Promise<Closing[]> {
+async function closingsIn(client: Connection): Promise<Closing[]> {
   const { rows } = await client.query<Closing>(`SELECT ${columns} FROM billing_closings ORDER BY ends_at`);
   return rows;
 }
 
 /** The closing that froze all of a time before a local date or time; undefined where some of it is open. */
 export async function closingOf(
-  client: pg.ClientBase,
+  client: Transaction,
   until: string,
   timeZone: string,
 ): Promise<Closing | undefined> {

@@ -1,7 +1,7 @@
-import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import { comparedWithService } from '../compared-address.ts';
 import { attemptOf, everyRequest, requestOf } from '../request-rows.ts';
+import type { Transaction } from '../session.ts';
 import { requestsInBlock } from './blocks.ts';
 
 export type ReconciliationPeriod = {
@@ -25,7 +25,7 @@ export type ReconciliationScope = {
  * of runs that were purged are not known any more: their lines are unknown, and nobody of them is missing there.
  */
 export async function compareInvoice(
-  client: pg.PoolClient,
+  client: Transaction,
   { from, until, timeZone }: ReconciliationPeriod,
   { accounts, subAccounts, channels }: ReconciliationScope,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 import { rangeOfBlock } from './blocks.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 
@@ -37,7 +37,7 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
 }
 
 /** As `bookPending`, all of it, also of requests that are not settled yet; waits for others who book. */
-export async function bookEverything(client: pg.ClientBase): Promise<void> {
+export async function bookEverything(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
   await book(client, { unsettledToo: true, most: null, changes: null });
 }
@@ -62,7 +62,7 @@ const blockKeys = batchOf<BlockKey>({
  * next booking.
  */
 async function book(
-  client: pg.ClientBase,
+  client: Transaction,
   { unsettledToo, most, changes }: Booking,
 ): Promise<{ readonly blocks: number; readonly changes: number }> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");

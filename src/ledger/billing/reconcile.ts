@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { streamRows } from '../cursor.ts';
+import type { Transaction } from '../session.ts';
 
 /** What is said of a line of an invoice, or of a recipient that is not in it; in the order of a report. */
 export const reconciliationKinds = [
@@ -51,7 +51,7 @@ export type ReconciliationTotal = {
 
 /** The differences, in the order of their kinds, runs and MessageIDs; after `compareInvoice`, in its transaction. */
 export function streamDifferences(
-  client: pg.PoolClient,
+  client: Transaction,
 ): AsyncGenerator<readonly ReconciliationLine[], void, undefined> {
   const sql = `
     SELECT kind, message_id AS "messageId", recipient, run_id AS run, request, sub_account AS "subAccount", department,
@@ -66,7 +66,7 @@ export function streamDifferences(
 }
 
 /** The sums of each kind that there is, in their order, what agrees first. */
-export async function totalReconciliation(client: pg.PoolClient): Promise<ReconciliationTotal[]> {
+export async function totalReconciliation(client: Transaction): Promise<ReconciliationTotal[]> {
   const { rows } = await client.query<ReconciliationTotal>(
     `
     SELECT coalesce(kind, 'all') AS kind, count(*)::float8 AS lines, coalesce(sum(invoiced_units), 0)::text AS "invoicedUnits",

@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import { streamRows } from '../cursor.ts';
+import type { Transaction } from '../session.ts';
 import { entryClauses } from './entries.ts';
 import { figureColumns } from './pending.ts';
 
@@ -144,7 +144,7 @@ type DbLine = BillingFigures & {
  * @param client in a transaction
  */
 export async function* streamBilling(
-  client: pg.PoolClient,
+  client: Transaction,
   query: BillingQuery,
 ): AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined> {
   const totals: BillingTotal[] = [];
@@ -167,7 +167,7 @@ export async function* streamBilling(
  *
  * @param client in a transaction, in which no other report is being read
  */
-export async function reportBilling(client: pg.PoolClient, query: BillingQuery): Promise<BillingReport> {
+export async function reportBilling(client: Transaction, query: BillingQuery): Promise<BillingReport> {
   const lines: BillingLine[] = [];
   const batches = streamBilling(client, query);
   for (;;) {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { copyValue } from '../copy.ts';
 import { parseMessageId } from '../message-id.ts';
+import type { Transaction } from '../session.ts';
 
 /** A line of an invoice. `address` is as it is compared: in small letters, without a plus sign. */
 export type StagedInvoiceLine = {
@@ -21,7 +21,7 @@ export type StagedInvoiceLine = {
 
 /** Copies an invoice, with what its MessageIDs say, into a table of this transaction; memory does not grow with it. */
 export async function stageInvoice(
-  client: pg.PoolClient,
+  client: Transaction,
   batches: AsyncIterable<readonly StagedInvoiceLine[]>,
 ): Promise<void> {
   await client.query(`

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryOutcome, ReportState } from '../../domain/delivery-reports.ts';
 import { streamRows } from '../cursor.ts';
-import { inSession } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 
 /** A report that has been read, and what became of it. */
 export type ListedReport = {
@@ -76,16 +76,15 @@ export async function listReports(
     limit ?? null,
     partlyRead,
   ];
-  return inSession(pool, async (client) => {
-    await client.query('BEGIN READ ONLY');
+  const list = async (client: Transaction): Promise<number> => {
     let listed = 0;
     for await (const page of streamRows<ListedReport>(client, 'reports', { sql, values }, 1_000)) {
       listed += page.length;
       onPage(page);
     }
-    await client.query('COMMIT');
     return listed;
-  });
+  };
+  return inTransaction(pool, list, 'BEGIN READ ONLY');
 }
 
 /** Reports and replies of an address that are of no message that is known. */

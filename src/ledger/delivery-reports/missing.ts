@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { streamRows } from '../cursor.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
-import { inSession } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 
 /** A recipient that the service has taken, and of which no report says how it ended. */
 export type MissingReport = {
@@ -28,7 +28,7 @@ export type MissingFilter = {
  * @param limit most to list; undefined for all
  */
 export function streamMissing(
-  client: pg.PoolClient,
+  client: Transaction,
   { run, accounts, until }: MissingFilter,
   limit: number | undefined,
 ): AsyncGenerator<readonly MissingReport[], void, undefined> {
@@ -66,14 +66,13 @@ export async function listMissing(
   limit: number | undefined,
   onPage: (page: readonly MissingReport[]) => void,
 ): Promise<number> {
-  return inSession(pool, async (client) => {
-    await client.query('BEGIN READ ONLY');
+  const list = async (client: Transaction): Promise<number> => {
     let listed = 0;
     for await (const page of streamMissing(client, filter, limit)) {
       listed += page.length;
       onPage(page);
     }
-    await client.query('COMMIT');
     return listed;
-  });
+  };
+  return inTransaction(pool, list, 'BEGIN READ ONLY');
 }

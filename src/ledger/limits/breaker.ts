@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Breaker, Refusal } from '../../domain/breaker.ts';
-import { inTransaction } from '../session.ts';
+import { type Connection, inTransaction, type Transaction } from '../session.ts';
 
 /** An account's breaker, undefined where it is closed, and Postgres's clock (milliseconds since 1970). */
 export type BreakerLook = { readonly breaker: Breaker | undefined; readonly now: number };
@@ -14,7 +14,7 @@ const columns = `
   (extract(epoch FROM opened_at) * 1000)::float8 AS "openedAt", (extract(epoch FROM retry_at) * 1000)::float8 AS "retryAt",
   tries, reason, (extract(epoch FROM probe_until) * 1000)::float8 AS "probeUntil"`;
 
-export async function lookAtBreaker(client: pg.Pool | pg.ClientBase, account: string): Promise<BreakerLook> {
+export async function lookAtBreaker(client: Connection, account: string): Promise<BreakerLook> {
   const { rows } = await client.query<DbBreaker>({
     name: 'look-at-breaker',
     text: `SELECT ${columns} FROM (SELECT $1::text AS account) asked LEFT JOIN account_breakers USING (account)`,
@@ -49,7 +49,7 @@ export async function changeBreaker(
   });
 }
 
-async function write(client: pg.ClientBase, account: string, breaker: Breaker): Promise<void> {
+async function write(client: Transaction, account: string, breaker: Breaker): Promise<void> {
   const { openedAt, retryAt, tries, reason, probeUntil } = breaker;
   await client.query(
     `

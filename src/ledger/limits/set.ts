@@ -1,12 +1,12 @@
-import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
+import type { Connection } from '../session.ts';
 
 /**
  * Sets rates in place of the accounts file's; null goes back to that of the file, and what is not named stays as it is.
  * A rate that changes holds from now on: what was let through at the one before is settled.
  */
 export async function setRateLimits(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   account: string,
   changes: Partial<RateLimits>,
 ): Promise<void> {

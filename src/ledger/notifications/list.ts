@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { NotifiedEvent } from '../../domain/notify.ts';
 import type { RunState } from '../../domain/runs.ts';
+import type { Connection } from '../session.ts';
 
 /** What somebody was told, or is to be told. */
 export type ListedNotification = {
@@ -26,10 +27,7 @@ const columns = `
 `;
 
 /** Of a run, in the order in which it happened. */
-export async function listRunNotifications(
-  client: pg.Pool | pg.ClientBase,
-  run: string,
-): Promise<ListedNotification[]> {
+export async function listRunNotifications(client: Connection, run: string): Promise<ListedNotification[]> {
   const { rows } = await client.query<ListedNotification>(
     `SELECT ${columns} FROM notifications WHERE run_id = $1 ORDER BY change, place`,
     [run],

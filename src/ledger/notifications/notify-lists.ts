@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Transaction } from '../session.ts';
 
 /**
  * Says who is told what becomes of a run, in the transaction that makes it.
@@ -7,7 +7,7 @@ import type pg from 'pg';
  * @param campaignFile absolute, on this machine
  */
 export async function insertNotifyList(
-  client: pg.ClientBase,
+  client: Transaction,
   run: string,
   targets: readonly unknown[],
   campaignFile: string,
@@ -21,7 +21,7 @@ export async function insertNotifyList(
 }
 
 /** Those who are told of one run are told of another, in the transaction that makes it. */
-export async function copyNotifyList(client: pg.ClientBase, from: string, run: string): Promise<void> {
+export async function copyNotifyList(client: Transaction, from: string, run: string): Promise<void> {
   await client.query(
     `
     INSERT INTO notify_lists (run_id, targets, campaign_file)

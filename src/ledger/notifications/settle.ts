@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Transaction } from '../session.ts';
 import type { TakenNotification } from './take.ts';
 
 /** The key of a taking: what another one has meanwhile is not touched. */
@@ -38,7 +39,7 @@ export async function noteTold(pool: pg.Pool, { notification, taking }: Taking, 
  * @returns whether it was still to be told
  */
 export async function noteMailed(
-  client: pg.ClientBase,
+  client: Transaction,
   { notification, taking }: Taking,
   mailRun: string,
   now: Date,

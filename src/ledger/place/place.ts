@@ -1,8 +1,6 @@
-import type pg from 'pg';
 import type { ClaimMark } from '../../domain/claim-marks.ts';
 import { batchOf } from '../batch.ts';
-
-type Database = pg.Pool | pg.ClientBase;
+import type { Connection } from '../session.ts';
 
 /** Which ledger this is, where it was last known to be, and whether it is held: then nothing is claimed from it. */
 export type LedgerPlace = {
@@ -16,7 +14,7 @@ export type LedgerPlace = {
   readonly incomplete: boolean;
 };
 
-export async function readPlace(client: Database): Promise<LedgerPlace> {
+export async function readPlace(client: Connection): Promise<LedgerPlace> {
   const { rows } = await client.query<LedgerPlace>(
     'SELECT ledger, place, held_at AS "heldAt", held_reason AS "heldReason", incomplete FROM ledger_place',
   );
@@ -40,7 +38,7 @@ const untold = /^(42883|42501|0A000)$/;
  *
  * @returns null where the server does not tell
  */
-export async function serverPlace(client: Database): Promise<string | null> {
+export async function serverPlace(client: Connection): Promise<string | null> {
   try {
     const { rows } = await client.query<{ place: string }>(placeStatement);
     return rows[0]?.place ?? null;
@@ -55,7 +53,7 @@ export async function serverPlace(client: Database): Promise<string | null> {
 }
 
 /** Claims are made on this session only while the ledger says that it is where the session is connected to. */
-export async function bindToPlace(client: pg.ClientBase): Promise<void> {
+export async function bindToPlace(client: Connection): Promise<void> {
   const place = await serverPlace(client);
   await client.query(`SELECT set_config('volley.place', $1, false)`, [place ?? '']);
 }
@@ -95,7 +93,7 @@ const claims = batchOf<ClaimMark>({
 
 /** The first of these claims that the ledger does not have. */
 export async function findMissingClaim(
-  client: Database,
+  client: Connection,
   marks: readonly ClaimMark[],
 ): Promise<ClaimMark | undefined> {
   if (marks.length === 0) return undefined;
@@ -116,7 +114,7 @@ export async function findMissingClaim(
 }
 
 /** The ledger was nowhere yet. */
-export async function settlePlace(client: Database, place: string): Promise<void> {
+export async function settlePlace(client: Connection, place: string): Promise<void> {
   await client.query('UPDATE ledger_place SET place = $1 WHERE place IS NULL', [place]);
 }
 
@@ -127,7 +125,7 @@ export type Hold = { readonly reason: string; readonly incomplete: boolean };
  * Nothing is claimed from now on, by whatever process. A ledger that is held already keeps its reason, unless it is only
  * now known to lack something.
  */
-export async function holdLedger(client: Database, { reason, incomplete }: Hold, now: Date): Promise<void> {
+export async function holdLedger(client: Connection, { reason, incomplete }: Hold, now: Date): Promise<void> {
   await client.query(
     `UPDATE ledger_place
      SET held_at = coalesce(held_at, $1), held_reason = $2, incomplete = $3
@@ -137,7 +135,7 @@ export async function holdLedger(client: Database, { reason, incomplete }: Hold,
 }
 
 /** By the word of an operator, this is the ledger from now on, and here. */
-export async function releaseLedger(client: Database, ledger: string, place: string | null): Promise<void> {
+export async function releaseLedger(client: Connection, ledger: string, place: string | null): Promise<void> {
   await client.query(
     `UPDATE ledger_place
      SET ledger = $1, place = $2, held_at = NULL, held_reason = NULL, incomplete = false`,
@@ -146,7 +144,7 @@ export async function releaseLedger(client: Database, ledger: string, place: str
 }
 
 /** Runs by their state, whatever became of the ledger. */
-export async function listRunsIn(client: Database, states: readonly string[]): Promise<string[]> {
+export async function listRunsIn(client: Connection, states: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ run: string }>(
     `SELECT run_id AS run FROM runs WHERE state = ANY ($1::text[]) AND state IN ('planned', 'running', 'paused') ORDER BY run_id`,
     [states],

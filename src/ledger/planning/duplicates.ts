@@ -1,8 +1,8 @@
-import type pg from 'pg';
 import { differingWords, identityWords, isKeyed } from '../../domain/contacts.ts';
 import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
+import type { Transaction } from '../session.ts';
 import type { PlannedRun } from './planned-run.ts';
 import { stagedAddress } from './suppress.ts';
 
@@ -11,7 +11,7 @@ import { stagedAddress } from './suppress.ts';
  * equal addresses go into different requests, because a delivery report names a recipient by MessageID and address. In a
  * run that sends again to recipients of another, all stay: they were told apart there.
  */
-export async function settleDuplicates(client: pg.PoolClient, run: PlannedRun): Promise<void> {
+export async function settleDuplicates(client: Transaction, run: PlannedRun): Promise<void> {
   const { identity, sourceRun } = run;
   if (sourceRun === null && identity.duplicates !== 'allow') await leaveOutDuplicates(client, run);
   if (isKeyed(identity)) await separateEqualAddresses(client, run);
@@ -23,7 +23,7 @@ const fileColumns = batchOf<ContactFileRecord>({
 });
 
 async function leaveOutDuplicates(
-  client: pg.PoolClient,
+  client: Transaction,
   { recipientColumn, contactFiles, channel, identity: { key } }: PlannedRun,
 ): Promise<void> {
   const same = key.length > 0 ? 's.key' : stagedAddress(channel);
@@ -65,7 +65,7 @@ async function leaveOutDuplicates(
 }
 
 /** A contact whose address its envelope has already goes into a copy of the envelope. */
-async function separateEqualAddresses(client: pg.PoolClient, { channel }: PlannedRun): Promise<void> {
+async function separateEqualAddresses(client: Transaction, { channel }: PlannedRun): Promise<void> {
   await client.query(`
     CREATE TEMPORARY TABLE separated_contacts ON COMMIT DROP AS
     SELECT line, envelope,
@@ -93,7 +93,7 @@ async function separateEqualAddresses(client: pg.PoolClient, { channel }: Planne
 
 /** Keeps the keys of a run's recipients; those of a run that sends again are those of the run it was made from. */
 export async function insertKeys(
-  client: pg.PoolClient,
+  client: Transaction,
   { run, sourceRun, identity }: PlannedRun,
 ): Promise<void> {
   if (!isKeyed(identity)) return;

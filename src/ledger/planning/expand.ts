@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { ReachedContacts } from '../../domain/contacts.ts';
 import { openBilling } from '../billing/blocks.ts';
 import { storeRunFiles } from '../runs/files.ts';
+import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
 import { insertKeys, settleDuplicates } from './duplicates.ts';
@@ -27,11 +28,14 @@ import { insertWindows, numberWindows, readPortions } from './windows.ts';
  * @param hashKey of suppressions that are known by their hashes
  */
 export async function expandRun(
-  client: pg.PoolClient,
+  session: pg.ClientBase,
   run: PlannedRun,
   hashKey: HashKey | null = null,
 ): Promise<void> {
-  await client.query('BEGIN');
+  await inTransactionOf(session, (client) => expand(client, run, hashKey));
+}
+
+async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | null): Promise<void> {
   // Sorting and hashing a million rows in Postgres's 4 MiB would go by way of the disk.
   await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
   await mergeEnvelopes(client);
@@ -63,14 +67,13 @@ export async function expandRun(
   await client.query(
     'DROP TABLE staged_contacts, staged_envelopes, staged_rejections, staged_suppressions, staged_pieces',
   );
-  await client.query('COMMIT');
 }
 
 /** Recipients who come last in each window, for whoever looks at the deadline. */
 const lastShown = 3;
 
 /** Equal envelopes that were staged under two numbers become the first of them; of one window, or they are not equal. */
-async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
+async function mergeEnvelopes(client: Transaction): Promise<void> {
   await client.query(`
     CREATE TEMPORARY TABLE merged_envelopes ON COMMIT DROP AS
     SELECT envelope, first
@@ -96,7 +99,7 @@ async function mergeEnvelopes(client: pg.PoolClient): Promise<void> {
  * @returns how many by which run
  */
 async function leaveOutRelatives(
-  client: pg.PoolClient,
+  client: Transaction,
   { recipientColumn, channel, campaign, identity, sourceRun, origins }: PlannedRun,
 ): Promise<readonly ReachedContacts[]> {
   const madeFrom = sourceRun === null ? origins : [sourceRun];
@@ -109,7 +112,7 @@ async function leaveOutRelatives(
 }
 
 /** How many recipients each envelope has, and how many requests and recipients stand before its first. Those of a window are in a row. */
-async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number, windowed: boolean): Promise<void> {
+async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: boolean): Promise<void> {
   const order = windowed ? 'window_place, staged' : 'staged';
   await client.query(
     `
@@ -139,7 +142,7 @@ async function sizeEnvelopes(client: pg.PoolClient, chunkSize: number, windowed:
 }
 
 /** None of a run without recipients. */
-async function sliceableRanges(client: pg.PoolClient): Promise<SliceableRange[]> {
+async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
   const { rows } = await client.query<SliceableRange>(`
     SELECT window_place AS "windowPlace", min(requests_before) + 1 AS first,
            max(requests_before + requests) AS last
@@ -153,7 +156,7 @@ async function sliceableRanges(client: pg.PoolClient): Promise<SliceableRange[]>
 /** Examples of repeated contacts that people are shown. */
 const shownRepeated = 3;
 
-async function countLeftOut(client: pg.PoolClient): Promise<Omit<LeftOutCounts, 'reached'>> {
+async function countLeftOut(client: Transaction): Promise<Omit<LeftOutCounts, 'reached'>> {
   const { rows } = await client.query<Omit<LeftOutCounts, 'reached'>>(
     `
     SELECT count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,
@@ -173,7 +176,7 @@ async function countLeftOut(client: pg.PoolClient): Promise<Omit<LeftOutCounts, 
   return rows[0] ?? { duplicate: 0, suppressed: 0, repeated: { rows: 0, differing: 0, examples: [] } };
 }
 
-async function totalBilling(client: pg.PoolClient): Promise<BillingTotal[]> {
+async function totalBilling(client: Transaction): Promise<BillingTotal[]> {
   const { rows } = await client.query<BillingTotal>(`
     SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", 0 AS tariff,
            sum(z.recipients)::integer AS recipients, sum(z.parts)::float8 AS parts, NULL AS example
@@ -185,7 +188,7 @@ async function totalBilling(client: pg.PoolClient): Promise<BillingTotal[]> {
   return rows;
 }
 
-async function totalByTariff(client: pg.PoolClient): Promise<BillingTotal[]> {
+async function totalByTariff(client: Transaction): Promise<BillingTotal[]> {
   const { rows } = await client.query<BillingTotal>(`
     SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", s.tariff,
            count(*)::integer AS recipients, sum(s.parts)::float8 AS parts, min(s.address) AS example

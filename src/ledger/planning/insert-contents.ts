@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { recipientArrays } from '../requests/recipient-arrays.ts';
+import type { Transaction } from '../session.ts';
 import { hasTariffs, type PlannedRun } from './planned-run.ts';
 
 /** A block has the requests whose first recipients are in the same stretch of so many. A larger one is alone in its block. */
@@ -10,7 +10,7 @@ const recipientsInStretch = 32;
  * requests of two slices.
  */
 export async function insertContents(
-  client: pg.PoolClient,
+  client: Transaction,
   { run, chunkSize, rates }: PlannedRun,
 ): Promise<void> {
   await client.query(

@@ -1,13 +1,13 @@
-import type pg from 'pg';
 import { batchOf } from '../batch.ts';
 import { markPlanned } from '../run-states/transitions.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
+import type { Transaction } from '../session.ts';
 import { rankOf } from '../slices/priority.ts';
 import type { PlannedRun } from './planned-run.ts';
 
 /** What a planned run is in the ledger, from the tables in which its contacts were staged, sized and left out. */
 
-export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise<void> {
+export async function insertRun(client: Transaction, run: PlannedRun): Promise<void> {
   await client.query(
     `
     INSERT INTO runs (run_id, campaign, account, channel, definition, message_key, created_at, source_run, rates, priority,
@@ -38,7 +38,7 @@ export async function insertRun(client: pg.PoolClient, run: PlannedRun): Promise
   await markPlanned(client, run.run);
 }
 
-export async function insertOrigins(client: pg.PoolClient, { run, origins }: PlannedRun): Promise<void> {
+export async function insertOrigins(client: Transaction, { run, origins }: PlannedRun): Promise<void> {
   if (origins.length === 0) return;
   await client.query('INSERT INTO run_origins (run_id, origin) SELECT $1, unnest($2::text[])', [
     run,
@@ -56,7 +56,7 @@ const fileColumns = batchOf<ContactFileRecord>({
 });
 
 export async function insertContactFiles(
-  client: pg.PoolClient,
+  client: Transaction,
   { run, contactFiles }: PlannedRun,
 ): Promise<void> {
   await client.query(
@@ -77,7 +77,7 @@ export async function insertContactFiles(
   );
 }
 
-export async function insertRejectedContacts(client: pg.PoolClient, { run }: PlannedRun): Promise<void> {
+export async function insertRejectedContacts(client: Transaction, { run }: PlannedRun): Promise<void> {
   await client.query(
     `
     INSERT INTO rejected_contacts (run_id, line, column_name, reason, detail)
@@ -89,7 +89,7 @@ export async function insertRejectedContacts(client: pg.PoolClient, { run }: Pla
   );
 }
 
-export async function insertEnvelopes(client: pg.PoolClient, { run, window }: PlannedRun): Promise<void> {
+export async function insertEnvelopes(client: Transaction, { run, window }: PlannedRun): Promise<void> {
   // What the service is told of the window is no value of the campaign, so it comes last.
   await client.query(
     `

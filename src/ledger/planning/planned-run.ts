@@ -1,10 +1,10 @@
-import type pg from 'pg';
 import type { ContactIdentity, ReachedContacts, RepeatedContacts } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunRates } from '../../domain/rates.ts';
 import type { Priority } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/files.ts';
+import type { Transaction } from '../session.ts';
 import type { FrequencyCap } from './suppress.ts';
 import type { PlanWindow, Portion } from './windows.ts';
 
@@ -40,9 +40,9 @@ export type PlannedRun = {
   readonly forecast?: ((portions: readonly Portion[]) => void) | undefined;
   readonly priority: Priority;
   /** Puts the first slices into the queue, in the same transaction. */
-  readonly enqueue: (client: pg.PoolClient) => Promise<unknown>;
+  readonly enqueue: (client: Transaction) => Promise<unknown>;
   /** The last step before the commit, once the run's files were read; when it throws, there is no run. */
-  readonly complete?: ((client: pg.PoolClient) => Promise<unknown>) | undefined;
+  readonly complete?: ((client: Transaction) => Promise<unknown>) | undefined;
   /** Looks at what the run would be; when it throws, there is no run. */
   readonly approve: (totals: readonly BillingTotal[], leftOut: LeftOutCounts) => void;
   readonly createdAt: Date;

@@ -1,7 +1,7 @@
-import type pg from 'pg';
 import { type ContactIdentity, isKeyed, type ReachedContacts } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import { streamRows } from '../cursor.ts';
+import type { Connection, Transaction } from '../session.ts';
 import { stagedAddress } from './suppress.ts';
 
 /**
@@ -24,10 +24,7 @@ export type OriginRun = { readonly run: string; readonly campaign: string; reado
 };
 
 /** Of these ids, the runs that there are. */
-export async function findOrigins(
-  client: pg.Pool | pg.ClientBase,
-  runs: readonly string[],
-): Promise<OriginRun[]> {
+export async function findOrigins(client: Connection, runs: readonly string[]): Promise<OriginRun[]> {
   const { rows } = await client.query<OriginRun>(
     `
     SELECT run_id AS run, campaign, purged_at IS NOT NULL AS purged,
@@ -52,10 +49,7 @@ const lineage = `
 `;
 
 /** Runs, all runs that they were made from, all that were made from any of those, and so on; in the order of their ids. */
-export async function findRelatives(
-  client: pg.Pool | pg.ClientBase,
-  runs: readonly string[],
-): Promise<OriginRun[]> {
+export async function findRelatives(client: Connection, runs: readonly string[]): Promise<OriginRun[]> {
   const { rows } = await client.query<{ run: string }>(
     `
     WITH RECURSIVE lineage AS (${lineage}), relatives AS (
@@ -76,7 +70,7 @@ export async function findRelatives(
 }
 
 /** A run, and the runs that it was made from. */
-export async function findAncestors(client: pg.ClientBase, run: string): Promise<string[]> {
+export async function findAncestors(client: Transaction, run: string): Promise<string[]> {
   const { rows } = await client.query<{ run: string }>(
     `
     WITH RECURSIVE lineage AS (${lineage}), ancestors AS (
@@ -95,7 +89,7 @@ export async function findAncestors(client: pg.ClientBase, run: string): Promise
  * Until the end of the transaction, no other run of the campaign is made from runs: two that are planned at once would not
  * see each other.
  */
-export async function lockLineage(client: pg.ClientBase, campaign: string): Promise<void> {
+export async function lockLineage(client: Transaction, campaign: string): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('volley lineage ' || $1, 0))`, [
     campaign,
   ]);
@@ -134,7 +128,7 @@ function reachedRecipients(channel: Channel, first: number): string {
 
 /** Within the caller's transaction. */
 export async function* streamReached(
-  client: pg.PoolClient,
+  client: Transaction,
   channel: Channel,
   { runs, byKey }: ComparedRuns,
 ): AsyncGenerator<readonly ReachedRecipient[], void, undefined> {
@@ -148,7 +142,7 @@ export async function* streamReached(
  * @returns how many by which run, the most first
  */
 export async function leaveOutReached(
-  client: pg.PoolClient,
+  client: Transaction,
   recipientColumn: string,
   channel: Channel,
   { runs, byKey }: ComparedRuns,

@@ -3,6 +3,7 @@ import type { RecipientState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
 import { streamRows } from '../cursor.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
+import { inTransactionOf, type Transaction } from '../session.ts';
 import { type ContactSource, createStagingTables } from './stage.ts';
 
 /** Rows that are looked at together. */
@@ -19,7 +20,7 @@ export type Selection = { readonly run: string; readonly states: readonly Recipi
  * @param tariffOf by the rates of the new run; null where nobody has another tariff than the first
  */
 export async function restageRecipients(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   { run, states }: Selection,
   recipientColumn: string,
   tariffOf: ContactSource['tariffOf'],
@@ -79,13 +80,12 @@ export async function restageRecipients(
     `,
     [run],
   );
-  if (tariffOf) await stageTariffs(client, tariffOf);
+  if (tariffOf) await inTransactionOf(client, (client) => stageTariffs(client, tariffOf));
   await client.query('ANALYZE staged_contacts (line, envelope, address), staged_envelopes (envelope)');
 }
 
 /** Everybody staged gets a tariff, in the order of the lines, in which tariffs get their places. */
-async function stageTariffs(client: pg.PoolClient, tariffOf: (address: string) => number): Promise<void> {
-  await client.query('BEGIN');
+async function stageTariffs(client: Transaction, tariffOf: (address: string) => number): Promise<void> {
   await client.query(
     'CREATE TEMPORARY TABLE staged_tariffs (line integer NOT NULL, tariff smallint NOT NULL) ON COMMIT DROP',
   );
@@ -107,7 +107,6 @@ async function stageTariffs(client: pg.PoolClient, tariffOf: (address: string) =
     FROM staged_tariffs t
     WHERE t.line = s.line
   `);
-  await client.query('COMMIT');
 }
 
 type StagedAddress = { readonly line: number; readonly address: string };

@@ -33,7 +33,7 @@ export type ValidContact = Extract<Contact, { kind: 'contact' }>;
  * before `expandRun` commits leaves nothing behind. Memory does not grow with the number of rows: they go in segments,
  * each with the envelopes, the rejected contacts and the pieces of files that came up in it.
  */
-export async function stageContacts(client: pg.PoolClient, source: ContactSource): Promise<void> {
+export async function stageContacts(client: pg.ClientBase, source: ContactSource): Promise<void> {
   await createStagingTables(client);
   const envelopes = numberEnvelopes();
   const batches = source.contacts[Symbol.asyncIterator]();
@@ -53,7 +53,7 @@ export async function stageContacts(client: pg.PoolClient, source: ContactSource
 }
 
 /** Tables of this session alone; what an earlier plan left in them is dropped. */
-export async function createStagingTables(client: pg.PoolClient): Promise<void> {
+export async function createStagingTables(client: pg.ClientBase): Promise<void> {
   await client.query(`
     DROP TABLE IF EXISTS
       staged_contacts, staged_envelopes, staged_rejections, staged_pieces, staged_suppressions;
@@ -198,7 +198,7 @@ function numberEnvelopes(): EnvelopeNumbers {
 }
 
 async function copyIn(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   table: string,
   pieces: Iterable<string> | AsyncIterable<string>,
 ): Promise<void> {
@@ -215,7 +215,7 @@ const staged = batchOf<ContactFilePiece>({
   data: ['bytea', ({ data }) => data],
 });
 
-async function stagePieces(client: pg.PoolClient, pieces: readonly ContactFilePiece[]): Promise<void> {
+async function stagePieces(client: pg.ClientBase, pieces: readonly ContactFilePiece[]): Promise<void> {
   if (pieces.length === 0) return;
   await client.query(
     `

@@ -7,6 +7,7 @@ import { comparedAddress } from '../compared-address.ts';
 import { copyValue } from '../copy.ts';
 import { streamRows } from '../cursor.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
+import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 
 /** An address that a run leaves out: for all, or where its SubAccount is this; empty for all. `detail` says why. */
@@ -31,7 +32,7 @@ function channelText(channel: Channel): string {
 
 /** Copies the addresses of a campaign's own lists into a table of this session. Memory does not grow with them. */
 export async function stageSuppressions(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   batches: AsyncIterable<readonly LeftOutAddress[]>,
 ): Promise<void> {
   async function* lines(): AsyncGenerator<string, void, undefined> {
@@ -106,7 +107,7 @@ function leftOutAddresses(
  * @param account whose suppressions hold beside those for all
  */
 export async function* streamLeftOutAddresses(
-  client: pg.PoolClient,
+  client: Transaction,
   channel: Channel,
   account: string,
   cap: FrequencyCap | undefined,
@@ -142,7 +143,7 @@ type RunToLeaveOutOf = {
  * @throws InputError when there are such and this is not their key
  */
 export async function leaveOutSuppressed(
-  client: pg.PoolClient,
+  client: Transaction,
   run: RunToLeaveOutOf,
   key: HashKey | null,
 ): Promise<void> {

@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { batchOf } from '../batch.ts';
+import type { Transaction } from '../session.ts';
 
 /** A run's sending windows, from the staged envelopes, which know the time zones of their recipients. */
 
@@ -31,7 +31,7 @@ export type PlanWindow = (zones: readonly string[]) => PlannedWindow;
  * Numbers the zones of those who are still staged: what opens first comes first, then what shuts first, so that the first
  * requests of a run are those that can be sent first.
  */
-export async function numberWindows(client: pg.PoolClient, plan: PlanWindow | undefined): Promise<void> {
+export async function numberWindows(client: Transaction, plan: PlanWindow | undefined): Promise<void> {
   if (!plan) return;
   const { rows } = await client.query<{ zones: string }>(
     `
@@ -68,7 +68,7 @@ function compare(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
-export async function insertWindows(client: pg.PoolClient, run: string): Promise<void> {
+export async function insertWindows(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
     INSERT INTO run_windows (run_id, place, zones, send_at, opens_at, shuts_at)
@@ -91,7 +91,7 @@ export type Portion = {
 
 /** In the order of the requests. */
 export async function readPortions(
-  client: pg.PoolClient,
+  client: Transaction,
   windowed: boolean,
   examples: number,
 ): Promise<Portion[]> {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
+import type { Transaction } from '../session.ts';
 
 /** What is to be erased. */
 export type PurgeLimit = {
@@ -80,7 +81,7 @@ export async function listPurgeCandidates(
  * @returns false when something keeps it
  */
 export async function beginPurge(
-  client: pg.ClientBase,
+  client: Transaction,
   run: string,
   { before, alsoInDoubt }: PurgeLimit,
   now: Date,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { eraseNotifications } from '../notifications/erase.ts';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 
 /** Recipients that are erased in one transaction, about; and rows of other tables. */
 const batch = 20_000;
@@ -141,7 +141,7 @@ const deleteReports = `
 /** @param step takes where the last one ended, and gives where it ended itself; null at the end */
 async function inSteps(
   pool: pg.Pool,
-  step: (client: pg.ClientBase, after: number) => Promise<number | null>,
+  step: (client: Transaction, after: number) => Promise<number | null>,
 ): Promise<void> {
   for (let after: number | null = -1; after !== null; ) {
     const from: number = after;

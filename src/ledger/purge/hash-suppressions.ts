@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, keepHashKeyProof } from '../suppressions/hash.ts';
 
 /** Suppressions that are hashed in one transaction. */
@@ -39,7 +39,7 @@ export async function hashSuppressions(pool: pg.Pool, key: HashKey, before: Date
 }
 
 async function hashAfter(
-  client: pg.ClientBase,
+  client: Transaction,
   key: HashKey,
   after: Key,
   before: Date,

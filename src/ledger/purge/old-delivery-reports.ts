@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 
 /** Raw reports that are looked at in one transaction. */
 const batch = 5_000;
@@ -24,7 +24,7 @@ export async function eraseOldReports(pool: pg.Pool, before: Date): Promise<numb
 
 type Step = { readonly last: string | null; readonly erased: number; readonly younger: boolean };
 
-async function eraseAfter(client: pg.ClientBase, after: string, before: Date): Promise<Step> {
+async function eraseAfter(client: Transaction, after: string, before: Date): Promise<Step> {
   const { rows } = await client.query<Step>(
     `
     WITH found AS MATERIALIZED (

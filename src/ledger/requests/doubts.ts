@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RequestState } from '../../domain/runs.ts';
+import type { Connection } from '../session.ts';
 
 /** A request that is in doubt. */
 export type Doubt = {
@@ -58,7 +59,7 @@ export type NamedRequest = {
 
 /** Those requests of a run that have one of these numbers. */
 export async function findRequests(
-  client: pg.Pool | pg.PoolClient,
+  client: Connection,
   run: string,
   requests: readonly number[],
 ): Promise<NamedRequest[]> {

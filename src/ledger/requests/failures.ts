@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
+import type { Transaction } from '../session.ts';
 
 /** States of a request that did not end as accepted, as far as that can be known. */
 export const failedStates = ['rejected', 'failed', 'in_doubt', 'abandoned'] as const satisfies RequestState[];
@@ -30,7 +30,7 @@ const batch = 2_000;
 
 /** The requests of a run that were not accepted, in their order. Within the caller's transaction. */
 export function streamFailedRequests(
-  client: pg.PoolClient,
+  client: Transaction,
   run: string,
 ): AsyncGenerator<readonly FailedRequest[], void, undefined> {
   const sql = `

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { markReopened } from '../run-states/transitions.ts';
+import type { Transaction } from '../session.ts';
 
 /** What was resolved. */
 export type Resolved = { readonly request: number; readonly recipients: number };
@@ -27,7 +28,7 @@ const words: Readonly<Record<Resolution, string>> = {
  * @returns the requests that were resolved, by their numbers
  */
 export async function resolveRequests(
-  client: pg.PoolClient,
+  client: Transaction,
   resolve: {
     readonly run: string;
     readonly requests: readonly number[] | 'all';
@@ -85,7 +86,7 @@ export async function resolveRequests(
   return rows;
 }
 
-async function reopen(client: pg.PoolClient, run: string, requests: readonly number[]): Promise<void> {
+async function reopen(client: Transaction, run: string, requests: readonly number[]): Promise<void> {
   await client.query(
     `
     UPDATE slices s

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { streamRows } from '../cursor.ts';
+import type { Connection, Transaction } from '../session.ts';
 
 /** A contact file as it was read, so that it can be read again in the same way. */
 export type ContactFileRecord = {
@@ -16,7 +17,7 @@ export type ContactFileRecord = {
 export type KeptContactFile = ContactFileRecord & { readonly file: number; readonly keptBy: string };
 
 /** The contact files of a run in their order. */
-export async function listContactFiles(client: pg.PoolClient, run: string): Promise<KeptContactFile[]> {
+export async function listContactFiles(client: Connection, run: string): Promise<KeptContactFile[]> {
   const { rows } = await client.query<KeptContactFile>(
     `
     WITH RECURSIVE origin AS (
@@ -40,7 +41,7 @@ const batch = 4;
 
 /** The pieces of a kept contact file in their order, within the caller's transaction. */
 export async function* readContactFilePieces(
-  client: pg.PoolClient,
+  client: Transaction,
   { keptBy, file }: KeptContactFile,
 ): AsyncGenerator<Buffer, void, undefined> {
   const sql = 'SELECT data FROM contact_file_pieces WHERE run_id = $1 AND file = $2 ORDER BY piece';

@@ -1,8 +1,8 @@
-import type pg from 'pg';
 import type { RejectionReason } from '../../domain/contacts.ts';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
+import type { Transaction } from '../session.ts';
 import { recipientStateOf } from './recipient-state.ts';
 
 /** What became of a contact. `line` is counted on from file to file. */
@@ -31,7 +31,7 @@ const batch = 5_000;
 
 /** Every contact of a run, left out or not, in the order of the files. Within the caller's transaction. */
 export async function* streamContactResults(
-  client: pg.PoolClient,
+  client: Transaction,
   run: string,
 ): AsyncGenerator<readonly ContactResult[], void, undefined> {
   const sql = `

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Transaction } from '../session.ts';
 
 /** A file of a run, as it was when the run was planned. `path` is where it lay in the campaign's folder. */
 export type RunFile = { readonly path: string; readonly data: Buffer };
@@ -40,7 +41,7 @@ const neededPaths = `
  * Stores every file that an envelope of the run refers to, in the caller's transaction, so that what is sent later is
  * what was there when the run was planned.
  */
-export async function storeRunFiles(client: pg.PoolClient, run: string, source: FileSource): Promise<void> {
+export async function storeRunFiles(client: Transaction, run: string, source: FileSource): Promise<void> {
   if (source.kind === 'run') {
     await client.query(
       `
@@ -69,7 +70,7 @@ export async function storeRunFiles(client: pg.PoolClient, run: string, source: 
   if (batch.length > 0) await insertFiles(client, run, batch);
 }
 
-async function insertFiles(client: pg.PoolClient, run: string, files: readonly RunFile[]): Promise<void> {
+async function insertFiles(client: Transaction, run: string, files: readonly RunFile[]): Promise<void> {
   await client.query(
     `
     INSERT INTO run_files (run_id, path, data)

@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { batchOf } from '../batch.ts';
+import type { Transaction } from '../session.ts';
 
 /** A schedule as its campaign file has it. */
 export type SyncedSchedule = {
@@ -27,7 +27,7 @@ const written = batchOf<SyncedSchedule>({
  * @param now ticks after this are noted
  */
 export async function syncSchedules(
-  client: pg.ClientBase,
+  client: Transaction,
   schedules: readonly SyncedSchedule[],
   untouched: readonly string[],
   now: Date,

@@ -4,7 +4,7 @@ import type { RefusedRun } from '../../domain/problems.ts';
 import type { TickState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
 import { noteMissedTimes } from '../notifications/missed-times.ts';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 
 /** A schedule of which not all ticks are noted. */
 export type UnnotedSchedule = {
@@ -14,7 +14,7 @@ export type UnnotedSchedule = {
 };
 
 /** Takes the active schedules until the end of the transaction; those that another one has taken are passed by. */
-export async function takeSchedules(client: pg.ClientBase, now: Date): Promise<UnnotedSchedule[]> {
+export async function takeSchedules(client: Transaction, now: Date): Promise<UnnotedSchedule[]> {
   const { rows } = await client.query<UnnotedSchedule>(
     `
     SELECT schedule, times, noted_until AS "notedUntil"
@@ -48,7 +48,7 @@ const noted = batchOf<NotedTick>({
  * missed many: one notification is noted for all of them.
  */
 export async function noteTicks(
-  client: pg.ClientBase,
+  client: Transaction,
   schedules: readonly string[],
   ticks: readonly NotedTick[],
   now: Date,
@@ -79,7 +79,7 @@ export async function noteTicks(
 }
 
 /** `due → missed` for every tick that waits for its run. */
-export async function missDueTicks(client: pg.ClientBase, reason: string): Promise<void> {
+export async function missDueTicks(client: Transaction, reason: string): Promise<void> {
   const { rows } = await client.query<TickKey>(
     `
     UPDATE ticks SET state = 'missed', reason = $1 WHERE state = 'due' RETURNING schedule, due_at AS "dueAt"
@@ -136,7 +136,7 @@ export type TickKey = Pick<DueTick, 'schedule' | 'dueAt'>;
  * @returns whether it was still due
  */
 export async function startTick(
-  client: pg.ClientBase,
+  client: Transaction,
   { schedule, dueAt }: TickKey,
   run: string,
 ): Promise<boolean> {

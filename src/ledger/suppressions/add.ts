@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { Suppression } from '../../domain/suppressions.ts';
 import { batchOf } from '../batch.ts';
+import type { Connection } from '../session.ts';
 
 const added = batchOf<Suppression>({
   channel: ['text', ({ channel }) => channel],
@@ -18,7 +18,7 @@ const added = batchOf<Suppression>({
  * @returns how many are new
  */
 export async function addSuppressions(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   suppressions: readonly Suppression[],
 ): Promise<number> {
   // In the order of the key, so that two that write the same addresses wait for each other, not crosswise.

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
-import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
+import type { Connection, Transaction } from '../session.ts';
 
 /**
  * The key of hashed suppressions. HMAC-SHA-256 is made of two SHA-256, so Postgres can work it out too, with nothing
@@ -53,7 +53,7 @@ export function keyFits(inner: string, outer: string): string {
  *
  * @throws InputError when suppressions are hashed and this is not their key: nobody may be sent to then
  */
-export async function requireHashKey(client: pg.Pool | pg.ClientBase, key: HashKey | null): Promise<void> {
+export async function requireHashKey(client: Connection, key: HashKey | null): Promise<void> {
   const { rows } = await client.query<{ fits: boolean }>(`SELECT ${keyFits('$1', '$2')} AS fits`, [
     key?.inner ?? null,
     key?.outer ?? null,
@@ -71,7 +71,7 @@ export async function requireHashKey(client: pg.Pool | pg.ClientBase, key: HashK
  *
  * @throws InputError when another key was used before
  */
-export async function keepHashKeyProof(client: pg.ClientBase, key: HashKey): Promise<void> {
+export async function keepHashKeyProof(client: Transaction, key: HashKey): Promise<void> {
   await client.query('INSERT INTO hash_key (proof) VALUES ($1) ON CONFLICT DO NOTHING', [
     key.hash(proofOf.channel, proofOf.address),
   ]);
@@ -90,7 +90,7 @@ export type HashedSuppression = {
 
 /** The hashed suppressions of a channel that hold for an account; they are few beside those that are not. */
 export async function listHashedSuppressions(
-  client: pg.ClientBase,
+  client: Transaction,
   channel: Channel,
   account: string,
 ): Promise<HashedSuppression[]> {

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import type { SuppressionSource } from '../../domain/suppressions.ts';
 import { batchOf } from '../batch.ts';
-import { inSession } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 
 /** What is the same for all addresses of a list. */
 export type SuppressionList = {
@@ -30,10 +30,9 @@ export async function importSuppressions(
   pool: pg.Pool,
   batches: AsyncIterable<readonly ListedAddress[]>,
   list: SuppressionList,
-  alongside?: (client: pg.ClientBase, added: number) => Promise<void>,
+  alongside?: (client: Transaction, added: number) => Promise<void>,
 ): Promise<number> {
-  return inSession(pool, async (client) => {
-    await client.query('BEGIN');
+  const addAll = async (client: Transaction): Promise<number> => {
     // Gathered first, so that what is locked for others is locked for one statement, however slow the file is.
     await client.query(
       'CREATE TEMPORARY TABLE listed_addresses (address text COLLATE "C", sub_account text, account text) ON COMMIT DROP',
@@ -43,9 +42,10 @@ export async function importSuppressions(
     await alongside?.(client, added);
     // A plan that knows nothing of a large list is a bad one, and autovacuum takes its time.
     await client.query('ANALYZE suppressions');
-    await client.query('COMMIT');
     return added;
-  });
+  };
+  // Without the time-out of others: a list may be read slowly.
+  return inTransaction(pool, addAll, 'BEGIN');
 }
 
 const listed = batchOf<ListedAddress>({
@@ -54,7 +54,7 @@ const listed = batchOf<ListedAddress>({
   account: ['text', ({ account }) => account ?? ''],
 });
 
-async function gather(client: pg.PoolClient, batch: readonly ListedAddress[]): Promise<void> {
+async function gather(client: Transaction, batch: readonly ListedAddress[]): Promise<void> {
   if (batch.length === 0) return;
   await client.query(
     `INSERT INTO listed_addresses (${listed.columns}) SELECT * FROM ${listed.table('listed')}`,
@@ -63,7 +63,7 @@ async function gather(client: pg.PoolClient, batch: readonly ListedAddress[]): P
 }
 
 /** In the order of the key, so that two that write the same addresses wait for each other, not crosswise. */
-async function addGathered(client: pg.PoolClient, list: SuppressionList): Promise<number> {
+async function addGathered(client: Transaction, list: SuppressionList): Promise<number> {
   const { rowCount } = await client.query(
     `
     INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)

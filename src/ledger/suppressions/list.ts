@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type Channel, channels } from '../../domain/message.ts';
 import type { Suppression } from '../../domain/suppressions.ts';
 import { streamRows } from '../cursor.ts';
-import { inSession } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 import { type HashKey, requireHashKey } from './hash.ts';
 
 /** Which suppressions; all where nothing is said. */
@@ -51,15 +51,14 @@ export async function listSuppressions(
   const asked = channel === undefined ? channels : [channel];
   const hashes = asked.map((each) => (address === undefined ? null : (hashKey?.hash(each, address) ?? null)));
   const values = [asked, address ?? null, subAccount ?? null, limit ?? null, hashes, account ?? null];
-  return inSession(pool, async (client) => {
-    await client.query('BEGIN READ ONLY');
+  const list = async (client: Transaction): Promise<number> => {
     if (address !== undefined) await requireHashKey(client, hashKey);
     let listed = 0;
     for await (const page of streamRows<Suppression>(client, 'suppressions', { sql, values }, pageSize)) {
       listed += page.length;
       onPage(page);
     }
-    await client.query('COMMIT');
     return listed;
-  });
+  };
+  return inTransaction(pool, list, 'BEGIN READ ONLY');
 }

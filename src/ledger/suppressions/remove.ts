@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { Suppression } from '../../domain/suppressions.ts';
 import { batchOf } from '../batch.ts';
+import type { Connection } from '../session.ts';
 import { type HashKey, requireHashKey } from './hash.ts';
 
 /** What a suppression is known by. */
@@ -26,7 +26,7 @@ const hashedKeys = batchOf<HashedKey>({
  * @throws InputError when there are hashed ones and this is not their key
  */
 export async function removeSuppressions(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   keys: readonly SuppressionKey[],
   now: Date,
   hashKey: HashKey | null = null,
@@ -75,7 +75,7 @@ const addresses = batchOf<SuppressibleAddress>({
 
 /** Every way in which these addresses are suppressed in their channels; without those that are known by hashes alone. */
 export async function listSuppressionsOf(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   keys: readonly SuppressibleAddress[],
 ): Promise<SuppressionKey[]> {
   if (keys.length === 0) return [];

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { TokenScope } from '../../domain/access.ts';
+import type { Transaction } from '../session.ts';
 
 /** A token of the API, without the token itself, of which only a digest is kept. */
 export type Token = {
@@ -27,7 +28,7 @@ const columns = `
 `;
 
 /** @returns false where the name was used before, also by one that was revoked */
-export async function addToken(client: pg.ClientBase, token: NewToken): Promise<boolean> {
+export async function addToken(client: Transaction, token: NewToken): Promise<boolean> {
   const { name, owner, scope, accounts, sha256, createdAt, expiresAt } = token;
   const { rowCount } = await client.query(
     `
@@ -60,7 +61,7 @@ export async function listTokens(pool: pg.Pool): Promise<Token[]> {
 
 /** @returns whether it was revoked by this, was before, or is none */
 export async function revokeToken(
-  client: pg.ClientBase,
+  client: Transaction,
   name: string,
   now: Date,
 ): Promise<'revoked' | 'revoked before' | undefined> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { closePeriod } from '../../../src/ledger/billing/close.ts';
 import { bookEverything, bookPending } from '../../../src/ledger/billing/fold.ts';
 import { resolveRequests } from '../../../src/ledger/requests/resolve.ts';
-import { inSession, inTransaction } from '../../../src/ledger/session.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { emptyWorld } from '../../support/billing-world.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
@@ -68,13 +68,10 @@ test('who changes requests waits for nobody who books them, and what is changed 
   const { pool } = opened.ledger;
   await inTransaction(pool, async (booking) => {
     await bookEverything(booking);
-    await inSession(pool, async (client) => {
-      await client.query("SET lock_timeout = '1s'");
-      await client.query('BEGIN');
+    await inTransaction(pool, async (client) => {
+      await client.query("SET LOCAL lock_timeout = '1s'");
       await resolve(client, 1);
       await resolve(client, 4_099);
-      await client.query('COMMIT');
-      await client.query('RESET lock_timeout');
     });
   });
   expect(await figures()).toEqual({ requests: 4_100, accepted: 4_100, unknown: 0 });

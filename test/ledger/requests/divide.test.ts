@@ -11,7 +11,7 @@ import { type DividedRequests, divideRequests } from '../../../src/ledger/reques
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
 import { listFailures } from '../../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
-import { inSession } from '../../../src/ledger/session.ts';
+import { inSession, inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { collect } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
@@ -89,10 +89,8 @@ function membersOf(piece: Piece) {
 }
 
 function divide(run: string, requests: readonly number[]): Promise<DividedRequests | undefined> {
-  return inSession(opened.ledger.pool, async (client) => {
-    await client.query('BEGIN');
+  return inTransaction(opened.ledger.pool, async (client) => {
     const divided = await divideRequests(client, { run, requests });
-    await client.query('COMMIT');
     return divided;
   });
 }
@@ -419,10 +417,8 @@ test('a request that was divided whole has nobody, every report still counts and
     { state: 'applied' },
   ]);
 
-  const results = await inSession(opened.ledger.pool, async (client) => {
-    await client.query('BEGIN');
+  const results = await inTransaction(opened.ledger.pool, async (client) => {
     const rows = (await collect(streamContactResults(client, run))).flat();
-    await client.query('COMMIT');
     return rows.map(({ line, state }) => [line, state]);
   });
   expect(results).toEqual([

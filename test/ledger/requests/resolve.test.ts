@@ -5,7 +5,7 @@ import { acceptProven, resolveRequests } from '../../../src/ledger/requests/reso
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
 import { listFailures, listResolutions } from '../../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
-import { inSession } from '../../../src/ledger/session.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { doubtfulRun } from '../../support/doubts.ts';
@@ -20,11 +20,9 @@ afterAll(() => opened.close());
 const now = new Date('2026-11-21T10:00:00Z');
 
 async function resolve(run: string, resolution: Resolution, requests: readonly number[] | 'all' = 'all') {
-  return inSession(opened.ledger.pool, async (client) => {
-    await client.query('BEGIN');
+  return inTransaction(opened.ledger.pool, async (client) => {
     const word = { resolution, by: 'ann@office', reason: 'seen in the portal', now };
     const resolved = await resolveRequests(client, { run, requests, ...word });
-    await client.query('COMMIT');
     return resolved;
   });
 }
@@ -237,10 +235,8 @@ test('the reason of a resolution is in the failures, the results and, counted, i
     },
   ]);
   expect((await billingOf(opened.ledger.pool, [run])).total).toMatchObject({ accepted: 2, unknown: 2 });
-  const results = await inSession(opened.ledger.pool, async (client) => {
-    await client.query('BEGIN');
+  const results = await inTransaction(opened.ledger.pool, async (client) => {
     const rows = await collectBatches(streamContactResults(client, run));
-    await client.query('COMMIT');
     return rows.map(({ state, reason }) => [state, reason]);
   });
   expect(results).toEqual([
