@@ -5,7 +5,7 @@ import type { Transaction } from './session.ts';
 type Statement = { readonly sql: string; readonly values: readonly unknown[] };
 
 /**
- * The rows of a query in batches, in constant memory: as a cursor of the transaction the caller has begun.
+ * The rows of a query in batches, in constant memory: as a cursor.
  *
  * @param name of the cursor, a word of its own in the transaction
  */

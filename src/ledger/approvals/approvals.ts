@@ -19,7 +19,7 @@ export type Approval = AskedApproval & {
   readonly approvedAt: Date | null;
 };
 
-/** Has a run wait, in the transaction that makes it. */
+/** Has a run that is being made wait. */
 export async function askApproval(
   client: Transaction,
   { run, reason, plannedBy, plannedHow, campaignFile, campaignSha256 }: AskedApproval,

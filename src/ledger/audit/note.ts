@@ -11,7 +11,7 @@ export type AuditAct = {
   readonly details?: Readonly<Record<string, unknown>>;
 };
 
-/** Adds to the audit trail; within the transaction of what it tells of, where there is one. */
+/** Adds to the audit trail; on the connection of what it tells of, where that is a transaction. */
 export async function noteAudit(
   client: Connection,
   { who, how, token }: Actor,

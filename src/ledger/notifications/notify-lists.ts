@@ -1,7 +1,7 @@
 import type { Transaction } from '../session.ts';
 
 /**
- * Says who is told what becomes of a run, in the transaction that makes it.
+ * Says who is told what becomes of a run that is being made.
  *
  * @param targets parsed again by who reads them
  * @param campaignFile absolute, on this machine
@@ -20,7 +20,7 @@ export async function insertNotifyList(
   ]);
 }
 
-/** Those who are told of one run are told of another, in the transaction that makes it. */
+/** Those who are told of one run are told of another, which is being made. */
 export async function copyNotifyList(client: Transaction, from: string, run: string): Promise<void> {
   await client.query(
     `

@@ -70,7 +70,7 @@ export async function findRelatives(client: Connection, runs: readonly string[])
 }
 
 /** A run, and the runs that it was made from. */
-export async function findAncestors(client: Transaction, run: string): Promise<string[]> {
+export async function findAncestors(client: Connection, run: string): Promise<string[]> {
   const { rows } = await client.query<{ run: string }>(
     `
     WITH RECURSIVE lineage AS (${lineage}), ancestors AS (
@@ -126,7 +126,6 @@ function reachedRecipients(channel: Channel, first: number): string {
   `;
 }
 
-/** Within the caller's transaction. */
 export async function* streamReached(
   client: Transaction,
   channel: Channel,

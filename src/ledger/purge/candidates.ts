@@ -75,8 +75,7 @@ export async function listPurgeCandidates(
 }
 
 /**
- * Marks a run as purged, if nothing keeps it now; from then on nothing of it is sent, and no run is made of it. Within
- * the caller's transaction.
+ * Marks a run as purged, if nothing keeps it now; from then on nothing of it is sent, and no run is made of it.
  *
  * @returns false when something keeps it
  */

@@ -28,7 +28,7 @@ export type FailedRequest = {
 
 const batch = 2_000;
 
-/** The requests of a run that were not accepted, in their order. Within the caller's transaction. */
+/** The requests of a run that were not accepted, in their order. */
 export function streamFailedRequests(
   client: Transaction,
   run: string,

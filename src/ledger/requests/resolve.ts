@@ -19,7 +19,7 @@ const words: Readonly<Record<Resolution, string>> = {
 };
 
 /**
- * `in_doubt → accepted | planned | abandoned`, by the word of a person, which is kept; within the caller's transaction.
+ * `in_doubt → accepted | planned | abandoned`, by the word of a person, which is kept.
  * A request that is not in doubt is left as it is.
  *
  * One that is to be sent again keeps its MessageID and its bytes. The slices that hold such requests are waiting again,

@@ -39,7 +39,7 @@ export async function listContactFiles(client: Connection, run: string): Promise
 /** Pieces that are taken at a time; each is a mebibyte of the file, compressed. */
 const batch = 4;
 
-/** The pieces of a kept contact file in their order, within the caller's transaction. */
+/** The pieces of a kept contact file in their order. */
 export async function* readContactFilePieces(
   client: Transaction,
   { keptBy, file }: KeptContactFile,

@@ -38,7 +38,7 @@ const neededPaths = `
 `;
 
 /**
- * Stores every file that an envelope of the run refers to, in the caller's transaction, so that what is sent later is
+ * Stores every file that an envelope of the run refers to, with the run itself, so that what is sent later is
  * what was there when the run was planned.
  */
 export async function storeRunFiles(client: Transaction, run: string, source: FileSource): Promise<void> {

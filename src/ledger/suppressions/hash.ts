@@ -67,7 +67,7 @@ export async function requireHashKey(client: Connection, key: HashKey | null): P
 }
 
 /**
- * Keeps the proof of the key, where there is none yet; within the caller's transaction.
+ * Keeps the proof of the key, where there is none yet.
  *
  * @throws InputError when another key was used before
  */
@@ -90,7 +90,7 @@ export type HashedSuppression = {
 
 /** The hashed suppressions of a channel that hold for an account; they are few beside those that are not. */
 export async function listHashedSuppressions(
-  client: Transaction,
+  client: Connection,
   channel: Channel,
   account: string,
 ): Promise<HashedSuppression[]> {

@@ -89,10 +89,7 @@ function membersOf(piece: Piece) {
 }
 
 function divide(run: string, requests: readonly number[]): Promise<DividedRequests | undefined> {
-  return inTransaction(opened.ledger.pool, async (client) => {
-    const divided = await divideRequests(client, { run, requests });
-    return divided;
-  });
+  return inTransaction(opened.ledger.pool, (client) => divideRequests(client, { run, requests }));
 }
 
 /** Marks these as rejected after an attempt, as a settlement does. */

@@ -20,11 +20,8 @@ afterAll(() => opened.close());
 const now = new Date('2026-11-21T10:00:00Z');
 
 async function resolve(run: string, resolution: Resolution, requests: readonly number[] | 'all' = 'all') {
-  return inTransaction(opened.ledger.pool, async (client) => {
-    const word = { resolution, by: 'ann@office', reason: 'seen in the portal', now };
-    const resolved = await resolveRequests(client, { run, requests, ...word });
-    return resolved;
-  });
+  const word = { resolution, by: 'ann@office', reason: 'seen in the portal', now };
+  return inTransaction(opened.ledger.pool, (client) => resolveRequests(client, { run, requests, ...word }));
 }
 
 async function query(sql: string, values: readonly unknown[]) {
