@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { RefusedRun } from '../../domain/problems.ts';
 import { batchOf } from '../batch.ts';
+import type { Transaction } from '../session.ts';
 
 /** A time of a schedule that made no run, or several that were missed at once. */
 export type MissedTick = {
@@ -34,7 +34,7 @@ const noted = batchOf<MissedTick>({
  * Notes times that made no run for each target that asks for it, in the transaction that ends them. One whose run was
  * refused has one notification for a target, whether the target asks for refused runs or for missed times.
  */
-export async function noteMissedTimes(client: pg.ClientBase, missed: readonly MissedTick[]): Promise<void> {
+export async function noteMissedTimes(client: Transaction, missed: readonly MissedTick[]): Promise<void> {
   if (missed.length === 0) return;
   await client.query(
     `

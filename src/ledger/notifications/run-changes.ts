@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Transaction } from '../session.ts';
 
 /**
  * Notes for each target of a run that asks for it that the run was completed, with or without failures, or paused, in the
@@ -6,7 +6,7 @@ import type pg from 'pg';
  *
  * @param change of run_states
  */
-export async function noteRunChange(client: pg.ClientBase, run: string, change: string): Promise<void> {
+export async function noteRunChange(client: Transaction, run: string, change: string): Promise<void> {
   // Only slices that have counted something else than acceptance are looked into: a run may have millions of requests.
   await client.query(
     `

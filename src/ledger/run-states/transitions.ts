@@ -1,15 +1,15 @@
-import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { noteRunChange } from '../notifications/run-changes.ts';
+import type { Transaction } from '../session.ts';
 
 /*
  * The only place where a run's state changes: one function for each transition. Each notes the change in run_states, and
- * notifies of a run that is completed or paused; all of it in the caller's transaction, or none. A run that is in none of
+ * notifies of a run that is completed or paused, all of it or none. A run that is in none of
  * the states that a transition begins in stays as it is.
  */
 
 /** `→ planned`: the run was inserted in this transaction, and that is its state by default. */
-export async function markPlanned(client: pg.ClientBase, run: string): Promise<void> {
+export async function markPlanned(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
     INSERT INTO run_states (run_id, state, reason, changed_at)
@@ -22,28 +22,28 @@ export async function markPlanned(client: pg.ClientBase, run: string): Promise<v
 }
 
 /** `planned → running`: an operator, a caller or a schedule starts it, or a worker takes its first slice. */
-export async function markBegun(client: pg.ClientBase, run: string): Promise<void> {
+export async function markBegun(client: Transaction, run: string): Promise<void> {
   await change(client, run, { from: ['planned'], to: 'running' });
 }
 
 /** `paused → running` */
-export async function markResumed(client: pg.ClientBase, run: string): Promise<void> {
+export async function markResumed(client: Transaction, run: string): Promise<void> {
   await change(client, run, { from: ['paused'], to: 'running' });
 }
 
 /** `planned, running → paused` */
-export async function markPaused(client: pg.ClientBase, run: string, reason: string): Promise<void> {
+export async function markPaused(client: Transaction, run: string, reason: string): Promise<void> {
   await change(client, run, { from: ['planned', 'running'], to: 'paused', reason });
 }
 
 /** `planned, running, paused → paused`: another ledger may have sent it. For one that is paused, this is the reason from now on. */
-export async function markUnrecorded(client: pg.ClientBase, run: string, reason: string): Promise<void> {
+export async function markUnrecorded(client: Transaction, run: string, reason: string): Promise<void> {
   await change(client, run, { from: ['planned', 'running', 'paused'], to: 'paused', reason });
 }
 
 /** `planned, running, paused → cancelled` */
 export async function markCancelled(
-  client: pg.ClientBase,
+  client: Transaction,
   run: string,
   reason: string,
   now: Date,
@@ -52,12 +52,12 @@ export async function markCancelled(
 }
 
 /** `running, paused → completed`: nothing of it is left to send. */
-export async function markCompleted(client: pg.ClientBase, run: string, now: Date): Promise<void> {
+export async function markCompleted(client: Transaction, run: string, now: Date): Promise<void> {
   await change(client, run, { from: ['running', 'paused'], to: 'completed', over: now });
 }
 
 /** `completed → paused`: requests of it are to be sent again. */
-export async function markReopened(client: pg.ClientBase, run: string, reason: string): Promise<void> {
+export async function markReopened(client: Transaction, run: string, reason: string): Promise<void> {
   await change(client, run, { from: ['completed'], to: 'paused', reason });
 }
 
@@ -69,7 +69,7 @@ type Change = {
   readonly over?: Date;
 };
 
-async function change(client: pg.ClientBase, run: string, { from, to, reason, over }: Change): Promise<void> {
+async function change(client: Transaction, run: string, { from, to, reason, over }: Change): Promise<void> {
   const { rows } = await client.query<{ change: string }>(
     `
     WITH before AS MATERIALIZED (

@@ -4,7 +4,7 @@ import { compactOutcomes } from '../requests/compact.ts';
 import { doubtOrphanedRequests, doubtsSlice } from '../requests/orphans.ts';
 import { addLostRows } from '../requests/rows.ts';
 import { markCompleted } from '../run-states/transitions.ts';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 import type { HeldSlice } from './acquire.ts';
 import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';
@@ -84,7 +84,7 @@ export async function finishSlice(
 /** The run is completed when no slice is left; before that, its requests in doubt are looked at. */
 export async function completeRun(
   queue: SliceQueue,
-  client: pg.ClientBase,
+  client: Transaction,
   plan: SlicePlan,
   policy: DoubtPolicy,
   now: Date,
@@ -115,7 +115,7 @@ export async function completeRun(
 
 /** Whether something is in doubt that has not been looked at, or may be sent again. */
 async function hasDoubts(
-  client: pg.ClientBase,
+  client: Transaction,
   run: string,
   { lookUp, resends }: DoubtPolicy,
 ): Promise<boolean> {
@@ -137,7 +137,7 @@ async function hasDoubts(
  * Whoever gives a slice up is sending nothing of it. What is `sending` all the same was claimed by an earlier holder whose
  * last statement Postgres committed when that holder was dead, and the slice taken over.
  */
-async function doubtLateClaims(client: pg.ClientBase, held: HeldSlice, now: Date): Promise<void> {
+async function doubtLateClaims(client: Transaction, held: HeldSlice, now: Date): Promise<void> {
   const { run, slice, owner } = held;
   const { rowCount } = await client.query(
     'SELECT FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE',
