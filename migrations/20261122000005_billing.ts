@@ -5,34 +5,33 @@ import type { Knex } from 'knex';
  * in which they were sent and by who pays. So a report adds up entries, not recipients.
  */
 export async function up(knex: Knex): Promise<void> {
-  await makeBlocks(knex);
+  await makeSlices(knex);
   await makeEntries(knex);
   await makeChanges(knex);
   await noteRequests(knex);
   await noteOutcomes(knex);
 }
 
-async function makeBlocks(knex: Knex): Promise<void> {
+async function makeSlices(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE TABLE billing_blocks (
+    CREATE TABLE billing_slices (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,
-      block  integer NOT NULL,
+      slice  integer NOT NULL,
       open   boolean NOT NULL,
-      PRIMARY KEY (run_id, block)
+      PRIMARY KEY (run_id, slice)
     );
-    CREATE INDEX billing_blocks_open ON billing_blocks (run_id, block) WHERE open;
-    COMMENT ON TABLE billing_blocks IS 'Ranges of 4,096 requests of a run. A worker books a block as a whole.';
-    COMMENT ON COLUMN billing_blocks.block IS 'The number of a request, divided by 4096.';
-    COMMENT ON COLUMN billing_blocks.open IS 'Requests of the block are not in the entries as they are now.';
+    CREATE INDEX billing_slices_open ON billing_slices (run_id, slice) WHERE open;
+    COMMENT ON TABLE billing_slices IS 'The slices of runs. A worker books a slice as a whole.';
+    COMMENT ON COLUMN billing_slices.open IS 'Requests of the slice are not in the entries as they are now.';
 
     CREATE TABLE billing_openings (
-      run_id text NOT NULL,
-      block  integer NOT NULL
+      run_id  text NOT NULL,
+      request integer NOT NULL
     );
     COMMENT ON TABLE billing_openings IS
-      'Blocks whose settled requests have changed since they were booked. Rows are only added, by triggers, and the '
-      'booking takes them: with an update of billing_blocks in their place, a transaction that changed requests of '
-      'several blocks, and one that booked them or closed a month, locked each other out.';
+      'Settled requests that have changed since their slices were booked. Rows are only added, by triggers, and the '
+      'booking takes them: with an update of billing_slices in their place, a transaction that changed requests of '
+      'several slices, and one that booked them or closed a month, locked each other out.';
   `);
 }
 
@@ -40,7 +39,7 @@ async function makeEntries(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE billing_entries (
       run_id         text NOT NULL REFERENCES runs ON DELETE CASCADE,
-      block          integer NOT NULL,
+      slice          integer NOT NULL,
       sent           timestamptz NOT NULL,
       booked         timestamptz NOT NULL,
       sub_account    text,
@@ -61,12 +60,12 @@ async function makeEntries(knex: Knex): Promise<void> {
       unrated        bigint NOT NULL DEFAULT 0
     );
     CREATE UNIQUE INDEX billing_entries_key
-      ON billing_entries (run_id, block, sent, booked, sub_account, department, charge_code)
+      ON billing_entries (run_id, slice, sent, booked, sub_account, department, charge_code)
       NULLS NOT DISTINCT;
     CREATE INDEX billing_entries_booked ON billing_entries (booked);
     CREATE INDEX billing_entries_unknown ON billing_entries (unknown) WHERE unknown <> 0;
     COMMENT ON TABLE billing_entries IS
-      'What requests and recipients come to, by run, block, quarter of an hour and payer. A booking adds to an '
+      'What requests and recipients come to, by run, slice, quarter of an hour and payer. A booking adds to an '
       'entry, so a report adds up entries and not recipients.';
     COMMENT ON COLUMN billing_entries.sent IS
       'The beginning of the quarter of an hour in which the last attempt of the requests began.';
@@ -130,23 +129,23 @@ async function makeChanges(knex: Knex): Promise<void> {
 
 async function noteRequests(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE FUNCTION open_billing_block() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION open_billing_slice() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      INSERT INTO billing_openings (run_id, block) VALUES (NEW.run_id, NEW.request / 4096);
+      INSERT INTO billing_openings (run_id, request) VALUES (NEW.run_id, NEW.request);
       RETURN NULL;
     END
     $$;
-    -- What is settled changes seldom; before that its block is open anyway.
+    -- What is settled changes seldom; before that its slice is open anyway.
     CREATE TRIGGER settled_request_changes AFTER UPDATE ON requests
       FOR EACH ROW WHEN (
         OLD.state NOT IN ('planned', 'sending')
         AND (OLD.state, OLD.recipients, OLD.attempts)
           IS DISTINCT FROM (NEW.state, NEW.recipients, NEW.attempts)
       )
-      EXECUTE FUNCTION open_billing_block();
+      EXECUTE FUNCTION open_billing_slice();
     CREATE TRIGGER request_is_divided AFTER INSERT ON requests
       FOR EACH ROW WHEN (NEW.divided_from IS NOT NULL)
-      EXECUTE FUNCTION open_billing_block();
+      EXECUTE FUNCTION open_billing_slice();
 
     -- A request belongs to the time of its last attempt, and so does what was reported of it before: a service that
     -- answers "busy" may have taken it all the same, and reports on it before it is sent again. What was booked under
@@ -234,7 +233,7 @@ async function noteOutcomes(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     -- With their triggers, which are on tables of other areas.
-    DROP FUNCTION open_billing_block, move_billed_outcomes, note_billing_changes, note_withdrawn_outcomes CASCADE;
-    DROP TABLE billing_closings, billing_changes, billing_entries, billing_openings, billing_blocks;
+    DROP FUNCTION open_billing_slice, move_billed_outcomes, note_billing_changes, note_withdrawn_outcomes CASCADE;
+    DROP TABLE billing_closings, billing_changes, billing_entries, billing_openings, billing_slices;
   `);
 }

@@ -42,11 +42,11 @@ const fleet = 'what waits or is held in the whole fleet: slices are few, and an 
 
 /** Statements that name no run of these tables, and why. */
 const withoutRun: Readonly<Record<string, readonly [tables: string, reason: string]>> = {
-  'billing/campaign-runs.ts streamCampaignRuns': ['billing_blocks, billing_entries, runs', overAll],
-  'billing/campaign-runs.ts sumCampaignRuns': ['billing_blocks, billing_entries, runs', overAll],
+  'billing/campaign-runs.ts streamCampaignRuns': ['billing_entries, billing_slices, runs', overAll],
+  'billing/campaign-runs.ts sumCampaignRuns': ['billing_entries, billing_slices, runs', overAll],
   'billing/compare-invoice.ts compareInvoice': ['attempts_between, requests_between, runs', overAll],
-  'billing/fold.ts book': ['billing_blocks, requests_between, runs', 'books what is new, of whatever runs'],
-  'billing/report.ts streamBilling': ['billing_blocks, billing_entries, runs', overAll],
+  'billing/fold.ts book': ['billing_slices, runs, slices', 'books what is new, of whatever runs'],
+  'billing/report.ts streamBilling': ['billing_entries, billing_slices, runs', overAll],
   'delivery-reports/polls.ts listPollable': [
     'polls, recipient_outcomes, recipients_between, requests_between, runs',
     'what is to be asked of one account, over its runs',

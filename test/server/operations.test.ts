@@ -139,7 +139,7 @@ test('the figures of the ledger are those of its small tables', async () => {
     VALUES (now() - interval '90 seconds', '{1,2,3}', 1), (now(), '{4}', 1), (now() + interval '1 hour', '{5,6}', 1)
   `);
   await pool.query(
-    `INSERT INTO billing_entries (run_id, block, sent, booked, unknown)
+    `INSERT INTO billing_entries (run_id, slice, sent, booked, unknown)
      VALUES ($1, 0, now(), now(), 7), ($1, 1, now(), now(), 0), ($1, 2, now(), now(), -2)`,
     [run],
   );

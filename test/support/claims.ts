@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { compactOutcomes } from '../../src/ledger/requests/compact.ts';
 import * as orphans from '../../src/ledger/requests/orphans.ts';
 import { addLostRows } from '../../src/ledger/requests/rows.ts';
 import type { Settlement as Settled } from '../../src/ledger/requests/settlement.ts';
@@ -81,13 +82,19 @@ async function giveRowsToSending(pool: pg.Pool, run: string, but: string | null 
   });
 }
 
+/** Done where nothing is left to send, as the ledger's own. */
 async function letGo(pool: pg.Pool, run: string): Promise<void> {
-  await pool.query(
+  const { rows } = await pool.query<{ state: string }>(
     `UPDATE slices s
-     SET state = 'waiting', job = NULL, worker = NULL, owner = NULL
+     SET job = NULL, worker = NULL, owner = NULL,
+         state = CASE WHEN EXISTS (
+           SELECT FROM requests_between(s.run_id, s.first_request, s.last_request) WHERE state IN ('planned', 'sending')
+         ) THEN 'waiting' ELSE 'done' END
      WHERE run_id = $1 AND slice = 1 AND NOT EXISTS (
        SELECT FROM ordinary_requests_between(s.run_id, s.first_request, s.last_request) WHERE state = 'sending'
-     )`,
+     )
+     RETURNING state`,
     [run],
   );
+  if (rows[0]?.state === 'done') await inTransaction(pool, (client) => compactOutcomes(client, run, 1));
 }

@@ -2,7 +2,9 @@ import type { Channel } from '../../domain/message.ts';
 import { comparedWithService } from '../compared-address.ts';
 import { attemptOf, everyRequest, requestOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
-import { requestsInBlock } from './blocks.ts';
+
+/** Requests whose recipients are read together. */
+const requestsInRange = 4_096;
 
 export type ReconciliationPeriod = {
   /** Local dates or times of the zone (`2026-11-01T00:00`); null: without an end. */
@@ -99,13 +101,13 @@ const wantedRequests = `
 const comparison = `
   INSERT INTO reconciled
   WITH recipient AS (
-    -- Block by block, as in billing; of a block of which few are wanted, from the first of them to the last.
+    -- Range by range; of one of which few are wanted, from the first of them to the last.
     SELECT w.run_id, w.request, c.address, ${comparedWithService('c.address')} AS compared, o.outcome, o.result,
            o.price, coalesce(o.units, c.parts, CASE r.channel WHEN 'email' THEN 1 END) AS units
     FROM (
       SELECT run_id, min(request) AS first, max(request) AS last
       FROM wanted_requests
-      GROUP BY run_id, request / ${requestsInBlock}
+      GROUP BY run_id, request / ${requestsInRange}
     ) range
     JOIN runs r ON r.run_id = range.run_id AND r.purged_at IS NULL
     CROSS JOIN LATERAL (

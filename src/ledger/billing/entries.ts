@@ -1,16 +1,17 @@
 import { closedBefore } from './fold.ts';
+import { sliceOf } from './open-slices.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 
 const columns = [...keyColumns, 'booked', ...figureColumns].join(', ');
 
 /** SQL of `WITH` clauses, ending with `entry`: all entries of billing, and what is not in them yet. */
 export const entryClauses = `
-  block AS MATERIALIZED (
-    SELECT b.run_id, b.block
+  open_slice AS MATERIALIZED (
+    SELECT b.run_id, b.slice
     FROM (
-      SELECT run_id, block FROM billing_blocks WHERE open
+      SELECT run_id, slice FROM billing_slices WHERE open
       UNION
-      SELECT run_id, block FROM billing_openings
+      SELECT o.run_id, s.slice FROM billing_openings o CROSS JOIN ${sliceOf('o')} s
     ) b
     JOIN runs r USING (run_id)
     WHERE r.state <> 'planned'

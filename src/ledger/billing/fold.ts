@@ -1,23 +1,18 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { rangeOfBlock } from './blocks.ts';
+import { sliceOf } from './open-slices.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 
 /** Any number: entries are booked, and periods closed, by one at a time. */
 const billingLock = 4_190_733_815;
 
-/** Blocks and changes that are booked in one transaction. */
-const mostBlocks = 32;
+/** Slices and changes that are booked in one transaction. */
+const mostSlices = 128;
 const mostChanges = 50_000;
 
 /** SQL: what is booked before this would change a period that is closed. */
 export const closedBefore = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
-
-/** SQL: whether a request of the block may still be settled. */
-const isUnsettled = `EXISTS (
-  SELECT FROM requests_between(b.run_id, ${rangeOfBlock('b')}) q WHERE q.state IN ('planned', 'sending')
-)`;
 
 /**
  * Books a part of what is not in the entries yet; nothing while another one does. Whoever stops in the middle of it has
@@ -31,8 +26,8 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
       `SELECT pg_try_advisory_xact_lock(${billingLock}) AS locked`,
     );
     if (!rows[0]?.locked) return false;
-    const booked = await book(client, { unsettledToo: false, most: mostBlocks, changes: mostChanges });
-    return booked.blocks >= mostBlocks || booked.changes >= mostChanges;
+    const booked = await book(client, { unsettledToo: false, most: mostSlices, changes: mostChanges });
+    return booked.slices >= mostSlices || booked.changes >= mostChanges;
   });
 }
 
@@ -44,53 +39,54 @@ export async function bookEverything(client: Transaction): Promise<void> {
 
 type Booking = {
   readonly unsettledToo: boolean;
-  /** Blocks and changes at most; null for all. */
+  /** Slices and changes at most; null for all. */
   readonly most: number | null;
   readonly changes: number | null;
 };
 
-type BlockKey = { readonly run_id: string; readonly block: number };
+type SliceKey = { readonly run_id: string; readonly slice: number };
 
-const blockKeys = batchOf<BlockKey>({
+const sliceKeys = batchOf<SliceKey>({
   run_id: ['text', ({ run_id }) => run_id],
-  block: ['integer', ({ block }) => block],
+  slice: ['integer', ({ slice }) => slice],
 });
 
 /**
- * Nobody waits for who books, nor the other way round. Whether a block is settled is looked at in the statement that books
+ * Nobody waits for who books, nor the other way round. Whether a slice is done is looked at in the statement that books
  * it. Who changes a settled request notes it in the same transaction: what that statement does not see is noted for the
  * next booking.
  */
 async function book(
   client: Transaction,
   { unsettledToo, most, changes }: Booking,
-): Promise<{ readonly blocks: number; readonly changes: number }> {
+): Promise<{ readonly slices: number; readonly changes: number }> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
   await client.query(`
     WITH noted AS (
-      DELETE FROM billing_openings RETURNING run_id, block
+      DELETE FROM billing_openings RETURNING run_id, request
     )
-    INSERT INTO billing_blocks (run_id, block, open)
-    SELECT DISTINCT run_id, block, true
-    FROM noted
-    JOIN runs USING (run_id)
-    ON CONFLICT (run_id, block) DO UPDATE SET open = true
+    INSERT INTO billing_slices (run_id, slice, open)
+    SELECT DISTINCT n.run_id, s.slice, true
+    FROM noted n
+    CROSS JOIN ${sliceOf('n')} s
+    ON CONFLICT (run_id, slice) DO UPDATE SET open = true
   `);
-  const { rows: blocks } = await client.query<BlockKey>(
+  const { rows: slices } = await client.query<SliceKey>(
     `
-    SELECT b.run_id, b.block
-    FROM billing_blocks b
+    SELECT b.run_id, b.slice
+    FROM billing_slices b
     JOIN runs r USING (run_id)
-    WHERE b.open AND r.state <> 'planned' AND ($1 OR NOT ${isUnsettled})
-    ORDER BY b.run_id, b.block
+    JOIN slices s USING (run_id, slice)
+    WHERE b.open AND r.state <> 'planned' AND ($1 OR s.state = 'done')
+    ORDER BY b.run_id, b.slice
     LIMIT $2
     `,
     [unsettledToo, most],
   );
   const { rows } = await client.query<{ changes: number }>(
     `
-    WITH block AS MATERIALIZED (
-      SELECT * FROM ${blockKeys.table('block', 2)}
+    WITH open_slice AS MATERIALIZED (
+      SELECT * FROM ${sliceKeys.table('open_slice', 2)}
     ), change AS (
       DELETE FROM billing_changes
       WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes LIMIT $1))
@@ -103,14 +99,15 @@ async function book(
       ON CONFLICT (${keyColumns.join(', ')}, booked) DO UPDATE
       SET ${figureColumns.map((column) => `${column} = n.${column} + excluded.${column}`).join(', ')}
     ), shut AS (
-      UPDATE billing_blocks b
-      SET open = ${isUnsettled}
-      FROM block
-      WHERE b.run_id = block.run_id AND b.block = block.block
+      UPDATE billing_slices b
+      SET open = s.state <> 'done'
+      FROM open_slice
+      JOIN slices s USING (run_id, slice)
+      WHERE b.run_id = open_slice.run_id AND b.slice = open_slice.slice
     )
     SELECT count(*)::integer AS changes FROM change
     `,
-    [changes, ...blockKeys.values(blocks)],
+    [changes, ...sliceKeys.values(slices)],
   );
-  return { blocks: blocks.length, changes: rows[0]?.changes ?? 0 };
+  return { slices: slices.length, changes: rows[0]?.changes ?? 0 };
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ReachedContacts } from '../../domain/contacts.ts';
-import { openBilling } from '../billing/blocks.ts';
+import { openBilling } from '../billing/open-slices.ts';
 import { storeRunFiles } from '../runs/files.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';

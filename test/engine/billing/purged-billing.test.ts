@@ -58,7 +58,7 @@ test('billing reports are the same, byte for byte and in all formats, before a p
     expect(foundIn(await dumpOf(opened.ledger.pool), ['hello', '+614', '0400 00', 'words'])).toEqual([]);
     expect(await reports()).toEqual(before);
     // Also when all of it is worked out anew from what is left.
-    await opened.ledger.pool.query('UPDATE billing_blocks SET open = true');
+    await opened.ledger.pool.query('UPDATE billing_slices SET open = true');
     expect(await reports()).toEqual(before);
   });
   await fc.assert(property, { numRuns: 6 });

@@ -19,7 +19,7 @@ afterAll(() => opened.close());
 const cutBooking = () =>
   opened.ledger.pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%AS block (run_id, block)%'
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%AS open_slice (run_id, slice)%'
        AND state = 'active'`,
   );
 

@@ -1,0 +1,143 @@
+/** SQL: the quarter of an hour of an attempt; every zone's days begin with one. */
+export const quarterOf = (attempt: string): string => `date_bin('15 minutes', ${attempt}, 'epoch')`;
+
+/** SQL: when an attempt began that is noted as so many milliseconds after another time. */
+export const startedAt = (base: string, milliseconds: string): string =>
+  `${base} + (${milliseconds}) * interval '1 millisecond'`;
+
+/**
+ * SQL to join: what is noted of the ordinary requests of a slice, an element for each. Joined with nothing, an array is
+ * brought in from where Postgres keeps large values: once, not for each request.
+ */
+export const outcomesOf = (slice: string): string => `LEFT JOIN LATERAL (
+      SELECT k.base_at, k.finished_ms || CAST('{}' AS integer[]) AS finished_ms,
+             k.took_ms || CAST('{}' AS integer[]) AS took_ms
+      FROM slice_outcomes k
+      WHERE k.run_id = ${slice}.run_id AND k.slice = ${slice}.slice
+      UNION ALL
+      SELECT g.base_at, g.finished_ms, g.took_ms
+      FROM gathered_outcomes(${slice}.run_id, ${slice}.slice, ${slice}.first_request, ${slice}.claimed_to) g
+      WHERE NOT EXISTS (
+        SELECT FROM slice_outcomes k WHERE k.run_id = ${slice}.run_id AND k.slice = ${slice}.slice
+      )
+    ) o ON true`;
+
+/**
+ * SQL of `WITH` clauses: what the requests of each `open_slice` come to, ending with `counted`.
+ *
+ * Nearly every block of contents has one envelope, and its requests were accepted in one quarter of an hour: it is one
+ * addition. Of the others each recipient is looked at, and of a request with a row, that row.
+ */
+export const countedClauses = `
+  slice AS MATERIALIZED (
+    SELECT s.run_id, s.slice, s.first_request, s.last_request, s.claimed_to, s.claimed_at, o.*,
+           EXISTS (
+             SELECT FROM requests
+             WHERE run_id = s.run_id AND request BETWEEN s.first_request AND s.last_request
+             OFFSET 0
+           ) AS has_rows
+    FROM open_slice
+    CROSS JOIN LATERAL (
+      SELECT * FROM slices WHERE run_id = open_slice.run_id AND slice = open_slice.slice LIMIT 1
+    ) s
+    ${outcomesOf('s')}
+  ), ordinary AS (
+    SELECT s.run_id, s.slice, p.*
+    FROM slice s
+    CROSS JOIN LATERAL (
+      SELECT first_request, last_request, envelopes, request_offsets, positions, lines, parts, tariffs
+      FROM contents
+      WHERE run_id = s.run_id AND first_request BETWEEN s.first_request AND s.last_request
+      OFFSET 0
+    ) c
+    CROSS JOIN LATERAL (
+      SELECT s.finished_ms[c.first_request - s.first_request + 1 : c.last_request - s.first_request + 1] AS finished_ms,
+             s.took_ms[c.first_request - s.first_request + 1 : c.last_request - s.first_request + 1] AS took_ms,
+             -- Those that have rows.
+             CASE
+               WHEN s.has_rows THEN ARRAY(
+                 SELECT request - c.first_request
+                 FROM requests
+                 WHERE run_id = s.run_id AND request BETWEEN c.first_request AND c.last_request
+                 OFFSET 0
+               )
+               ELSE '{}'
+             END AS others
+      OFFSET 0
+    ) a
+    CROSS JOIN LATERAL (
+      SELECT first_sent,
+             c.tariffs IS NULL AND cardinality(a.others) = 0 AND noted = cardinality(c.envelopes)
+               AND first_sent = last_sent AND c.envelopes[1] = ALL (c.envelopes) AS is_one
+      FROM (
+        SELECT ${quarterOf(startedAt('s.base_at', 'min(n.finished_ms - n.took_ms)'))} AS first_sent,
+               ${quarterOf(startedAt('s.base_at', 'max(n.finished_ms - n.took_ms)'))} AS last_sent,
+               count(n.took_ms) AS noted
+        FROM unnest(a.finished_ms, a.took_ms) AS n (finished_ms, took_ms)
+      ) n
+      OFFSET 0
+    ) b
+    CROSS JOIN LATERAL (
+      SELECT c.envelopes[1] AS envelope, 'accepted' AS state, b.first_sent AS sent, 0 AS tariff,
+             cardinality(c.envelopes) AS requests, cardinality(c.lines) AS recipients,
+             (SELECT sum(part) FROM unnest(c.parts) AS part) AS parts
+      WHERE b.is_one
+      UNION ALL
+      SELECT c.envelopes[r.request_offset + 1], CASE WHEN r.started_ms IS NULL THEN 'sending' ELSE 'accepted' END,
+             ${quarterOf(`coalesce(${startedAt('s.base_at', 'r.started_ms')}, s.claimed_at)`)}, coalesce(r.tariff, 0),
+             CAST(r.position = 1 AS integer), 1, r.parts
+      FROM (
+        SELECT r.*, a.finished_ms[r.request_offset + 1] - a.took_ms[r.request_offset + 1] AS started_ms
+        FROM unnest(c.request_offsets, c.positions, c.parts, c.tariffs) AS r (request_offset, position, parts, tariff)
+      ) r
+      WHERE NOT b.is_one AND c.first_request + r.request_offset <= s.claimed_to AND r.request_offset <> ALL (a.others)
+    ) p
+  ), with_row AS MATERIALIZED (
+    SELECT s.run_id, s.slice, q.request, q.envelope, q.state,
+           ${quarterOf('coalesce(a.started_at, q.updated_at, r.created_at)')} AS sent
+    FROM slice s
+    JOIN runs r USING (run_id)
+    CROSS JOIN LATERAL (
+      SELECT *
+      FROM requests
+      WHERE run_id = s.run_id AND request BETWEEN s.first_request AND s.last_request
+        AND state NOT IN ('planned', 'cancelled')
+      OFFSET 0
+    ) q
+    LEFT JOIN LATERAL (
+      SELECT started_at
+      FROM attempts
+      WHERE run_id = s.run_id AND request = q.request AND attempt = q.attempts
+      LIMIT 1
+    ) a ON true
+    WHERE s.has_rows
+  ), recipients_with_row AS (
+    SELECT q.run_id, q.slice, q.envelope, q.state, q.sent, p.*
+    FROM with_row q
+    CROSS JOIN LATERAL (
+      SELECT ARRAY(
+        SELECT position
+        FROM recipient_outcomes
+        WHERE run_id = q.run_id AND request = q.request AND outcome = 'cancelled'
+      ) AS positions
+      OFFSET 0
+    ) left_out
+    CROSS JOIN LATERAL (
+      SELECT coalesce(r.tariff, 0) AS tariff, count(*) AS recipients, sum(r.parts) AS parts
+      FROM recipients_between(q.run_id, q.request, q.request) r
+      WHERE r.position <> ALL (left_out.positions)
+      GROUP BY 1
+      OFFSET 0
+    ) p
+  ), counted AS MATERIALIZED (
+    SELECT run_id, slice, envelope, state, sent, tariff, sum(requests) AS requests, sum(recipients) AS recipients,
+           sum(parts) AS parts
+    FROM (
+      SELECT run_id, slice, envelope, state, sent, tariff, requests, recipients, parts FROM ordinary
+      UNION ALL
+      SELECT run_id, slice, envelope, state, sent, 0, 1, 0, NULL FROM with_row
+      UNION ALL
+      SELECT run_id, slice, envelope, state, sent, tariff, 0, recipients, parts FROM recipients_with_row
+    ) each
+    GROUP BY 1, 2, 3, 4, 5, 6
+  )`;
