@@ -221,6 +221,16 @@ test('the vocabulary imports nothing', () => {
   expect(imports.filter(({ from, to }) => roomOf(from) === 'domain' && roomOf(to) !== 'domain')).toEqual([]);
 });
 
+test('docs/architecture.md names the files in which knex builds queries, and no others', () => {
+  const architecture = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
+  const [, said = ''] =
+    /knex runs the migrations, and builds ([^.]*(?:\.ts[^.]*)*)\./.exec(architecture) ?? [];
+  const named = [...said.matchAll(/`([^`]+)`/g)].map(([, file]) => file);
+  const forMigrations = ['ledger/connection.ts', 'ledger/schema.ts', 'ledger/slices/queue.ts'];
+  const importing = imports.filter(({ to }) => to === 'knex').map(({ from }) => from);
+  expect(importing.toSorted()).toEqual([...forMigrations, ...named].toSorted());
+});
+
 test('every dependency has its reason in docs/decisions/001-dependencies.md, and every reason its dependency', () => {
   const rootFile = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
   const manifest: unknown = JSON.parse(rootFile('package.json'));

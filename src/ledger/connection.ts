@@ -23,7 +23,7 @@ import {
 import { openQueue, type SliceQueue } from './slices/queue.ts';
 import type { HashKey } from './suppressions/hash.ts';
 
-/** The ledger's doors: `pool` for COPY and what is asked in pg's own words, `knex` for migrations and all the rest. */
+/** The ledger's connections: `pool` for statements written in SQL, `knex` for migrations and the few queries that it builds. */
 export type Ledger = {
   /** For another thread of this process to open it too. It holds a password: never log it. */
   readonly connection: DatabaseConnection;
