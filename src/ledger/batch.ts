@@ -17,6 +17,9 @@ type Column<Row> = {
   [Type in keyof Values]: readonly [type: Type, value: (row: Row) => Values[Type] | null];
 }[keyof Values];
 
+/** Columns by their names in SQL, in their order. */
+export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
+
 /** Rows that go into a statement as one array for each of their columns. */
 export type Batch<Row> = {
   /** SQL: the names of the columns, in their order. */
@@ -33,12 +36,8 @@ export type Batch<Row> = {
   values(rows: readonly Row[]): unknown[][];
 };
 
-/**
- * Says once which columns a batch of rows has, so that a statement and its parameters agree on their order.
- *
- * @param columns by their names in SQL
- */
-export function batchOf<Row>(columns: Readonly<Record<string, Column<Row>>>): Batch<Row> {
+/** Says once which columns a batch of rows has, so that a statement and its parameters agree on their order. */
+export function batchOf<Row>(columns: Columns<Row>): Batch<Row> {
   const names = Object.keys(columns);
   const each = Object.values(columns);
   return {

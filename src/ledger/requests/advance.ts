@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { batchOf, type Columns } from '../batch.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
 
 /** A claim: the requests of a slice up to a number, as far as they have no rows of their own, may be in flight. */
@@ -56,7 +57,7 @@ export async function advanceSlices(
   const { rows } = await pool.query<{ place: number; granted: boolean }>({
     name: hasJobs ? 'advance-slices-with-jobs' : 'advance-slices',
     text: advanceStatement(hasJobs),
-    values: [...valuesOf(advances, now), ...fenceValues(fence)],
+    values: [...fenceValues(fence), now, ...steps.values(advances.map((each) => ({ ...each, now })))],
   });
   const granted = new Map(rows.map((row) => [row.place, row.granted]));
   const missing = advances.filter((_, place) => !granted.has(place + 1));
@@ -73,7 +74,7 @@ function advanceStatement(hasJobs: boolean): string {
   const jobs = `
     ), numbered AS (
       INSERT INTO jobs (job_number, account, run_id, request, answered_at)
-      SELECT upper(a.job), r.account, t.run_id, a.request, $10
+      SELECT upper(a.job), r.account, t.run_id, a.request, $5
       FROM moved
       JOIN step t USING (place)
       JOIN runs r ON r.run_id = t.run_id
@@ -84,10 +85,8 @@ function advanceStatement(hasJobs: boolean): string {
     WITH step AS MATERIALIZED (
       SELECT a.*,
              a.claim_to IS NOT NULL AND r.state = 'running' AND a.epoch = (SELECT epoch FROM suppression_epoch WHERE one)
-               AND ${mayClaim(13)} AS may_claim
-      FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::bigint[], $7::integer[],
-                  $8::text[], $9::text[], $11::text[], $12::text[])
-        WITH ORDINALITY AS a (run_id, slice, owner, version, claim_to, epoch, accepted, requests, times, statuses, jobs, place)
+               AND ${mayClaim(1)} AS may_claim
+      FROM ${steps.table('a', 6, 'place')}
       JOIN runs r ON r.run_id = a.run_id
     ), held AS MATERIALIZED (
       -- In the order of their keys, so that two that change the same slices wait for each other, not crosswise.
@@ -100,7 +99,7 @@ function advanceStatement(hasJobs: boolean): string {
       UPDATE slices s
       SET version = t.version,
           claimed_to = CASE WHEN t.may_claim OR t.claim_to < s.claimed_to THEN t.claim_to ELSE s.claimed_to END,
-          claimed_at = CASE WHEN t.may_claim THEN $10 ELSE s.claimed_at END,
+          claimed_at = CASE WHEN t.may_claim THEN $5 ELSE s.claimed_at END,
           settled = s.settled + t.accepted
       FROM held
       JOIN step t USING (place)
@@ -108,7 +107,7 @@ function advanceStatement(hasJobs: boolean): string {
       RETURNING t.place, t.claim_to IS NOT DISTINCT FROM s.claimed_to AS granted
     ), kept AS (
       INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms, statuses, jobs)
-      SELECT t.run_id, t.slice, t.version, $10, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
+      SELECT t.run_id, t.slice, t.version, $5, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
              (t.times::integer[])[t.accepted + 1 :], t.statuses::smallint[], t.jobs::text[]
       FROM moved
       JOIN step t USING (place)
@@ -119,32 +118,47 @@ function advanceStatement(hasJobs: boolean): string {
   `;
 }
 
-function valuesOf(advances: readonly Advance[], now: Date): unknown[] {
-  const arrays = (value: (accepted: readonly AcceptedRequest[]) => readonly number[]) =>
-    advances.map(({ accepted }) => `{${value(accepted).join()}}`);
-  return [
-    advances.map(({ run }) => run),
-    advances.map(({ slice }) => slice),
-    advances.map(({ owner }) => owner),
-    advances.map(({ version }) => version),
-    advances.map(({ claim }) => claim?.to ?? null),
-    advances.map(({ claim }) => claim?.epoch ?? null),
-    advances.map(({ accepted }) => accepted.length),
-    arrays((accepted) => accepted.map(({ request }) => request)),
-    arrays((accepted) => [
-      ...accepted.map(({ finishedAt }) => withinInteger(now.getTime() - finishedAt)),
-      ...accepted.map(({ tookMs }) => withinInteger(tookMs)),
-    ]),
-    now,
-    advances.map(({ accepted }) =>
+type DatedAdvance = Advance & { readonly now: Date };
+
+const changes: Columns<Advance> = {
+  run_id: ['text', ({ run }) => run],
+  slice: ['integer', ({ slice }) => slice],
+  owner: ['uuid', ({ owner }) => owner],
+  version: ['integer', ({ version }) => version],
+  claim_to: ['integer', ({ claim }) => claim?.to ?? null],
+};
+
+const changesOnly = batchOf<Advance>(changes);
+
+/** With what was accepted, as texts of arrays. */
+const steps = batchOf<DatedAdvance>({
+  ...changes,
+  epoch: ['bigint', ({ claim }) => claim?.epoch ?? null],
+  accepted: ['integer', ({ accepted }) => accepted.length],
+  requests: ['text', ({ accepted }) => arrayOf(accepted.map(({ request }) => request))],
+  times: [
+    'text',
+    ({ accepted, now }) =>
+      arrayOf([
+        ...accepted.map(({ finishedAt }) => withinInteger(now.getTime() - finishedAt)),
+        ...accepted.map(({ tookMs }) => withinInteger(tookMs)),
+      ]),
+  ],
+  statuses: [
+    'text',
+    ({ accepted }) =>
       accepted.every(({ httpStatus }) => httpStatus === 200)
         ? null
-        : `{${accepted.map(({ httpStatus }) => httpStatus).join()}}`,
-    ),
-    advances.map(({ accepted }) =>
-      accepted.every(({ job }) => job === undefined) ? null : jobsLiteral(accepted),
-    ),
-  ];
+        : arrayOf(accepted.map(({ httpStatus }) => httpStatus)),
+  ],
+  jobs: [
+    'text',
+    ({ accepted }) => (accepted.every(({ job }) => job === undefined) ? null : jobsLiteral(accepted)),
+  ],
+});
+
+function arrayOf(numbers: readonly number[]): string {
+  return `{${numbers.join()}}`;
 }
 
 /** The clock may have been set in the meantime. */
@@ -165,17 +179,10 @@ async function findMade(pool: pg.Pool, advances: readonly Advance[]): Promise<Ma
   const { rows } = await pool.query<{ place: number; granted: boolean }>(
     `
     SELECT CAST(a.place AS integer) AS place, a.claim_to IS NOT DISTINCT FROM s.claimed_to AS granted
-    FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[])
-      WITH ORDINALITY AS a (run_id, slice, owner, version, claim_to, place)
+    FROM ${changesOnly.table('a', 1, 'place')}
     JOIN slices s ON s.run_id = a.run_id AND s.slice = a.slice AND s.owner = a.owner AND s.version = a.version
     `,
-    [
-      advances.map(({ run }) => run),
-      advances.map(({ slice }) => slice),
-      advances.map(({ owner }) => owner),
-      advances.map(({ version }) => version),
-      advances.map(({ claim }) => claim?.to ?? null),
-    ],
+    changesOnly.values(advances),
   );
   return new Map(
     rows.flatMap(({ place, granted }) => {

@@ -1,5 +1,8 @@
 import type pg from 'pg';
-import type { Settlement } from './settlement.ts';
+import { batchOf } from '../batch.ts';
+import { type Settlement, settlementColumns } from './settlement.ts';
+
+const batch = batchOf<Settlement>(settlementColumns);
 
 /**
  * `in_doubt → accepted | rejected` for requests that were taken for lost, and are in doubt because of the very attempt
@@ -17,9 +20,7 @@ export async function settleDoubted(
     `
     WITH outcome AS MATERIALIZED (
       SELECT *
-      FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::timestamptz[],
-                  $7::text[], $8::text[], $9::boolean[]) WITH ORDINALITY
-        AS outcome (run_id, slice, owner, request, attempt, finished_at, detail, state, divided, place)
+      FROM ${batch.table('outcome', 1, 'place')}
     ), settled AS (
       UPDATE requests q
       SET state = CASE WHEN q.resends > 0 AND o.state = 'rejected' THEN 'in_doubt' ELSE o.state END,
@@ -48,17 +49,7 @@ export async function settleDoubted(
     )
     SELECT (place - 1)::integer AS place FROM settled
     `,
-    [
-      settlements.map(({ run }) => run),
-      settlements.map(({ slice }) => slice),
-      settlements.map(({ owner }) => owner),
-      settlements.map(({ request }) => request),
-      settlements.map(({ attempt }) => attempt),
-      settlements.map(({ finishedAt }) => finishedAt),
-      settlements.map(({ detail }) => detail),
-      settlements.map(({ state }) => state),
-      settlements.map((settlement) => settlement.state === 'rejected' && settlement.divide),
-    ],
+    batch.values(settlements),
   );
   return rows.map(({ place }) => place);
 }

@@ -1,9 +1,17 @@
 import type pg from 'pg';
+import { batchOf } from '../batch.ts';
 import { inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
 import { reportProof } from './proof.ts';
 import { settleDoubted } from './settle-doubted.ts';
-import type { Settlement } from './settlement.ts';
+import { type Settlement, settlementColumns } from './settlement.ts';
+
+const withoutJobs = batchOf<Settlement>(settlementColumns);
+const withJobs = batchOf<Settlement>({ ...settlementColumns, job: ['text', jobOf] });
+
+function jobOf(settlement: Settlement): string | null {
+  return (settlement.state === 'accepted' && settlement.job) || null;
+}
 
 /**
  * `sending → accepted | rejected | failed | in_doubt | planned`, for a batch of any runs. Fenced: a request that its owner
@@ -42,12 +50,11 @@ async function settle(
   client: pg.Pool | pg.ClientBase,
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<number>> {
-  const jobs = settlements.map((settlement) => (settlement.state === 'accepted' && settlement.job) || null);
-  const hasJobs = jobs.some((job) => job !== null);
+  const hasJobs = settlements.some((settlement) => jobOf(settlement) !== null);
   const { rows } = await client.query<{ place: string }>({
     name: hasJobs ? 'settle-requests-with-jobs' : 'settle-requests',
     text: settleStatement(hasJobs),
-    values: [...valuesOf(settlements), ...(hasJobs ? [jobs] : [])],
+    values: (hasJobs ? withJobs : withoutJobs).values(settlements),
   });
   const settled = rows.map(({ place }) => Number(place));
   if (settled.length === settlements.length) return new Set(settled);
@@ -71,10 +78,7 @@ function settleStatement(hasJobs: boolean): string {
   return `
     WITH outcome AS MATERIALIZED (
       SELECT *
-      FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::integer[], $5::integer[], $6::timestamptz[],
-                  $7::integer[], $8::text[], $9::text[], $10::text[], $11::boolean[]${hasJobs ? ', $12::text[]' : ''}) WITH ORDINALITY
-        AS outcome (run_id, slice, owner, request, attempt, finished_at, http_status, detail, state, verdict, divided,
-                    ${hasJobs ? 'job, ' : ''}place)
+      FROM ${(hasJobs ? withJobs : withoutJobs).table('outcome', 1, 'place')}
     ), finished AS (
       UPDATE attempts a
       SET finished_at = o.finished_at, verdict = o.verdict, http_status = o.http_status, detail = o.detail
@@ -116,20 +120,4 @@ function settleStatement(hasJobs: boolean): string {
     )
     SELECT place - 1 AS place FROM settled
   `;
-}
-
-function valuesOf(settlements: readonly Settlement[]): unknown[] {
-  return [
-    settlements.map(({ run }) => run),
-    settlements.map(({ slice }) => slice),
-    settlements.map(({ owner }) => owner),
-    settlements.map(({ request }) => request),
-    settlements.map(({ attempt }) => attempt),
-    settlements.map(({ finishedAt }) => finishedAt),
-    settlements.map(({ httpStatus }) => httpStatus),
-    settlements.map(({ detail }) => detail),
-    settlements.map(({ state }) => state),
-    settlements.map((settlement) => (settlement.state === 'planned' ? settlement.verdict : settlement.state)),
-    settlements.map((settlement) => settlement.state === 'rejected' && settlement.divide),
-  ];
 }

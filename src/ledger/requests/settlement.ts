@@ -1,3 +1,5 @@
+import type { Columns } from '../batch.ts';
+
 /** How an attempt ended, and what its request becomes. */
 export type Settlement = Settled & {
   readonly run: string;
@@ -30,3 +32,17 @@ export type Settled =
    * the run is paused too.
    */
   | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' };
+
+export const settlementColumns: Columns<Settlement> = {
+  run_id: ['text', ({ run }) => run],
+  slice: ['integer', ({ slice }) => slice],
+  owner: ['uuid', ({ owner }) => owner],
+  request: ['integer', ({ request }) => request],
+  attempt: ['integer', ({ attempt }) => attempt],
+  finished_at: ['timestamptz', ({ finishedAt }) => finishedAt],
+  http_status: ['integer', ({ httpStatus }) => httpStatus],
+  detail: ['text', ({ detail }) => detail],
+  state: ['text', ({ state }) => state],
+  verdict: ['text', (settled) => (settled.state === 'planned' ? settled.verdict : settled.state)],
+  divided: ['boolean', (settled) => settled.state === 'rejected' && settled.divide],
+};
