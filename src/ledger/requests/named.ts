@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { isMessageId, parseMessageId } from '../message-id.ts';
+import type { Connection } from '../session.ts';
 
 /** A request by its run and its number in it. */
 export type RequestKey = { readonly run: string; readonly request: number };
@@ -11,7 +11,7 @@ export type RequestKey = { readonly run: string; readonly request: number };
  * @returns by the MessageID as it is written
  */
 export async function findNamedRequests(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   messageIds: readonly string[],
 ): Promise<ReadonlyMap<string, RequestKey>> {
   const parsed = [...new Set(messageIds)].flatMap((messageId) => {

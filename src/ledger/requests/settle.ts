@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
-import { inTransaction } from '../session.ts';
+import { type Connection, inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
 import { reportProof } from './proof.ts';
 import { settleDoubted } from './settle-doubted.ts';
@@ -46,10 +46,7 @@ export async function settleRequests(
   });
 }
 
-async function settle(
-  client: pg.Pool | pg.ClientBase,
-  settlements: readonly Settlement[],
-): Promise<ReadonlySet<number>> {
+async function settle(client: Connection, settlements: readonly Settlement[]): Promise<ReadonlySet<number>> {
   const hasJobs = settlements.some((settlement) => jobOf(settlement) !== null);
   const { rows } = await client.query<{ place: string }>({
     name: hasJobs ? 'settle-requests-with-jobs' : 'settle-requests',

@@ -1,12 +1,12 @@
-import type pg from 'pg';
 import type { RejectedContact, RejectionReason } from '../../domain/contacts.ts';
 import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/delivery-reports.ts';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { failedStates } from '../requests/failures.ts';
+import type { Connection } from '../session.ts';
 
 /** Contacts of a run that were left out, in the order of the files. */
 export async function listRejectedContacts(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   run: string,
   limit: number,
 ): Promise<RejectedContact[]> {
@@ -38,7 +38,7 @@ export type Failure = {
   readonly recipients: number;
 };
 
-export async function listFailures(client: pg.Pool | pg.ClientBase, run: string): Promise<Failure[]> {
+export async function listFailures(client: Connection, run: string): Promise<Failure[]> {
   const { rows } = await client.query<Failure>(
     `
     SELECT state, reason, count(*)::integer AS requests,
@@ -67,10 +67,7 @@ export type ResolutionGroup = {
   readonly at: Date;
 };
 
-export async function listResolutions(
-  client: pg.Pool | pg.ClientBase,
-  run: string,
-): Promise<ResolutionGroup[]> {
+export async function listResolutions(client: Connection, run: string): Promise<ResolutionGroup[]> {
   const { rows } = await client.query<ResolutionGroup>(
     `
     SELECT resolution, resolved_by AS by, reason, count(*)::integer AS requests, max(resolved_at) AS at
@@ -91,10 +88,7 @@ export type DeliveryResult = {
   readonly recipients: number;
 };
 
-export async function listDeliveryResults(
-  client: pg.Pool | pg.ClientBase,
-  run: string,
-): Promise<DeliveryResult[]> {
+export async function listDeliveryResults(client: Connection, run: string): Promise<DeliveryResult[]> {
   const { rows } = await client.query<DeliveryResult>(
     `
     SELECT outcome, result, count(*)::integer AS recipients
@@ -111,7 +105,7 @@ export async function listDeliveryResults(
 /** Reports of a run that say another final outcome than the first one of their recipient did. */
 export type Conflicts = { readonly reports: number; readonly recipients: number };
 
-export async function countConflicts(client: pg.Pool | pg.ClientBase, run: string): Promise<Conflicts> {
+export async function countConflicts(client: Connection, run: string): Promise<Conflicts> {
   const { rows } = await client.query<Conflicts>(
     `
     SELECT count(*)::integer AS reports, count(DISTINCT (request, position))::integer AS recipients
@@ -126,10 +120,7 @@ export async function countConflicts(client: pg.Pool | pg.ClientBase, run: strin
 /** Recipients that were cancelled after the run was planned, by the reason. */
 export type Cancellation = { readonly reason: string; readonly recipients: number };
 
-export async function listCancellations(
-  client: pg.Pool | pg.ClientBase,
-  run: string,
-): Promise<Cancellation[]> {
+export async function listCancellations(client: Connection, run: string): Promise<Cancellation[]> {
   const { rows } = await client.query<Cancellation>(
     `
     SELECT result AS reason, count(*)::integer AS recipients
@@ -150,10 +141,7 @@ export type RejectionGroup = {
   readonly contacts: number;
 };
 
-export async function listRejections(
-  client: pg.Pool | pg.ClientBase,
-  run: string,
-): Promise<RejectionGroup[]> {
+export async function listRejections(client: Connection, run: string): Promise<RejectionGroup[]> {
   const { rows } = await client.query<RejectionGroup>(
     `
     SELECT reason, column_name AS "column", count(*)::integer AS contacts

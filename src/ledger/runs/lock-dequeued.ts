@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
+import type { Transaction } from '../session.ts';
 import { dequeueSlices } from '../slices/enqueue.ts';
 import { holdingTakings, type SliceQueue } from '../slices/queue.ts';
 
@@ -11,7 +11,7 @@ import { holdingTakings, type SliceQueue } from '../slices/queue.ts';
  */
 export async function lockDequeued(
   queue: SliceQueue,
-  client: pg.ClientBase,
+  client: Transaction,
   run: string,
 ): Promise<RunState | undefined> {
   return holdingTakings(client, async () => {

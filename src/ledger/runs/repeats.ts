@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
+import type { Connection, Transaction } from '../session.ts';
 
 /** An earlier run that sends the same to the same recipients. */
 export type RepeatedRun = {
@@ -24,11 +24,7 @@ const sentAnything = `
  *
  * @param fingerprint 32 bytes
  */
-export async function keepFingerprint(
-  client: pg.ClientBase,
-  run: string,
-  fingerprint: Buffer,
-): Promise<void> {
+export async function keepFingerprint(client: Transaction, run: string, fingerprint: Buffer): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [fingerprint.readBigInt64BE().toString()]);
   await client.query('INSERT INTO fingerprints (fingerprint, run_id) VALUES ($1, $2)', [fingerprint, run]);
 }
@@ -41,7 +37,7 @@ export async function keepFingerprint(
  * @param others runs that do not count: the one that is being made, first of all
  */
 export async function findRepeated(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   {
     fingerprint,
     since,

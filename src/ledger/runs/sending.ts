@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { RequestState } from '../../domain/runs.ts';
 import { attemptOf, requestOf } from '../request-rows.ts';
+import type { Connection } from '../session.ts';
 
 /** What an attempt proved; null: nobody knows yet, it may be on its way. */
 export type AttemptVerdict =
@@ -82,7 +82,7 @@ type DbSending = Omit<Sending, 'slowest' | 'answerTimes'> &
  * @param slowest so many attempts are listed
  */
 export async function describeSending(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   run: string,
   timeZone: string,
   slowest: number,

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Connection, Transaction } from '../session.ts';
 
 /** What tells a repeated call from another one: chosen by the caller, once for what it wants once. */
 export type StartKey = { readonly token: string; readonly key: string };
@@ -7,7 +8,7 @@ export type StartKey = { readonly token: string; readonly key: string };
 export type StartedByKey = { readonly run: string; readonly request: Buffer };
 
 export async function findStartedByKey(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   { token, key }: StartKey,
 ): Promise<StartedByKey | undefined> {
   const { rows } = await client.query<StartedByKey>(
@@ -18,12 +19,12 @@ export async function findStartedByKey(
 }
 
 /**
- * In the transaction that makes the run; it fails where the key has another one.
+ * Of a run that is being made; it fails where the key has another one.
  *
  * @returns false where the token is not for the run's account: then the transaction must not be committed
  */
 export async function keepStartKey(
-  client: pg.ClientBase,
+  client: Transaction,
   { token, key }: StartKey,
   { run, request }: StartedByKey,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import type { RunState } from '../../domain/runs.ts';
+import type { Connection } from '../session.ts';
 
 /** A state of a run, and when it was entered. */
 export type RunStateChange = {
@@ -11,7 +11,7 @@ export type RunStateChange = {
 };
 
 /** What a run became, in the order in which it did. */
-export async function listStates(client: pg.Pool | pg.ClientBase, run: string): Promise<RunStateChange[]> {
+export async function listStates(client: Connection, run: string): Promise<RunStateChange[]> {
   const { rows } = await client.query<RunStateChange>(
     'SELECT state, reason, changed_at AS at FROM run_states WHERE run_id = $1 ORDER BY change',
     [run],
@@ -27,10 +27,7 @@ export type RunHead = {
   readonly stateReason: string | null;
 };
 
-export async function findRunHead(
-  client: pg.Pool | pg.ClientBase,
-  run: string,
-): Promise<RunHead | undefined> {
+export async function findRunHead(client: Connection, run: string): Promise<RunHead | undefined> {
   const { rows } = await client.query<RunHead>(
     'SELECT account, channel, state_reason AS "stateReason" FROM runs WHERE run_id = $1',
     [run],

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import {
   type RecipientCounts,
   type RequestState,
@@ -7,6 +6,7 @@ import {
   recipientStates,
   requestStates,
 } from '../../domain/runs.ts';
+import type { Connection } from '../session.ts';
 import { recipientStateOf } from './recipient-state.ts';
 
 type DbSummaryRow = {
@@ -29,10 +29,7 @@ type DbSummaryRow = {
  * Counts of a run by state, taken in one snapshot; undefined when there is no such run. Slices of which nothing was
  * claimed, or all of which is settled, are counted as wholes.
  */
-export async function summariseRun(
-  client: pg.Pool | pg.ClientBase,
-  run: string,
-): Promise<RunSummary | undefined> {
+export async function summariseRun(client: Connection, run: string): Promise<RunSummary | undefined> {
   const { rows } = await client.query<DbSummaryRow>(
     `
     WITH slice AS MATERIALIZED (
