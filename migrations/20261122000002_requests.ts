@@ -105,12 +105,14 @@ export async function up(knex: Knex): Promise<void> {
 
     -- A range of a run's requests, which one worker holds at a time. Its job in the queue (pg-boss) is 'job', and 'owner'
     -- fences what is sent under one holding of it. 'worker' names the process, whose session keeps an advisory lock, so
-    -- that its death shows at once. Slice 0 is the requests in doubt of the whole run, once all others are done.
+    -- that its death shows at once. One slice of a run has no requests: its phase is that in which the requests in doubt of the
+    -- whole run are settled, once all others are done.
     CREATE TABLE slices (
       run_id        text NOT NULL REFERENCES runs ON DELETE CASCADE,
       slice         integer NOT NULL,
-      first_request integer NOT NULL,
-      last_request  integer NOT NULL,
+      phase         text NOT NULL DEFAULT 'sending' CHECK (phase IN ('sending', 'settling doubts')),
+      first_request integer,
+      last_request  integer,
       state         text NOT NULL CHECK (state IN ('waiting', 'queued', 'held', 'done')),
       job           uuid,
       worker        uuid,
@@ -122,6 +124,7 @@ export async function up(knex: Knex): Promise<void> {
       window_place  smallint,
       PRIMARY KEY (run_id, slice),
       CHECK (last_request >= first_request),
+      CHECK ((phase = 'sending') = (first_request IS NOT NULL) AND (phase = 'sending') = (last_request IS NOT NULL)),
       CHECK ((state IN ('queued', 'held')) = (job IS NOT NULL)),
       CHECK ((state = 'held') = (worker IS NOT NULL)),
       CHECK ((state = 'held') = (owner IS NOT NULL))

@@ -42,21 +42,19 @@ export async function up(knex: Knex): Promise<void> {
     END
     $$;
 
-    CREATE UNLOGGED TABLE server_seen (
-      one        boolean PRIMARY KEY DEFAULT true CHECK (one),
-      started_at timestamptz NOT NULL,
-      seen_at    timestamptz NOT NULL
+    CREATE UNLOGGED TABLE startup_grace (
+      one               boolean PRIMARY KEY DEFAULT true CHECK (one),
+      server_started_at timestamptz NOT NULL,
+      ends_at           timestamptz NOT NULL
     );
-    COMMENT ON TABLE server_seen IS
-      'One row: since when workers have seen this server running, so that they do not take each other for dead when '
-      'all sessions have ended at once. A start with recovery empties the table, as it is unlogged; any other start '
-      'shows by started_at.';
-    COMMENT ON COLUMN server_seen.one IS 'Keeps the table to one row.';
-    COMMENT ON COLUMN server_seen.started_at IS 'When the server was started.';
-    COMMENT ON COLUMN server_seen.seen_at IS 'When a worker first saw it; -infinity where no slice was held.';
+    COMMENT ON TABLE startup_grace IS
+      'One row: until when no worker is taken for dead, because all sessions have ended at once and workers are coming '
+      'back. A start with recovery empties the table, as it is unlogged; any other start shows by server_started_at.';
+    COMMENT ON COLUMN startup_grace.one IS 'Keeps the table to one row.';
+    COMMENT ON COLUMN startup_grace.ends_at IS '-infinity where no slice was held when the server was first seen.';
   `);
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('DROP TABLE server_seen, ledger_place');
+  await knex.raw('DROP TABLE startup_grace, ledger_place');
 }

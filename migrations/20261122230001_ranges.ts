@@ -5,9 +5,10 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     ALTER TABLE slices
       ADD COLUMN recipients integer NOT NULL DEFAULT 0,
-      ADD COLUMN claimed_to integer NOT NULL,
+      ADD COLUMN claimed_to integer,
       ADD COLUMN claimed_at timestamptz,
       ADD COLUMN version    integer NOT NULL DEFAULT 0;
+    ALTER TABLE slices ADD CHECK ((phase = 'sending') = (claimed_to IS NOT NULL));
     ALTER TABLE requests DROP CONSTRAINT requests_run_id_envelope_fkey;
     ALTER TABLE requests ADD FOREIGN KEY (run_id) REFERENCES runs ON DELETE CASCADE;
     ALTER TABLE polls DROP CONSTRAINT polls_run_id_request_fkey;
@@ -53,7 +54,7 @@ export async function up(knex: Knex): Promise<void> {
     DROP VIEW recipient_states, request_states, all_attempts;
     DROP FUNCTION requests_between, attempts_between;
 
-    CREATE UNIQUE INDEX slices_by_request ON slices (run_id, first_request) WHERE slice > 0;
+    CREATE UNIQUE INDEX slices_by_request ON slices (run_id, first_request);
 
     CREATE TABLE slice_outcomes (
       run_id      text NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -121,7 +122,7 @@ export async function up(knex: Knex): Promise<void> {
         SELECT r.run_id, r.state AS run_state, r.finished_at AS run_finished_at, s.slice, s.first_request, s.last_request,
                s.claimed_to, s.claimed_at, s.owner, o.base_at, o.finished_ms, o.took_ms, o.statuses, o.jobs
         FROM runs r
-        JOIN slices s ON s.run_id = r.run_id AND s.slice > 0
+        JOIN slices s ON s.run_id = r.run_id
         LEFT JOIN LATERAL (
           -- Joined with nothing, an array is brought in from where Postgres keeps large values: once, not for each request.
           SELECT k.base_at, k.finished_ms || CAST('{}' AS integer[]) AS finished_ms,
@@ -136,7 +137,7 @@ export async function up(knex: Knex): Promise<void> {
         ) o ON true
         WHERE r.run_id = run AND s.first_request <= last
           AND s.first_request >= coalesce((
-            SELECT max(b.first_request) FROM slices b WHERE b.run_id = run AND b.slice > 0 AND b.first_request <= first
+            SELECT max(b.first_request) FROM slices b WHERE b.run_id = run AND b.first_request <= first
           ), 0)
         OFFSET 0 -- The outcomes of a slice are looked up once, not for each of its requests.
       ) s

@@ -40,6 +40,10 @@ export type RecipientState = (typeof recipientStates)[number];
 export const runStates = ['planned', 'running', 'completed', 'paused', 'cancelled'] as const;
 export type RunState = (typeof runStates)[number];
 
+/** What is done of a run that is sent: when all else is done, what can be done about its requests in doubt. */
+export const runPhases = ['sending', 'settling doubts'] as const;
+export type RunPhase = (typeof runPhases)[number];
+
 /** Whether the run has ended for good: nothing of it is planned, and it cannot be resumed. */
 export function isOver(state: RunState): boolean {
   return state === 'completed' || state === 'cancelled';

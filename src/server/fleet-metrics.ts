@@ -10,8 +10,8 @@ export function fleetMetrics(registry: Registry): ShowFigures {
   const up = gauge('volley_database_up', 'Whether the database answered when this was asked.');
   const slices = gauge(
     'volley_slices',
-    'Slices (of 1,000 requests) of runs that are not over: waiting for their turn, queued for a worker, held by one.',
-    ['account', 'state'],
+    'Slices (of 1,000 requests) of runs that are not over: waiting for their turn, queued for a worker, held by one. A run that settles its doubts has one more, of that phase.',
+    ['account', 'phase', 'state'],
   );
   const lag = gauge('volley_inbox_lag_seconds', 'Since the oldest report that is due fell due.');
   const inbox = gauge(
@@ -43,7 +43,7 @@ export function fleetMetrics(registry: Registry): ShowFigures {
       for (const each of [lag, unknown, next]) each.remove();
       return;
     }
-    for (const { account, state, slices: count } of figures.slices) slices.set({ account, state }, count);
+    for (const { slices: count, ...labels } of figures.slices) slices.set(labels, count);
     lag.set(figures.inbox.lag);
     inbox.set({ state: 'due' }, figures.inbox.due);
     inbox.set({ state: 'later' }, figures.inbox.later);

@@ -45,7 +45,15 @@ test('a run is as fast as it is while its window is open, however long it has wa
   });
   const watch: RunWatch = {
     ...{ state: 'running', stateReason: null, total: 1_000, settled: 0, notAccepted: 0 },
-    ...{ settledSince: 0, rejectedSince: 0, held: 0, opensAt: null, overtaken: false, refusal: null },
+    ...{
+      settledSince: 0,
+      rejectedSince: 0,
+      phase: 'sending',
+      held: 0,
+      opensAt: null,
+      overtaken: false,
+      refusal: null,
+    },
   };
   const opensAt = new Date('2026-11-22T20:00Z');
   for (const at of [began, opensAt.getTime()]) {

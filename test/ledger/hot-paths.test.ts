@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
+import type { SendingSlice } from '../../src/ledger/slices/acquire.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import {
   aContact,
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 /** A run of so many requests with a recipient each, in the test's hands. */
-async function holdRequests(count: number, words: readonly string[] = ['Hello']): Promise<HeldSlice> {
+async function holdRequests(count: number, words: readonly string[] = ['Hello']): Promise<SendingSlice> {
   const contacts = Array.from({ length: count }, (_, index) =>
     aContact(index + 2, { envelope: anEnvelope({ Message: words[index % words.length] ?? '' }) }),
   );
@@ -30,7 +30,7 @@ async function holdRequests(count: number, words: readonly string[] = ['Hello'])
   return holdNextSlice(opened.ledger, run);
 }
 
-function claimFrom(slices: readonly HeldSlice[], limit: number, from = 1): Promise<Claim[]> {
+function claimFrom(slices: readonly SendingSlice[], limit: number, from = 1): Promise<Claim[]> {
   return claimRequests(
     opened.ledger.hot,
     slices.map((slice) => ({ ...slice, from, limit })),
@@ -40,7 +40,7 @@ function claimFrom(slices: readonly HeldSlice[], limit: number, from = 1): Promi
 
 /** What is accepted of a claim is noted at once, as a worker does. */
 async function claimAndSettle(
-  slice: HeldSlice,
+  slice: SendingSlice,
   requests: number,
   limit: number,
   answered: { readonly job?: string } = {},

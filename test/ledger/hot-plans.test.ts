@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Settlement } from '../../src/ledger/requests/settlement.ts';
-import type { HeldSlice } from '../../src/ledger/slices/acquire.ts';
+import type { SendingSlice } from '../../src/ledger/slices/acquire.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../support/requests.ts';
@@ -9,7 +9,7 @@ import { holdNextSlice } from '../support/slices.ts';
 /** How Postgres plans claim and settle: once a connection, at a cost that it can compare, and by keys alone. */
 
 let opened: TestLedger;
-let slices: HeldSlice[];
+let slices: SendingSlice[];
 beforeAll(async () => {
   opened = await openTestLedger();
   slices = [await holdFive(), await holdFive(), await holdFive()];
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 /** Five requests with a recipient each, of which the second is suppressed later, in the test's hands. */
-async function holdFive(): Promise<HeldSlice> {
+async function holdFive(): Promise<SendingSlice> {
   const contacts = [2, 3, 4, 5, 6].map((line) => aContact(line));
   return holdNextSlice(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
 }
@@ -28,7 +28,7 @@ async function holdFive(): Promise<HeldSlice> {
  * Of the five requests of a slice one is suppressed. Two are noted as accepted, one with a job's number; two get rows, of
  * which one is in doubt, and the other is sent again and accepted, with a job's number.
  */
-async function claimAndSettleFive(slice: HeldSlice | undefined): Promise<void> {
+async function claimAndSettleFive(slice: SendingSlice | undefined): Promise<void> {
   if (!slice) throw new Error('there is no such slice');
   const { hot } = opened.ledger;
   const claims = await claimRequests(hot, [{ ...slice, from: 1, limit: 5 }], new Date());

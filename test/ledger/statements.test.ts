@@ -74,14 +74,13 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   ],
   'runs/doubt-unsent.ts listUntriedProofs': ['untried_proofs', lists],
   'runs/interrupted.ts listInterruptedRuns': ['approvals, runs', lists],
-  'slices/acquire.ts acquireSlice': ['runs, slices', 'whether a more urgent run of the account goes before'],
-  'slices/calm.ts seeServer': ['slices', fleet],
+  'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account goes before'],
   'slices/priority.ts findOvertaking': [
     'runs, slices',
     'whether a more urgent run of the account goes before',
   ],
-  'slices/reap.ts reapDeadWorkers': ['runs, slices', fleet],
-  'slices/return.ts returnUnheard': ['slices', fleet],
+  'slices/reclaim.ts reclaimSlicesOfDeadWorkers': ['runs, slices', fleet],
+  'slices/startup-grace.ts beginGrace': ['slices', fleet],
   'slices/watch.ts watchRuns': ['runs, slices', 'whether a more urgent run of the account goes before'],
   'slices/windows.ts listDueWindows': [
     'approvals, run_windows, runs',
@@ -100,14 +99,18 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
     ...['runs/started-by-key.ts releaseStartKeyLock', 'runs/started-by-key.ts tryStartKeyLock'],
     'schema.ts migrateLedger',
     ...['slices/queue.ts holdingTakings', 'slices/queue.ts lockTakings'],
-    ...['slices/reap.ts reapDeadWorkers', 'slices/session.ts openWorkerSession'],
+    ...[
+      'slices/reclaim.ts mayReclaim',
+      'slices/reclaim.ts reclaimSlicesOfDeadWorkers',
+      'slices/session.ts openWorkerSession',
+    ],
   ],
   'SKIP LOCKED': [
     'delivery-reports/inbox.ts takeReports',
     'notifications/take.ts takeNotification',
     'requests/claim-rows.ts claimRows',
     'schedules/ticks.ts takeSchedules',
-    ...['slices/reap.ts reapDeadWorkers', 'slices/windows.ts listDueWindows'],
+    ...['slices/reclaim.ts reclaimSlicesOfDeadWorkers', 'slices/windows.ts listDueWindows'],
   ],
   'temporary table': [
     ...['billing/compare-invoice.ts compareInvoice', 'billing/stage-invoice.ts stageInvoice'],

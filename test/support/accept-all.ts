@@ -8,7 +8,7 @@ export async function acceptAll(pool: pg.Pool, run: string, at = new Date()): Pr
       UPDATE slices
       SET state = 'done', job = NULL, worker = NULL, owner = NULL, claimed_to = last_request, claimed_at = $2,
           settled = last_request - first_request + 1
-      WHERE run_id = $1 AND slice > 0
+      WHERE run_id = $1 AND phase = 'sending'
       RETURNING run_id, slice, settled
     )
     INSERT INTO slice_outcomes (run_id, slice, base_at, finished_ms, took_ms)

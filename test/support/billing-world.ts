@@ -12,7 +12,7 @@ import { resolveRequests } from '../../src/ledger/requests/resolve.ts';
 import { markResumed } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
-import { claimRequests, doubtOrphanedRequests, settleRequests } from './claims.ts';
+import { claimRequests, doubtUnrecorded, settleRequests } from './claims.ts';
 import { emptyLedger } from './empty-ledger.ts';
 import { aContact, anEnvelope, aRun, planContacts } from './ledger.ts';
 import { startNextAttempt } from './requests.ts';
@@ -201,7 +201,7 @@ export async function take(world: World, step: BillingStep): Promise<void> {
     }
     case 'doubt': {
       const run = runOf(step.run);
-      if (run !== undefined) await doubtOrphanedRequests(pool, run, now);
+      if (run !== undefined) await doubtUnrecorded(pool, run, now);
       return;
     }
     case 'retry': {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { compactOutcomes } from '../../src/ledger/requests/compact.ts';
 import * as orphans from '../../src/ledger/requests/orphans.ts';
@@ -47,10 +48,10 @@ export async function settleRequests(
   return settlements.filter((_, place) => settled.has(place)).map(({ request }) => request);
 }
 
-export async function doubtOrphanedRequests(pool: pg.Pool, run: string, now: Date): Promise<number> {
+export async function doubtUnrecorded(pool: pg.Pool, run: string, now: Date): Promise<number> {
   await giveRowsToSending(pool, run);
   const doubts = await inTransaction(pool, (client) =>
-    orphans.doubtOrphanedRequests(client, { run, slice: 1, first: 1, last: 1_000_000 }, now),
+    orphans.doubtUnrecorded(client, { run, slice: 1, first: 1, last: 1_000_000 }, randomUUID(), now),
   );
   await letGo(pool, run);
   return doubts;

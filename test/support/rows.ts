@@ -8,7 +8,7 @@ export async function giveRows(pool: pg.Pool, run: string): Promise<void> {
     const { rows } = await client.query<{ slice: number; first: number; last: number; owner: string }>(
       `SELECT slice, first_request AS first, last_request AS last, owner
        FROM slices
-       WHERE run_id = $1 AND slice > 0 AND owner IS NOT NULL`,
+       WHERE run_id = $1 AND phase = 'sending' AND owner IS NOT NULL`,
       [run],
     );
     for (const { owner, ...range } of rows) await addLostRows(client, { run, ...range }, owner);

@@ -5,13 +5,18 @@ import type { Ledger } from '../../src/ledger/connection.ts';
 import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
 import { recipientArrays } from '../../src/ledger/requests/recipient-arrays.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
-import { type Acquisition, acquireSlice, type HeldSlice } from '../../src/ledger/slices/acquire.ts';
+import {
+  type Acquisition,
+  acquireSlice,
+  type HeldSlice,
+  type SendingSlice,
+} from '../../src/ledger/slices/acquire.ts';
 import { queueName } from '../../src/ledger/slices/queue.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { type Claim, claimRequests } from './requests.ts';
 
 /** Begins a run, and takes its next slice into the test's hands, as a worker would. */
-export async function holdNextSlice({ pool, queue: open }: Ledger, run: string): Promise<HeldSlice> {
+export async function holdNextSlice({ pool, queue: open }: Ledger, run: string): Promise<SendingSlice> {
   const queue = await open();
   const now = new Date();
   // A group of its own, so that the slices of other tests do not count.
@@ -21,13 +26,14 @@ export async function holdNextSlice({ pool, queue: open }: Ledger, run: string):
     const taking = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now: () => now };
     const acquisition = await acquireSlice(queue, pool, taking);
     if (acquisition.kind === 'none') throw new Error(`run ${run} has no slice in the queue`);
-    if (acquisition.kind === 'held' && acquisition.slice.run === run) return acquisition.slice;
+    if (acquisition.kind !== 'held' || acquisition.slice.run !== run) continue;
+    return sendingOf(acquisition);
   }
 }
 
 export async function claimFrom(
   { hot }: Ledger,
-  slice: HeldSlice,
+  slice: SendingSlice,
   limit: number,
   now = new Date(),
 ): Promise<Claim> {
@@ -35,7 +41,7 @@ export async function claimFrom(
   return claim ?? { claimed: [], cancelled: [] };
 }
 
-/** Right after a start of Postgres nobody is taken for dead. */
+/** Right after a start of Postgres no worker is taken for dead. */
 export async function outwaitStart({ pool }: Ledger): Promise<void> {
   await pool.query(
     'SELECT pg_sleep(greatest(0, 2.1 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))',
@@ -51,11 +57,13 @@ export async function planSlicedRun(
 ): Promise<string> {
   const contacts = Array.from({ length: slices * requestsInSlice }, (_, index) => aContact(index + 2));
   const run = await planContacts(ledger, aRun({ chunkSize: 1, ...changes }), contacts);
-  await ledger.pool.query('DELETE FROM slices WHERE run_id = $1 AND slice > 0', [run]);
+  await ledger.pool.query('DELETE FROM slices WHERE run_id = $1', [run]);
   await ledger.pool.query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state)
-     SELECT $1, slice, 1 + (slice - 1) * $3, slice * $3, (slice - 1) * $3, 'waiting'
-     FROM generate_series(1, $2::integer) AS slice`,
+    `INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state)
+     SELECT $1, slice, 'sending', 1 + (slice - 1) * $3, slice * $3, (slice - 1) * $3, 'waiting'
+     FROM generate_series(1, $2::integer) AS slice
+     UNION ALL
+     SELECT $1, $2 + 1, 'settling doubts', NULL, NULL, NULL, 'waiting'`,
     [run, slices, requestsInSlice],
   );
   await cutContents(ledger.pool, run, requestsInSlice);
@@ -111,9 +119,21 @@ export async function takeSlice(
   });
 }
 
-export async function takeHeldSlice(ledger: Ledger, worker?: string): Promise<HeldSlice> {
-  const acquisition = await takeSlice(ledger, worker);
+/** Also the phase of settling doubts. */
+export async function takeAnySlice(ledger: Ledger): Promise<HeldSlice> {
+  const acquisition = await takeSlice(ledger);
   if (acquisition.kind !== 'held') throw new Error(`there was no slice to take: ${acquisition.kind}`);
+  return acquisition.slice;
+}
+
+export async function takeHeldSlice(ledger: Ledger, worker?: string): Promise<SendingSlice> {
+  const acquisition = await takeSlice(ledger, worker);
+  return sendingOf(acquisition);
+}
+
+function sendingOf(acquisition: Acquisition): SendingSlice {
+  if (acquisition.kind !== 'held') throw new Error(`there was no slice to take: ${acquisition.kind}`);
+  if (acquisition.slice.phase !== 'sending') throw new Error('there was only the phase of settling doubts');
   return acquisition.slice;
 }
 
@@ -125,10 +145,10 @@ export async function waitingJobs({ pool }: Ledger): Promise<number> {
   return rows[0]?.jobs ?? 0;
 }
 
-/** The states of a run's slices, that of the requests in doubt first. */
+/** The states of a run's slices, that of the phase of settling doubts first. */
 export async function sliceStates({ pool }: Ledger, run: string): Promise<string[]> {
   const { rows } = await pool.query<{ state: string }>(
-    'SELECT state FROM slices WHERE run_id = $1 ORDER BY slice',
+    'SELECT state FROM slices WHERE run_id = $1 ORDER BY phase DESC, slice',
     [run],
   );
   return rows.map(({ state }) => state);
@@ -142,8 +162,8 @@ export async function requestStates({ pool }: Ledger, run: string): Promise<stri
   return rows.map(({ state }) => state);
 }
 
-/** As if the time had passed in which no sign of life of a slice's holder came. */
-export async function missHeartbeat(
+/** As if the lease of a slice had not been renewed for long. */
+export async function expireLeaseOf(
   { pool, queue: open }: Ledger,
   run: string,
   slice: number,
@@ -156,4 +176,9 @@ export async function missHeartbeat(
   );
   await pool.query('UPDATE volley_queue.queue SET monitor_on = NULL, monitor_claim_on = NULL');
   await queue.supervise(queueName);
+}
+
+/** As if the five seconds had passed that workers have to come back. */
+export async function endGrace({ pool }: Ledger): Promise<void> {
+  await pool.query(`UPDATE startup_grace SET ends_at = ends_at - interval '5 seconds'`);
 }

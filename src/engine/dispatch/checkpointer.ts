@@ -6,14 +6,9 @@ import {
   advanceSlices,
   type RangeClaim,
 } from '../../ledger/requests/advance.ts';
-import {
-  type ClaimedRows,
-  claimRows,
-  findVersion,
-  type RowsClaim,
-} from '../../ledger/requests/claim-rows.ts';
-import { takeBackUnheard } from '../../ledger/requests/take-back.ts';
-import type { HeldSlice } from '../../ledger/slices/acquire.ts';
+import { type ClaimedRows, claimRows, type RowsClaim } from '../../ledger/requests/claim-rows.ts';
+import { takeBackUnanswered } from '../../ledger/requests/take-back.ts';
+import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
 import { openBell } from './bell.ts';
@@ -34,7 +29,7 @@ export type SliceCheckpoint = {
   readonly claimRows: (
     claim: Pick<RowsClaim, 'from' | 'limit'>,
     known: readonly number[],
-  ) => Promise<ClaimedRows & { readonly unheard: boolean }>;
+  ) => Promise<ClaimedRows>;
   /** Is committed soon, together with others. */
   readonly accept: (accepted: AcceptedAttempt) => void;
   /** How many were accepted, and are not committed. */
@@ -53,7 +48,7 @@ export type CheckpointOptions = {
 };
 
 export type Checkpointer = {
-  readonly open: (slice: HeldSlice, options: CheckpointOptions) => SliceCheckpoint;
+  readonly open: (slice: SendingSlice, options: CheckpointOptions) => SliceCheckpoint;
 };
 
 /** Accepted requests wait for others so long (milliseconds), or until there are so many. */
@@ -68,7 +63,7 @@ type SliceAdvance = Advance & {
 };
 
 type State = {
-  readonly slice: HeldSlice;
+  readonly slice: SendingSlice;
   readonly options: CheckpointOptions;
   version: number;
   accepted: AcceptedAttempt[];
@@ -243,15 +238,15 @@ export function openCheckpointer(
     state: State,
     claim: Pick<RowsClaim, 'from' | 'limit'>,
     known: readonly number[],
-  ): Promise<ClaimedRows & { readonly unheard: boolean }> {
+  ): Promise<ClaimedRows> {
     const { slice } = state;
     const now = context.now();
-    let tries = 0;
+    let isRepeated = false;
     const claimed = await persist(async () => {
-      if (++tries > 1) {
-        await takeBackUnheard(pool, slice, slice.owner, known, context.now());
-        state.version = (await findVersion(pool, slice)) ?? state.version;
+      if (isRepeated) {
+        state.version = (await takeBackUnanswered(pool, slice, known, context.now())) ?? state.version;
       }
+      isRepeated = true;
       return claimRows(hot, { ...slice, ...claim, version: state.version + 1 }, now, hashKey, fence);
     });
     if (claimed.kind === 'refused') await findOutWhy();
@@ -261,7 +256,7 @@ export function openCheckpointer(
       marks.write(fence.ledger, [last]);
       fence = { ...fence, last };
     }
-    return { ...claimed, unheard: tries > 1 };
+    return claimed;
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
-import type { HeldSlice } from '../../ledger/slices/acquire.ts';
+import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { EngineContext } from '../context.ts';
 import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
@@ -31,7 +31,7 @@ export type SourceTools = {
   readonly context: EngineContext;
   readonly patience: Patience;
   readonly recorder: Recorder;
-  readonly slice: HeldSlice;
+  readonly slice: SendingSlice;
   /** An outcome is committed. */
   readonly onSettled: (messageId: string, state: Settled['state']) => void;
 };

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lowestPlanned } from '../../ledger/requests/lowest-planned.ts';
-import { takeBackUnheard } from '../../ledger/requests/take-back.ts';
 import { unmade } from './attempt.ts';
 import type { SliceCheckpoint } from './checkpointer.ts';
 import { released } from './next-step.ts';
@@ -15,16 +14,11 @@ export function openRowRequests(tools: SourceTools, checkpoint: SliceCheckpoint)
   /** Claimed, and not recorded yet: none of them may be taken for one that was not sent. */
   const known = new Set<number>();
   let from: number | undefined;
-  let unheard = false;
-
-  const takeBack = (): Promise<void> =>
-    patience.persist(() => takeBackUnheard(pool, slice, slice.owner, [...known], context.now()));
 
   return {
     async available(most, stop) {
       const isFirst = from === undefined;
       if (from !== undefined && from <= slice.last) return Math.min(most, slice.last - from + 1);
-      if (unheard) await takeBack();
       from = await patience.persist(() => lowestPlanned(pool, slice));
       if (from === undefined) return 0;
       // A claim has passed it by: another transaction is changing it.
@@ -33,7 +27,6 @@ export function openRowRequests(tools: SourceTools, checkpoint: SliceCheckpoint)
     },
     async claim(limit) {
       const rows = await checkpoint.claimRows({ from: from ?? slice.first, limit }, [...known]);
-      unheard ||= rows.unheard;
       const highest = Math.max(0, ...[...rows.claimed, ...rows.cancelled].map(({ request }) => request));
       from = highest === 0 ? slice.last + 1 : highest + 1;
       for (const { request } of rows.claimed) known.add(request);
@@ -58,10 +51,6 @@ export function openRowRequests(tools: SourceTools, checkpoint: SliceCheckpoint)
         ),
       );
     },
-    // What Postgres committed after the last look, on a connection that was lost, is `sending`, and is planned again.
-    async end() {
-      known.clear();
-      if (unheard) await takeBack();
-    },
+    end: async () => undefined,
   };
 }

@@ -2,10 +2,10 @@ import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { listDoubts } from '../../ledger/requests/doubts.ts';
 import { resendDoubts } from '../../ledger/requests/resend.ts';
+import type { DoubtsSlice } from '../../ledger/slices/acquire.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
 import type { EngineContext } from '../context.ts';
 import { askAboutDoubts } from './ask-about-doubts.ts';
-import type { Holding } from './holding.ts';
 import type { Patience } from './patience.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { requireLookUp } from './require-look-up.ts';
@@ -13,7 +13,7 @@ import { requireLookUp } from './require-look-up.ts';
 export type DoubtWork = {
   readonly context: EngineContext;
   readonly patience: Patience;
-  readonly holding: Holding;
+  readonly slice: DoubtsSlice;
   readonly account: Account;
   readonly gateway: Gateway;
   readonly limiter: RateLimiter;
@@ -27,8 +27,8 @@ export type DoubtWork = {
  * delivery report or an operator.
  */
 export async function settleDoubts(work: DoubtWork): Promise<void> {
-  const { context, patience, holding, policy, stop } = work;
-  const { run, owner } = holding.slice;
+  const { context, patience, slice, policy, stop } = work;
+  const { run, owner } = slice;
   if (policy.lookUp) await lookUp(work);
   if (stop.aborted || policy.resends === 0) return;
   await patience.persist(() => resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()));
@@ -40,7 +40,7 @@ const longestLookUp = 10 * 60_000;
 async function lookUp({
   context,
   patience,
-  holding,
+  slice,
   account,
   gateway,
   limiter,
@@ -51,7 +51,7 @@ async function lookUp({
   const timer = setTimeout(() => long.abort(), longestLookUp);
   const until = AbortSignal.any([stop, long.signal]);
   const service = { gateway, rate: limiter };
-  const { run } = holding.slice;
+  const { run } = slice;
   try {
     await patience.persist(() => {
       const doubts = { run, pages: listDoubts(context.ledger.pool, run, 'all') };

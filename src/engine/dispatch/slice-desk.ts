@@ -1,9 +1,8 @@
 import type { WindowGate } from '../../campaign/window-gate.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findRefusedFor } from '../../ledger/limits/breaker.ts';
-import { doubtsSlice } from '../../ledger/requests/orphans.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
-import type { HeldSlice } from '../../ledger/slices/acquire.ts';
+import type { HeldSlice, SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { shutWindow } from '../../ledger/slices/windows.ts';
@@ -13,7 +12,7 @@ import type { AccountDesk } from './account-desk.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
 import { reasonToStop } from './fail-fast.ts';
-import type { Holding } from './holding.ts';
+import type { Lease } from './lease.ts';
 import type { Observer } from './observer.ts';
 import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
@@ -35,7 +34,7 @@ export type SliceDeskTools = {
 
 export type SliceDesk = {
   /** Works a slice until nothing of it is left, or it is to stop; pauses its run where the service says no to all of it. */
-  readonly work: (holding: Holding, account: AccountDesk, stop: AbortSignal) => Promise<void>;
+  readonly work: (slice: HeldSlice, lease: Lease, account: AccountDesk, stop: AbortSignal) => Promise<void>;
   readonly stopIfRejected: (slice: HeldSlice, watch: RunWatch) => Promise<void>;
   readonly planOf: (
     slice: HeldSlice,
@@ -60,11 +59,63 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
   }
 
   /** What is left of the slice waits until its window opens; it is not put into the queue before. */
-  async function shutIfOver({ run, window }: HeldSlice, gate: WindowGate): Promise<void> {
+  async function shutIfOver({ run, window }: SendingSlice, gate: WindowGate): Promise<void> {
     const now = context.now();
     if (window === null || gate.isOpen(now)) return;
     const opensAt = gate.opensAt(now);
     await patience.persist(() => shutWindow(pool, { run, place: window.place, opensAt }));
+  }
+
+  /** Where the service says no to all of it, the run is paused. */
+  async function send(
+    slice: SendingSlice,
+    lease: Lease,
+    desk: AccountDesk,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const { account, gateway, limiter, breaker } = desk;
+    const { run } = slice;
+    const settings = dispatchSettings(run, account, slice.definition);
+    const gate = gateOf(slice.definition, slice.window);
+    let pausing: Promise<unknown> | undefined;
+    await workSlice({
+      ...{ slice, patience, checkpointer, recorder },
+      files: openRunFiles(pool, run),
+      concurrency: settings.concurrency,
+      sender: {
+        ...{ context, patience, gateway, limiter, stop, cutOff, run },
+        ...{ slice: slice.slice, owner: slice.owner, channel: slice.channel },
+        ...{ retries: settings.retries, bisect: settings.bisect },
+        breaker: settings.giveUpAfter === 0 ? undefined : breaker,
+        surelyHeld: lease.isValid,
+        stillHeld: lease.ensure,
+        mayLeave: () => gate?.isOpen(context.now()) ?? true,
+      },
+      onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
+      onRefused: (words) => {
+        pausing = pause(run, `the service refused the credential of account "${account.name}": ${words}`);
+      },
+      givesUp: () => pauseIfRefused(run, account, settings),
+    });
+    // The slice is given up only after that, or it would be taken again.
+    await pausing;
+    if (gate) await shutIfOver(slice, gate);
+    const watch = (await patience.persist(() => watchRuns(pool, [run]))).get(run);
+    if (watch) await stopIfRejected(slice, watch);
+  }
+
+  /** @returns whether the service has refused everything for so long that the run waits no longer */
+  async function pauseIfRefused(
+    run: string,
+    account: Account,
+    { giveUpAfter }: DispatchSettings,
+  ): Promise<boolean> {
+    const refused = await findRefusedFor(pool, run);
+    if (!refused || refused.milliseconds < giveUpAfter) return false;
+    const time = durationText(giveUpAfter);
+    const why = `has refused everything for ${time}: ${refused.reason}`;
+    await pause(run, `the service of account "${account.name}" ${why}`);
+    return true;
   }
 
   return {
@@ -73,71 +124,10 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       const { plan, policy } = dispatchSettings(run, account, definition);
       return [plan, policy];
     },
-    async work(holding, { account, gateway, limiter, breaker }, stop) {
-      const { slice } = holding;
-      const settings = dispatchSettings(slice.run, account, slice.definition);
-      if (slice.slice === doubtsSlice) {
-        await settleDoubts({
-          context,
-          patience,
-          holding,
-          account,
-          gateway,
-          limiter,
-          policy: settings.policy,
-          stop,
-        });
-        return;
-      }
-      const gate = gateOf(slice.definition, slice.window);
-      let pausing: Promise<unknown> | undefined;
-      await workSlice({
-        holding,
-        patience,
-        checkpointer,
-        recorder,
-        files: openRunFiles(pool, slice.run),
-        concurrency: settings.concurrency,
-        sender: {
-          context,
-          patience,
-          gateway,
-          limiter,
-          breaker: settings.giveUpAfter === 0 ? undefined : breaker,
-          stop,
-          cutOff,
-          run: slice.run,
-          slice: slice.slice,
-          owner: slice.owner,
-          channel: slice.channel,
-          retries: settings.retries,
-          bisect: settings.bisect,
-          surelyHeld: holding.surelyHeld,
-          stillHeld: holding.stillHeld,
-          mayLeave: () => gate?.isOpen(context.now()) ?? true,
-        },
-        onSettled: (messageId, state) =>
-          observer.settled({ account: account.name, run: slice.run, messageId, state }),
-        onRefused: (words) => {
-          const reason = `the service refused the credential of account "${account.name}": ${words}`;
-          pausing = pause(slice.run, reason);
-        },
-        givesUp: async () => {
-          const refused = await findRefusedFor(pool, slice.run);
-          if (!refused || refused.milliseconds < settings.giveUpAfter) return false;
-          const time = durationText(settings.giveUpAfter);
-          await pause(
-            slice.run,
-            `the service of account "${account.name}" has refused everything for ${time}: ${refused.reason}`,
-          );
-          return true;
-        },
-      });
-      // The slice is given up only after that, or it would be taken again.
-      await pausing;
-      if (gate) await shutIfOver(slice, gate);
-      const watch = (await patience.persist(() => watchRuns(pool, [slice.run]))).get(slice.run);
-      if (watch) await stopIfRejected(slice, watch);
+    async work(slice, lease, desk, stop) {
+      if (slice.phase === 'sending') return send(slice, lease, desk, stop);
+      const { policy } = dispatchSettings(slice.run, desk.account, slice.definition);
+      return settleDoubts({ ...desk, context, patience, slice, policy, stop });
     },
   };
 }

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { Settled } from '../../ledger/requests/settlement.ts';
+import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { pass } from '../points.ts';
 import { openBell } from './bell.ts';
 import type { Checkpointer } from './checkpointer.ts';
-import type { Holding } from './holding.ts';
 import { openOrdinaryRequests } from './ordinary-requests.ts';
 import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
@@ -15,7 +15,7 @@ import type { FileContents, RunFiles } from './run-files.ts';
 import type { Sender } from './try-once.ts';
 
 export type SliceWork = {
-  readonly holding: Holding;
+  readonly slice: SendingSlice;
   readonly sender: Sender;
   readonly patience: Patience;
   readonly checkpointer: Checkpointer;
@@ -42,8 +42,7 @@ export type SliceWork = {
  * @throws Error when the ledger fails otherwise than by being away
  */
 export async function workSlice(work: SliceWork): Promise<void> {
-  const { patience, recorder, concurrency } = work;
-  const { slice } = work.holding;
+  const { patience, recorder, concurrency, slice } = work;
   const halted = new AbortController();
   const stop = AbortSignal.any([work.sender.stop, halted.signal]);
   const sender = { ...work.sender, stop };
@@ -128,7 +127,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
     }
   }
 
-  const tools = { ...work, context: sender.context, slice };
+  const tools = { ...work, context: sender.context };
   for (const open of [openOrdinaryRequests, openRowRequests]) {
     const source = open(tools, checkpoint);
     const isDone = await sendFrom(source).catch(fail);

@@ -1,27 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { acquireSlice, type HeldSlice, touchSlices } from '../../ledger/slices/acquire.ts';
-import { isCalm } from '../../ledger/slices/calm.ts';
-import { finishSlice } from '../../ledger/slices/finish.ts';
-import { reapDeadWorkers, takeSilentSlices } from '../../ledger/slices/reap.ts';
-import { returnSlice, returnUnheard } from '../../ledger/slices/return.ts';
-import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
+import { acquireSlice } from '../../ledger/slices/acquire.ts';
+import type { SliceQueue } from '../../ledger/slices/queue.ts';
+import {
+  reclaimExpiredSlices,
+  reclaimSlicesOfDeadWorkers,
+  returnSlice,
+} from '../../ledger/slices/reclaim.ts';
+import type { RunWatch } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
-import type { AccountBreaker } from './account-breaker.ts';
-import { openAccountDesks } from './account-desk.ts';
-import { openBell } from './bell.ts';
+import { type AccountDesks, openAccountDesks } from './account-desk.ts';
+import { type Bell, openBell } from './bell.ts';
 import { openCheckpointer } from './checkpointer.ts';
 import { keepDuties } from './duties.ts';
-import { type Holding, holdSlice } from './holding.ts';
 import { noObserver, type Observer } from './observer.ts';
 import type { Patience } from './patience.ts';
 import { checkPlace } from './place.ts';
 import { openRecorder } from './recorder.ts';
 import { keepSession } from './session.ts';
 import { openSliceDesk } from './slice-desk.ts';
+import { openSlicesInHand, type SlicesInHand } from './slices-in-hand.ts';
 import { openDueWindows } from './windows.ts';
 
 export type WorkerOptions = {
@@ -52,16 +53,8 @@ const mostHeld = 8;
 /** Besides them, so many of urgent runs: those do not wait until a place is free. */
 const mostUrgent = 2;
 
-/** With nothing to do, the queue is looked at so often (milliseconds), besides when somebody says that there is something. */
+/** With nothing to do, the queue is looked at so often (milliseconds), besides when a notification says that there may be something. */
 const idleLook = 1_000;
-
-/** A slice in hand, and what ends its claims. */
-type InHand = {
-  readonly holding: Holding;
-  readonly halt: AbortController;
-  readonly done: Promise<void>;
-  readonly breaker: AccountBreaker;
-};
 
 /**
  * Takes slices from the queue and works them, until it is stopped. Everything it needs to know of other workers is in the
@@ -77,7 +70,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const failed = new AbortController();
   const fail = (error: unknown): void => failed.abort(error);
   const stop = AbortSignal.any([options.stop, failed.signal]);
-  const { patience, observer = noObserver } = options;
+  const { patience, observer = noObserver, cutOff } = options;
   const { persist } = patience;
   await persist(() => requireHashKey(pool, ledger.hashKey));
   const place = await persist(() => checkPlace(context));
@@ -86,103 +79,24 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const accounts = openAccountDesks(context, options.accountNamed, observer);
   const checkpointer = openCheckpointer(context, patience, place.ledger);
   const recorder = openRecorder(ledger.hot, patience);
-  const tools = { context, queue, patience, checkpointer, recorder };
-  const desk = openSliceDesk({ ...tools, observer, cutOff: options.cutOff });
-  const inHand = new Set<InHand>();
+  const desk = openSliceDesk({ context, queue, patience, checkpointer, recorder, observer, cutOff });
+  const { watched } = options;
+  const inHand = openSlicesInHand({
+    ...{ context, queue, patience, desk, observer, watched, stop },
+    onUnfinished: (run) => options.onUnfinished?.(run),
+    onFailed: fail,
+    async onWatch(watches) {
+      await accounts.lookAtBreakers();
+      const watch = watched === undefined ? undefined : watches.get(watched);
+      if (watch) options.onWatch?.(watch);
+    },
+    onFree: bell.ring,
+  });
 
-  /** Those that wait for a service that refuses everything take no place from other accounts. */
-  const busy = (): number => [...inHand].filter(({ breaker }) => !breaker.isOpen()).length;
-
-  async function takeSlices(): Promise<void> {
-    while (!stop.aborted) {
-      const taken = busy() < mostHeld + mostUrgent && (await takeOne());
-      if (!taken) await bell.wait(idleLook, stop);
-      // Whoever has slices lets others go first.
-      else if (inHand.size > 1) await sleep(5 * inHand.size);
-    }
-  }
-
-  async function takeOne(): Promise<boolean> {
-    const owner = context.randomUuid();
-    let unheard = false;
-    const acquisition = await persist(async () => {
-      if (unheard) await returnUnheard(queue, pool, owner, now());
-      unheard = true;
-      return acquireSlice(queue, pool, {
-        ...{ worker, owner, ignoredAccounts: accounts.unknown(), now },
-        leastPriority: busy() < mostHeld ? 'bulk' : 'urgent',
-      });
-    });
-    if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
-    const { slice } = acquisition;
-    pass('slice acquired', slice.run);
-    const account = await accounts.open(slice.account).catch((error: unknown) => {
-      if (!(error instanceof InputError)) throw error;
-      options.onUnknownAccount?.(error);
-    });
-    if (account) begin(slice, account);
-    else await persist(() => returnSlice(queue, pool, slice, now()));
-    return true;
-  }
-
-  function begin(slice: HeldSlice, account: Awaited<ReturnType<typeof accounts.open>>): void {
-    const holding = holdSlice(slice, context.monotonic, async ({ job }) =>
-      (await persist(() => touchSlices(queue, [job]))).includes(job.id),
-    );
-    const halt = new AbortController();
-    const stopSlice = AbortSignal.any([stop, halt.signal, holding.lost]);
-    const done = desk
-      .work(holding, account, stopSlice)
-      .catch((error: unknown) => {
-        options.onUnfinished?.(slice.run);
-        throw error;
-      })
-      .then(() =>
-        persist(() =>
-          finishSlice(queue, pool, slice, ...desk.planOf(slice, account.account), stopSlice.aborted, now()),
-        ),
-      )
-      .then(() => pass('slice finished', slice.run))
-      .then(() => persist(watch))
-      .catch(fail)
-      .finally(() => {
-        inHand.delete(item);
-        bell.ring();
-      });
-    const item = { holding, halt, done, breaker: account.breaker };
-    inHand.add(item);
-  }
-
-  /** Stops slices whose run runs no longer or has to let others go first, and tells how far the watched run is. */
-  async function watch(): Promise<void> {
-    const runs = new Set([...inHand].map(({ holding }) => holding.slice.run));
-    if (options.watched !== undefined) runs.add(options.watched);
-    if (runs.size === 0) return;
-    const watches = await watchRuns(pool, [...runs]);
-    await accounts.lookAtBreakers();
-    for (const { holding, halt } of inHand) {
-      const { run, account } = holding.slice;
-      const found = watches.get(run);
-      if (found?.state === 'running') {
-        await desk.stopIfRejected(holding.slice, found);
-        if (found.overtaken) halt.abort();
-      } else {
-        if (!halt.signal.aborted) observer.over({ account, run, state: found?.state });
-        halt.abort();
-      }
-    }
-    const watched = options.watched === undefined ? undefined : watches.get(options.watched);
-    if (watched) options.onWatch?.(watched);
-  }
-
-  /** Ours first: after a time without the ledger they are as old as those of a dead worker. */
-  async function giveAndTakeSigns(): Promise<void> {
-    await Promise.all([...inHand].map(({ holding }) => holding.touch()));
-    if (await mayTakeFromOthers()) await takeSilentSlices(queue, pool);
-  }
-
-  async function takeFromTheDead(): Promise<void> {
-    if (await mayTakeFromOthers()) await reapDeadWorkers(queue, pool, worker, now);
+  /** Our own leases first: after an outage ours look expired, too. */
+  async function renewAndReclaim(): Promise<void> {
+    await inHand.renewLeases();
+    await reclaimExpiredSlices(queue, pool, worker);
   }
 
   /** Also when there is nothing to claim: others are to hear of it. */
@@ -191,29 +105,65 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     if (held !== null) options.onHeld?.(held);
   }
 
-  /** The ledger is asked in any case: that this succeeds says that it is there. */
-  async function mayTakeFromOthers(): Promise<boolean> {
-    return (await isCalm(pool)) && session.isSteady();
-  }
-
   const ended = new AbortController();
-  const session = await keepSession(pool, worker, bell.ring, context.monotonic, patience);
+  const closeSession = await keepSession(pool, worker, bell.ring, patience);
   const duties = keepDuties(
     [
-      { every: 250, task: watch, quick: true },
+      { every: 250, task: inHand.watch, quick: true },
       { every: 500, task: () => openDueWindows(context, queue, accounts, options.onUnknownAccount) },
-      { every: 1_000, task: takeFromTheDead },
+      { every: 1_000, task: () => reclaimSlicesOfDeadWorkers(queue, pool, worker, now) },
       { every: 5_000, task: lookAtPlace },
-      { every: 2_000, task: giveAndTakeSigns },
+      { every: 2_000, task: renewAndReclaim },
     ],
     patience,
     ended.signal,
   ).catch(fail);
-  await takeSlices().catch(fail);
-  await Promise.all([...inHand].map(({ done }) => done));
+  await takeSlices({ ...options, context, queue, worker, accounts, inHand, bell, stop }).catch(fail);
+  await inHand.done();
   ended.abort();
   await duties;
-  await session.close();
+  await closeSession();
   await accounts.close();
   if (failed.signal.aborted) throw failed.signal.reason;
+}
+
+type Taking = Pick<WorkerOptions, 'onUnknownAccount' | 'patience' | 'stop'> & {
+  readonly context: EngineContext;
+  readonly queue: SliceQueue;
+  readonly worker: string;
+  readonly accounts: AccountDesks;
+  readonly inHand: SlicesInHand;
+  readonly bell: Bell;
+};
+
+async function takeSlices(taking: Taking): Promise<void> {
+  const { inHand, bell, stop } = taking;
+  while (!stop.aborted) {
+    const taken = inHand.busy() < mostHeld + mostUrgent && (await takeOne(taking));
+    if (!taken) await bell.wait(idleLook, stop);
+    // A worker that has slices lets others go first.
+    else if (inHand.count() > 1) await sleep(5 * inHand.count());
+  }
+}
+
+/** @returns false when there is none for this worker */
+async function takeOne(taking: Taking): Promise<boolean> {
+  const { context, queue, patience, worker, accounts, inHand } = taking;
+  const { ledger, now } = context;
+  const acquisition = await patience.persist(() =>
+    acquireSlice(queue, ledger.pool, {
+      ...{ worker, owner: context.randomUuid(), ignoredAccounts: accounts.unknown(), now },
+      leastPriority: inHand.busy() < mostHeld ? 'bulk' : 'urgent',
+    }),
+  );
+  if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
+  const { slice } = acquisition;
+  pass('slice acquired', slice.run);
+  const account = await accounts.open(slice.account).catch((error: unknown) => {
+    if (!(error instanceof InputError)) throw error;
+    taking.onUnknownAccount?.(error);
+  });
+  if (account) inHand.begin(slice, account);
+  else await patience.persist(() => returnSlice(queue, ledger.pool, slice, now()));
+  return true;
 }

@@ -6,7 +6,7 @@ import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import type { Transaction } from '../../ledger/session.ts';
-import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
+import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { audited, noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
@@ -118,7 +118,7 @@ async function begin(
   const { plan, policy } = dispatchSettings(run.run, await accountNamed(run.account), run.definition);
   const queue = await ledger.queue();
   // What a dead process left in the middle of sending is in doubt before anything else of it is sent.
-  await reapDeadWorkers(queue, ledger.pool, null, now);
+  await reclaimSlicesOfDeadWorkers(queue, ledger.pool, null, now);
   const alongside = noteBegun(context, run.run);
   return beginRun(queue, ledger.pool, plan, policy, now(), { evenPaused, alongside });
 }

@@ -4,7 +4,7 @@ import type { Account } from '../../gateway/account.ts';
 import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
-import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
+import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
 import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { noteOf, noteRefused } from '../audit.ts';
@@ -75,7 +75,7 @@ export async function executeRun(
     await persist(() => requirePlace(context));
     const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
     const queue = await persist(() => ledger.queue());
-    await persist(() => reapDeadWorkers(queue, pool, null, now));
+    await persist(() => reclaimSlicesOfDeadWorkers(queue, pool, null, now));
     pass('beginning', runId);
     const options = { evenPaused, alongside: noteBegun(context, runId) };
     const before = await persist(() => beginRun(queue, pool, plan, policy, now(), options));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../../domain/problems.ts';
 import { cancelRun, pauseRun, type Stopped } from '../../ledger/runs/stop.ts';
-import { reapDeadWorkers } from '../../ledger/slices/reap.ts';
+import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
 import { watchRuns } from '../../ledger/slices/watch.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
@@ -48,7 +48,7 @@ export async function waitUntilIdle(context: EngineContext, run: string, stop: A
   const end = monotonic() + longestDrain;
   while (!stop.aborted && monotonic() < end) {
     // There may be no other process that would notice.
-    await reapDeadWorkers(queue, ledger.pool, null, now);
+    await reclaimSlicesOfDeadWorkers(queue, ledger.pool, null, now);
     const watch = (await watchRuns(ledger.pool, [run])).get(run);
     if (!watch || watch.held === 0) return;
     await sleep(100);

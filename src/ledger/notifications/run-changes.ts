@@ -20,7 +20,7 @@ export async function noteRunChange(client: Transaction, run: string, change: st
         WHEN EXISTS (
           SELECT FROM slices s
           JOIN requests q ON q.run_id = s.run_id AND q.request BETWEEN s.first_request AND s.last_request
-          WHERE s.run_id = c.run_id AND s.slice > 0 AND (s.rejected > 0 OR s.not_accepted > 0)
+          WHERE s.run_id = c.run_id AND (s.rejected > 0 OR s.not_accepted > 0)
             AND q.state IN ('rejected', 'failed', 'in_doubt', 'abandoned')
         ) THEN 'failures'
         ELSE 'completed'

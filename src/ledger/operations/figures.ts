@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { RunPhase } from '../../domain/runs.ts';
 
 /** How the fleet is doing, as the ledger knows it; all of it from small tables, or by partial indexes. */
 export type LedgerFigures = {
@@ -17,6 +18,7 @@ export type LedgerFigures = {
 
 export type SliceCount = {
   readonly account: string;
+  readonly phase: RunPhase;
   readonly state: 'waiting' | 'queued' | 'held';
   readonly slices: number;
 };
@@ -54,11 +56,12 @@ export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigur
 async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
   const { rows } = await pool.query<SliceCount>(
     `
-    SELECT r.account, s.state, count(*)::integer AS slices
+    SELECT r.account, s.phase, s.state, count(*)::integer AS slices
     FROM runs r
     JOIN slices s USING (run_id)
-    WHERE r.state IN ('planned', 'running', 'paused') AND s.slice > 0 AND s.state <> 'done'
-    GROUP BY r.account, s.state
+    WHERE r.state IN ('planned', 'running', 'paused') AND s.state <> 'done'
+      AND (s.phase = 'sending' OR s.state <> 'waiting')
+    GROUP BY r.account, s.phase, s.state
     `,
   );
   return rows;

@@ -28,7 +28,7 @@ export async function insertContents(
       JOIN sized_envelopes z ON z.staged = s.envelope
     ), sliced AS (
       SELECT *, width_bucket(request, (
-                  SELECT array_agg(first_request ORDER BY first_request) FROM slices WHERE run_id = $1 AND slice > 0
+                  SELECT array_agg(first_request ORDER BY first_request) FROM slices WHERE run_id = $1 AND phase = 'sending'
                 )) AS slice
       FROM numbered
     ), blocked AS (

@@ -4,7 +4,7 @@ import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
 import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
 import type { CancelledRequest, ClaimedRequest } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';
-import type { SliceRange } from './orphans.ts';
+import type { SliceRange } from './slice-range.ts';
 
 /** What is to be claimed of the requests of a slice that have rows of their own. */
 export type RowsClaim = SliceRange & {
@@ -230,16 +230,4 @@ function leaveOut(
   if (positions.length === 0) return destinations;
   const leftOut = new Set(positions);
   return destinations.filter((_, index) => !leftOut.has(index + 1));
-}
-
-/** The number of the last change that the owner of a slice has made; undefined where it is another owner's. */
-export async function findVersion(
-  pool: pg.Pool,
-  { run, slice, owner }: Pick<RowsClaim, 'run' | 'slice' | 'owner'>,
-): Promise<number | undefined> {
-  const { rows } = await pool.query<{ version: number }>(
-    'SELECT version FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3',
-    [run, slice, owner],
-  );
-  return rows[0]?.version;
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Destination, Envelope } from '../../domain/message.ts';
 import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
 import { destinationsOf } from './destinations.ts';
-import type { SliceRange } from './orphans.ts';
+import type { SliceRange } from './slice-range.ts';
 
 /** A planned request that has no row of its own: no attempt was made yet, and no recipient of it is suppressed. */
 export type OrdinaryRequest = {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { SliceRange } from './orphans.ts';
+import type { SliceRange } from './slice-range.ts';
 
 /** The lowest request of a slice that is planned, also one that another transaction is changing; none: `undefined`. */
 export async function lowestPlanned(

@@ -1,33 +1,26 @@
 import type pg from 'pg';
 import { reportProof } from './proof.ts';
-
-/** A slice by its number, and the requests it has: from the first to the last. */
-export type SliceRange = {
-  readonly run: string;
-  readonly slice: number;
-  readonly first: number;
-  readonly last: number;
-};
-
-/** The slice of the requests in doubt of a whole run. */
-export const doubtsSlice = 0;
+import { addLostRows } from './rows.ts';
+import type { SliceRange } from './slice-range.ts';
 
 const reason = 'the process that was sending it ended before the answer was recorded';
 
 /**
- * `sending → in_doubt` for requests whose owner is gone: the caller holds their slice, or its holder is dead, so nobody
- * else can be sending them (rule 2). They may have reached the service, so they are never `planned` again; those of which
- * a delivery report has come did reach it, and are accepted. The slice of the doubts sends nothing itself, and what others
- * send is not in doubt with its holder.
+ * `sending → in_doubt` for requests of a slice whose owner sends nothing of it any more: it gives the slice up, or is dead, or
+ * its lease has expired (rule 2). They may have reached the service, so they are never `planned` again; those of which
+ * a delivery report has come did reach it, and are accepted. No later claim of that owner is committed, as each is fenced by
+ * the slice's owner and version.
  *
  * @returns how many there were
  */
-export async function doubtOrphanedRequests(
+export async function doubtUnrecorded(
   client: pg.ClientBase,
-  { run, slice, first, last }: SliceRange,
+  range: SliceRange,
+  owner: string,
   now: Date,
 ): Promise<number> {
-  if (slice === doubtsSlice) return 0;
+  await addLostRows(client, range, owner);
+  const { run, slice, first, last } = range;
   const { rows } = await client.query<{ request: number; attempts: number }>(
     `
     WITH orphaned AS (

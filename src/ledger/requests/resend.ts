@@ -1,12 +1,13 @@
 import type pg from 'pg';
 import { inTransaction } from '../session.ts';
+import { markSlicesReopened } from '../slice-states/transitions.ts';
 
 /**
  * `in_doubt → planned` for a run that may send twice rather than not at all: requests that were sent again less often
  * than `resends`. They keep their MessageID and bytes. The slices they are in are to be worked again. Nothing is sent again
  * of a run that is not running: it may be cancelled, and then nobody would ever look at them.
  *
- * @param owner who holds the run's requests in doubt
+ * @param owner of the phase in which the run's doubts are settled
  * @returns how many there were
  */
 export async function resendDoubts(
@@ -22,29 +23,31 @@ export async function resendDoubts(
       [run],
     );
     if (rowCount === 0) return 0;
-    const { rows } = await client.query<{ requests: number }>(
+    const { rows } = await client.query<{ request: number }>(
       `
       WITH again AS (
         UPDATE requests
         SET state = 'planned', resends = resends + 1, updated_at = $4
         WHERE run_id = $1 AND state = 'in_doubt' AND resends < $3
-          AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = 0 AND owner = $2)
+          AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND phase = 'settling doubts' AND owner = $2)
         RETURNING request
-      ), reopened AS (
+      ), counted AS (
         UPDATE slices s
-        SET state = 'waiting', settled = settled - a.requests, not_accepted = not_accepted - a.requests
+        SET settled = settled - a.requests, not_accepted = not_accepted - a.requests
         FROM (
           SELECT slice, count(*) AS requests
           FROM again
-          JOIN slices ON run_id = $1 AND slice > 0 AND request BETWEEN first_request AND last_request
+          JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
           GROUP BY slice
         ) a
-        WHERE s.run_id = $1 AND s.slice = a.slice AND s.state = 'done'
+        WHERE s.run_id = $1 AND s.slice = a.slice
       )
-      SELECT count(*)::integer AS requests FROM again
+      SELECT request FROM again
       `,
       [run, owner, resends, now],
     );
-    return rows[0]?.requests ?? 0;
+    const requests = rows.map(({ request }) => request);
+    await markSlicesReopened(client, run, requests);
+    return requests.length;
   });
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
+import { markSlicesReopened } from '../slice-states/transitions.ts';
 
 /** What was resolved. */
 export type Resolved = { readonly request: number; readonly recipients: number };
@@ -90,12 +91,11 @@ async function reopen(client: Transaction, run: string, requests: readonly numbe
   await client.query(
     `
     UPDATE slices s
-    SET state = CASE state WHEN 'done' THEN 'waiting' ELSE state END,
-        settled = settled - again.requests, not_accepted = not_accepted - again.requests
+    SET settled = settled - again.requests, not_accepted = not_accepted - again.requests
     FROM (
       SELECT slice, count(*) AS requests
       FROM unnest($2::integer[]) AS request
-      JOIN slices ON run_id = $1 AND slice > 0 AND request BETWEEN first_request AND last_request
+      JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
       GROUP BY slice
     ) again
     WHERE s.run_id = $1 AND s.slice = again.slice
@@ -104,6 +104,7 @@ async function reopen(client: Transaction, run: string, requests: readonly numbe
   );
   const reason = `requests in doubt are to be sent again; \`volley resume ${run}\` sends them`;
   await markReopened(client, run, reason);
+  await markSlicesReopened(client, run, requests);
 }
 
 /**

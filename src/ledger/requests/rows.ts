@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../session.ts';
-import type { SliceRange } from './orphans.ts';
+import type { SliceRange } from './slice-range.ts';
 
 /*
  * Gives ordinary requests rows of their own, from which on these say what becomes of them. What a request was until then

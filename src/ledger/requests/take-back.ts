@@ -1,36 +1,53 @@
 import type pg from 'pg';
-import type { SliceRange } from './orphans.ts';
+import { inTransaction } from '../session.ts';
 import { reportProof } from './proof.ts';
+import type { SliceRange } from './slice-range.ts';
 
 /**
- * `sending → planned` for requests of a slice that its live holder claimed without hearing of it, because the connection
- * broke as the claim was committed: of those, no byte has left. What is proved to have been there before is accepted.
+ * `sending → planned` for requests of a slice that its owner claimed without an answer, because the connection broke as the
+ * claim was committed: of those, no byte has left. What is proved to have been there before is accepted.
  *
- * @param known requests that the holder is sending, or has answers of
+ * The slice gets a new version first. A claim that is still under way ends before that, or is refused after it.
+ *
+ * @param known requests that the owner is sending, or has answers of
+ * @returns the version; undefined where the slice is another owner's, and nothing was changed
  */
-export async function takeBackUnheard(
+export async function takeBackUnanswered(
   pool: pg.Pool,
-  { run, first, last }: SliceRange,
-  owner: string,
+  { run, slice, first, last, owner }: SliceRange & { readonly owner: string },
   known: readonly number[],
   now: Date,
-): Promise<void> {
-  await pool.query(
-    `
-    WITH unheard AS (
-      UPDATE requests
-      SET state = CASE WHEN reported THEN 'accepted' ELSE 'planned' END,
-          reason = CASE WHEN reported THEN '${reportProof}' ELSE reason END,
-          owner = NULL, updated_at = $6
-      WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending' AND owner = $4
-        AND request <> ALL ($5::integer[])
-      RETURNING request, attempts
-    )
-    UPDATE attempts a
-    SET finished_at = $6, verdict = 'released', detail = 'the answer of the ledger was lost before it was sent'
-    FROM unheard u
-    WHERE a.run_id = $1 AND a.request = u.request AND a.attempt = u.attempts
-    `,
-    [run, first, last, owner, known, now],
-  );
+): Promise<number | undefined> {
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ version: number }>(
+      `
+      UPDATE slices
+      SET version = version + 1
+      WHERE run_id = $1 AND slice = $2 AND owner = $3
+      RETURNING version
+      `,
+      [run, slice, owner],
+    );
+    const [fenced] = rows;
+    if (!fenced) return undefined;
+    await client.query(
+      `
+      WITH unanswered AS (
+        UPDATE requests
+        SET state = CASE WHEN reported THEN 'accepted' ELSE 'planned' END,
+            reason = CASE WHEN reported THEN '${reportProof}' ELSE reason END,
+            owner = NULL, updated_at = $6
+        WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending' AND owner = $4
+          AND request <> ALL ($5::integer[])
+        RETURNING request, attempts
+      )
+      UPDATE attempts a
+      SET finished_at = $6, verdict = 'released', detail = 'the answer of the ledger was lost before it was sent'
+      FROM unanswered u
+      WHERE a.run_id = $1 AND a.request = u.request AND a.attempt = u.attempts
+      `,
+      [run, first, last, owner, known, now],
+    );
+    return fenced.version;
+  });
 }

@@ -3,6 +3,7 @@ import type { RunState } from '../../domain/runs.ts';
 import { findApproval } from '../approvals/approvals.ts';
 import { markBegun, markResumed } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
+import { markDoubtsReopened } from '../slice-states/transitions.ts';
 import { enqueueSlices, type SlicePlan } from '../slices/enqueue.ts';
 import { completeRun, type DoubtPolicy } from '../slices/finish.ts';
 import type { SliceQueue } from '../slices/queue.ts';
@@ -49,11 +50,7 @@ export async function beginRun(
         `,
         [plan.run],
       );
-      // What was sent again by an operator's word may be in doubt again.
-      await client.query(
-        `UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND slice = 0 AND state = 'done'`,
-        [plan.run],
-      );
+      await markDoubtsReopened(client, plan.run);
     }
     await alongside?.(client, state);
     await enqueueSlices(queue, client, plan);

@@ -51,7 +51,7 @@ export async function doubtUnsent(
         FROM (
           SELECT slice, count(*) AS settled, count(*) FILTER (WHERE u.state = 'in_doubt') AS doubts
           FROM unsent u
-          JOIN slices ON run_id = $1 AND slice > 0 AND request BETWEEN first_request AND last_request
+          JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
           GROUP BY slice
         ) c
         WHERE s.run_id = $1 AND s.slice = c.slice

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { isOver, type RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
-import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
 import { markCancelled, markPaused } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
+import { markClosed } from '../slice-states/transitions.ts';
 import { wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
 import { lockDequeued } from './lock-dequeued.ts';
@@ -58,23 +58,8 @@ export async function cancelRun(
     await markCancelled(client, run, reason, now);
     await alongside?.(client);
     await cancelPlanned(client, run, now, null);
-    await doubtLateClaims(client, run, now);
-    await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
+    await markClosed(client, run);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
     return { changed: true, state };
   });
-}
-
-/** Of slices that nobody will take again: what a dead worker's last statement claimed when they had been taken from it. */
-async function doubtLateClaims(client: pg.ClientBase, run: string, now: Date): Promise<void> {
-  const { rows } = await client.query<Omit<SliceRange, 'run'>>(
-    `
-    SELECT slice, first_request AS first, last_request AS last
-    FROM slices
-    WHERE run_id = $1 AND slice > 0 AND state <> 'held'
-      AND EXISTS (SELECT FROM requests_between($1, first_request, last_request) q WHERE q.state = 'sending')
-    `,
-    [run],
-  );
-  for (const range of rows) await doubtOrphanedRequests(client, { run, ...range }, now);
 }

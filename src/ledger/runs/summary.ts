@@ -54,7 +54,7 @@ export async function summariseRun(client: Connection, run: string): Promise<Run
         CROSS JOIN LATERAL unnest(c.sizes) AS size
         WHERE c.run_id = s.run_id AND c.first_request BETWEEN s.first_request AND s.last_request
       ) planned
-      WHERE s.run_id = $1 AND s.slice > 0
+      WHERE s.run_id = $1 AND s.phase = 'sending'
     ), looked_at AS MATERIALIZED (
       -- One by one: what has a row, and what is in a slice that is in the middle of it.
       SELECT q.request, q.state, q.recipients

@@ -2,32 +2,45 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Channel } from '../../domain/message.ts';
 import type { Priority, RunState } from '../../domain/runs.ts';
-import { doubtOrphanedRequests, type SliceRange } from '../requests/orphans.ts';
-import { addLostRows } from '../requests/rows.ts';
+import { doubtUnrecorded } from '../requests/orphans.ts';
+import type { SliceRange } from '../requests/slice-range.ts';
 import { markBegun } from '../run-states/transitions.ts';
 import { inTransaction } from '../session.ts';
+import { type DbAcquiredSlice, markHeld } from '../slice-states/transitions.ts';
 import { mostSlots, requeueLater, type SliceJob } from './enqueue.ts';
 import { isOvertaken, rankOf } from './priority.ts';
 import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
 import { findWindow, type SliceWindow } from './windows.ts';
 
-/** A slice that this worker alone may send from. */
-export type HeldSlice = SliceRange & {
+type Held = {
+  readonly run: string;
+  readonly slice: number;
   /** New with every holding; what is claimed and settled under it is fenced by it. */
   readonly owner: string;
-  /** Requests up to this one, as far as they have no rows of their own, may have been sent before. */
-  readonly claimedTo: number;
-  /** The number of the last change of the slice; its owner's next one is one more. */
-  readonly version: number;
   /** The job in the queue, and which taking of it this is. */
   readonly job: { readonly id: string; readonly retryCount: number };
   readonly account: string;
   readonly channel: Channel;
   /** As it was frozen when the run was planned; `engine` parses it. */
   readonly definition: unknown;
-  /** Null where it may be sent at any time. */
-  readonly window: SliceWindow | null;
 };
+
+/** A slice that this worker alone may send from. */
+export type SendingSlice = Held &
+  SliceRange & {
+    readonly phase: 'sending';
+    /** Requests up to this one, as far as they have no rows of their own, may have been sent before. */
+    readonly claimedTo: number;
+    /** The number of the last change of the slice; its owner's next one is one more. */
+    readonly version: number;
+    /** Null where it may be sent at any time. */
+    readonly window: SliceWindow | null;
+  };
+
+/** The phase of a run in which its requests in doubt are settled, by this worker alone. */
+export type DoubtsSlice = Held & { readonly phase: 'settling doubts' };
+
+export type HeldSlice = SendingSlice | DoubtsSlice;
 
 export type Acquisition =
   | { readonly kind: 'held'; readonly slice: HeldSlice }
@@ -37,18 +50,8 @@ export type Acquisition =
   | { readonly kind: 'overtaken' }
   | { readonly kind: 'none' };
 
-type DbSlice = {
-  readonly run_state: RunState;
-  readonly first_request: number;
-  readonly last_request: number;
-  readonly claimed_to: number;
-  readonly version: number;
-  /** Of the holder from whom it was taken over. */
-  readonly former_owner: string | null;
-  readonly account: string;
-  readonly channel: Channel;
-  readonly definition: unknown;
-  readonly window_place: number | null;
+type DbRun = Pick<Held, 'account' | 'channel' | 'definition'> & {
+  readonly state: RunState;
   readonly priority: number;
   readonly overtaken: boolean;
 };
@@ -63,8 +66,11 @@ const tiers = Object.fromEntries(
 
 /**
  * Takes the next slice from the queue. In one transaction: the job becomes this worker's, the slice is held, its run is
- * running, and what an earlier holder left in the middle of sending is in doubt (rule 2). Takings are one after the
- * other over the fleet.
+ * running, and what a former owner whose lease has expired left in the middle of sending is in doubt (rule 2). Takings are
+ * one after the other over the fleet.
+ *
+ * Where the answer is lost though it was committed, nothing renews the lease of the slice: it is in the queue again when
+ * that expires, with nothing claimed of it.
  *
  * @param ignoredAccounts accounts that this process does not have
  * @param leastPriority only slices of runs that are at least so urgent
@@ -77,7 +83,7 @@ export async function acquireSlice(
     readonly owner: string;
     readonly ignoredAccounts: readonly string[];
     readonly leastPriority?: Priority;
-    /** Asked when the slice is held: until then an earlier holder may have begun more. */
+    /** Asked when the slice is held: until then a former owner may have begun more. */
     readonly now: () => Date;
   },
 ): Promise<Acquisition> {
@@ -92,62 +98,57 @@ export async function acquireSlice(
     });
     if (!job) return { kind: 'none' };
     const { run, slice } = job.data;
-    const { rows } = await client.query<DbSlice>(
-      `
-      WITH former AS MATERIALIZED (
-        SELECT owner AS former_owner FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE
-      )
-      UPDATE slices s
-      SET state = 'held', worker = $4, owner = $5
-      FROM runs r, former f
-      WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held') AND r.run_id = s.run_id
-      RETURNING r.state AS run_state, first_request, last_request, claimed_to, version, f.former_owner, account, channel, definition,
-                window_place, priority,
-                ${isOvertaken('r')} AS overtaken
-      `,
-      [run, slice, job.id, taking.worker, taking.owner],
-    );
-    const [row] = rows;
+    const { worker, owner } = taking;
+    const found = await findRun(client, run);
+    const row = found && (await markHeld(client, { run, slice, job: job.id, worker, owner }));
     if (!row) {
       await queue.complete(queueName, job.id, null, { db });
       return { kind: 'stale' };
     }
-    if (row.run_state === 'planned') await markBegun(client, run);
-    const range = { run, slice, first: row.first_request, last: row.last_request };
-    if (row.former_owner !== null) await addLostRows(client, range, row.former_owner);
-    await doubtOrphanedRequests(client, range, taking.now());
-    if (row.overtaken) {
+    if (found.state === 'planned') await markBegun(client, run);
+    const range = rangeOf(row);
+    if (range && row.former_owner !== null) {
+      await doubtUnrecorded(client, { run, slice, ...range }, row.former_owner, taking.now());
+    }
+    const { account, channel, definition, priority, overtaken } = found;
+    if (overtaken) {
       const slots = (job.groupTier && tiers[job.groupTier]) || 1;
-      const plan = { run, account: row.account, slots, rank: row.priority };
+      const plan = { run, account, slots, rank: priority };
       await requeueLater(queue, client, plan, { slice, job: job.id }, overtakenWait);
       return { kind: 'overtaken' };
     }
-    return {
-      kind: 'held',
-      slice: {
-        ...range,
-        owner: taking.owner,
-        claimedTo: row.claimed_to,
-        version: row.version,
-        job: { id: job.id, retryCount: job.retryCount },
-        account: row.account,
-        channel: row.channel,
-        definition: row.definition,
-        window: row.window_place === null ? null : await findWindow(client, run, row.window_place),
-      },
-    };
+    const taken = { id: job.id, retryCount: job.retryCount };
+    const held = { run, slice, owner, job: taken, account, channel, definition };
+    if (!range) return { kind: 'held', slice: { ...held, phase: 'settling doubts' } };
+    const { version, window_place } = row;
+    const window = window_place === null ? null : await findWindow(client, run, window_place);
+    return { kind: 'held', slice: { ...held, ...range, phase: 'sending', version, window } };
   });
+}
+
+async function findRun(client: pg.ClientBase, run: string): Promise<DbRun | undefined> {
+  const { rows } = await client.query<DbRun>(
+    `
+    SELECT state, account, channel, definition, priority, ${isOvertaken('r')} AS overtaken
+    FROM runs r
+    WHERE run_id = $1
+    `,
+    [run],
+  );
+  return rows[0];
+}
+
+/** @returns undefined of the phase that has no requests of its own */
+function rangeOf(row: DbAcquiredSlice): Pick<SendingSlice, 'first' | 'last' | 'claimedTo'> | undefined {
+  const { first_request: first, last_request: last, claimed_to: claimedTo } = row;
+  return first === null || last === null || claimedTo === null ? undefined : { first, last, claimedTo };
 }
 
 /** What pg-boss answers, of which its types say nothing. */
 const touched = z.object({ settled: z.array(z.string()).nullish() });
 
-/**
- * A sign of life for slices.
- *
- * @returns the jobs that are still this worker's
- */
-export async function touchSlices(
+/** Renews the leases of slices. @returns the jobs that are still this worker's */
+export async function renewLeases(
   queue: SliceQueue,
   jobs: readonly HeldSlice['job'][],
 ): Promise<readonly string[]> {

@@ -1,5 +1,12 @@
 import type pg from 'pg';
 import type { Priority } from '../../domain/runs.ts';
+import {
+  markDequeued,
+  markDoubtsQueued,
+  markPostponed,
+  markQueued,
+  type SliceJobId,
+} from '../slice-states/transitions.ts';
 import { rankOf } from './priority.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';
 
@@ -30,8 +37,8 @@ export type SliceJob = { readonly run: string; readonly slice: number };
 
 /**
  * Puts a run's next slices into the queue, as many as may be there at once. The caller's transaction holds the run's row,
- * so that two of them do not queue one too many. Those whose window is shut stay where they are, and of the others go first
- * whose window shuts first. A run has few slices in the queue however large it is, so that runs take turns.
+ * so that two of them do not queue one too many. A run has few slices in the queue however large it is, so that runs take
+ * turns.
  *
  * @returns how many were queued
  */
@@ -40,56 +47,26 @@ export async function enqueueSlices(
   client: pg.ClientBase,
   plan: SlicePlan,
 ): Promise<number> {
-  const { run, atOnce, canary } = plan;
-  const { rows } = await client.query<{ slice: number; job: string }>(
-    `
-    UPDATE slices s
-    SET state = 'queued', job = gen_random_uuid()
-    FROM (
-      SELECT slice
-      FROM slices
-      LEFT JOIN (SELECT place AS window_place, opens_at, shuts_at FROM run_windows WHERE run_id = $1) w
-        USING (window_place)
-      WHERE run_id = $1 AND state = 'waiting' AND slice > 0
-        AND ($3 IS FALSE OR slice = 1
-             OR EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = 1 AND state = 'done'))
-        AND opens_at IS NULL
-      ORDER BY shuts_at, slice
-      LIMIT greatest(0, $2 - (SELECT count(*) FROM slices WHERE run_id = $1 AND state IN ('queued', 'held')))
-    ) next
-    WHERE s.run_id = $1 AND s.slice = next.slice
-    RETURNING s.slice, s.job
-    `,
-    [run, atOnce, canary],
-  );
-  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, rows);
-  return rows.length;
+  const slices = await markQueued(client, plan);
+  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, slices);
+  return slices.length;
 }
 
-/** Puts one slice into the queue that nobody holds. */
-export async function enqueueSlice(
+/** Puts the phase of settling doubts into the queue, where no worker holds it. */
+export async function enqueueDoubts(
   queue: SliceQueue,
   client: pg.ClientBase,
   plan: Pick<SlicePlan, 'run' | 'account' | 'slots' | 'priority'>,
-  slice: number,
 ): Promise<void> {
-  const { rows } = await client.query<{ slice: number; job: string }>(
-    `
-    UPDATE slices
-    SET state = 'queued', job = gen_random_uuid()
-    WHERE run_id = $1 AND slice = $2 AND state IN ('waiting', 'done')
-    RETURNING slice, job
-    `,
-    [plan.run, slice],
-  );
-  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, rows);
+  const slices = await markDoubtsQueued(client, plan.run);
+  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, slices);
 }
 
 async function insertJobs(
   queue: SliceQueue,
   client: pg.ClientBase,
   { run, account, slots, rank }: JobPlan,
-  slices: readonly { readonly slice: number; readonly job: string }[],
+  slices: readonly SliceJobId[],
   startAfter = 0,
 ): Promise<void> {
   if (slices.length === 0) return;
@@ -101,39 +78,21 @@ async function insertJobs(
   if (startAfter === 0) await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
 }
 
-/** Puts a slice that was just taken out of the queue back, with a job that nobody takes for so many seconds. */
+/** Puts a slice that was just taken out of the queue back, with a job that is not fetched for so many seconds. */
 export async function requeueLater(
   queue: SliceQueue,
   client: pg.ClientBase,
   plan: JobPlan,
-  taken: { readonly slice: number; readonly job: string },
+  taken: SliceJobId,
   seconds: number,
 ): Promise<void> {
-  const { rows } = await client.query<{ slice: number; job: string }>(
-    `
-    UPDATE slices
-    SET state = 'queued', job = gen_random_uuid(), worker = NULL, owner = NULL
-    WHERE run_id = $1 AND slice = $2
-    RETURNING slice, job
-    `,
-    [plan.run, taken.slice],
-  );
+  const slices = await markPostponed(client, plan.run, taken.slice);
   await queue.deleteJob(queueName, taken.job, { db: throughClient(client) });
-  await insertJobs(queue, client, plan, rows, seconds);
+  await insertJobs(queue, client, plan, slices, seconds);
 }
 
 /** Takes the slices of a run that wait for a worker out of the queue. */
 export async function dequeueSlices(queue: SliceQueue, client: pg.ClientBase, run: string): Promise<void> {
-  const { rows } = await client.query<{ job: string }>(
-    `
-    UPDATE slices s
-    SET state = 'waiting', job = NULL
-    FROM (SELECT slice, job FROM slices WHERE run_id = $1 AND state = 'queued') was
-    WHERE s.run_id = $1 AND s.slice = was.slice
-    RETURNING was.job
-    `,
-    [run],
-  );
-  const jobs = rows.map(({ job }) => job);
+  const jobs = (await markDequeued(client, run)).map(({ job }) => job);
   if (jobs.length > 0) await queue.deleteJob(queueName, jobs, { db: throughClient(client) });
 }

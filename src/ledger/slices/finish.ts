@@ -1,12 +1,13 @@
 import type pg from 'pg';
+import type { RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { compactOutcomes } from '../requests/compact.ts';
-import { doubtOrphanedRequests, doubtsSlice } from '../requests/orphans.ts';
-import { addLostRows } from '../requests/rows.ts';
+import { doubtUnrecorded } from '../requests/orphans.ts';
 import { markCompleted } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
+import { markClosed, markDoubtsFinished, markSendingFinished } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';
-import { enqueueSlice, enqueueSlices, type SlicePlan } from './enqueue.ts';
+import { enqueueDoubts, enqueueSlices, type SlicePlan } from './enqueue.ts';
 import { queueName, type SliceQueue, throughClient } from './queue.ts';
 
 /** What can be done about requests in doubt without an operator, once all others are done. */
@@ -21,8 +22,7 @@ export type Finished = 'done' | 'given back' | 'lost';
 
 /**
  * Gives a held slice up: done when nothing of it is left to send, and else for another holding. In the same transaction the
- * run's next slices go into the queue, or the run is completed. A worker has recorded everything by then; what it has not
- * is in doubt.
+ * run's next slices go into the queue, or the run is completed. What its owner has not recorded by then is in doubt.
  */
 export async function finishSlice(
   queue: SliceQueue,
@@ -34,54 +34,49 @@ export async function finishSlice(
   interrupted: boolean,
   now: Date,
 ): Promise<Finished> {
-  const { run, slice, owner, job } = held;
+  const { run, job } = held;
   return inTransaction(pool, async (client) => {
-    const { rows: runs } = await client.query<{ state: string }>(
+    const { rows } = await client.query<{ state: RunState }>(
       'SELECT state FROM runs WHERE run_id = $1 FOR UPDATE',
       [run],
     );
-    const state = runs[0]?.state;
-    if (state === 'cancelled') await cancelPlanned(client, run, now, held);
-    await doubtLateClaims(client, held, now);
-    // Slice 0 has no requests of its own: what it sends again is in the others.
-    const { rows } = await client.query<{ state: 'done' | 'waiting' }>(
-      `
-      UPDATE slices
-      SET job = NULL, worker = NULL, owner = NULL,
-          state = CASE
-            WHEN slice > 0 AND claimed_to < last_request THEN CASE WHEN $5 THEN 'done' ELSE 'waiting' END
-            WHEN slice > 0 AND EXISTS (
-              SELECT FROM requests
-              WHERE run_id = $1 AND request BETWEEN first_request AND last_request AND state = 'planned'
-            ) THEN 'waiting'
-            WHEN slice = 0 AND EXISTS (
-              SELECT FROM slices WHERE run_id = $1 AND slice > 0 AND state <> 'done'
-            ) THEN 'waiting'
-            WHEN slice = 0 AND $4 THEN 'waiting'
-            ELSE 'done'
-          END
-      WHERE run_id = $1 AND slice = $2 AND owner = $3
-      RETURNING state
-      `,
-      [
-        run,
-        slice,
-        owner,
-        state !== 'cancelled' && (interrupted || state !== 'running'),
-        state === 'cancelled',
-      ],
-    );
-    const [given] = rows;
+    const state = rows[0]?.state ?? 'cancelled';
+    const given = (await isOwner(client, held)) && (await giveUp(client, held, state, interrupted, now));
     if (!given) return 'lost';
-    if (given.state === 'done') await compactOutcomes(client, run, slice);
     await queue.complete(queueName, [job], null, { db: throughClient(client) });
     if (state === 'running') await enqueueSlices(queue, client, plan);
     await completeRun(queue, client, plan, policy, now);
-    return given.state === 'done' ? 'done' : 'given back';
+    return given === 'done' ? 'done' : 'given back';
   });
 }
 
-/** The run is completed when no slice is left; before that, its requests in doubt are looked at. */
+async function isOwner(client: pg.ClientBase, { run, slice, owner }: HeldSlice): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'SELECT FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE',
+    [run, slice, owner],
+  );
+  return rowCount === 1;
+}
+
+async function giveUp(
+  client: pg.ClientBase,
+  held: HeldSlice,
+  runState: RunState,
+  interrupted: boolean,
+  now: Date,
+): Promise<'done' | 'waiting'> {
+  const isOver = runState === 'cancelled';
+  if (held.phase === 'settling doubts') {
+    return markDoubtsFinished(client, held, !isOver && (interrupted || runState !== 'running'));
+  }
+  if (isOver) await cancelPlanned(client, held.run, now, held);
+  await doubtUnrecorded(client, held, held.owner, now);
+  const given = await markSendingFinished(client, held, runState);
+  if (given === 'done') await compactOutcomes(client, held.run, held.slice);
+  return given;
+}
+
+/** The run is completed when no slice is left; before that comes the phase in which its doubts are settled. */
 export async function completeRun(
   queue: SliceQueue,
   client: Transaction,
@@ -95,22 +90,21 @@ export async function completeRun(
     SELECT state = 'running' AS running
     FROM runs
     WHERE run_id = $1 AND state IN ('running', 'paused')
-      AND NOT EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice > 0 AND state <> 'done')
-      AND NOT EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = 0 AND state IN ('queued', 'held'))
+      AND NOT EXISTS (
+        SELECT FROM slices
+        WHERE run_id = $1 AND state <> 'done' AND (phase = 'sending' OR state IN ('queued', 'held'))
+      )
     `,
     [run],
   );
   const [whole] = rows;
   if (!whole) return;
   if (await hasDoubts(client, run, policy)) {
-    if (whole.running) await enqueueSlice(queue, client, plan, doubtsSlice);
+    if (whole.running) await enqueueDoubts(queue, client, plan);
     return;
   }
   await markCompleted(client, run, now);
-  await client.query(
-    `UPDATE slices SET state = 'done' WHERE run_id = $1 AND slice = 0 AND state = 'waiting'`,
-    [run],
-  );
+  await markClosed(client, run);
 }
 
 /** Whether something is in doubt that has not been looked at, or may be sent again. */
@@ -125,25 +119,10 @@ async function hasDoubts(
     SELECT FROM requests
     WHERE run_id = $1 AND state = 'in_doubt'
       AND (resends < $2
-           OR ($3 AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = 0 AND state = 'waiting')))
+           OR ($3 AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND phase = 'settling doubts' AND state = 'waiting')))
     LIMIT 1
     `,
     [run, resends, lookUp],
   );
   return rows.length > 0;
-}
-
-/**
- * Whoever gives a slice up is sending nothing of it. What is `sending` all the same was claimed by an earlier holder whose
- * last statement Postgres committed when that holder was dead, and the slice taken over.
- */
-async function doubtLateClaims(client: Transaction, held: HeldSlice, now: Date): Promise<void> {
-  const { run, slice, owner } = held;
-  const { rowCount } = await client.query(
-    'SELECT FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE',
-    [run, slice, owner],
-  );
-  if (rowCount !== 1) return;
-  await addLostRows(client, held, owner);
-  await doubtOrphanedRequests(client, held, now);
 }

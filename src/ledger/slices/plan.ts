@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { doubtsSlice } from '../requests/orphans.ts';
 
 /** Requests in a slice: few enough to be shared out and taken over soon, enough for its bookkeeping not to count. */
 export const requestsInSlice = 1_000;
@@ -12,7 +11,8 @@ export type SliceableRange = {
 };
 
 /**
- * Cuts a run's requests into slices, none of them in the queue yet.
+ * Cuts a run's requests into slices, none of them in the queue yet. The last one has no requests: it is the phase in which
+ * those in doubt are settled, once all others are done.
  *
  * @param ranges one after the other, from request 1
  * @param canary requests of the first slice, where those are to be sent and waited for before any other; where its window
@@ -30,24 +30,23 @@ export async function planSlices(
       SELECT low, high, window_place,
              -- Up to where its first slice goes.
              least(low - 1 + CASE low WHEN 1 THEN coalesce($2::integer, $3) ELSE $3 END, high) AS first_until
-      FROM unnest($5::integer[], $6::integer[], $7::smallint[]) AS range (low, high, window_place)
+      FROM unnest($4::integer[], $5::integer[], $6::smallint[]) AS range (low, high, window_place)
     ), piece AS (
       SELECT low AS first, first_until AS last, window_place FROM cut
       UNION ALL
       SELECT first_until + 1 + place * $3, least(first_until + (place + 1) * $3, high), window_place
       FROM cut, generate_series(0, (high - first_until + $3 - 1) / $3 - 1) AS place
     )
-    INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, window_place)
-    SELECT $1, row_number() OVER (ORDER BY first), first, last, first - 1, 'waiting', window_place
+    INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state, window_place)
+    SELECT $1, row_number() OVER (ORDER BY first), 'sending', first, last, first - 1, 'waiting', window_place
     FROM piece
     UNION ALL
-    SELECT $1, $4, 1, greatest((SELECT max(high) FROM cut), 1), greatest((SELECT max(high) FROM cut), 1), 'waiting', NULL
+    SELECT $1, (SELECT count(*) + 1 FROM piece), 'settling doubts', NULL, NULL, NULL, 'waiting', NULL
     `,
     [
       run,
       canary,
       requestsInSlice,
-      doubtsSlice,
       ranges.map(({ first }) => first),
       ranges.map(({ last }) => last),
       ranges.map(({ windowPlace }) => windowPlace),

@@ -13,7 +13,7 @@ const goBefore = (run: string): string => `
     AND urgent.state IN ('planned', 'running')
     AND EXISTS (
       SELECT FROM slices q
-      WHERE q.run_id = urgent.run_id AND q.slice > 0 AND q.state IN ('queued', 'held')
+      WHERE q.run_id = urgent.run_id AND q.phase = 'sending' AND q.state IN ('queued', 'held')
     )`;
 
 /** Whether nothing of a run is to be sent now, because others go before it. `run` is SQL. */

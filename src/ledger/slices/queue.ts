@@ -8,15 +8,21 @@ export type SliceQueue = PgBoss;
 export const queueName = 'slices';
 const schema = 'volley_queue';
 
-/** After so long without a sign of life from its worker, a slice is taken over (seconds; pg-boss allows no less). */
-export const heartbeatSeconds = 10;
+/** A lease that was not renewed for so long has expired (seconds; pg-boss allows no less). */
+export const leaseSeconds = 10;
 
 const quiet = { schema, supervise: false, schedule: false, monitorVacuum: false, useListenNotify: false };
 
+/** pg-boss takes a job for failed after so long, however often its lease is renewed, and allows no more. */
+const expireInSeconds = 24 * 60 * 60;
+
+/** So a worker gives a slice up before that (milliseconds), and takes it or another one anew. */
+export const longestHolding = (expireInSeconds / 2) * 1_000;
+
 /** Everything in the queue may wait as long as its run does, and is tried again until its run is over. */
 const queueOptions = {
-  heartbeatSeconds,
-  expireInSeconds: 24 * 60 * 60,
+  heartbeatSeconds: leaseSeconds,
+  expireInSeconds,
   retryLimit: 1_000_000,
   retentionSeconds: 10 * 365 * 24 * 60 * 60,
   deleteAfterSeconds: 60 * 60,
@@ -41,7 +47,7 @@ export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
   const { PgBoss } = await import('pg-boss');
   const queue = new PgBoss({
     ...quiet,
-    // How often jobs without a sign of life are looked for, over the whole fleet (seconds).
+    // How often expired leases are looked for, over the whole fleet (seconds).
     monitorIntervalSeconds: 2,
     db: throughClient(pool),
   });
@@ -54,7 +60,7 @@ export async function openQueue(pool: pg.Pool): Promise<SliceQueue> {
 const takingsKey = "hashtextextended('volley slices', 0)";
 
 /**
- * Until the transaction ends, only it takes slices, from the queue or from the dead. pg-boss counts a group's active jobs
+ * Until the transaction ends, only it takes slices, from the queue or from dead workers. pg-boss counts a group's active jobs
  * without a lock; and who takes a job first and its slice then would meet those who go the other way.
  */
 export async function lockTakings(client: pg.ClientBase): Promise<void> {

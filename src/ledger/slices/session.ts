@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { isCalm } from './calm.ts';
 import { wakeChannel } from './enqueue.ts';
-import { workerLockKey } from './reap.ts';
+import { beginGraceAgain, isGraceOver } from './startup-grace.ts';
 
 /** A worker's own database session: while it stands, others know that the worker lives. */
 export type WorkerSession = {
@@ -11,14 +10,21 @@ export type WorkerSession = {
   close(): Promise<void>;
 };
 
+/** Held by a worker's session for as long as it lives. `worker` is SQL. */
+export const workerLockKey = (worker: string): string =>
+  `hashtextextended('volley worker ' || CAST(${worker} AS text), 0)`;
+
 /**
  * Opens a session that holds the worker's lock, and hears what is told to all workers. It goes with the process however
  * that ends.
+ *
+ * @param isAgain it is opened for one that was lost
  */
 export async function openWorkerSession(
   pool: pg.Pool,
   worker: string,
   onWake: () => void,
+  isAgain = false,
 ): Promise<WorkerSession> {
   const client = await pool.connect();
   const { promise: lost, resolve } = Promise.withResolvers<void>();
@@ -26,9 +32,11 @@ export async function openWorkerSession(
   client.on('end', () => resolve());
   client.on('notification', onWake);
   try {
+    // Before the lock: a worker that holds it may take others for dead.
+    await isGraceOver(client);
+    if (isAgain) await beginGraceAgain(client);
     await client.query(`SELECT pg_advisory_lock(${workerLockKey('$1')})`, [worker]);
     await client.query(`LISTEN ${wakeChannel}`);
-    await isCalm(client);
   } catch (error) {
     client.release(true);
     throw error;

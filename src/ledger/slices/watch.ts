@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Refusal } from '../../domain/breaker.ts';
-import type { RunState } from '../../domain/runs.ts';
+import type { RunPhase, RunState } from '../../domain/runs.ts';
 import { isOvertaken } from './priority.ts';
 
 /** How far a run is, over all workers. Read from its slices, which are few. */
@@ -14,6 +14,7 @@ export type RunWatch = {
   /** Since the run was last resumed. */
   readonly settledSince: number;
   readonly rejectedSince: number;
+  readonly phase: RunPhase;
   /** Slices that a worker holds. */
   readonly held: number;
   /** Where all that is left waits for a window, when the first one opens. */
@@ -40,12 +41,14 @@ export async function watchRuns(
     name: 'watch-runs',
     text: `
       SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason",
-             coalesce(max(s.last_request) FILTER (WHERE s.slice > 0), 0) AS total,
+             coalesce(max(s.last_request), 0) AS total,
              coalesce(sum(s.settled), 0)::integer AS settled,
              coalesce(sum(s.settled), 0)::integer - r.settled_before AS "settledSince",
              coalesce(sum(s.rejected), 0)::integer - r.rejected_before AS "rejectedSince",
              coalesce(sum(s.not_accepted), 0)::integer AS "notAccepted",
              (count(*) FILTER (WHERE s.state = 'held'))::integer AS held,
+             CASE WHEN bool_or(s.phase = 'settling doubts' AND s.state IN ('queued', 'held'))
+                  THEN 'settling doubts' ELSE 'sending' END AS phase,
              CASE WHEN count(*) FILTER (WHERE s.state IN ('queued', 'held')) = 0
                   THEN (SELECT min(opens_at) FROM run_windows w WHERE w.run_id = r.run_id) END AS "opensAt",
              ${isOvertaken('r')} AS overtaken,

@@ -16,7 +16,7 @@ async function recordOf(messageId: string): Promise<unknown> {
     `SELECT q.state, a.owner = s.owner AS of_the_holder, q.attempts AS attempt, a.finished_at IS NULL AS under_way
      FROM request_states q
      JOIN all_attempts a ON a.run_id = q.run_id AND a.request = q.request AND a.attempt = q.attempts
-     JOIN slices s ON s.run_id = q.run_id AND s.slice > 0 AND q.request BETWEEN s.first_request AND s.last_request
+     JOIN slices s ON s.run_id = q.run_id AND q.request BETWEEN s.first_request AND s.last_request
      WHERE q.message_id = $1`,
     [messageId],
   );

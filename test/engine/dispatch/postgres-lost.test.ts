@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../../src/ledger/connection.ts';
-import { reapDeadWorkers } from '../../../src/ledger/slices/reap.ts';
+import { reclaimSlicesOfDeadWorkers } from '../../../src/ledger/slices/reclaim.ts';
 import { executeOn, expectAllSentOnce, planRequests } from '../../support/outage-runs.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../support/own-postgres.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
-import { holdNextSlice } from '../../support/slices.ts';
+import { endGrace, holdNextSlice } from '../../support/slices.ts';
 
 let postgres: OwnPostgres;
 let url: string;
@@ -63,15 +63,10 @@ async function leaveSliceHeld(): Promise<void> {
   await holdNextSlice(ledger, await planRequests(ledger, 10));
 }
 
-/** As if the server had been seen for more than the five seconds that workers have to come back. */
-async function letTimePass(): Promise<void> {
-  await ledger.pool.query(`UPDATE server_seen SET seen_at = seen_at - interval '5 seconds'`);
-}
-
 /** Of the workers that have no session, how many slices are taken from them now. */
-async function reap(): Promise<number> {
+async function reclaim(): Promise<number> {
   await postgres.isReady();
-  return reapDeadWorkers(await ledger.queue(), ledger.pool, null, () => new Date());
+  return reclaimSlicesOfDeadWorkers(await ledger.queue(), ledger.pool, null, () => new Date());
 }
 
 test.each([
@@ -81,12 +76,12 @@ test.each([
 ])(
   'right after %s, a worker without a session is not taken for dead before five seconds have passed',
   async (_, happens) => {
-    await letTimePass();
-    await reap();
+    await endGrace(ledger);
+    await reclaim();
     await leaveSliceHeld();
     await happens();
-    expect(await reap()).toBe(0);
-    await letTimePass();
-    expect(await reap()).toBeGreaterThan(0);
+    expect(await reclaim()).toBe(0);
+    await endGrace(ledger);
+    expect(await reclaim()).toBeGreaterThan(0);
   },
 );

@@ -6,7 +6,7 @@ import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts'
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
-import { claimRequests, doubtOrphanedRequests, settleRequests } from '../../support/claims.ts';
+import { claimRequests, doubtUnrecorded, settleRequests } from '../../support/claims.ts';
 import {
   aContact,
   anEnvelope,
@@ -166,7 +166,7 @@ test('a report for a recipient who was left out of the request is unmatched and 
       { ...suppressed, reason: '', source: 'operator', createdAt: new Date() },
     ]),
   );
-  await doubtOrphanedRequests(opened.ledger.pool, run, new Date());
+  await doubtUnrecorded(opened.ledger.pool, run, new Date());
   expect(await apply(delivered(messageId))).toEqual(['unmatched']);
   const summary = await summariseRun(opened.ledger.pool, run);
   expect(summary?.requests).toMatchObject({ accepted: 0, in_doubt: 1 });
@@ -177,7 +177,7 @@ test('a report for a recipient who was left out of the request is unmatched and 
 
 test('a report for a request in doubt proves that the service accepted it', async () => {
   const { run, messageId } = await sendingRun();
-  await doubtOrphanedRequests(opened.ledger.pool, run, new Date());
+  await doubtUnrecorded(opened.ledger.pool, run, new Date());
   expect(await recipientsOf(run)).toMatchObject({ unknown: 2 });
   await apply(delivered(messageId));
   const summary = await summariseRun(opened.ledger.pool, run);
@@ -210,7 +210,7 @@ describe('a report that comes while its request is being sent', () => {
   test('proves it though its worker dies', async () => {
     const { run, messageId } = await sendingRun();
     await apply(delivered(messageId));
-    await doubtOrphanedRequests(opened.ledger.pool, run, new Date());
+    await doubtUnrecorded(opened.ledger.pool, run, new Date());
     expect(await stateOf(run)).toEqual(proved);
   });
 
@@ -235,7 +235,7 @@ describe('a report that comes while its request is being sent', () => {
 
 test('a report for a request that waits to be sent again after a doubt: it is accepted, and not sent again', async () => {
   const { run, messageId } = await sendingRun();
-  await doubtOrphanedRequests(opened.ledger.pool, run, new Date());
+  await doubtUnrecorded(opened.ledger.pool, run, new Date());
   await opened.ledger.pool.query(`UPDATE requests SET state = 'planned', resends = 1 WHERE run_id = $1`, [
     run,
   ]);
@@ -275,7 +275,7 @@ test('the billing report groups by SubAccount and ChargeCode, and its total is t
     delivered(first.messageId, { price: '0.1' }),
     delivered(first.messageId, { address: '+61400000003', price: '0.2', units: '3' }),
   );
-  await doubtOrphanedRequests(opened.ledger.pool, third.run, new Date());
+  await doubtUnrecorded(opened.ledger.pool, third.run, new Date());
 
   const runs = [first.run, second.run, third.run];
   const { lines, total } = await billingOf(opened.ledger.pool, runs, ['SubAccount', 'ChargeCode']);

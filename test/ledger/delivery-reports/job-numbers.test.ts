@@ -3,12 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
 import type { Delivery, InboxReport, Reading } from '../../../src/ledger/delivery-reports/reading.ts';
 import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
-import {
-  type ClaimedRequest,
-  claimRequests,
-  doubtOrphanedRequests,
-  settleRequests,
-} from '../../support/claims.ts';
+import { type ClaimedRequest, claimRequests, doubtUnrecorded, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { giveRows } from '../../support/rows.ts';
@@ -91,14 +86,14 @@ describe('the number that an answer says is kept', () => {
 
   test('where the answer comes after its request was taken for lost', async () => {
     const sent = await sendingRun();
-    await doubtOrphanedRequests(opened.ledger.pool, sent.run, noon);
+    await doubtUnrecorded(opened.ledger.pool, sent.run, noon);
     expect(await accept(sent, '12AB34CD')).toEqual([1]);
     expect(await jobs()).toHaveLength(1);
   });
 
   test('also of a request that an operator has settled meanwhile', async () => {
     const sent = await sendingRun();
-    await doubtOrphanedRequests(opened.ledger.pool, sent.run, noon);
+    await doubtUnrecorded(opened.ledger.pool, sent.run, noon);
     await query(`UPDATE requests SET state = 'abandoned' WHERE run_id = $1`, [sent.run]);
     expect(await accept(sent, '12AB34CD')).toEqual([]);
     expect(await jobs()).toHaveLength(1);

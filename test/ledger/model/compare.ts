@@ -76,9 +76,10 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
         SELECT coalesce(json_agg(DISTINCT request ORDER BY request), '[]') FROM attempts WHERE run_id = $1
       ),
       'slices', (
-        SELECT json_agg(json_build_object('number', slice, 'first', first_request, 'last', last_request,
+        SELECT json_agg(json_build_object('number', slice, 'phase', phase,
+                                          'first', coalesce(first_request, 1), 'last', coalesce(last_request, 0),
                                           'state', state, 'owner', owner, 'worker', worker,
-                                          'claimedTo', claimed_to, 'version', version) ORDER BY slice)
+                                          'claimedTo', coalesce(claimed_to, 0), 'version', version) ORDER BY slice)
         FROM slices
         WHERE run_id = $1
       )
@@ -110,7 +111,7 @@ export async function compare(model: Model, world: World): Promise<void> {
   ).toEqual(model.requests.map(expectedRequest));
   expectTables(model, ledger);
   expect(ledger.slices, 'slices').toEqual(
-    model.slices.map(({ silent: _, ...slice }) => slice).toSorted((one, other) => one.number - other.number),
+    model.slices.map(({ expired: _, ...slice }) => slice).toSorted((one, other) => one.number - other.number),
   );
   expect(ledger.run, 'the run').toBe(model.run);
   for (const request of ledger.requests) expectPromisesKept(model, world, request);

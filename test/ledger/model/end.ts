@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { compare } from './compare.ts';
-import type { Model } from './model.ts';
+import { doubtsOf, type Model } from './model.ts';
 import { beginOrResume, resendByPolicy } from './operator-steps.ts';
 import { claimSome, ownFlights, sendFlight } from './request-steps.ts';
 import { settleSome } from './settle-steps.ts';
-import { acquireNext, finishHeld, inHand, reapDead } from './slice-steps.ts';
+import { acquireNext, finishHeld, inHand, reclaimDead } from './slice-steps.ts';
 import { killWorker, startWorker, type World } from './world.ts';
 
 /** More slices than a run of the test can need. */
@@ -14,7 +14,7 @@ const most = 200;
 export async function walkToTheEnd(model: Model, world: World): Promise<void> {
   for (const worker of [...model.workers]) await killWorker(model, world, worker);
   await startWorker(model, world);
-  await reapDead.take(model, world);
+  await reclaimDead.take(model, world);
   await compare(model, world);
   await beginOrResume(true).take(model, world);
   for (let count = 0; isLeft(model); count++) {
@@ -34,7 +34,7 @@ function isLeft({ slices, staleJobs }: Model): boolean {
 /** Everything that is claimed is accepted. */
 async function workAll(model: Model, world: World): Promise<void> {
   for (const holding of inHand(model)) {
-    if (holding.slice === 0) await resendByPolicy(0).take(model, world);
+    if (holding.slice === doubtsOf(model).number) await resendByPolicy(0).take(model, world);
     else await claimSome(0, { limit: 10, heard: true, idly: true }).take(model, world);
     for (const flight of ownFlights(model)) {
       await sendFlight(model, world, flight, 'accepted', true);

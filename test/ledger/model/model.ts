@@ -1,4 +1,4 @@
-import type { RequestState, RunState } from '../../../src/domain/runs.ts';
+import type { RequestState, RunPhase, RunState } from '../../../src/domain/runs.ts';
 import type { OrdinaryRequest } from '../../../src/ledger/requests/contents.ts';
 
 /**
@@ -59,8 +59,10 @@ export type ModelRequest = {
 /** `answered`: the status of an answer is kept with it. */
 export type ModelAttempt = { readonly owner: string; verdict: string | null; answered: boolean };
 
+/** The one of settling doubts has no requests. */
 export type ModelSlice = {
   readonly number: number;
+  readonly phase: RunPhase;
   readonly first: number;
   readonly last: number;
   state: 'waiting' | 'queued' | 'held' | 'done';
@@ -70,8 +72,8 @@ export type ModelSlice = {
   claimedTo: number;
   /** How often its holders have changed what is claimed or accepted of it. */
   version: number;
-  /** Its holder's signs of life stopped, and the queue offers it to others. */
-  silent: boolean;
+  /** Its lease has expired, and the queue offers it to others. */
+  expired: boolean;
 };
 
 /** A slice in the hands of a worker, or so the worker thinks. */
@@ -135,7 +137,7 @@ export function newModel(
       waitingSlice(slices.length + 1, first, Math.min(requests.length, first + requestsInSlice - 1)),
     );
   }
-  slices.push({ ...waitingSlice(0, 1, requests.length), claimedTo: requests.length });
+  slices.push({ ...waitingSlice(slices.length + 1, 1, 0), phase: 'settling doubts' });
   return {
     run: 'planned',
     settings,
@@ -151,8 +153,17 @@ export function newModel(
 }
 
 export function waitingSlice(number: number, first: number, last: number): ModelSlice {
-  const unheld = { owner: null, worker: null, silent: false };
-  return { number, first, last, state: 'waiting', ...unheld, claimedTo: first - 1, version: 0 };
+  const unheld = { owner: null, worker: null, expired: false };
+  return {
+    number,
+    phase: 'sending',
+    first,
+    last,
+    state: 'waiting',
+    ...unheld,
+    claimedTo: first - 1,
+    version: 0,
+  };
 }
 
 export function plannedRequest(number: number, addresses: readonly string[]): ModelRequest {
@@ -183,9 +194,15 @@ export function sliceNumbered(model: Model, number: number): ModelSlice {
   return slice;
 }
 
-/** The slice that a request is in, which is not that of the doubts. */
+export function doubtsOf(model: Model): ModelSlice {
+  const slice = model.slices.find(({ phase }) => phase === 'settling doubts');
+  if (!slice) throw new Error('the model has no phase of settling doubts');
+  return slice;
+}
+
+/** The slice that a request is in. */
 export function sliceOf(model: Model, { number }: ModelRequest): ModelSlice {
-  const slice = model.slices.find((each) => each.number > 0 && each.first <= number && number <= each.last);
+  const slice = model.slices.find((each) => each.first <= number && number <= each.last);
   if (!slice) throw new Error(`the model has no slice of request ${number}`);
   return slice;
 }

@@ -10,7 +10,7 @@ import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
-import type { Model, ModelRequest } from './model.ts';
+import { doubtsOf, type Model, type ModelRequest } from './model.ts';
 import { report, resendDoubts, resolve, sentTo } from './predict-requests.ts';
 import { begin, cancel, pause } from './predict-slices.ts';
 import { inHand, planOf, policyOf } from './slice-steps.ts';
@@ -69,7 +69,7 @@ export function resolveSome(places: readonly number[], resolution: Resolution): 
 }
 
 export function resendByPolicy(place: number): Step {
-  const doubts = (model: Model) => inHand(model).filter(({ slice }) => slice === 0);
+  const doubts = (model: Model) => inHand(model).filter(({ slice }) => slice === doubtsOf(model).number);
   return {
     name: `resendDoubts(${place})`,
     possible: (model) => doubts(model).length > 0,

@@ -1,6 +1,7 @@
 import type { Resolution } from '../../../src/domain/runs.ts';
 import type { Advanced } from '../../../src/ledger/requests/advance.ts';
 import {
+  doubtsOf,
   type Flight,
   type Holding,
   isHeldBy,
@@ -147,8 +148,6 @@ export function sentTo(request: ModelRequest): string[] {
 
 /** Rule 2: what is sending without a live owner is in doubt, unless it is proved that the service has it. */
 export function doubt(model: Model, slice: ModelSlice): void {
-  // Slice 0 is about requests of other slices, and none of its own.
-  if (slice.number === 0) return;
   for (const request of requestsIn(model, slice, 'sending')) {
     request.hasRow = true;
     request.state = request.reported ? 'accepted' : 'in_doubt';
@@ -249,9 +248,16 @@ export function divide(model: Model, numbers: readonly number[]): void {
   model.slices.push({ ...slice, claimedTo: slice.last });
 }
 
-/** The holder takes back what it claimed without hearing of it. */
-export function takeBackUnheard(model: Model, { owner, slice }: Holding, known: readonly number[]): void {
-  for (const request of requestsIn(model, sliceNumbered(model, slice), 'sending')) {
+/** The holder takes back what it claimed without an answer. */
+export function takeBackUnanswered(
+  model: Model,
+  { owner, slice: number }: Holding,
+  known: readonly number[],
+): void {
+  const slice = sliceNumbered(model, number);
+  if (!isHeldBy(slice, owner)) return;
+  slice.version++;
+  for (const request of requestsIn(model, slice, 'sending')) {
     if (!request.hasRow || request.owner !== owner || known.includes(request.number)) continue;
     request.state = request.reported ? 'accepted' : 'planned';
     request.owner = null;
@@ -291,7 +297,7 @@ export function resolve(model: Model, numbers: readonly number[], word: Resoluti
 
 /** By the campaign's policy. @returns how many */
 export function resendDoubts(model: Model, { owner }: Holding): number {
-  if (!isHeldBy(sliceNumbered(model, 0), owner) || model.run !== 'running') return 0;
+  if (!isHeldBy(doubtsOf(model), owner) || model.run !== 'running') return 0;
   const again = model.requests.filter(
     ({ state, resends }) => state === 'in_doubt' && resends < model.settings.resends,
   );
@@ -303,7 +309,7 @@ function sendAgain(model: Model, request: ModelRequest): void {
   request.state = 'planned';
   request.resends++;
   for (const slice of model.slices) {
-    const within = slice.number > 0 && request.number >= slice.first && request.number <= slice.last;
+    const within = request.number >= slice.first && request.number <= slice.last;
     if (within && slice.state === 'done') slice.state = 'waiting';
   }
 }

@@ -1,4 +1,12 @@
-import { type Holding, isHeldBy, type Model, type ModelSlice, requestsIn, sliceNumbered } from './model.ts';
+import {
+  doubtsOf,
+  type Holding,
+  isHeldBy,
+  type Model,
+  type ModelSlice,
+  requestsIn,
+  sliceNumbered,
+} from './model.ts';
 import { cancelPlanned, doubt } from './predict-requests.ts';
 
 /** What must become of a run's slices. Every function changes the model as the ledger has to change. */
@@ -6,7 +14,7 @@ import { cancelPlanned, doubt } from './predict-requests.ts';
 export function begin(model: Model): void {
   if (model.run !== 'planned' && model.run !== 'paused' && model.run !== 'running') return;
   dequeue(model);
-  const doubts = sliceNumbered(model, 0);
+  const doubts = doubtsOf(model);
   if (model.run === 'paused' && doubts.state === 'done') doubts.state = 'waiting';
   model.run = 'running';
   enqueue(model);
@@ -37,7 +45,8 @@ function enqueue(model: Model): void {
   const canaryDone = sliceNumbered(model, 1).state === 'done';
   const next = model.slices
     .filter(
-      ({ number, state }) => number > 0 && state === 'waiting' && (!canary || number === 1 || canaryDone),
+      ({ number, phase, state }) =>
+        phase === 'sending' && state === 'waiting' && (!canary || number === 1 || canaryDone),
     )
     .toSorted((one, other) => one.number - other.number)
     .slice(0, Math.max(0, atOnce - inQueue));
@@ -50,8 +59,8 @@ function dequeue(model: Model): void {
 
 function complete(model: Model): void {
   if (model.run !== 'running' && model.run !== 'paused') return;
-  const doubts = sliceNumbered(model, 0);
-  if (model.slices.some(({ number, state }) => number > 0 && state !== 'done')) return;
+  const doubts = doubtsOf(model);
+  if (model.slices.some(({ phase, state }) => phase === 'sending' && state !== 'done')) return;
   if (doubts.state === 'queued' || doubts.state === 'held') return;
   const { lookUp, resends } = model.settings;
   const open = model.requests.some(
@@ -68,10 +77,10 @@ function complete(model: Model): void {
 
 /** What a worker may be given: the numbers of slices, or a job that stands for none. */
 export function acquirable(model: Model): { readonly slices: readonly number[]; readonly stale: boolean } {
-  const busy = model.slices.filter(({ state, silent }) => state === 'held' && !silent).length;
+  const busy = model.slices.filter(({ state, expired }) => state === 'held' && !expired).length;
   if (busy >= model.settings.slots) return { slices: [], stale: false };
   const slices = model.slices.filter(
-    ({ state, silent }) => state === 'queued' || (state === 'held' && silent),
+    ({ state, expired }) => state === 'queued' || (state === 'held' && expired),
   );
   return { slices: slices.map(({ number }) => number), stale: model.staleJobs > 0 };
 }
@@ -79,7 +88,7 @@ export function acquirable(model: Model): { readonly slices: readonly number[]; 
 export function acquire(model: Model, holding: Holding): void {
   const slice = sliceNumbered(model, holding.slice);
   if (model.run === 'planned') model.run = 'running';
-  Object.assign(slice, { state: 'held', owner: holding.owner, worker: holding.worker, silent: false });
+  Object.assign(slice, { state: 'held', owner: holding.owner, worker: holding.worker, expired: false });
   doubt(model, slice);
   model.holdings.push(holding);
 }
@@ -91,8 +100,8 @@ export function finish(
   interrupted: boolean,
 ): 'done' | 'given back' | 'lost' {
   const slice = sliceNumbered(model, number);
-  if (model.run === 'cancelled') cancelPlanned(model, slice);
   if (!isHeldBy(slice, owner)) return 'lost';
+  if (model.run === 'cancelled') cancelPlanned(model, slice);
   doubt(model, slice);
   giveUp(model, slice, mustWait(model, slice, interrupted) ? 'waiting' : 'done');
   const { state } = slice;
@@ -103,15 +112,15 @@ export function finish(
 
 function mustWait(model: Model, slice: ModelSlice, interrupted: boolean): boolean {
   if (slice.claimedTo < slice.last) return model.run !== 'cancelled';
-  if (slice.number > 0) return requestsIn(model, slice, 'planned').length > 0;
-  if (model.slices.some(({ number, state }) => number > 0 && state !== 'done')) return true;
+  if (slice.phase === 'sending') return requestsIn(model, slice, 'planned').length > 0;
+  if (model.slices.some(({ phase, state }) => phase === 'sending' && state !== 'done')) return true;
   return model.run !== 'cancelled' && (interrupted || model.run !== 'running');
 }
 
 function giveUp(model: Model, slice: ModelSlice, state: 'waiting' | 'done'): void {
-  // A job that is offered to others cannot be ended by who lost it; whoever fetches it finds that it stands for nothing.
-  if (slice.silent) model.staleJobs++;
-  Object.assign(slice, { state, owner: null, worker: null, silent: false });
+  // A job that is offered to others cannot be ended by who lost it; the worker that fetches it finds that it stands for nothing.
+  if (slice.expired) model.staleJobs++;
+  Object.assign(slice, { state, owner: null, worker: null, expired: false });
 }
 
 export function handBack(model: Model, { owner, slice: number }: Holding): void {
@@ -122,7 +131,7 @@ export function handBack(model: Model, { owner, slice: number }: Holding): void 
 function takeBack(model: Model, slice: ModelSlice): void {
   doubt(model, slice);
   if (model.run === 'planned' || model.run === 'running') {
-    Object.assign(slice, { state: 'queued', owner: null, worker: null, silent: false });
+    Object.assign(slice, { state: 'queued', owner: null, worker: null, expired: false });
     return;
   }
   if (model.run === 'cancelled') cancelPlanned(model, slice);
@@ -130,7 +139,7 @@ function takeBack(model: Model, slice: ModelSlice): void {
 }
 
 /** @returns how many slices of dead workers there were */
-export function reap(model: Model): number {
+export function reclaim(model: Model): number {
   const orphans = model.slices.filter(
     ({ state, worker }) => state === 'held' && worker !== null && !model.workers.includes(worker),
   );

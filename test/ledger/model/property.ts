@@ -16,7 +16,7 @@ import {
 import { claimRead, giveBackUnsent, readNext, repeatChange } from './range-steps.ts';
 import { claimSome, send, takeBack } from './request-steps.ts';
 import { retry, settleAgain, settleSome } from './settle-steps.ts';
-import { acquireNext, die, fallSilent, finishOne, reapDead, returnOne } from './slice-steps.ts';
+import { acquireNext, die, expireLease, finishOne, reclaimDead, returnOne } from './slice-steps.ts';
 import { commandOf, type Step } from './step.ts';
 import { closeWorld, openWorld } from './world.ts';
 
@@ -70,8 +70,8 @@ const steps: readonly (readonly [weight: number, step: fc.Arbitrary<Step>])[] = 
   [15, finishes.map(([at, interrupted, chance]) => finishOne(at, interrupted, chance === 0))],
   [1, place.map(returnOne)],
   [2, place.map(die)],
-  [4, fc.constant(reapDead)],
-  [3, place.map(fallSilent)],
+  [4, fc.constant(reclaimDead)],
+  [3, place.map(expireLease)],
   [2, fc.constant(pauseIt)],
   [2, fc.constant(cancelIt)],
   [10, resolutions.map(([places, word]) => resolveSome(places, word))],

@@ -11,22 +11,20 @@ import {
   sliceNumbered,
 } from './model.ts';
 import { claimRange, readAhead } from './predict-requests.ts';
-import { heldSlice, inHand } from './slice-steps.ts';
+import { sendersInHand, sendingSlice } from './slice-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
 
 /** What workers do with requests that have no rows, one statement at a time: anything may happen between two of them. */
 
-const ofSlices = (model: Model) => inHand(model).filter(({ slice }) => slice > 0);
-
 /** Reads what comes after the last claim; it is claimed later, or never. */
 export function readNext(place: number): Step {
   return {
     name: `read(${place})`,
-    possible: (model) => ofSlices(model).length > 0,
+    possible: (model) => sendersInHand(model).length > 0,
     async take(model, world) {
-      const holding = choose(ofSlices(model), place);
-      const slice = heldSlice(world, holding);
+      const holding = choose(sendersInHand(model), place);
+      const slice = sendingSlice(world, holding);
       const { claimedTo } = sliceNumbered(model, holding.slice);
       const contents = await readContents(world.ledger.hot, slice, claimedTo, null);
       await addPlannedRows(world.pool, slice, contents.suppressed);
@@ -44,7 +42,7 @@ export function readNext(place: number): Step {
   };
 }
 
-const readers = (model: Model) => ofSlices(model).filter(({ ahead }) => ahead !== undefined);
+const readers = (model: Model) => sendersInHand(model).filter(({ ahead }) => ahead !== undefined);
 
 /** What becomes of a claim: the ledger never gets it, the worker never gets the answer, or it does. */
 export type Passage = 'unasked' | 'unheard' | 'heard';
@@ -68,7 +66,7 @@ export function claimRead(place: number, limit: number, passage: Passage): Step 
   };
 }
 
-const changers = (model: Model) => ofSlices(model).filter(({ last }) => last !== undefined);
+const changers = (model: Model) => sendersInHand(model).filter(({ last }) => last !== undefined);
 
 /** The same once more: the worker did not hear whether it was made. Other changes may have been made since. */
 export function repeatChange(place: number): Step {
@@ -86,7 +84,7 @@ export function repeatChange(place: number): Step {
 /** Says that no byte has left of what comes after the last request that was sent; the worker sends nothing of it. */
 export function giveBackUnsent(place: number): Step {
   const holders = (model: Model) =>
-    ofSlices(model).filter(({ owner, slice: number }) => {
+    sendersInHand(model).filter(({ owner, slice: number }) => {
       const slice = sliceNumbered(model, number);
       return isHeldBy(slice, owner) && begunTo(model, number) < slice.claimedTo;
     });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { takeBackUnheard as takeBackInLedger } from '../../../src/ledger/requests/take-back.ts';
+import { takeBackUnanswered as takeBackInLedger } from '../../../src/ledger/requests/take-back.ts';
 import {
   type Answer,
   type Flight,
@@ -9,8 +9,8 @@ import {
   requestsIn,
   sliceNumbered,
 } from './model.ts';
-import { claim, sentTo, takeBackUnheard } from './predict-requests.ts';
-import { heldSlice, inHand } from './slice-steps.ts';
+import { claim, sentTo, takeBackUnanswered } from './predict-requests.ts';
+import { inHand, sendersInHand, sendingSlice } from './slice-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
 
@@ -29,7 +29,8 @@ export function claimSome(place: number, { limit, heard, idly }: ClaimChoice): S
     inHand(model).filter(({ owner, slice: number }) => {
       const slice = sliceNumbered(model, number);
       return (
-        number > 0 && (idly || (isHeldBy(slice, owner) && requestsIn(model, slice, 'planned').length > 0))
+        slice.phase === 'sending' &&
+        (idly || (isHeldBy(slice, owner) && requestsIn(model, slice, 'planned').length > 0))
       );
     });
   return {
@@ -37,7 +38,7 @@ export function claimSome(place: number, { limit, heard, idly }: ClaimChoice): S
     possible: (model) => holders(model).length > 0,
     async take(model, world) {
       const holding = choose(holders(model), place);
-      const slice = heldSlice(world, holding);
+      const slice = sendingSlice(world, holding);
       const asked = { ...slice, from: slice.first, limit };
       const [given] = await world.operations.claimRequests(world.ledger.hot, [asked], new Date());
       const claimed = given?.claimed ?? [];
@@ -68,15 +69,15 @@ export const underWay = ({ flights }: Model) => flights.filter(({ settled }) => 
 export function takeBack(place: number): Step {
   return {
     name: `takeBack(${place})`,
-    possible: (model) => inHand(model).length > 0,
+    possible: (model) => sendersInHand(model).length > 0,
     async take(model, world) {
-      const holding = choose(inHand(model), place);
+      const holding = choose(sendersInHand(model), place);
       const known = underWay(model)
         .filter((flight) => flight.holding === holding)
         .map(({ request }) => request);
-      const slice = heldSlice(world, holding);
-      await takeBackInLedger(world.pool, slice, slice.owner, known, new Date());
-      takeBackUnheard(model, holding, known);
+      const slice = sendingSlice(world, holding);
+      await takeBackInLedger(world.pool, slice, known, new Date());
+      takeBackUnanswered(model, holding, known);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import type { SlicePlan } from '../../../src/ledger/slices/enqueue.ts';
 import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
-import { returnSlice } from '../../../src/ledger/slices/return.ts';
-import { missHeartbeat } from '../../support/slices.ts';
+import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
+import { expireLeaseOf } from '../../support/slices.ts';
 import {
   type Holding,
   type Model,
@@ -12,7 +13,7 @@ import {
   type Settings,
   sliceNumbered,
 } from './model.ts';
-import { acquirable, acquire, finish, handBack, reap } from './predict-slices.ts';
+import { acquirable, acquire, finish, handBack, reclaim } from './predict-slices.ts';
 import { choose, type Step } from './step.ts';
 import { killWorker, startWorker, type World } from './world.ts';
 
@@ -29,6 +30,17 @@ export function policyOf({ lookUp, resends }: Settings): DoubtPolicy {
 /** Those that a living worker has not given up, whether they are still its own or not. */
 export function inHand(model: Model): readonly Holding[] {
   return model.holdings.filter(({ over }) => !over);
+}
+
+/** Of those, what has requests. */
+export function sendersInHand(model: Model): readonly Holding[] {
+  return inHand(model).filter(({ slice }) => sliceNumbered(model, slice).phase === 'sending');
+}
+
+export function sendingSlice(world: World, holding: Holding): SendingSlice {
+  const slice = heldSlice(world, holding);
+  if (slice.phase !== 'sending') throw new Error(`slice ${slice.slice} has no requests`);
+  return slice;
 }
 
 export function heldSlice({ held }: World, { owner }: Holding) {
@@ -87,7 +99,8 @@ export function finishOne(place: number, interrupted: boolean, hastily: boolean)
   };
 }
 
-const progress = ({ claimedTo, version }: ModelSlice) => ({ claimedTo, version });
+const progress = ({ phase, claimedTo, version }: ModelSlice) =>
+  phase === 'sending' ? { phase, claimedTo, version } : { phase };
 
 function isWorked(model: Model, { owner, slice }: Holding): boolean {
   const { state, owner: holder, claimedTo, last } = sliceNumbered(model, slice);
@@ -145,25 +158,25 @@ export function die(place: number): Step {
   };
 }
 
-export const reapDead: Step = {
-  name: 'reap',
+export const reclaimDead: Step = {
+  name: 'reclaim',
   possible: ({ slices }) => slices.some(({ state }) => state === 'held'),
   async take(model, { queue, pool, operations }) {
-    const reaped = await operations.reapDeadWorkers(queue, pool, null, () => new Date());
-    expect(reaped, 'slices of dead workers').toBe(reap(model));
+    const reclaimed = await operations.reclaimSlicesOfDeadWorkers(queue, pool, null, () => new Date());
+    expect(reclaimed, 'slices of dead workers').toBe(reclaim(model));
   },
 };
 
-/** The process of a worker stands still, or its network is away: for the others its slice is without a sign of life. */
-export function fallSilent(place: number): Step {
-  const audible = (model: Model) => model.slices.filter(({ state, silent }) => state === 'held' && !silent);
+/** The process of a worker stands still, or its network is away: its lease expires. */
+export function expireLease(place: number): Step {
+  const leased = (model: Model) => model.slices.filter(({ state, expired }) => state === 'held' && !expired);
   return {
-    name: `silence(${place})`,
-    possible: (model) => audible(model).length > 0,
+    name: `expire(${place})`,
+    possible: (model) => leased(model).length > 0,
     async take(model, { ledger, run }) {
-      const slice = choose(audible(model), place);
-      await missHeartbeat(ledger, run, slice.number);
-      slice.silent = true;
+      const slice = choose(leased(model), place);
+      await expireLeaseOf(ledger, run, slice.number);
+      slice.expired = true;
     },
   };
 }

@@ -48,14 +48,15 @@ export async function openWorld(
   const model = newModel(settings, chunks, requestsInSlice);
   await pool.query('DELETE FROM slices WHERE run_id = $1', [run]);
   await pool.query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state)
-     SELECT $1, slice, first, last, CASE slice WHEN 0 THEN last ELSE first - 1 END, 'waiting' FROM unnest($2::integer[], $3::integer[], $4::integer[])
-       AS slice (slice, first, last)`,
+    `INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state)
+     SELECT $1, slice, phase, first, last, first - 1, 'waiting'
+     FROM unnest($2::integer[], $3::text[], $4::integer[], $5::integer[]) AS slice (slice, phase, first, last)`,
     [
       run,
       model.slices.map(({ number }) => number),
-      model.slices.map(({ first }) => first),
-      model.slices.map(({ last }) => last),
+      model.slices.map(({ phase }) => phase),
+      model.slices.map(({ phase, first }) => (phase === 'sending' ? first : null)),
+      model.slices.map(({ phase, last }) => (phase === 'sending' ? last : null)),
     ],
   );
   await cutContents(pool, run, requestsInSlice);

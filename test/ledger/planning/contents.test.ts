@@ -32,7 +32,7 @@ function blocksOf(run: string): Promise<DbBlock[]> {
   return query<DbBlock>(
     `SELECT c.first_request AS first, c.last_request AS last, s.slice, cardinality(c.lines) AS recipients
      FROM contents c
-     JOIN slices s ON s.run_id = c.run_id AND s.slice > 0 AND c.first_request BETWEEN s.first_request AND s.last_request
+     JOIN slices s ON s.run_id = c.run_id AND c.first_request BETWEEN s.first_request AND s.last_request
      WHERE c.run_id = $1 AND c.last_request <= s.last_request
      ORDER BY 1`,
     [run],

@@ -275,8 +275,8 @@ test('the new requests are planned in a waiting slice of their own, after the ot
   const run = await rejectedRun(3);
   await query(`DELETE FROM slices WHERE run_id = $1`, [run]);
   await query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state)
-     VALUES ($1, 0, 1, 1, 1, 'done'), ($1, 1, 1, 1, 1, 'done')`,
+    `INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state)
+     VALUES ($1, 1, 'sending', 1, 1, 1, 'done'), ($1, 2, 'settling doubts', NULL, NULL, NULL, 'done')`,
     [run],
   );
   expect(await divide(run, [1])).toEqual({ first: 2, last: 3 });
@@ -285,9 +285,9 @@ test('the new requests are planned in a waiting slice of their own, after the ot
       run,
     ]),
   ).toEqual([
-    { slice: 0, first_request: 1, last_request: 1, state: 'done' },
     { slice: 1, first_request: 1, last_request: 1, state: 'done' },
-    { slice: 2, first_request: 2, last_request: 3, state: 'waiting' },
+    { slice: 2, first_request: null, last_request: null, state: 'done' },
+    { slice: 3, first_request: 2, last_request: 3, state: 'waiting' },
   ]);
   expect((await piecesOf(run)).map(({ state }) => state)).toEqual(['rejected', 'planned', 'planned']);
 });

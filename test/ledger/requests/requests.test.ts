@@ -4,14 +4,14 @@ import type { Suppression } from '../../../src/domain/suppressions.ts';
 import { listCancellations, listDeliveryResults, listFailures } from '../../../src/ledger/runs/details.ts';
 import { pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
-import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
-import { returnSlice } from '../../../src/ledger/slices/return.ts';
+import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
+import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
 import {
   type ClaimedRequest,
   claimRequests,
-  doubtOrphanedRequests,
+  doubtUnrecorded,
   type Settlement,
   settleRequests,
 } from '../../support/claims.ts';
@@ -76,7 +76,11 @@ test('a claimed request is sending, with its attempt written, before the claim r
 });
 
 /** So many claim at once, again and again, until all requests of a slice, which have rows, are claimed. */
-async function claimTogether(slice: HeldSlice, claimants: number, limit: number): Promise<ClaimedRequest[]> {
+async function claimTogether(
+  slice: SendingSlice,
+  claimants: number,
+  limit: number,
+): Promise<ClaimedRequest[]> {
   const claimed: ClaimedRequest[] = [];
   const claimAll = async (): Promise<void> => {
     while (claimed.length < slice.last) {
@@ -171,7 +175,7 @@ test('an accepted request is not settled again', async () => {
 test('a request whose owner is gone becomes in_doubt and is never claimed again', async () => {
   const run = await planRequests(2);
   await claim(run, theirs, 1);
-  expect(await doubtOrphanedRequests(opened.ledger.pool, run, new Date())).toBe(1);
+  expect(await doubtUnrecorded(opened.ledger.pool, run, new Date())).toBe(1);
   expect(await requestsOf(run)).toMatchObject({ in_doubt: 1, planned: 1 });
   expect((await claim(run, mine, 10)).map(({ request }) => request)).toEqual([2]);
   expect(await attemptsOf(run)).toMatchObject([

@@ -58,8 +58,8 @@ test('of a run that is cancelled meanwhile nothing is planned to be sent again, 
   const run = await runToSendAgain();
   await settle(run, 'in_doubt');
   await ledger.pool.query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, job, worker, owner)
-     VALUES ($1, 0, 1, 1, 1, 'held', $2, $2, $2)`,
+    `INSERT INTO slices (run_id, slice, phase, state, job, worker, owner)
+     VALUES ($1, 2, 'settling doubts', 'held', $2, $2, $2)`,
     [run, owner],
   );
   const [byCampaign, byPerson] = await inTransaction(ledger.pool, async (client) => {

@@ -163,16 +163,16 @@ describe('to be sent again', () => {
     expect(await resolve(run, 'abandon')).toHaveLength(1);
   });
 
-  test('does not open slice 0, which is the doubts themselves', async () => {
+  test('does not open the phase of settling doubts again', async () => {
     const run = await doubtfulRun(opened.ledger);
     await query(
-      `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state) VALUES ($1, 0, 1, 1, 1, 'done')`,
+      `INSERT INTO slices (run_id, slice, phase, state) VALUES ($1, 2, 'settling doubts', 'done')`,
       [run],
     );
     await resolve(run, 'resend');
     expect(await slicesOf(run)).toMatchObject([
-      { slice: 0, state: 'done' },
       { slice: 1, state: 'waiting' },
+      { slice: 2, state: 'done' },
     ]);
   });
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { advanceSlices } from '../../../src/ledger/requests/advance.ts';
 import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
-import { reapDeadWorkers } from '../../../src/ledger/slices/reap.ts';
+import { reclaimSlicesOfDeadWorkers } from '../../../src/ledger/slices/reclaim.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
 import { outwaitStart } from '../../support/slices.ts';
@@ -56,7 +56,7 @@ test('without rule 1, a claim that is committed only after the first byte has le
 test('without rule 1, a claim whose range is not written is found', async () => {
   const forget = async (pool: pg.Pool, run: string): Promise<void> => {
     await pool.query(
-      `UPDATE slices SET claimed_to = first_request - 1 WHERE run_id = $1 AND slice > 0 AND state = 'held'`,
+      `UPDATE slices SET claimed_to = first_request - 1 WHERE run_id = $1 AND phase = 'sending' AND state = 'held'`,
       [run],
     );
   };
@@ -95,8 +95,8 @@ function afterTakeover(change: (pool: pg.Pool) => Promise<unknown>): Mutation {
       await change(pool);
       return acquired;
     },
-    async reapDeadWorkers(queue, pool, self, now) {
-      const reaped = await reapDeadWorkers(queue, pool, self, now);
+    async reclaimSlicesOfDeadWorkers(queue, pool, self, now) {
+      const reaped = await reclaimSlicesOfDeadWorkers(queue, pool, self, now);
       await change(pool);
       return reaped;
     },
@@ -126,7 +126,7 @@ test('without rule 2, what was claimed and not noted is found when a takeover le
         FROM (
           SELECT s.run_id, s.slice, min(l.request) AS lowest
           FROM lost l
-          JOIN slices s ON s.run_id = l.run_id AND s.slice > 0
+          JOIN slices s ON s.run_id = l.run_id
             AND l.request BETWEEN s.first_request AND s.last_request
           GROUP BY s.run_id, s.slice
         ) l
@@ -143,7 +143,7 @@ test('without rule 2, a slice that is taken over with its orphans left as they a
       const { rows } = await pool.query<Orphan>(
         `SELECT q.run_id, q.request, s.owner
          FROM request_states q
-         JOIN slices s ON s.run_id = q.run_id AND s.slice > 0
+         JOIN slices s ON s.run_id = q.run_id
            AND q.request BETWEEN s.first_request AND s.last_request
          WHERE q.state = 'sending'`,
       );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Priority } from '../../../src/domain/runs.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { pauseRun } from '../../../src/ledger/runs/stop.ts';
-import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
+import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { findOvertaking } from '../../../src/ledger/slices/priority.ts';
 import { watchRuns } from '../../../src/ledger/slices/watch.ts';
@@ -23,7 +23,7 @@ const planOf = (run: string, priority: Priority, account = 'main') => ({
   ...{ run, account, priority, slots: 4, atOnce: 4, canary: false },
 });
 
-async function finish(slice: HeldSlice, priority: Priority): Promise<void> {
+async function finish(slice: SendingSlice, priority: Priority): Promise<void> {
   await claimFrom(opened.ledger, slice, 1);
   const plan = planOf(slice.run, priority, slice.account);
   await finishSlice(opened.queue, opened.ledger.pool, slice, plan, policy, false, new Date());

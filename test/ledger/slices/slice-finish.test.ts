@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RequestState } from '../../../src/domain/runs.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
-import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
+import type { HeldSlice, SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { watchRuns } from '../../../src/ledger/slices/watch.ts';
 import { settleRequests } from '../../support/requests.ts';
@@ -13,6 +13,7 @@ import {
   planSlicedRun,
   requestStates,
   sliceStates,
+  takeAnySlice,
   takeHeldSlice,
   takeSlice,
   waitingJobs,
@@ -51,7 +52,7 @@ function finish(held: HeldSlice, policy = hold, interrupted = false) {
 }
 
 /** As if all of a slice had been sent, and come to this. */
-async function settleAll({ run, first, last }: HeldSlice, state: RequestState): Promise<void> {
+async function settleAll({ run, first, last }: SendingSlice, state: RequestState): Promise<void> {
   await giveRows(opened.ledger.pool, run);
   await opened.ledger.pool.query(
     'UPDATE requests SET state = $4 WHERE run_id = $1 AND request BETWEEN $2 AND $3',
@@ -147,7 +148,7 @@ describe('a run', () => {
     ['that are to be sent again', 'in_doubt', { lookUp: false, resends: 1 }, 'running'],
     ['of which there are none', 'accepted', { lookUp: true, resends: 1 }, 'completed'],
   ] as const)(
-    'with requests in doubt %s: their slice is queued only where there is something to be done',
+    'with requests in doubt %s: that phase is queued only where there is something to be done',
     async (_, state, policy, end) => {
       const run = await beginNew(1);
       const held = await takeHeldSlice(opened.ledger);
@@ -164,8 +165,8 @@ describe('a run', () => {
     await settleAll(held, 'in_doubt');
     const policy = { lookUp: true, resends: 0 };
     await finish(held, policy);
-    const doubts = await takeHeldSlice(opened.ledger);
-    expect(doubts.slice).toBe(0);
+    const doubts = await takeAnySlice(opened.ledger);
+    expect(doubts.phase).toBe('settling doubts');
     expect(await finish(doubts, policy)).toBe('done');
     expect(await runState(run)).toBe('completed');
   });
@@ -176,7 +177,7 @@ describe('a run', () => {
     await settleAll(held, 'in_doubt');
     const policy = { lookUp: true, resends: 0 };
     await finish(held, policy);
-    expect(await finish(await takeHeldSlice(opened.ledger), policy, true)).toBe('given back');
+    expect(await finish(await takeAnySlice(opened.ledger), policy, true)).toBe('given back');
     expect(await runState(run)).toBe('running');
     expect(await sliceStates(opened.ledger, run)).toEqual(['queued', 'done']);
   });

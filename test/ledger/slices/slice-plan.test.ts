@@ -8,13 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** The slices of a run of so many requests: number, first and last request. That of the requests in doubt is 0. */
-async function slicesOf(requests: number, canary: number | null = null): Promise<number[][]> {
+/** The slices of a run of so many requests: number, first and last request. That of the phase of settling doubts has none. */
+async function slicesOf(requests: number, canary: number | null = null): Promise<(number | null)[][]> {
   const contacts = Array.from({ length: requests }, (_, index) =>
     aContact(index + 2, { address: `+6141${String(index).padStart(7, '0')}` }),
   );
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 1, canary }), contacts);
-  const { rows } = await opened.ledger.pool.query<{ slice: number[]; state: string }>(
+  const { rows } = await opened.ledger.pool.query<{ slice: (number | null)[]; state: string }>(
     `SELECT ARRAY[slice, first_request, last_request] AS slice, state FROM slices WHERE run_id = $1 ORDER BY slice`,
     [run],
   );
@@ -44,9 +44,9 @@ test.each([
     ],
   ],
 ])(
-  'a run of %i requests is cut into slices of the same size, and has one more for all that will be in doubt',
+  'a run of %i requests is cut into slices of the same size, and has one more for the phase of settling doubts',
   async (requests, slices) => {
-    expect(await slicesOf(requests)).toEqual([[0, 1, requests], ...slices]);
+    expect(await slicesOf(requests)).toEqual([...slices, [slices.length + 1, null, null]]);
   },
 );
 
@@ -73,6 +73,6 @@ test.each([
 ])(
   'of %i requests, the first %i are a slice by themselves where they are to be waited for',
   async (requests, first, slices) => {
-    expect(await slicesOf(requests, first)).toEqual([[0, 1, requests], ...slices]);
+    expect(await slicesOf(requests, first)).toEqual([...slices, [slices.length + 1, null, null]]);
   },
 );

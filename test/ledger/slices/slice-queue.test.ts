@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { touchSlices } from '../../../src/ledger/slices/acquire.ts';
+import { renewLeases } from '../../../src/ledger/slices/acquire.ts';
 import { enqueueSlices, type SlicePlan } from '../../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../../src/ledger/slices/finish.ts';
-import { returnSlice } from '../../../src/ledger/slices/return.ts';
+import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
   claimFrom,
-  missHeartbeat,
+  expireLeaseOf,
   planSlicedRun,
   requestStates,
   sliceStates,
@@ -139,30 +139,30 @@ describe('taking a slice', () => {
   test('clears a job away whose slice has been given up meanwhile', async () => {
     const run = await begin(1);
     const held = await takeHeldSlice(opened.ledger);
-    await missHeartbeat(opened.ledger, run, 1);
+    await expireLeaseOf(opened.ledger, run, 1);
     await claimFrom(opened.ledger, held, 1);
     await finishSlice(opened.queue, opened.ledger.pool, held, planOf(run), policy, false, new Date());
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'stale' });
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
 
-  test('takes a slice over whose holder gave no sign of life; what that was sending is in doubt, the rest is planned', async () => {
+  test('takes a slice over whose lease has expired; what its owner was sending is in doubt, the rest is planned', async () => {
     const run = await begin(1, {}, 2);
-    const silent = await takeHeldSlice(opened.ledger);
-    await claimFrom(opened.ledger, silent, 1);
-    expect(await touchSlices(opened.queue, [silent.job])).toEqual([silent.job.id]);
-    await missHeartbeat(opened.ledger, run, 1);
-    expect(await touchSlices(opened.queue, [silent.job])).toEqual([]);
+    const former = await takeHeldSlice(opened.ledger);
+    await claimFrom(opened.ledger, former, 1);
+    expect(await renewLeases(opened.queue, [former.job])).toEqual([former.job.id]);
+    await expireLeaseOf(opened.ledger, run, 1);
+    expect(await renewLeases(opened.queue, [former.job])).toEqual([]);
 
     const next = await takeHeldSlice(opened.ledger);
     expect(next.slice).toBe(1);
     expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'planned']);
-    expect((await claimFrom(opened.ledger, silent, 1)).claimed).toEqual([]);
+    expect((await claimFrom(opened.ledger, former, 1)).claimed).toEqual([]);
     expect((await claimFrom(opened.ledger, next, 2)).claimed).toMatchObject([{ request: 2 }]);
     const late = await finishSlice(
       opened.queue,
       opened.ledger.pool,
-      silent,
+      former,
       planOf(run),
       policy,
       false,

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { doubtsSlice } from '../../../src/ledger/requests/orphans.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
-import { enqueueSlice } from '../../../src/ledger/slices/enqueue.ts';
+import { enqueueDoubts } from '../../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../../src/ledger/slices/finish.ts';
-import { returnSlice } from '../../../src/ledger/slices/return.ts';
+import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { claimFrom, holdNextSlice, planSlicedRun, takeSlice } from '../../support/slices.ts';
 
@@ -21,13 +20,13 @@ async function holdDoubts(run: string): Promise<HeldSlice> {
   const { pool, queue: open } = opened.ledger;
   const queue = await open();
   await inTransaction(pool, (client) =>
-    enqueueSlice(queue, client, { run, account: run, slots: 4, priority: 'normal' }, doubtsSlice),
+    enqueueDoubts(queue, client, { run, account: run, slots: 4, priority: 'normal' }),
   );
   const acquisition = await takeSlice(opened.ledger);
   return acquisition.kind === 'held' ? acquisition.slice : expect.fail(acquisition.kind);
 }
 
-test('whoever takes the slice of the requests in doubt leaves alone what others are sending', async () => {
+test('a worker that begins to settle the doubts of a run leaves alone what others are sending', async () => {
   const { ledger } = opened;
   const run = await planContacts(
     ledger,
@@ -36,7 +35,7 @@ test('whoever takes the slice of the requests in doubt leaves alone what others 
   );
   const sending = await holdNextSlice(ledger, run);
   expect((await claimFrom(ledger, sending, 2)).claimed).toHaveLength(2);
-  expect((await holdDoubts(run)).slice).toBe(doubtsSlice);
+  expect((await holdDoubts(run)).phase).toBe('settling doubts');
   const { rows } = await ledger.pool.query(
     `SELECT q.state, a.owner
      FROM request_states q

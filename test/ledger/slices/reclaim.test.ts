@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { reapDeadWorkers } from '../../../src/ledger/slices/reap.ts';
+import { reclaimSlicesOfDeadWorkers } from '../../../src/ledger/slices/reclaim.ts';
 import { openWorkerSession } from '../../../src/ledger/slices/session.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
   claimFrom,
+  endGrace,
   planSlicedRun,
   requestStates,
   sliceStates,
@@ -29,8 +30,8 @@ describe('the slices of dead workers', () => {
     await claimFrom(opened.ledger, await takeHeldSlice(opened.ledger, worker), 1);
   }
 
-  const reap = (self: string | null = null) =>
-    reapDeadWorkers(opened.queue, opened.ledger.pool, self, () => new Date());
+  const reclaim = (self: string | null = null) =>
+    reclaimSlicesOfDeadWorkers(opened.queue, opened.ledger.pool, self, () => new Date());
 
   test('are taken from them, and only from them; what they were sending is in doubt', async () => {
     const run = await begin(2, 2);
@@ -40,30 +41,59 @@ describe('the slices of dead workers', () => {
     );
     await takeAs(living);
     await takeAs(dead);
-    expect(await reap()).toBe(0);
+    expect(await reclaim()).toBe(0);
     await sessions[1]?.close();
-    expect(await reap()).toBe(1);
+    expect(await reclaim()).toBe(1);
     expect((await sliceStates(opened.ledger, run)).toSorted()).toEqual(['held', 'queued', 'waiting']);
     expect((await requestStates(opened.ledger, run)).toSorted()).toEqual([
       ...['in_doubt', 'planned', 'planned', 'sending'],
     ]);
-    expect(await reap()).toBe(0);
+    expect(await reclaim()).toBe(0);
     await sessions[0]?.close();
   });
 
-  test('are not a worker’s own, whose session has just broken', async () => {
-    await begin(1);
-    const self = randomUUID();
+  test('are reclaimed by no worker whose own session is lost: others may have lost theirs by the same event', async () => {
+    await begin(2);
+    const [self, dead] = [randomUUID(), randomUUID()];
     await takeAs(self);
-    expect(await reap(self)).toBe(0);
-    expect(await reap(randomUUID())).toBe(1);
+    await takeAs(dead);
+    expect(await reclaim(self)).toBe(0);
+    const session = await openWorkerSession(opened.ledger.pool, self, () => undefined);
+    expect(await reclaim(self)).toBe(1);
+    await session.close();
+  });
+
+  test('are reclaimed only when the others have had time to come back, after a worker has lost its session', async () => {
+    await begin(1);
+    await takeAs(randomUUID());
+    const self = randomUUID();
+    const session = await openWorkerSession(opened.ledger.pool, self, () => undefined, true);
+    expect(await reclaim(self)).toBe(0);
+    expect(await reclaim()).toBe(0);
+    await endGrace(opened.ledger);
+    expect(await reclaim()).toBe(1);
+    await session.close();
+  });
+
+  test('do not stay unnoticed because the session of another worker breaks again and again', async () => {
+    await begin(1);
+    await takeAs(randomUUID());
+    const graces = async () => (await opened.ledger.pool.query('SELECT ends_at FROM startup_grace')).rows;
+    const self = randomUUID();
+    const first = await openWorkerSession(opened.ledger.pool, self, () => undefined, true);
+    const begun = await graces();
+    await first.close();
+    const next = await openWorkerSession(opened.ledger.pool, self, () => undefined, true);
+    expect(await graces()).toEqual(begun);
+    await next.close();
+    await endGrace(opened.ledger);
   });
 
   test('wait outside the queue in a run that is paused', async () => {
     const run = await begin(1, 2);
     await takeAs(randomUUID());
     await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
-    expect(await reap()).toBe(1);
+    expect(await reclaim()).toBe(1);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting']);
     expect(await takeSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
@@ -76,18 +106,18 @@ describe('the slices of dead workers', () => {
       `UPDATE requests SET state = 'planned' WHERE run_id = $1 AND state = 'cancelled'`,
       [run],
     );
-    expect(await reap()).toBe(1);
+    expect(await reclaim()).toBe(1);
     expect(await sliceStates(opened.ledger, run)).toEqual(['done', 'done']);
     expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'cancelled']);
   });
 
-  test('are left for the next time while somebody begins or stops their run', async () => {
+  test('are left for the next time while their run is being begun or stopped', async () => {
     const run = await begin(1);
     await takeAs(randomUUID());
     await inTransaction(opened.ledger.pool, async (client) => {
       await client.query('SELECT FROM runs WHERE run_id = $1 FOR UPDATE', [run]);
-      expect(await reap()).toBe(0);
+      expect(await reclaim()).toBe(0);
     });
-    expect(await reap()).toBe(1);
+    expect(await reclaim()).toBe(1);
   });
 });

@@ -1,0 +1,56 @@
+import { leaseSeconds } from '../../ledger/slices/queue.ts';
+
+/** The right to send from a slice, for as long as it is renewed in time. */
+export type Lease = {
+  /** Aborted when the slice is another worker's, or may be. */
+  readonly lost: AbortSignal;
+  /** Whether it was renewed so lately that other workers leave the slice alone. */
+  readonly isValid: () => boolean;
+  /**
+   * Whether it is valid, or can be renewed. Costs nothing while it is valid; after a pause of the process
+   * (a stopped process, a sleeping machine) the ledger is asked before anything is sent.
+   */
+  readonly ensure: () => Promise<boolean>;
+  readonly renew: () => Promise<void>;
+};
+
+const milliseconds = leaseSeconds * 1_000;
+
+/**
+ * @param monotonic milliseconds that go on however the clock is set
+ * @param renewInQueue false when the job is no longer this worker's
+ */
+export function openLease(monotonic: () => number, renewInQueue: () => Promise<boolean>): Lease {
+  const lost = new AbortController();
+  let renewedAt = monotonic();
+  let renewing: Promise<void> | undefined;
+
+  async function renew(): Promise<void> {
+    const startedAt = monotonic();
+    if (await renewInQueue()) renewedAt = startedAt;
+    else lost.abort();
+  }
+
+  const renewOnce = (): Promise<void> => {
+    renewing ??= renew().finally(() => {
+      renewing = undefined;
+    });
+    return renewing;
+  };
+
+  const isYoung = (): boolean => monotonic() - renewedAt < milliseconds;
+  const isValid = (): boolean => !lost.signal.aborted && isYoung();
+
+  return {
+    lost: lost.signal,
+    isValid,
+    renew: renewOnce,
+    async ensure() {
+      // A renewal that is under way may have begun before the pause.
+      for (let tries = 0; !isYoung() && tries < 2 && !lost.signal.aborted; tries++) {
+        await renewOnce();
+      }
+      return isValid();
+    },
+  };
+}

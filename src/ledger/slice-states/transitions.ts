@@ -1,0 +1,227 @@
+import type pg from 'pg';
+import type { RunPhase, RunState } from '../../domain/runs.ts';
+
+/*
+ * The home of a slice's state: `waiting → queued → held → done`. Nothing else in `src` writes `state`, `job`, `worker` or
+ * `owner` of a slice that there is; `slices/plan.ts` and `requests/divide.ts` insert slices that wait. Each function is one transition, within the
+ * caller's transaction, which changes the slice's job in the queue as well.
+ */
+
+/** A slice, and its job in the queue. */
+export type SliceJobId = { readonly slice: number; readonly job: string };
+
+/**
+ * `waiting → queued` for the next slices of a run, as many as may be in the queue or held at once. Those whose window is shut
+ * go on waiting, and of the others go first whose window shuts first.
+ */
+export async function markQueued(
+  client: pg.ClientBase,
+  { run, atOnce, canary }: { readonly run: string; readonly atOnce: number; readonly canary: boolean },
+): Promise<SliceJobId[]> {
+  const { rows } = await client.query<SliceJobId>(
+    `
+    UPDATE slices s
+    SET state = 'queued', job = gen_random_uuid()
+    FROM (
+      SELECT slice
+      FROM slices
+      LEFT JOIN (SELECT place AS window_place, opens_at, shuts_at FROM run_windows WHERE run_id = $1) w
+        USING (window_place)
+      WHERE run_id = $1 AND state = 'waiting' AND phase = 'sending'
+        AND ($3 IS FALSE OR slice = 1
+             OR EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = 1 AND state = 'done'))
+        AND opens_at IS NULL
+      ORDER BY shuts_at, slice
+      LIMIT greatest(0, $2 - (SELECT count(*) FROM slices WHERE run_id = $1 AND state IN ('queued', 'held')))
+    ) next
+    WHERE s.run_id = $1 AND s.slice = next.slice
+    RETURNING s.slice, s.job
+    `,
+    [run, atOnce, canary],
+  );
+  return rows;
+}
+
+/** `waiting, done → queued` for the phase of a run that comes after all sending. */
+export async function markDoubtsQueued(client: pg.ClientBase, run: string): Promise<SliceJobId[]> {
+  const { rows } = await client.query<SliceJobId>(
+    `
+    UPDATE slices
+    SET state = 'queued', job = gen_random_uuid()
+    WHERE run_id = $1 AND phase = 'settling doubts' AND state IN ('waiting', 'done')
+    RETURNING slice, job
+    `,
+    [run],
+  );
+  return rows;
+}
+
+/** `queued → waiting` for all that no worker holds of a run. */
+export async function markDequeued(client: pg.ClientBase, run: string): Promise<SliceJobId[]> {
+  const { rows } = await client.query<SliceJobId>(
+    `
+    UPDATE slices s
+    SET state = 'waiting', job = NULL
+    FROM (SELECT slice, job FROM slices WHERE run_id = $1 AND state = 'queued') was
+    WHERE s.run_id = $1 AND s.slice = was.slice
+    RETURNING was.slice, was.job
+    `,
+    [run],
+  );
+  return rows;
+}
+
+/** A slice that was acquired; of the phase of settling doubts the range is null. */
+export type DbAcquiredSlice = {
+  readonly phase: RunPhase;
+  readonly first_request: number | null;
+  readonly last_request: number | null;
+  readonly claimed_to: number | null;
+  readonly version: number;
+  readonly window_place: number | null;
+  /** The owner from whom it was taken over, whose lease had expired. */
+  readonly former_owner: string | null;
+};
+
+/** `queued, held → held`, by the worker that the queue gave the job. @returns undefined where the job is no slice's any more */
+export async function markHeld(
+  client: pg.ClientBase,
+  {
+    run,
+    slice,
+    job,
+    worker,
+    owner,
+  }: SliceJobId & { readonly run: string; readonly worker: string; readonly owner: string },
+): Promise<DbAcquiredSlice | undefined> {
+  const { rows } = await client.query<DbAcquiredSlice>(
+    `
+    UPDATE slices s
+    SET state = 'held', worker = $4, owner = $5
+    FROM (SELECT owner AS former_owner FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE) former
+    WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held')
+    RETURNING s.phase, s.first_request, s.last_request, s.claimed_to, s.version, s.window_place, former.former_owner
+    `,
+    [run, slice, job, worker, owner],
+  );
+  return rows[0];
+}
+
+/** `held → queued` under another job, for a slice that was acquired just now. */
+export async function markPostponed(
+  client: pg.ClientBase,
+  run: string,
+  slice: number,
+): Promise<SliceJobId[]> {
+  const { rows } = await client.query<SliceJobId>(
+    `
+    UPDATE slices
+    SET state = 'queued', job = gen_random_uuid(), worker = NULL, owner = NULL
+    WHERE run_id = $1 AND slice = $2
+    RETURNING slice, job
+    `,
+    [run, slice],
+  );
+  return rows;
+}
+
+/**
+ * `held → done | waiting`, by its owner: done when nothing is left to send, or nothing of the run is sent any more. The owner's
+ * transaction has locked the slice.
+ */
+export async function markSendingFinished(
+  client: pg.ClientBase,
+  { run, slice }: { readonly run: string; readonly slice: number },
+  runState: RunState,
+): Promise<'done' | 'waiting'> {
+  return giveUp(
+    client,
+    `CASE
+       WHEN claimed_to < last_request AND $3 THEN 'waiting'
+       WHEN EXISTS (
+         SELECT FROM requests
+         WHERE run_id = $1 AND request BETWEEN first_request AND last_request AND state = 'planned'
+       ) THEN 'waiting'
+       ELSE 'done'
+     END`,
+    [run, slice, runState !== 'cancelled'],
+  );
+}
+
+/** `held → done | waiting`, by its owner: waiting where something is to be sent again, or not all doubts were looked at. */
+export async function markDoubtsFinished(
+  client: pg.ClientBase,
+  { run, slice }: { readonly run: string; readonly slice: number },
+  isLeft: boolean,
+): Promise<'done' | 'waiting'> {
+  return giveUp(
+    client,
+    `CASE
+       WHEN $3 OR EXISTS (SELECT FROM slices WHERE run_id = $1 AND phase = 'sending' AND state <> 'done')
+       THEN 'waiting'
+       ELSE 'done'
+     END`,
+    [run, slice, isLeft],
+  );
+}
+
+async function giveUp(client: pg.ClientBase, state: string, values: unknown[]): Promise<'done' | 'waiting'> {
+  const { rows } = await client.query<{ state: 'done' | 'waiting' }>(
+    `
+    UPDATE slices
+    SET job = NULL, worker = NULL, owner = NULL, state = ${state}
+    WHERE run_id = $1 AND slice = $2
+    RETURNING state
+    `,
+    values,
+  );
+  const [given] = rows;
+  if (!given) throw new Error('the slice that was to be given up is gone');
+  return given.state;
+}
+
+/** `held → queued | waiting | done`: its owner gives it back, or is dead. Where the run is sent on, it keeps its job. */
+export async function markGivenBack(
+  client: pg.ClientBase,
+  { run, slice }: { readonly run: string; readonly slice: number },
+  state: 'queued' | 'waiting' | 'done',
+): Promise<void> {
+  await client.query(
+    `
+    UPDATE slices
+    SET state = $3, worker = NULL, owner = NULL, job = CASE $3 WHEN 'queued' THEN job END
+    WHERE run_id = $1 AND slice = $2
+    `,
+    [run, slice, state],
+  );
+}
+
+/** `done → waiting` for the slices of requests that are to be sent again. */
+export async function markSlicesReopened(
+  client: pg.ClientBase,
+  run: string,
+  requests: readonly number[],
+): Promise<void> {
+  await client.query(
+    `
+    UPDATE slices
+    SET state = 'waiting'
+    WHERE run_id = $1 AND state = 'done'
+      AND EXISTS (SELECT FROM unnest($2::integer[]) AS request WHERE request BETWEEN first_request AND last_request)
+    `,
+    [run, requests],
+  );
+}
+
+/** `done → waiting` for the phase of settling doubts: what was sent again by an operator's word may be in doubt again. */
+export async function markDoubtsReopened(client: pg.ClientBase, run: string): Promise<void> {
+  await client.query(
+    `UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND phase = 'settling doubts' AND state = 'done'`,
+    [run],
+  );
+}
+
+/** `waiting → done` for all of a run that is over. */
+export async function markClosed(client: pg.ClientBase, run: string): Promise<void> {
+  await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
+}

@@ -1,0 +1,135 @@
+import type pg from 'pg';
+import type { RunState } from '../../domain/runs.ts';
+import { cancelPlanned } from '../requests/cancel.ts';
+import { doubtUnrecorded } from '../requests/orphans.ts';
+import { inTransaction } from '../session.ts';
+import { markGivenBack } from '../slice-states/transitions.ts';
+import type { HeldSlice } from './acquire.ts';
+import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
+import { workerLockKey } from './session.ts';
+import { isGraceOver } from './startup-grace.ts';
+
+/** A held slice that its owner is to lose; the caller's transaction has locked it and its run. */
+type DbHeldSlice = {
+  readonly run_id: string;
+  readonly slice: number;
+  readonly first_request: number | null;
+  readonly last_request: number | null;
+  readonly job: string;
+  readonly owner: string;
+  readonly run_state: RunState;
+};
+
+const heldColumns =
+  's.run_id, s.slice, s.first_request, s.last_request, s.job, s.owner, r.state AS run_state';
+
+/**
+ * Takes the slices of dead workers from them: those whose session lock is free, because their session ended with them. A run
+ * that is begun, stopped or ended at this very moment is left for the next time: whether its slices belong in the
+ * queue is being decided.
+ *
+ * @param self the worker that asks. Where its own lock is free its session is lost, and others may have lost theirs by the
+ *   same event: then nothing is reclaimed. Null: a command that has no session
+ * @param now asked when they are found dead: until then they may have begun more
+ * @returns how many slices there were
+ */
+export async function reclaimSlicesOfDeadWorkers(
+  queue: SliceQueue,
+  pool: pg.Pool,
+  self: string | null,
+  now: () => Date,
+): Promise<number> {
+  const { rows: held } = await pool.query('SELECT FROM slices WHERE state = $1 LIMIT 1', ['held']);
+  if (held.length === 0 || !(await mayReclaim(pool, self))) return 0;
+  return inTransaction(pool, async (client) => {
+    await lockTakings(client);
+    const { rows } = await client.query<DbHeldSlice>(
+      `
+      WITH dead AS MATERIALIZED (
+        SELECT worker
+        FROM (SELECT DISTINCT worker FROM slices WHERE state = 'held' AND worker IS DISTINCT FROM $1::uuid) w
+        WHERE pg_try_advisory_xact_lock(${workerLockKey('worker')})
+      )
+      SELECT ${heldColumns}
+      FROM slices s
+      JOIN dead USING (worker)
+      JOIN runs r USING (run_id)
+      WHERE s.state = 'held'
+      FOR NO KEY UPDATE OF r, s SKIP LOCKED
+      `,
+      [self],
+    );
+    const foundAt = now();
+    for (const slice of rows) await release(queue, client, slice, 'its worker is dead', foundAt);
+    return rows.length;
+  });
+}
+
+/**
+ * Puts slices whose lease has expired into the queue again. They are still their owners', until `acquireSlice` takes them over
+ * and puts in doubt what was being sent of them.
+ *
+ * @param self the worker that asks; it has renewed its own leases before, which are old too after an outage
+ */
+export async function reclaimExpiredSlices(queue: SliceQueue, pool: pg.Pool, self: string): Promise<void> {
+  if (await mayReclaim(pool, self)) await queue.supervise(queueName);
+}
+
+async function mayReclaim(pool: pg.Pool, self: string | null): Promise<boolean> {
+  if (!(await isGraceOver(pool))) return false;
+  if (self === null) return true;
+  const { rows } = await pool.query<{ free: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(${workerLockKey('$1')}) AS free`,
+    [self],
+  );
+  return rows[0]?.free === false;
+}
+
+/** Gives a slice of which nothing was claimed back, for a worker that has its account. */
+export async function returnSlice(
+  queue: SliceQueue,
+  pool: pg.Pool,
+  { run, slice, owner }: HeldSlice,
+  now: Date,
+): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    // Every transaction that changes slices locks the run first.
+    await client.query('SELECT FROM runs WHERE run_id = $1 FOR NO KEY UPDATE', [run]);
+    const { rows } = await client.query<DbHeldSlice>(
+      `
+      SELECT ${heldColumns}
+      FROM slices s
+      JOIN runs r USING (run_id)
+      WHERE s.run_id = $1 AND s.slice = $2 AND s.owner = $3
+      FOR NO KEY UPDATE OF s
+      `,
+      [run, slice, owner],
+    );
+    for (const held of rows) await release(queue, client, held, 'its worker does not have the account', now);
+  });
+}
+
+/**
+ * Into the queue again, with what was being sent in doubt. Out of it where the run no longer runs, and done where that was
+ * cancelled.
+ */
+async function release(
+  queue: SliceQueue,
+  client: pg.ClientBase,
+  { run_id: run, slice, first_request: first, last_request: last, job, owner, run_state }: DbHeldSlice,
+  /** Why it is not held any more, in words; the queue keeps it. */
+  message: string,
+  now: Date,
+): Promise<void> {
+  const isOver = run_state === 'cancelled';
+  if (first !== null && last !== null) {
+    await doubtUnrecorded(client, { run, slice, first, last }, owner, now);
+    // What its owner gave back after the run was cancelled.
+    if (isOver) await cancelPlanned(client, run, now, { first, last });
+  }
+  const db = throughClient(client);
+  const isSent = run_state === 'planned' || run_state === 'running';
+  await markGivenBack(client, { run, slice }, isSent ? 'queued' : isOver ? 'done' : 'waiting');
+  if (isSent) await queue.fail(queueName, job, { message }, { db });
+  else await queue.complete(queueName, job, null, { db });
+}
