@@ -129,6 +129,8 @@ export async function up(knex: Knex): Promise<void> {
       CHECK ((state = 'held') = (worker IS NOT NULL)),
       CHECK ((state = 'held') = (owner IS NOT NULL))
     );
+    COMMENT ON COLUMN slices.phase IS
+      'settling doubts: it has no requests, and stands for what can be done about the doubts of the run when all else is done.';
     CREATE INDEX slices_held ON slices (worker) WHERE state = 'held';
 
     CREATE TABLE jobs (

@@ -218,6 +218,26 @@ test.each(pureRooms)('%s touches no file, socket, clock or process', (room) => {
   expect(impure.map(written)).toEqual([]);
 });
 
+/** What the UPDATE statements of the ledger's files set in slices. */
+const slicesSet = readdirSync(join(src, 'ledger'), { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .flatMap((path) => {
+    const source = readFileSync(join(src, 'ledger', path), 'utf8');
+    const updates = source.matchAll(
+      /UPDATE slices\b[^`;]*?\bSET\b([^`;]*?)(?:\bFROM\b|\bWHERE\b|\bRETURNING\b)/g,
+    );
+    return [...updates].map(([, set = '']) => ({ path: path.replaceAll('\\', '/'), set }));
+  });
+
+test('the state of a slice changes in one file, and so do its job, worker and owner', () => {
+  const writers = slicesSet.filter(({ set }) => /\b(state|job|worker|owner) = /.test(set));
+  expect(new Set(writers.map(({ path }) => path))).toEqual(new Set(['slice-states/transitions.ts']));
+  expect(
+    slicesSet.map(({ path }) => path),
+    'of other columns',
+  ).toContain('requests/settle.ts');
+});
+
 test('the vocabulary imports nothing', () => {
   expect(imports.filter(({ from, to }) => roomOf(from) === 'domain' && roomOf(to) !== 'domain')).toEqual([]);
 });

@@ -82,13 +82,16 @@ export async function startRunProgress(
   /** When all was last seen to wait: that time says nothing of how fast it goes. */
   let waitsSince: number | undefined;
 
-  const text = ({ settled, total, notAccepted, overtaken, opensAt, refusal }: RunWatch): string => {
+  const text = ({ settled, total, notAccepted, overtaken, opensAt, refusal, phase }: RunWatch): string => {
     if (refusal !== null) {
       return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${refusalText(refusal, shell.noteScreen)}; one request tries it now and then`;
     }
     if (opensAt !== null) {
       const time = minuteOn(shell.noteScreen, opensAt);
       return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next sending window opens at ${time}`;
+    }
+    if (phase === 'settling doubts') {
+      return `  settling ${bar(settled, total)} ${settled}/${total} requests, ${notAccepted} not accepted; those in doubt are being looked at`;
     }
     const stage = stageText('sending', shell.now().getTime() - startedAt, {
       part: settled,

@@ -131,7 +131,7 @@ test('the figures of the ledger are those of its small tables', async () => {
   const contacts = Array.from({ length: 3 }, (_, index) => aContact(index + 2));
   const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
   await pool.query(
-    'INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state) VALUES ($1, 2, 2, 3, 1, $2)',
+    'INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state) VALUES ($1, 3, 2, 3, 1, $2)',
     [run, 'waiting'],
   );
   await pool.query(`
@@ -162,7 +162,7 @@ test('the figures of the ledger are those of its small tables', async () => {
   expect(Object.fromEntries(figures)).toMatchObject({
     'volley_notifications{state="overdue"}': 2,
     'volley_notifications{state="given up"}': 3,
-    'volley_slices{account="sandbox",state="waiting"}': 2,
+    'volley_slices{account="sandbox",phase="sending",state="waiting"}': 2,
     'volley_inbox_reports{state="due"}': 4,
     'volley_inbox_reports{state="later"}': 2,
     volley_recipients_unknown: 5,
