@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Transaction } from '../session.ts';
 import { reportProof } from './proof.ts';
 import { addLostRows } from './rows.ts';
 import type { SliceRange } from './slice-range.ts';
@@ -14,7 +14,7 @@ const reason = 'the process that was sending it ended before the answer was reco
  * @returns how many there were
  */
 export async function doubtUnrecorded(
-  client: pg.ClientBase,
+  client: Transaction,
   range: SliceRange,
   owner: string,
   now: Date,

@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import type { RunPhase, RunState } from '../../domain/runs.ts';
+import type { Transaction } from '../session.ts';
 
 /*
  * The home of a slice's state: `waiting → queued → held → done`. Nothing else in `src` writes `state`, `job`, `worker` or
@@ -15,7 +15,7 @@ export type SliceJobId = { readonly slice: number; readonly job: string };
  * go on waiting, and of the others go first whose window shuts first.
  */
 export async function markQueued(
-  client: pg.ClientBase,
+  client: Transaction,
   { run, atOnce, canary }: { readonly run: string; readonly atOnce: number; readonly canary: boolean },
 ): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
@@ -43,7 +43,7 @@ export async function markQueued(
 }
 
 /** `waiting, done → queued` for the phase of a run that comes after all sending. */
-export async function markDoubtsQueued(client: pg.ClientBase, run: string): Promise<SliceJobId[]> {
+export async function markDoubtsQueued(client: Transaction, run: string): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
     UPDATE slices
@@ -57,7 +57,7 @@ export async function markDoubtsQueued(client: pg.ClientBase, run: string): Prom
 }
 
 /** `queued → waiting` for all that no worker holds of a run. */
-export async function markDequeued(client: pg.ClientBase, run: string): Promise<SliceJobId[]> {
+export async function markDequeued(client: Transaction, run: string): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
     UPDATE slices s
@@ -85,7 +85,7 @@ export type DbAcquiredSlice = {
 
 /** `queued, held → held`, by the worker that the queue gave the job. @returns undefined where the job is no slice's any more */
 export async function markHeld(
-  client: pg.ClientBase,
+  client: Transaction,
   {
     run,
     slice,
@@ -108,11 +108,7 @@ export async function markHeld(
 }
 
 /** `held → queued` under another job, for a slice that was acquired just now. */
-export async function markPostponed(
-  client: pg.ClientBase,
-  run: string,
-  slice: number,
-): Promise<SliceJobId[]> {
+export async function markPostponed(client: Transaction, run: string, slice: number): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
     UPDATE slices
@@ -130,7 +126,7 @@ export async function markPostponed(
  * transaction has locked the slice.
  */
 export async function markSendingFinished(
-  client: pg.ClientBase,
+  client: Transaction,
   { run, slice }: { readonly run: string; readonly slice: number },
   runState: RunState,
 ): Promise<'done' | 'waiting'> {
@@ -150,7 +146,7 @@ export async function markSendingFinished(
 
 /** `held → done | waiting`, by its owner: waiting where something is to be sent again, or not all doubts were looked at. */
 export async function markDoubtsFinished(
-  client: pg.ClientBase,
+  client: Transaction,
   { run, slice }: { readonly run: string; readonly slice: number },
   isLeft: boolean,
 ): Promise<'done' | 'waiting'> {
@@ -165,7 +161,7 @@ export async function markDoubtsFinished(
   );
 }
 
-async function giveUp(client: pg.ClientBase, state: string, values: unknown[]): Promise<'done' | 'waiting'> {
+async function giveUp(client: Transaction, state: string, values: unknown[]): Promise<'done' | 'waiting'> {
   const { rows } = await client.query<{ state: 'done' | 'waiting' }>(
     `
     UPDATE slices
@@ -182,7 +178,7 @@ async function giveUp(client: pg.ClientBase, state: string, values: unknown[]): 
 
 /** `held → queued | waiting | done`: its owner gives it back, or is dead. Where the run is sent on, it keeps its job. */
 export async function markGivenBack(
-  client: pg.ClientBase,
+  client: Transaction,
   { run, slice }: { readonly run: string; readonly slice: number },
   state: 'queued' | 'waiting' | 'done',
 ): Promise<void> {
@@ -198,7 +194,7 @@ export async function markGivenBack(
 
 /** `done → waiting` for the slices of requests that are to be sent again. */
 export async function markSlicesReopened(
-  client: pg.ClientBase,
+  client: Transaction,
   run: string,
   requests: readonly number[],
 ): Promise<void> {
@@ -214,7 +210,7 @@ export async function markSlicesReopened(
 }
 
 /** `done → waiting` for the phase of settling doubts: what was sent again by an operator's word may be in doubt again. */
-export async function markDoubtsReopened(client: pg.ClientBase, run: string): Promise<void> {
+export async function markDoubtsReopened(client: Transaction, run: string): Promise<void> {
   await client.query(
     `UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND phase = 'settling doubts' AND state = 'done'`,
     [run],
@@ -222,6 +218,6 @@ export async function markDoubtsReopened(client: pg.ClientBase, run: string): Pr
 }
 
 /** `waiting → done` for all of a run that is over. */
-export async function markClosed(client: pg.ClientBase, run: string): Promise<void> {
+export async function markClosed(client: Transaction, run: string): Promise<void> {
   await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
 }

@@ -5,7 +5,7 @@ import type { Priority, RunState } from '../../domain/runs.ts';
 import { doubtUnrecorded } from '../requests/orphans.ts';
 import type { SliceRange } from '../requests/slice-range.ts';
 import { markBegun } from '../run-states/transitions.ts';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 import { type DbAcquiredSlice, markHeld } from '../slice-states/transitions.ts';
 import { mostSlots, requeueLater, type SliceJob } from './enqueue.ts';
 import { isOvertaken, rankOf } from './priority.ts';
@@ -126,7 +126,7 @@ export async function acquireSlice(
   });
 }
 
-async function findRun(client: pg.ClientBase, run: string): Promise<DbRun | undefined> {
+async function findRun(client: Transaction, run: string): Promise<DbRun | undefined> {
   const { rows } = await client.query<DbRun>(
     `
     SELECT state, account, channel, definition, priority, ${isOvertaken('r')} AS overtaken

@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import type { Priority } from '../../domain/runs.ts';
+import type { Transaction } from '../session.ts';
 import {
   markDequeued,
   markDoubtsQueued,
@@ -44,7 +44,7 @@ export type SliceJob = { readonly run: string; readonly slice: number };
  */
 export async function enqueueSlices(
   queue: SliceQueue,
-  client: pg.ClientBase,
+  client: Transaction,
   plan: SlicePlan,
 ): Promise<number> {
   const slices = await markQueued(client, plan);
@@ -55,7 +55,7 @@ export async function enqueueSlices(
 /** Puts the phase of settling doubts into the queue, where no worker holds it. */
 export async function enqueueDoubts(
   queue: SliceQueue,
-  client: pg.ClientBase,
+  client: Transaction,
   plan: Pick<SlicePlan, 'run' | 'account' | 'slots' | 'priority'>,
 ): Promise<void> {
   const slices = await markDoubtsQueued(client, plan.run);
@@ -64,7 +64,7 @@ export async function enqueueDoubts(
 
 async function insertJobs(
   queue: SliceQueue,
-  client: pg.ClientBase,
+  client: Transaction,
   { run, account, slots, rank }: JobPlan,
   slices: readonly SliceJobId[],
   startAfter = 0,
@@ -81,7 +81,7 @@ async function insertJobs(
 /** Puts a slice that was just taken out of the queue back, with a job that is not fetched for so many seconds. */
 export async function requeueLater(
   queue: SliceQueue,
-  client: pg.ClientBase,
+  client: Transaction,
   plan: JobPlan,
   taken: SliceJobId,
   seconds: number,
@@ -92,7 +92,7 @@ export async function requeueLater(
 }
 
 /** Takes the slices of a run that wait for a worker out of the queue. */
-export async function dequeueSlices(queue: SliceQueue, client: pg.ClientBase, run: string): Promise<void> {
+export async function dequeueSlices(queue: SliceQueue, client: Transaction, run: string): Promise<void> {
   const jobs = (await markDequeued(client, run)).map(({ job }) => job);
   if (jobs.length > 0) await queue.deleteJob(queueName, jobs, { db: throughClient(client) });
 }

@@ -50,7 +50,7 @@ export async function finishSlice(
   });
 }
 
-async function isOwner(client: pg.ClientBase, { run, slice, owner }: HeldSlice): Promise<boolean> {
+async function isOwner(client: Transaction, { run, slice, owner }: HeldSlice): Promise<boolean> {
   const { rowCount } = await client.query(
     'SELECT FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE',
     [run, slice, owner],
@@ -59,7 +59,7 @@ async function isOwner(client: pg.ClientBase, { run, slice, owner }: HeldSlice):
 }
 
 async function giveUp(
-  client: pg.ClientBase,
+  client: Transaction,
   held: HeldSlice,
   runState: RunState,
   interrupted: boolean,

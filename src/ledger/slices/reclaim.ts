@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { doubtUnrecorded } from '../requests/orphans.ts';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 import { markGivenBack } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';
 import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
@@ -115,7 +115,7 @@ export async function returnSlice(
  */
 async function release(
   queue: SliceQueue,
-  client: pg.ClientBase,
+  client: Transaction,
   { run_id: run, slice, first_request: first, last_request: last, job, owner, run_state }: DbHeldSlice,
   /** Why it is not held any more, in words; the queue keeps it. */
   message: string,
