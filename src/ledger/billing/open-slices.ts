@@ -7,7 +7,7 @@ export async function openBilling(client: Transaction, run: string): Promise<voi
     INSERT INTO billing_slices (run_id, slice, open)
     SELECT run_id, slice, true
     FROM slices
-    WHERE run_id = $1 AND slice > 0
+    WHERE run_id = $1 AND phase = 'sending'
     `,
     [run],
   );
@@ -17,7 +17,7 @@ export async function openBilling(client: Transaction, run: string): Promise<voi
 export const sliceOf = (row: string): string => `LATERAL (
       SELECT slice
       FROM slices
-      WHERE run_id = ${row}.run_id AND slice > 0 AND first_request <= ${row}.request
+      WHERE run_id = ${row}.run_id AND first_request <= ${row}.request
       ORDER BY first_request DESC
       LIMIT 1
     )`;
