@@ -106,33 +106,42 @@ const readStatement = `
            FROM requests q
            WHERE q.run_id = c.run_id AND q.request BETWEEN c.first_request AND c.last_request
          )) AS with_rows,
-         to_json(ARRAY(
+         to_json(CASE WHEN r.has_suppressed OR r.has_hashed THEN ARRAY(
            SELECT DISTINCT c.first_request + n.request_offset
            FROM unnest(c.request_offsets, c.addresses) AS n (request_offset, address)
            WHERE (
-             (SELECT true FROM suppressions WHERE channel = r.channel ORDER BY address LIMIT 1)
+             r.has_suppressed
              AND (
                SELECT true
                FROM suppressions
                WHERE channel = r.channel AND address = lower(n.address COLLATE "C")
-                 AND account IN ('', coalesce(r.suppressions_of, r.account))
+                 AND account IN ('', r.suppressions_of)
                LIMIT 1
              )
            ) OR (
-             (SELECT true FROM hashed_suppressions WHERE channel = r.channel ORDER BY hash LIMIT 1)
+             r.has_hashed
              AND (
                SELECT true
                FROM hashed_suppressions
                WHERE channel = r.channel
                  AND hash = ${hashedAddress('r.channel', 'lower(n.address COLLATE "C")', '$4', '$5')}
-                 AND account IN ('', coalesce(r.suppressions_of, r.account))
+                 AND account IN ('', r.suppressions_of)
                LIMIT 1
              )
            )
-         )) AS suppressed,
+         ) ELSE '{}' END) AS suppressed,
          CAST((SELECT epoch FROM suppression_epoch WHERE one) AS text) AS epoch, ${keyFits('$4', '$5')} AS key_fits
   FROM contents c
-  JOIN runs r ON r.run_id = c.run_id
+  CROSS JOIN (
+    SELECT run_number, message_key, channel, coalesce(suppressions_of, account) AS suppressions_of,
+           coalesce((SELECT true FROM suppressions s WHERE s.channel = runs.channel ORDER BY address LIMIT 1), false)
+             AS has_suppressed,
+           coalesce((SELECT true FROM hashed_suppressions s WHERE s.channel = runs.channel ORDER BY hash LIMIT 1), false)
+             AS has_hashed
+    FROM runs
+    WHERE run_id = $1
+    OFFSET 0 -- Looked up once, not for each address.
+  ) r
   WHERE c.run_id = $1 AND c.first_request <= $3
     AND c.first_request >= coalesce((
       SELECT max(first_request) FROM contents WHERE run_id = $1 AND first_request <= $2 + 1
