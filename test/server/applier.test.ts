@@ -14,7 +14,7 @@ beforeAll(async () => {
   opened = await openTestLedger();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM reports; DELETE FROM inbox');
+  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM unusual_reports; DELETE FROM inbox');
 });
 afterAll(() => opened.close());
 

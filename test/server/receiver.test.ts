@@ -20,7 +20,7 @@ afterAll(async () => {
   await opened.close();
 });
 beforeEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM reports; DELETE FROM inbox');
+  await opened.ledger.pool.query('DELETE FROM inbox_queue; DELETE FROM unusual_reports; DELETE FROM inbox');
 });
 
 function post(

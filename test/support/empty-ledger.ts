@@ -8,13 +8,13 @@ const tables = [
     'schedules',
     'attempts',
     'recipient_outcomes',
-    'reports',
+    'unusual_reports',
     'inbox',
     'inbox_queue',
     'inbox_batches',
   ],
   ...['jobs', 'suppressions', 'removed_suppressions', 'rate_limits', 'account_breakers'],
-  ...['billing_changes', 'billing_openings', 'billing_closings'],
+  ...['billing_changes', 'billing_outcomes', 'billing_openings', 'billing_closings'],
 ];
 
 /** It is another one from now on: that claims are gone is no sign of a restored backup. */

@@ -1,3 +1,4 @@
+import { changesOf } from './changes.ts';
 import { closedBefore } from './fold.ts';
 import { sliceOf } from './open-slices.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
@@ -16,7 +17,7 @@ export const entryClauses = `
     JOIN runs r USING (run_id)
     WHERE r.state <> 'planned'
   ), change AS (
-    SELECT * FROM billing_changes
+    ${changesOf('billing_changes', 'billing_outcomes')}
   ), ${pendingClauses}, entry AS (
     SELECT ${columns} FROM billing_entries
     UNION ALL

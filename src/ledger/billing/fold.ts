@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
+import { changesOf } from './changes.ts';
 import { sliceOf } from './open-slices.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 
@@ -87,10 +88,23 @@ async function book(
     `
     WITH open_slice AS MATERIALIZED (
       SELECT * FROM ${sliceKeys.table('open_slice', 2)}
-    ), change AS (
+    ), single AS (
       DELETE FROM billing_changes
       WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes LIMIT $1))
       RETURNING *
+    ), together AS (
+      DELETE FROM billing_outcomes
+      WHERE ctid = ANY (ARRAY(
+        SELECT ctid
+        FROM (
+          SELECT ctid, sum(cardinality(requests)) OVER (ROWS UNBOUNDED PRECEDING) - cardinality(requests) AS earlier
+          FROM (SELECT ctid, requests FROM billing_outcomes LIMIT $1) some
+        ) counted
+        WHERE $1 IS NULL OR earlier < $1
+      ))
+      RETURNING *
+    ), change AS MATERIALIZED (
+      ${changesOf('single', 'together')}
     ), ${pendingClauses}, booked AS (
       INSERT INTO billing_entries AS n (${keyColumns.join(', ')}, booked, ${figureColumns.join(', ')})
       SELECT ${keyColumns.join(', ')}, greatest(sent, ${closedBefore}), ${figureColumns.join(', ')}

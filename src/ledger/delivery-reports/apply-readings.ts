@@ -8,6 +8,7 @@ import { keepDeliveries } from './keep.ts';
 import { findRecipients } from './match.ts';
 import type { MatchedRecipient } from './matched.ts';
 import { type OptOut, suppressOptOuts } from './opt-outs.ts';
+import { applyOrdinary } from './ordinary.ts';
 import { keepInbound, keepUnreadable } from './others.ts';
 import { proveAccepted } from './prove.ts';
 import type { QueuedReading, Reading } from './reading.ts';
@@ -18,15 +19,21 @@ import type { QueuedReading, Reading } from './reading.ts';
  * earlier reading. A report for a recipient that was left out of its request is about a message that was never sent: it
  * matches no recipient and proves nothing.
  *
- * @param readings in the order of their arrival
+ * @param batch in the order of their arrival
  * @throws pg.DatabaseError
  */
 export async function applyReadings(
   client: pg.ClientBase,
-  readings: readonly QueuedReading[],
+  batch: readonly QueuedReading[],
   sharing: AccountSharing,
   now: Date,
 ): Promise<void> {
+  const requests = await findNamedRequests(
+    client,
+    batch.flatMap((reading) => (reading.kind === 'unreadable' ? [] : (reading.messageId ?? []))),
+  );
+  const readings = await applyOrdinary(client, batch, requests);
+  if (readings.length === 0) return;
   const before = await listReportedBefore(
     client,
     readings.map(({ report }) => report),
@@ -34,10 +41,6 @@ export async function applyReadings(
   const deliveries = readings.filter(isOf('delivery'));
   const inbound = readings.filter(isOf('inbound'));
   const named = [...deliveries, ...inbound];
-  const requests = await findNamedRequests(
-    client,
-    named.flatMap(({ messageId }) => messageId ?? []),
-  );
   const places = await findRecipients(client, named, requests, sharing.webhooks);
   const recipients = new Map<string, MatchedRecipient>();
   for (const [place, recipient] of places) recipients.set(named[place]?.report ?? '', recipient);

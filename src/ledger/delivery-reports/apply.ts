@@ -4,6 +4,7 @@ import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
 import { refusalCode } from '../../platform/database-failures.ts';
 import { inTransaction } from '../session.ts';
 import { applyReadings } from './apply-readings.ts';
+import { keepDecided } from './decided.ts';
 import { type FailedReport, keepFailed } from './failed.ts';
 import { type QueuedReport, takeReports } from './inbox.ts';
 import type { InboxReport, QueuedReading, Reading } from './reading.ts';
@@ -37,6 +38,10 @@ export async function applyReports(
   const failed: FailedReport[] = [];
   const taken = await inTransaction(pool, async (client) => {
     const reports = await takeReports(client, limit, now);
+    await keepDecided(
+      client,
+      reports.filter(({ again }) => again).map(({ report }) => report),
+    );
     const { readings, unread } = await readAll(reports, read);
     const apply = (some: readonly QueuedReading[]): Promise<void> =>
       applyReadings(client, some, sharing, now);

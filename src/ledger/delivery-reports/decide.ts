@@ -1,5 +1,7 @@
 import type pg from 'pg';
-import { type MatchedRecipient, type RecipientKey, recipientKey } from './matched.ts';
+import { noteOutcomes } from '../billing/changes.ts';
+import { keepDeciders } from './decided.ts';
+import { keysOf, type MatchedRecipient, type RecipientKey, recipientKey } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
 type Deciding = { readonly reading: ReadReport<'delivery'>; readonly recipient: MatchedRecipient };
@@ -49,7 +51,7 @@ export async function listReportedBefore(
   const { rows } = await client.query<RecipientKey>(
     `
     SELECT DISTINCT k.run_id AS run, k.request, k.position
-    FROM reports k
+    FROM unusual_reports k
     JOIN runs r ON r.run_id = k.run_id AND r.purged_at IS NULL
     WHERE k.report_id = ANY ($1::bigint[]) AND k.outcome IN ('delivered', 'undelivered') AND k.position IS NOT NULL
     `,
@@ -72,16 +74,20 @@ async function decideFirst(
   const { rows } = await client.query<RecipientKey>({
     name: 'decide-outcomes',
     text: `
-    INSERT INTO recipient_outcomes AS o
-      (run_id, request, position, outcome, result, units, price, reported_at, report_id)
-    SELECT *
-    FROM unnest($1::text[], $2::integer[], $3::integer[], $4::text[], $5::text[], $6::numeric[], $7::numeric[],
-                $8::timestamptz[], $9::bigint[])
-      AS d (run_id, request, position, outcome, result, units, price, reported_at, report_id)
-    ORDER BY run_id, request, position
-    -- Locks the row, and writes nothing.
-    ON CONFLICT (run_id, request, position) DO UPDATE SET report_id = o.report_id WHERE false
-    RETURNING run_id AS run, request, position
+    WITH decided AS (
+      INSERT INTO recipient_outcomes AS o
+        (run_id, request, position, outcome, result, units, price, reported_at, report_id)
+      SELECT *
+      FROM unnest($1::text[], $2::integer[], $3::integer[], $4::text[], $5::text[], $6::numeric[], $7::numeric[],
+                  $8::timestamptz[], $9::bigint[])
+        AS d (run_id, request, position, outcome, result, units, price, reported_at, report_id)
+      ORDER BY run_id, request, position
+      -- Locks the row, and writes nothing.
+      ON CONFLICT (run_id, request, position) DO UPDATE SET report_id = o.report_id WHERE false
+      RETURNING *
+    ), noted AS (${noteOutcomes('SELECT 1 AS sign, * FROM decided')}
+    )
+    SELECT run_id AS run, request, position FROM decided
     `,
     values: [
       deciding.map(({ recipient }) => recipient.run),
@@ -130,6 +136,7 @@ async function decideAgain(
   reports: readonly string[],
 ): Promise<void> {
   if (recipients.length === 0) return;
+  await keepDeciders(client, recipients);
   await client.query(
     `
     WITH recipient AS MATERIALIZED (
@@ -145,7 +152,7 @@ async function decideAgain(
       FROM recipient r
       CROSS JOIN LATERAL (
         SELECT *
-        FROM reports
+        FROM unusual_reports
         WHERE run_id = r.run_id AND request = r.request AND position = r.position
           AND outcome IN ('delivered', 'undelivered')
         ORDER BY report_id
@@ -161,7 +168,7 @@ async function decideAgain(
       FROM said
       GROUP BY run_id, request, position, decider, decided
     ), marked AS (
-      UPDATE reports k
+      UPDATE unusual_reports k
       SET state = m.state
       FROM (
         SELECT s.report_id, CASE WHEN s.report_id = d.decider THEN 'applied'
@@ -170,11 +177,13 @@ async function decideAgain(
         FROM (
           SELECT run_id, request, position, report_id, outcome FROM said
           UNION
-          SELECT run_id, request, position, report_id, outcome FROM reports WHERE report_id = ANY ($4::bigint[])
+          SELECT run_id, request, position, report_id, outcome FROM unusual_reports WHERE report_id = ANY ($4::bigint[])
         ) s
         JOIN decision d USING (run_id, request, position)
       ) m
       WHERE k.report_id = m.report_id AND k.state <> m.state
+    ), before AS MATERIALIZED (
+      SELECT o.* FROM recipient r JOIN recipient_outcomes o USING (run_id, request, position)
     ), forgotten AS (
       DELETE FROM recipient_outcomes o
       USING recipient r
@@ -183,27 +192,29 @@ async function decideAgain(
           SELECT FROM decision d
           WHERE d.run_id = r.run_id AND d.request = r.request AND d.position = r.position
         )
+      RETURNING o.*
+    ), written AS (
+      INSERT INTO recipient_outcomes AS o
+        (run_id, request, position, outcome, result, units, price, reported_at, report_id)
+      SELECT run_id, request, position, decided, result, units, price, received_at, decider
+      FROM decision
+      ORDER BY run_id, request, position
+      ON CONFLICT (run_id, request, position) DO UPDATE
+      SET outcome = excluded.outcome, result = excluded.result, units = excluded.units, price = excluded.price,
+          reported_at = excluded.reported_at, report_id = excluded.report_id, status = NULL, job_number = NULL,
+          sent_at = NULL
+      WHERE o.outcome <> 'cancelled'
+        AND (o.outcome, o.result, o.units, o.price, o.report_id)
+            IS DISTINCT FROM (excluded.outcome, excluded.result, excluded.units, excluded.price, excluded.report_id)
+      RETURNING o.*
     )
-    INSERT INTO recipient_outcomes AS o
-      (run_id, request, position, outcome, result, units, price, reported_at, report_id)
-    SELECT run_id, request, position, decided, result, units, price, received_at, decider
-    FROM decision
-    ORDER BY run_id, request, position
-    ON CONFLICT (run_id, request, position) DO UPDATE
-    SET outcome = excluded.outcome, result = excluded.result, units = excluded.units, price = excluded.price,
-        reported_at = excluded.reported_at, report_id = excluded.report_id
-    WHERE o.outcome <> 'cancelled'
-      AND (o.outcome, o.result, o.units, o.price, o.report_id)
-          IS DISTINCT FROM (excluded.outcome, excluded.result, excluded.units, excluded.price, excluded.report_id)
+    ${noteOutcomes(`
+      SELECT 1 AS sign, * FROM written
+      UNION ALL
+      SELECT -1, * FROM forgotten
+      UNION ALL
+      SELECT -1, b.* FROM before b JOIN written w USING (run_id, request, position)`)}
     `,
     [...keysOf(recipients), reports],
   );
-}
-
-function keysOf(recipients: readonly RecipientKey[]): [string[], number[], number[]] {
-  return [
-    recipients.map(({ run }) => run),
-    recipients.map(({ request }) => request),
-    recipients.map(({ position }) => position),
-  ];
 }

@@ -16,7 +16,7 @@ export async function keepFailed(client: pg.ClientBase, failed: readonly FailedR
   await lockOutcomes(client, before);
   await client.query(
     `
-    INSERT INTO reports (report_id, account, received_at, state, detail)
+    INSERT INTO unusual_reports (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'failed', code
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[]) AS f (report_id, account, received_at, code)
     ON CONFLICT (report_id) DO UPDATE

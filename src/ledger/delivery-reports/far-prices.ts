@@ -8,7 +8,39 @@ import type { ReadReport } from './reading.ts';
 const farTimes = 10;
 
 /** Units of a report that says none; a call has a minute. */
-const usualUnits: Readonly<Record<Channel, number>> = { email: 1, sms: 1, fax: 1, voice: 60, tts: 60 };
+export const usualUnits: Readonly<Record<Channel, number>> = { email: 1, sms: 1, fax: 1, voice: 60, tts: 60 };
+
+/**
+ * SQL of a `WITH` clause `tariff`: what the rate cards of their runs say of those that have a price. Each tariff is looked
+ * up once, not for each recipient.
+ *
+ * @param priced has run_id, tariff, received_at and price
+ */
+export function tariffsOf(priced: string): string {
+  return `tariff AS MATERIALIZED (
+    SELECT t.run_id, t.tariff, rate.price AS rate
+    FROM (
+      SELECT run_id, tariff, max(received_at) AS received_at FROM ${priced} WHERE price <> 0 GROUP BY run_id, tariff
+    ) t
+    JOIN runs r ON r.run_id = t.run_id AND r.rates IS NOT NULL
+    ${priceOf('r', 't.tariff', 't.received_at')}
+  )`;
+}
+
+/**
+ * SQL: whether the price of a row is far from what it is expected to be; a price of nothing is not.
+ *
+ * @param row has units, price and channel
+ * @param units the parameter with `usualUnits` as JSON
+ */
+export function farFrom(rate: string, row: string, units: string): string {
+  const expected = expectedPrice(rate, row, units);
+  return `${row}.price <> 0 AND (abs(${row}.price) > ${farTimes} * ${expected} OR abs(${row}.price) * ${farTimes} < ${expected})`;
+}
+
+function expectedPrice(rate: string, row: string, units: string): string {
+  return `${rate} * greatest(coalesce(${row}.units, CAST(${units}::jsonb ->> ${row}.channel AS numeric)), 1)`;
+}
 
 /** A price that is far from the rate card of its run. Exact decimals. */
 export type FarPrice = { readonly price: string; readonly expected: string };
@@ -30,34 +62,23 @@ export async function findFarPrices(
     return recipient && price !== null ? [{ ...recipient, report, receivedAt, units, price }] : [];
   });
   if (priced.length === 0) return new Map();
-  // Each tariff is looked up once, not for each recipient. Not a prepared statement: its plan would be that of small tables.
+  // Not a prepared statement: its plan would be that of small tables.
   const { rows } = await client.query<FarPrice & { readonly report: string }>(
     `
-    WITH rated AS MATERIALIZED (
-      SELECT run_id, channel, rates, jsonb_array_length(rates -> 'tariffs') > 1 AS has_tariffs
-      FROM runs
-      WHERE run_id = ANY ($2) AND rates IS NOT NULL
-    ), priced AS MATERIALIZED (
-      SELECT p.*, CASE WHEN r.has_tariffs THEN (
-               SELECT c.tariff
+    WITH priced AS MATERIALIZED (
+      SELECT p.*, r.channel, CASE WHEN jsonb_array_length(r.rates -> 'tariffs') > 1 THEN (
+               SELECT coalesce(c.tariff, 0)
                FROM recipients_between(p.run_id, p.request, p.request) c
                WHERE c.position = p.position
-             ) ELSE 0 END AS tariff,
-             greatest(coalesce(p.units, CAST($8::jsonb ->> r.channel AS numeric)), 1) AS paid_for
+             ) ELSE 0 END AS tariff
       FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::timestamptz[], $6::numeric[], $7::numeric[])
         AS p (report_id, run_id, request, position, received_at, units, price)
-      JOIN rated r USING (run_id)
-      WHERE p.price <> 0
-    ), tariff AS MATERIALIZED (
-      SELECT t.run_id, t.tariff, rate.price AS rate
-      FROM (SELECT run_id, tariff, max(received_at) AS received_at FROM priced GROUP BY run_id, tariff) t
-      JOIN rated r USING (run_id)
-      ${priceOf('r', 't.tariff', 't.received_at')}
-    )
-    SELECT report_id::text AS report, price::text AS price, trim_scale(rate * paid_for)::text AS expected
-    FROM priced
-    JOIN tariff USING (run_id, tariff)
-    WHERE abs(price) > ${farTimes} * rate * paid_for OR abs(price) * ${farTimes} < rate * paid_for
+      JOIN runs r ON r.run_id = p.run_id AND r.rates IS NOT NULL
+    ), ${tariffsOf('priced')}
+    SELECT p.report_id::text AS report, p.price::text AS price, trim_scale(${expectedPrice('t.rate', 'p', '$8')})::text AS expected
+    FROM priced p
+    JOIN tariff t USING (run_id, tariff)
+    WHERE ${farFrom('t.rate', 'p', '$8')}
     `,
     [
       priced.map(({ report }) => report),

@@ -5,6 +5,8 @@ import type { InboxReport } from './reading.ts';
 export type QueuedReport = InboxReport & {
   /** How often it was read before and matched nothing. */
   readonly tries: number;
+  /** Whether it may have been read before. */
+  readonly again: boolean;
 };
 
 type DbQueuedReport = {
@@ -15,6 +17,7 @@ type DbQueuedReport = {
   readonly content_type: string;
   readonly body: Buffer;
   readonly tries: number;
+  readonly again: boolean;
 };
 
 /** Bodies that an entry of the queue has (bytes), and the last one of them. */
@@ -55,21 +58,21 @@ export async function takeReports(client: pg.ClientBase, enough: number, now: Da
         ) counted
         WHERE coalesce(bytes_before, 0) < $3 AND coalesce(reports_before, 0) < $1
       ))
-      RETURNING report_ids, tries
+      RETURNING report_ids, tries, again
     )
-    SELECT report_id, account, received_at, method, content_type, body, tries
+    SELECT report_id, account, received_at, method, content_type, body, tries, again
     FROM (
       -- One that was replayed while it was waiting is in two entries.
-      SELECT report_id, min(tries) AS tries FROM taken, unnest(report_ids) report_id GROUP BY report_id
+      SELECT report_id, min(tries) AS tries, bool_or(again) AS again FROM taken, unnest(report_ids) report_id GROUP BY report_id
     ) reports
     JOIN inbox USING (report_id)
     ORDER BY report_id
     `,
     values: [enough, now, mostBytes],
   });
-  return rows.map(({ report_id, received_at, content_type, account, method, body, tries }) => ({
+  return rows.map(({ report_id, received_at, content_type, account, method, body, tries, again }) => ({
     ...{ report: report_id, receivedAt: received_at, contentType: content_type },
-    ...{ account, method, body, tries },
+    ...{ account, method, body, tries, again },
   }));
 }
 
@@ -86,9 +89,9 @@ export async function lookAgain(
   if (again.length === 0) return;
   await client.query(
     `
-    INSERT INTO inbox_queue (due_at, report_ids, bytes, tries)
+    INSERT INTO inbox_queue (due_at, report_ids, bytes, tries, again)
     SELECT $4::timestamptz + interval '1 minute' * power(2, tries), array_agg(report_id ORDER BY report_id),
-           sum(bytes), tries + 1
+           sum(bytes), tries + 1, true
     FROM (
       SELECT *, sum(bytes) OVER (PARTITION BY tries ORDER BY report_id) AS bytes_so_far
       FROM unnest($1::bigint[], $2::bigint[], $3::integer[]) AS unmatched (report_id, bytes, tries)

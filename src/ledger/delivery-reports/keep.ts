@@ -25,7 +25,7 @@ export async function keepDeliveries(
   await client.query({
     name: 'keep-deliveries',
     text: `
-    INSERT INTO reports (report_id, account, received_at, state, message_id, address, status, result, outcome, sent_at,
+    INSERT INTO unusual_reports (report_id, account, received_at, state, message_id, address, status, result, outcome, sent_at,
                          units, price, run_id, request, position, job_number, detail)
     SELECT *
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],

@@ -47,3 +47,12 @@ export function sharedColumns(shared: readonly SharedWith[]): [string[], string[
 export function recipientKey({ run, request, position }: RecipientKey): string {
   return `${run} ${request} ${position}`;
 }
+
+/** As three parameters of a statement. */
+export function keysOf(recipients: readonly RecipientKey[]): [string[], number[], number[]] {
+  return [
+    recipients.map(({ run }) => run),
+    recipients.map(({ request }) => request),
+    recipients.map(({ position }) => position),
+  ];
+}

@@ -40,7 +40,7 @@ export async function suppressOptOuts(
              CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
              o.reason || coalesce(' (run ' || k.run_id || ')', '') AS reason, o.source
       FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS o (report_id, source, reason, sub_account)
-      JOIN reports k USING (report_id)
+      JOIN unusual_reports k USING (report_id)
       LEFT JOIN runs r USING (run_id)
       LEFT JOIN unnest($6::text[], $7::text[]) AS w (account, of) ON w.account = coalesce(r.account, k.account)
       LEFT JOIN ${requestOf('k.run_id', 'k.request')} q ON true

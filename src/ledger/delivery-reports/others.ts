@@ -23,7 +23,7 @@ export async function keepInbound(
   // Not a prepared statement: a plan from when the tables were small would read all of them for every reply.
   await client.query(
     `
-    INSERT INTO reports AS k (report_id, account, received_at, state, message_id, job_number, address, text, run_id,
+    INSERT INTO unusual_reports AS k (report_id, account, received_at, state, message_id, job_number, address, text, run_id,
                               request, position)
     SELECT m.report_id, m.account, m.received_at, 'inbound', m.message_id, m.job_number, m.address, m.text,
            coalesce(m.run_id, q.run_id), coalesce(m.request, q.request),
@@ -70,7 +70,7 @@ export async function keepUnreadable(
   await client.query({
     name: 'keep-unreadable',
     text: `
-    INSERT INTO reports AS k (report_id, account, received_at, state, detail)
+    INSERT INTO unusual_reports AS k (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'unreadable', why
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[])
       AS u (report_id, account, received_at, why)

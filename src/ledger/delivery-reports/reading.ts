@@ -60,4 +60,6 @@ export type ReadReport<Kind extends Reading['kind'] = Reading['kind']> = InboxRe
 export type QueuedReading = ReadReport & {
   /** How often it was read before and matched nothing. */
   readonly tries: number;
+  /** Whether it may have been read before. */
+  readonly again: boolean;
 };

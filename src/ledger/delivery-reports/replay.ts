@@ -32,8 +32,8 @@ export async function replayReports(
           SELECT FROM reports k WHERE k.report_id = i.report_id AND k.state IN ('unreadable', 'unmatched', 'failed')
         ))
     ), queued AS (
-      INSERT INTO inbox_queue (due_at, report_ids, bytes)
-      SELECT $3, array_agg(report_id ORDER BY report_id), sum(bytes)
+      INSERT INTO inbox_queue (due_at, report_ids, bytes, again)
+      SELECT $3, array_agg(report_id ORDER BY report_id), sum(bytes), true
       FROM (
         SELECT report_id, bytes, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place
         FROM replayed

@@ -45,7 +45,8 @@ const whyHeld = `
     ) THEN 'a younger run was made of it'
     WHEN NOT $3 AND (EXISTS (SELECT FROM billing_slices b WHERE b.run_id = r.run_id AND b.open)
       OR EXISTS (SELECT FROM billing_openings o WHERE o.run_id = r.run_id)
-      OR EXISTS (SELECT FROM billing_changes d WHERE d.run_id = r.run_id))
+      OR EXISTS (SELECT FROM billing_changes d WHERE d.run_id = r.run_id)
+      OR EXISTS (SELECT FROM billing_outcomes d WHERE d.run_id = r.run_id))
       THEN 'it is not in billing as a whole yet; try again'
   END`;
 

@@ -121,11 +121,12 @@ const ofRequests = [
   // What is said of those who were left out are our own words.
   `
   UPDATE recipient_outcomes
-  SET result = NULL
-  WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND outcome <> 'cancelled' AND result IS NOT NULL
+  SET result = NULL, status = NULL
+  WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND outcome <> 'cancelled'
+    AND (result IS NOT NULL OR status IS NOT NULL)
   `,
   `
-  UPDATE reports
+  UPDATE unusual_reports
   SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
   WHERE run_id = $1 AND request BETWEEN $2 AND $3
   `,

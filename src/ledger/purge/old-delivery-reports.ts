@@ -37,7 +37,7 @@ async function eraseAfter(client: Transaction, after: string, before: Date): Pro
       WHERE f.received_at < $2 AND (r.run_id IS NULL OR r.purged_at IS NOT NULL)
         AND f.report_id NOT IN (SELECT unnest(report_ids) FROM inbox_queue)
     ), erased AS (
-      UPDATE reports k
+      UPDATE unusual_reports k
       SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
       FROM due
       WHERE k.report_id = due.report_id

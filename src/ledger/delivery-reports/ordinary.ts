@@ -1,0 +1,121 @@
+import type pg from 'pg';
+import { arrayOf } from '../arrays.ts';
+import { farFrom, tariffsOf, usualUnits } from './far-prices.ts';
+import { type NamedRequests, namedBy } from './matched.ts';
+import type { QueuedReading, ReadReport } from './reading.ts';
+
+/** SQL: whether the service has accepted the request of `r`, which has no row, or the row `q`; `s` is its slice. */
+const isAccepted = `
+  CASE WHEN q.request IS NOT NULL THEN q.state = 'accepted'
+       ELSE r.request <= s.claimed_to AND (
+              -- Whatever else was claimed has got a row by then.
+              s.state = 'done'
+              OR EXISTS (
+                SELECT FROM outcomes b
+                WHERE b.run_id = r.run_id AND b.slice = s.slice AND r.request = ANY (b.requests)
+                OFFSET 0
+              )
+            )
+  END`;
+
+/**
+ * Works the reports of a batch that are ordinary into the ledger, in one statement: each says first how it ended for a
+ * recipient of its own account, at an address that the request has, under a MessageID of a request that was accepted.
+ * What it says is in the outcome that it decides, and nothing else is written of it.
+ *
+ * What cannot be seen to be ordinary, or is another's by the time it is written, is left as it is.
+ *
+ * @returns the readings that are left
+ */
+export async function applyOrdinary(
+  client: pg.ClientBase,
+  readings: readonly QueuedReading[],
+  requests: NamedRequests,
+): Promise<readonly QueuedReading[]> {
+  const mayBe = readings.flatMap((reading) => {
+    if (!isOrdinary(reading)) return [];
+    const request = namedBy(reading, requests);
+    return request ? [{ ...request, reading }] : [];
+  });
+  if (mayBe.length === 0) return readings;
+  // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
+  const { rows } = await client.query<{ report: string }>(statement, [
+    arrayOf(mayBe.map(({ run }) => run)),
+    arrayOf(mayBe.map(({ request }) => request)),
+    arrayOf(mayBe.map(({ reading }) => reading.report)),
+    arrayOf(mayBe.map(({ reading }) => reading.account)),
+    arrayOf(mayBe.map(({ reading }) => reading.receivedAt)),
+    arrayOf(mayBe.map(({ reading }) => reading.address)),
+    arrayOf(mayBe.map(({ reading }) => reading.outcome)),
+    arrayOf(mayBe.map(({ reading }) => reading.status)),
+    arrayOf(mayBe.map(({ reading }) => reading.result)),
+    arrayOf(mayBe.map(({ reading }) => reading.units)),
+    arrayOf(mayBe.map(({ reading }) => reading.price)),
+    arrayOf(mayBe.map(({ reading }) => reading.jobNumber)),
+    arrayOf(mayBe.map(({ reading }) => reading.sentAt)),
+    JSON.stringify(usualUnits),
+  ]);
+  const left = new Set(rows.map(({ report }) => report));
+  if (left.size === 0 && mayBe.length === readings.length) return [];
+  const written = new Set(mayBe.flatMap(({ reading: { report } }) => (left.has(report) ? [] : [report])));
+  return readings.filter(({ report }) => !written.has(report));
+}
+
+function isOrdinary(reading: QueuedReading): reading is QueuedReading & ReadReport<'delivery'> {
+  if (reading.kind !== 'delivery' || reading.again) return false;
+  return reading.outcome !== 'pending' && !reading.optedOut && reading.unread === null;
+}
+
+const statement = `
+  WITH matched AS MATERIALIZED (
+    SELECT r.*, p.position, p.tariff, u.channel
+    FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
+                $8::text[], $9::text[], $10::numeric[], $11::numeric[], $12::text[], $13::timestamptz[])
+      AS r (run_id, request, report_id, account, received_at, address, outcome, status, result, units, price,
+            job_number, sent_at)
+    JOIN runs u ON u.run_id = r.run_id AND u.account = r.account
+    CROSS JOIN LATERAL (
+      SELECT *
+      FROM contents c
+      WHERE c.run_id = r.run_id AND c.first_request <= r.request
+      ORDER BY c.first_request DESC
+      LIMIT 1
+    ) c
+    CROSS JOIN LATERAL (
+      SELECT c.positions[place] AS position, coalesce(c.tariffs[place], 0) AS tariff
+      -- Services leave out the plus sign.
+      FROM unnest(coalesce(nullif(array_positions(c.addresses, r.address), '{}'),
+                           array_positions(c.addresses, '+' || r.address))) AS place
+      WHERE c.first_request + c.request_offsets[place] = r.request
+      LIMIT 1
+    ) p
+    CROSS JOIN LATERAL (
+      SELECT slice, claimed_to, state FROM slices WHERE run_id = r.run_id AND slice = c.slice LIMIT 1
+    ) s
+    LEFT JOIN LATERAL (
+      SELECT request, state FROM requests WHERE run_id = r.run_id AND request = r.request LIMIT 1
+    ) q ON true
+    WHERE ${isAccepted}
+  ), ${tariffsOf('matched')}, written AS (
+    -- In the order of the key, so that two that write the same recipients wait for each other, not crosswise.
+    INSERT INTO recipient_outcomes
+      (run_id, request, position, outcome, result, units, price, reported_at, report_id, status, job_number, sent_at)
+    SELECT m.run_id, m.request, m.position, m.outcome, m.result, m.units, m.price, m.received_at, m.report_id, m.status,
+           m.job_number, m.sent_at
+    FROM matched m
+    LEFT JOIN tariff t ON t.run_id = m.run_id AND t.tariff = m.tariff
+    WHERE (${farFrom('t.rate', 'm', '$14')}) IS NOT TRUE
+    ORDER BY m.run_id, m.request, m.position, m.report_id
+    ON CONFLICT DO NOTHING
+    RETURNING run_id, request, position, outcome, units, price, report_id
+  ), noted AS (
+    INSERT INTO billing_outcomes (run_id, requests, positions, delivered, units, prices)
+    SELECT run_id, array_agg(request), array_agg(position), array_agg(outcome = 'delivered'), array_agg(units),
+           array_agg(price)
+    FROM written
+    GROUP BY run_id
+  )
+  SELECT CAST(report_id AS text) AS report FROM unnest($3::bigint[]) report_id
+  EXCEPT
+  SELECT CAST(report_id AS text) FROM written
+`;
