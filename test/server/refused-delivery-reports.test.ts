@@ -158,11 +158,11 @@ describe('a report that the ledger refuses all the same', () => {
     await query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
-        RAISE EXCEPTION 'no such address: %', NEW.address USING ERRCODE = '22008';
+        RAISE EXCEPTION 'no such position: %', NEW.position USING ERRCODE = '22008';
       END
       $$;
-      CREATE TRIGGER refuses BEFORE INSERT ON reports FOR EACH ROW
-        WHEN (NEW.address IN ('${addressOf(7)}', '${addressOf(99)}')) EXECUTE FUNCTION refuse();
+      CREATE TRIGGER refuses BEFORE INSERT ON recipient_outcomes FOR EACH ROW
+        WHEN (NEW.position IN (8, 100)) EXECUTE FUNCTION refuse();
     `);
     return async () => {
       await query('DROP FUNCTION refuse CASCADE');
@@ -202,7 +202,7 @@ describe('a report that the ledger refuses all the same', () => {
       warnings: ['reports: 1 could not be applied (volley reports list --state failed)'],
     });
 
-    await query('DROP TRIGGER refuses ON reports');
+    await query('DROP TRIGGER refuses ON recipient_outcomes');
     await replay(opened.context, { all: false });
     await applyInbox(opened.context);
     expect(await query('SELECT DISTINCT state, detail FROM reports')).toEqual([
@@ -212,10 +212,10 @@ describe('a report that the ledger refuses all the same', () => {
   });
 
   test('takes back what it decided when it was read before', async () => {
-    await query('ALTER TABLE reports DISABLE TRIGGER refuses');
+    await query('ALTER TABLE recipient_outcomes DISABLE TRIGGER refuses');
     await receive([json(reportOf(7))]);
     await applyInbox(opened.context);
-    await query('ALTER TABLE reports ENABLE TRIGGER refuses');
+    await query('ALTER TABLE recipient_outcomes ENABLE TRIGGER refuses');
     await replay(opened.context, { all: true });
     await applyInbox(opened.context);
     expect(await query('SELECT state FROM reports')).toEqual([{ state: 'failed' }]);

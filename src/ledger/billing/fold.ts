@@ -98,7 +98,7 @@ async function book(
         SELECT ctid
         FROM (
           SELECT ctid, sum(cardinality(requests)) OVER (ROWS UNBOUNDED PRECEDING) - cardinality(requests) AS earlier
-          FROM (SELECT ctid, requests FROM billing_outcomes LIMIT $1) some
+          FROM (SELECT ctid, requests FROM billing_outcomes LIMIT $1) next
         ) counted
         WHERE $1 IS NULL OR earlier < $1
       ))

@@ -114,9 +114,9 @@ test('what has been applied is not due again, and stands in the inbox as it came
 
 test('an applier that fails leaves everything in the queue for the next', async () => {
   await receive(delivery('a', 1));
-  await query('ALTER TABLE reports RENAME TO reports_away');
-  await expect(apply()).rejects.toThrow('"reports" does not exist');
-  await query('ALTER TABLE reports_away RENAME TO reports');
+  await query('ALTER TABLE unusual_reports RENAME TO reports_away');
+  await expect(apply()).rejects.toThrow('"unusual_reports" does not exist');
+  await query('ALTER TABLE reports_away RENAME TO unusual_reports');
   // Its transaction goes with its connection, a moment later.
   await expect.poll(() => apply()).toBe(1);
 });
