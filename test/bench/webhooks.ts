@@ -179,7 +179,7 @@ export async function withServe<Result>(
 }
 
 export async function emptyInbox({ databaseUrl }: WebhookBench): Promise<void> {
-  await query(databaseUrl, 'TRUNCATE inbox, inbox_queue, reports, recipient_outcomes');
+  await query(databaseUrl, 'TRUNCATE inbox, inbox_queue, unusual_reports, recipient_outcomes, billing_outcomes');
   await query(databaseUrl, 'CHECKPOINT');
   await sleep(500);
 }
@@ -195,7 +195,7 @@ const both = z.object({
 export async function applyAgain({ databaseUrl }: WebhookBench) {
   await query(
     databaseUrl,
-    `TRUNCATE inbox_queue, reports, recipient_outcomes;
+    `TRUNCATE inbox_queue, unusual_reports, recipient_outcomes, billing_outcomes;
      INSERT INTO inbox_queue (due_at, report_ids, bytes)
      SELECT min(received_at), array_agg(report_id), sum(octet_length(body))
      FROM inbox

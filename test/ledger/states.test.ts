@@ -18,7 +18,7 @@ test.each([
   ['requests', 'state', requestStates],
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
-  ['reports', 'state', reportStates],
+  ['unusual_reports', 'state', reportStates],
   ['resolutions', 'resolution', resolutions],
   ['suppressions', 'channel', channels],
   ['suppressions', 'source', suppressionSources],

@@ -1,5 +1,6 @@
 import type { InvoiceToRead, Reconciliation } from '../../src/engine/billing/reconcile.ts';
 import { reconcileInvoice } from '../../src/engine/billing/reconcile.ts';
+import { noteOutcomes } from '../../src/ledger/billing/changes.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../src/ledger/billing/compare-invoice.ts';
 import type { ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
 import { claimRequests, settleRequests } from './claims.ts';
@@ -60,8 +61,12 @@ export async function invoicedRun(
     if (states[request - 1] !== 'accepted') continue;
     const { units, price } = charged(place);
     await pool.query(
-      `INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
-       VALUES ($1, $2, $3, 'delivered', $4, $5, $6)`,
+      `WITH outcome AS (
+         INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
+         VALUES ($1, $2, $3, 'delivered', $4, $5, $6)
+         RETURNING *
+       )
+       ${noteOutcomes('SELECT 1 AS sign, * FROM outcome')}`,
       [run, request, position, units, price, at],
     );
   }

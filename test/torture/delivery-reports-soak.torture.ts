@@ -201,7 +201,7 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
     );
     return Object.fromEntries(rows.map(({ name, size }) => [name, size]));
   };
-  const passing = ['inbox', 'inbox_queue', 'inbox_batches', 'billing_changes', 'billing_openings', 'runs'];
+  const passing = ['inbox', 'inbox_queue', 'inbox_batches', 'billing_changes', 'billing_outcomes', 'billing_openings', 'runs'];
   const { rows } = await pool.query<{ changes: number }>(
     'SELECT count(*)::float8 AS changes FROM billing_changes',
   );
@@ -215,7 +215,7 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
     applied: figure('volley_reports_applied_total'),
     passing: await sizes(passing, 'pg_total_relation_size(relid) / 1024'),
     growing: await sizes(
-      ['reports', 'recipient_outcomes'],
+      ['unusual_reports', 'recipient_outcomes'],
       'pg_total_relation_size(relid) / greatest(1, n_live_tup)::numeric',
     ),
   };

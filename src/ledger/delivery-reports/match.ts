@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
-import { requestOf } from '../request-rows.ts';
+import { acceptanceOf } from '../requests/accepted.ts';
 import { findElsewhere } from './match-elsewhere.ts';
 import {
   type MatchedRecipient,
@@ -56,12 +56,15 @@ async function findByRequest(
     `
     SELECT f.place, f.run_id AS run, f.request, f.position, f.state
     FROM (
-      SELECT r.place, q.run_id, q.request, q.state, p.position
+      SELECT r.place, r.run_id, r.request, p.position,
+             CASE WHEN a.accepted THEN 'accepted'
+                  ELSE (SELECT state FROM requests_between(r.run_id, r.request, r.request) LIMIT 1)
+             END AS state
       FROM unnest($1::integer[], $2::text[], $3::integer[], $4::text[], $5::text[])
         AS r (place, run_id, request, address, account)
       JOIN runs u ON u.run_id = r.run_id AND ${mayBeAbout('u.account', 'r.account', '$6', '$7')}
-      JOIN ${requestOf('r.run_id', 'r.request')} q ON true
-      CROSS JOIN LATERAL position_of(q.run_id, q.request, r.address) p
+      CROSS JOIN LATERAL position_of(r.run_id, r.request, r.address) p
+      CROSS JOIN ${acceptanceOf('r.run_id', 'r.request')} a
       OFFSET 0 -- so that the position is looked for once, not wherever it is used
     ) f
     LEFT JOIN LATERAL (

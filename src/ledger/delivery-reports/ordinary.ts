@@ -1,22 +1,9 @@
 import type pg from 'pg';
 import { arrayOf } from '../arrays.ts';
+import { acceptanceOf } from '../requests/accepted.ts';
 import { farFrom, tariffsOf, usualUnits } from './far-prices.ts';
 import { type NamedRequests, namedBy } from './matched.ts';
 import type { QueuedReading, ReadReport } from './reading.ts';
-
-/** SQL: whether the service has accepted the request of `r`, which has no row, or the row `q`; `s` is its slice. */
-const isAccepted = `
-  CASE WHEN q.request IS NOT NULL THEN q.state = 'accepted'
-       ELSE r.request <= s.claimed_to AND (
-              -- Whatever else was claimed has got a row by then.
-              s.state = 'done'
-              OR EXISTS (
-                SELECT FROM outcomes b
-                WHERE b.run_id = r.run_id AND b.slice = s.slice AND r.request = ANY (b.requests)
-                OFFSET 0
-              )
-            )
-  END`;
 
 /**
  * Works the reports of a batch that are ordinary into the ledger, in one statement: each says first how it ended for a
@@ -89,13 +76,7 @@ const statement = `
       WHERE c.first_request + c.request_offsets[place] = r.request
       LIMIT 1
     ) p
-    CROSS JOIN LATERAL (
-      SELECT slice, claimed_to, state FROM slices WHERE run_id = r.run_id AND slice = c.slice LIMIT 1
-    ) s
-    LEFT JOIN LATERAL (
-      SELECT request, state FROM requests WHERE run_id = r.run_id AND request = r.request LIMIT 1
-    ) q ON true
-    WHERE ${isAccepted}
+    JOIN ${acceptanceOf('r.run_id', 'r.request')} a ON a.accepted
   ), ${tariffsOf('matched')}, written AS (
     -- In the order of the key, so that two that write the same recipients wait for each other, not crosswise.
     INSERT INTO recipient_outcomes

@@ -10,6 +10,7 @@ import type { Preview } from '../../../src/engine/plan/previewed.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { executeRun } from '../../../src/engine/runs/execute-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
+import { noteOutcomes } from '../../../src/ledger/billing/changes.ts';
 import type { BillingTotal } from '../../../src/ledger/billing/report.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
@@ -305,9 +306,13 @@ test('a call is estimated by the seconds that are reported, and the tariff of wh
   expect((await billingOf(ledger.pool, [run])).total).toMatchObject({ estimated: '0', unrated: 2 });
 
   await ledger.pool.query(
-    `INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
-     SELECT $1, 1, position, 'delivered', units, 0.25, now()
-     FROM unnest('{1, 2, 3}'::integer[], '{30, 7, 60}'::numeric[]) AS outcome (position, units)`,
+    `WITH outcome AS (
+       INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
+       SELECT $1, 1, position, 'delivered', units, 0.25, now()
+       FROM unnest('{1, 2, 3}'::integer[], '{30, 7, 60}'::numeric[]) AS outcome (position, units)
+       RETURNING *
+     )
+     ${noteOutcomes('SELECT 1 AS sign, * FROM outcome')}`,
     [run],
   );
   const { total } = await billingOf(ledger.pool, [run]);

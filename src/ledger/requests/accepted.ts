@@ -1,0 +1,29 @@
+/**
+ * SQL to join: `accepted`, whether it can be seen at a glance that the service has accepted a request: by its own row, or
+ * where it has none by those of its slice. What is not seen so may be accepted all the same: `requestOf` knows.
+ */
+export function acceptanceOf(run: string, request: string): string {
+  return `LATERAL (
+    SELECT CASE
+             WHEN q.request IS NOT NULL THEN q.state = 'accepted'
+             WHEN s.claimed_to < ${request} THEN false
+             -- Whatever else of it was claimed has a row by then.
+             WHEN s.state = 'done' THEN true
+             ELSE EXISTS (
+               SELECT FROM outcomes b
+               WHERE b.run_id = s.run_id AND b.slice = s.slice AND ${request} = ANY (b.requests)
+               OFFSET 0
+             )
+           END AS accepted
+    FROM (
+      SELECT *
+      FROM slices
+      WHERE run_id = ${run} AND slice > 0 AND first_request <= ${request}
+      ORDER BY first_request DESC
+      LIMIT 1
+    ) s
+    LEFT JOIN LATERAL (
+      SELECT request, state FROM requests WHERE run_id = s.run_id AND request = ${request} LIMIT 1
+    ) q ON true
+  )`;
+}
