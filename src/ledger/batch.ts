@@ -1,4 +1,4 @@
-/** What a value of a type of Postgres is here. Fractions and large numbers are decimal text, JSON is text by now. */
+/** What a value of a type of Postgres is here. Fractions and large numbers are decimal text, a time may be text in ISO 8601, JSON is text by now. */
 type Values = {
   boolean: boolean;
   bytea: Uint8Array;
@@ -8,7 +8,7 @@ type Values = {
   numeric: string;
   smallint: number;
   text: string;
-  timestamptz: Date;
+  timestamptz: Date | string;
   uuid: string;
 };
 

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { arrayOf } from '../arrays.ts';
+import { batchOf } from '../batch.ts';
 import { acceptanceOf } from '../requests/accepted.ts';
+import type { RequestKey } from '../requests/named.ts';
 import { farFrom, tariffsOf, usualUnits } from './far-prices.ts';
 import { type NamedRequests, namedBy } from './matched.ts';
 import type { QueuedReading, ReadReport } from './reading.ts';
@@ -22,29 +24,17 @@ export async function applyOrdinary(
   const mayBe = readings.flatMap((reading) => {
     if (!isOrdinary(reading)) return [];
     const request = namedBy(reading, requests);
-    return request ? [{ ...request, reading }] : [];
+    return request ? [{ ...reading, ...request }] : [];
   });
   if (mayBe.length === 0) return readings;
   // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
   const { rows } = await client.query<{ report: string }>(statement, [
-    arrayOf(mayBe.map(({ run }) => run)),
-    arrayOf(mayBe.map(({ request }) => request)),
-    arrayOf(mayBe.map(({ reading }) => reading.report)),
-    arrayOf(mayBe.map(({ reading }) => reading.account)),
-    arrayOf(mayBe.map(({ reading }) => reading.receivedAt)),
-    arrayOf(mayBe.map(({ reading }) => reading.address)),
-    arrayOf(mayBe.map(({ reading }) => reading.outcome)),
-    arrayOf(mayBe.map(({ reading }) => reading.status)),
-    arrayOf(mayBe.map(({ reading }) => reading.result)),
-    arrayOf(mayBe.map(({ reading }) => reading.units)),
-    arrayOf(mayBe.map(({ reading }) => reading.price)),
-    arrayOf(mayBe.map(({ reading }) => reading.jobNumber)),
-    arrayOf(mayBe.map(({ reading }) => reading.sentAt)),
     JSON.stringify(usualUnits),
+    ...said.values(mayBe).map(arrayOf),
   ]);
   const left = new Set(rows.map(({ report }) => report));
   if (left.size === 0 && mayBe.length === readings.length) return [];
-  const written = new Set(mayBe.flatMap(({ reading: { report } }) => (left.has(report) ? [] : [report])));
+  const written = new Set(mayBe.flatMap(({ report }) => (left.has(report) ? [] : [report])));
   return readings.filter(({ report }) => !written.has(report));
 }
 
@@ -53,13 +43,26 @@ function isOrdinary(reading: QueuedReading): reading is QueuedReading & ReadRepo
   return reading.outcome !== 'pending' && !reading.optedOut && reading.unread === null;
 }
 
+const said = batchOf<RequestKey & ReadReport<'delivery'>>({
+  run_id: ['text', ({ run }) => run],
+  request: ['integer', ({ request }) => request],
+  report_id: ['bigint', ({ report }) => report],
+  account: ['text', ({ account }) => account],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+  address: ['text', ({ address }) => address],
+  outcome: ['text', ({ outcome }) => outcome],
+  status: ['text', ({ status }) => status],
+  result: ['text', ({ result }) => result],
+  units: ['numeric', ({ units }) => units],
+  price: ['numeric', ({ price }) => price],
+  job_number: ['text', ({ jobNumber }) => jobNumber],
+  sent_at: ['timestamptz', ({ sentAt }) => sentAt],
+});
+
 const statement = `
   WITH matched AS MATERIALIZED (
     SELECT r.*, p.position, p.tariff, u.channel
-    FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
-                $8::text[], $9::text[], $10::numeric[], $11::numeric[], $12::text[], $13::timestamptz[])
-      AS r (run_id, request, report_id, account, received_at, address, outcome, status, result, units, price,
-            job_number, sent_at)
+    FROM ${said.table('r', 2)}
     JOIN runs u ON u.run_id = r.run_id AND u.account = r.account
     CROSS JOIN LATERAL (
       SELECT *
@@ -85,7 +88,7 @@ const statement = `
            m.job_number, m.sent_at
     FROM matched m
     LEFT JOIN tariff t ON t.run_id = m.run_id AND t.tariff = m.tariff
-    WHERE (${farFrom('t.rate', 'm', '$14')}) IS NOT TRUE
+    WHERE (${farFrom('t.rate', 'm', '$1')}) IS NOT TRUE
     ORDER BY m.run_id, m.request, m.position, m.report_id
     ON CONFLICT DO NOTHING
     RETURNING run_id, request, position, outcome, units, price, report_id
@@ -96,7 +99,7 @@ const statement = `
     FROM written
     GROUP BY run_id
   )
-  SELECT CAST(report_id AS text) AS report FROM unnest($3::bigint[]) report_id
+  SELECT CAST(report_id AS text) AS report FROM unnest($4::bigint[]) report_id
   EXCEPT
   SELECT CAST(report_id AS text) FROM written
 `;
