@@ -1,6 +1,5 @@
 import { type Channel, channels } from '../domain/message.ts';
 import { type ReportMapping, toWord } from './delivery-report-mapping.ts';
-import { isTime } from './values.ts';
 
 /** Values of a delivery report: what can be believed of them. Whatever does not fit its pattern is absent. */
 
@@ -113,11 +112,13 @@ export function utcTime(text: string | undefined): string | undefined {
     text?.trim() ?? '',
   );
   if (!match) return undefined;
-  const [, date, time, zone = 'Z'] = match;
+  const [, date = '', time = '', zone = 'Z'] = match;
   const milliseconds = Date.parse(`${date}T${time}${zone}`);
-  // A day or an hour that does not exist would be taken for the next one.
-  const exists = isTime(`${date}T${time?.slice(0, 8)}`);
-  return exists && !Number.isNaN(milliseconds) ? new Date(milliseconds).toISOString() : undefined;
+  const there = zone === 'Z' ? milliseconds : Date.parse(`${date}T${time}Z`);
+  if (Number.isNaN(milliseconds) || Number.isNaN(there)) return undefined;
+  // A day or an hour that does not exist is taken for the next one.
+  const exists = new Date(there).toISOString().startsWith(`${date}T${time.slice(0, 8)}`);
+  return exists ? new Date(milliseconds).toISOString() : undefined;
 }
 
 /** A report of another year is a mistake of its writer, such as the least time that a programming language knows. */
@@ -125,6 +126,6 @@ export const reportYears = { first: 1970, last: 2100 } as const;
 
 /** @param time in ISO 8601, in UTC */
 export function isYearOfReports(time: string): boolean {
-  const year = new Date(time).getUTCFullYear();
+  const year = Number(time.slice(0, time.indexOf('-', 1)));
   return year >= reportYears.first && year <= reportYears.last;
 }

@@ -102,7 +102,9 @@ export function decodeDeliveryReport(
   if (destination === undefined) return lacks(values, 'Destination');
   const address = withPlus(destination);
   const inboundType = inboundTypes.find((candidate) => candidate.toLowerCase() === toWord(type));
-  if (inboundType) return { kind: 'inbound', message: toInbound(values, inboundType, address) };
+  const origin = originOf(values, sentTime);
+  if (inboundType)
+    return { kind: 'inbound', message: { ...toInbound(values, inboundType, address), ...origin } };
 
   const messageId = values.key('MessageID');
   // A message of SOAP has a job number at the service, and may have no MessageID there.
@@ -111,7 +113,7 @@ export function decodeDeliveryReport(
   const status = values.key('Status');
   if (status === undefined) return lacks(values, 'Status');
   const essentials = { type, destination: address, status, ...present('messageId', messageId) };
-  return { kind: 'report', report: toReport(values, essentials, mapping) };
+  return { kind: 'report', report: { ...toReport(values, essentials, mapping), ...origin } };
 }
 
 const inboundTypes = ['SMSReply', 'SMSInbound'] as const;
@@ -154,7 +156,6 @@ function toReport(values: ReportText, essentials: Essentials, mapping: ReportMap
       'unrecognised',
     result,
     optedOut: mapping.optOutResults.includes(toWord(result)),
-    ...originOf(values),
     ...priceIn(values.text('Price'), mapping.credits),
     units: readUnits(values),
   };
@@ -172,16 +173,15 @@ function toInbound(values: ReportText, type: InboundMessage['type'], from: strin
     from,
     text: values.text('Message') ?? '',
     ...present('receivedId', values.key('ReceivedID')),
-    ...originOf(values),
   };
 }
 
-function originOf({ key, texts }: ReportText): Origin {
+function originOf({ key }: ReportText, sentTime: string | undefined): Origin {
   return {
     ...present('subAccount', key('SubAccount')),
     ...present('department', key('Department')),
     ...present('jobNumber', key('JobNumber')),
-    ...present('sentTimeUtc', firstTime(texts('SentTimeUTC'))),
+    ...present('sentTimeUtc', sentTime),
   };
 }
 

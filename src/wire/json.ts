@@ -20,8 +20,9 @@ export type JsonObject = { readonly [key: string]: unknown };
 export function parseJson(body: Uint8Array): unknown {
   try {
     const text = utf8.decode(body);
-    // A reviver costs three times as much as all the rest, and most answers have no number.
-    return beginOfNumber.test(text) ? JSON.parse(text, numberAsText) : JSON.parse(text);
+    const parsed: unknown = JSON.parse(text);
+    // A reviver costs three times as much as all the rest, and most answers and reports have no number.
+    return beginOfNumber.test(text) && hasNumber(parsed) ? JSON.parse(text, numberAsText) : parsed;
   } catch {
     return undefined;
   }
@@ -51,6 +52,11 @@ export function hasDuplicateKey(body: Uint8Array): boolean {
     keyIsNext = token === '{' || token === ',';
   }
   return false;
+}
+
+function hasNumber(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'number';
+  return Object.values(value).some(hasNumber);
 }
 
 function numberAsText(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
