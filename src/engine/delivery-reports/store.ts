@@ -22,7 +22,7 @@ const patience = 5_000;
 export function openReportStore({ ledger, randomUuid }: EngineContext): ReportStore {
   const commit = async (calls: readonly ReceivedReport[]): Promise<undefined[]> => {
     const batch = randomUuid();
-    await pRetry(() => receiveReports(ledger.pool, batch, calls), {
+    await pRetry(() => receiveReports(ledger.hot, batch, calls), {
       retries: Number.POSITIVE_INFINITY,
       maxRetryTime: patience,
       minTimeout: 50,
@@ -32,6 +32,6 @@ export function openReportStore({ ledger, randomUuid }: EngineContext): ReportSt
     });
     return calls.map(() => undefined);
   };
-  // Callers wait for their answer, so a commit never waits for more of them.
-  return { keep: gather(commit, { most: 256, busy: Number.POSITIVE_INFINITY }) };
+  // Who was just answered calls again in a moment; a commit costs as much for a few calls as for many.
+  return { keep: gather(commit, { most: 256, busy: 16 }) };
 }

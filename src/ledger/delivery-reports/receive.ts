@@ -28,39 +28,44 @@ export async function receiveReports(
   batch: string,
   reports: readonly ReceivedReport[],
 ): Promise<void> {
+  let end = 1;
+  const starts = reports.map(({ body }) => {
+    end += body.byteLength;
+    return end - body.byteLength;
+  });
   await pool.query({
     name: 'receive-reports',
     text: `
     WITH fresh AS (
-      INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($3::timestamptz[])[1])
+      INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($4::timestamptz[])[1])
       ON CONFLICT DO NOTHING
       RETURNING batch
-    ), with_signature AS MATERIALIZED (
-      SELECT account, calls.received_at, signature, place
+    ), received AS MATERIALIZED (
+      SELECT calls.*
       FROM fresh
-      CROSS JOIN unnest($2::text[], $3::timestamptz[], $8::bytea[])
-        WITH ORDINALITY AS calls (account, received_at, signature, place)
-      WHERE signature IS NOT NULL
+      CROSS JOIN ROWS FROM (
+        unnest($3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[], $8::integer[], $9::integer[]),
+        jsonb_array_elements($10::jsonb)
+      ) WITH ORDINALITY AS calls (account, received_at, method, content_type, signature, start, bytes, headers, place)
     ), signed AS (
       -- In the order of the key, so that two that write the same signatures wait for each other, not crosswise.
       INSERT INTO signed_calls (account, digest, received_at)
       SELECT account, signature, min(received_at)
-      FROM with_signature
+      FROM received
+      WHERE signature IS NOT NULL
       GROUP BY account, signature
       ORDER BY account, signature
       ON CONFLICT DO NOTHING
       RETURNING account, digest
     ), stored AS (
       INSERT INTO inbox (account, received_at, method, content_type, headers, body)
-      SELECT account, received.received_at, method, content_type, headers, body
-      FROM fresh
-      CROSS JOIN unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::jsonb[], $7::bytea[], $8::bytea[])
-        WITH ORDINALITY AS received (account, received_at, method, content_type, headers, body, signature, place)
+      SELECT account, received_at, method, content_type, headers, substr($2::bytea, start, bytes)
+      FROM received
       WHERE signature IS NULL OR place IN (
-        SELECT min(s.place)
-        FROM with_signature s
-        JOIN signed n ON n.account = s.account AND n.digest = s.signature
-        GROUP BY s.account, s.signature
+        SELECT min(r.place)
+        FROM received r
+        JOIN signed n ON n.account = r.account AND n.digest = r.signature
+        GROUP BY r.account, r.signature
       )
       ORDER BY place
       RETURNING report_id, received_at, octet_length(body) AS bytes
@@ -76,13 +81,16 @@ export async function receiveReports(
     `,
     values: [
       batch,
+      // Bytes go as they are, where an array of them would go as text of twice the length.
+      Buffer.concat(reports.map(({ body }) => body)),
       reports.map(({ account }) => account),
       reports.map(({ receivedAt }) => receivedAt),
       reports.map(({ method }) => method),
       reports.map(({ contentType }) => contentType),
-      reports.map(({ headers }) => JSON.stringify(headers)),
-      reports.map(({ body }) => body),
       reports.map(({ signature }) => signature ?? null),
+      starts,
+      reports.map(({ body }) => body.byteLength),
+      JSON.stringify(reports.map(({ headers }) => headers)),
     ],
   });
 }
