@@ -38,6 +38,10 @@ export async function up(knex: Knex): Promise<void> {
     DROP TRIGGER outcomes_are_withdrawn ON recipient_outcomes;
     DROP FUNCTION note_billing_changes, note_withdrawn_outcomes;
 
+    COMMENT ON TABLE billing_changes IS
+      'What became of single recipients since the last booking: differences, noted by the statements that write outcomes, '
+      'and by a trigger of requests. The booking takes them.';
+
     CREATE TABLE billing_outcomes (
       run_id    text NOT NULL,
       requests  integer[] NOT NULL,
