@@ -56,7 +56,17 @@ export async function up(knex: Knex): Promise<void> {
   `);
 }
 
-/** The area's migration makes all of it; this one goes into it. */
-export async function down(): Promise<void> {
-  throw new Error('not to be undone');
+/** What ordinary reports have said goes with them: nothing is installed that has any. */
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`
+    DROP TABLE billing_outcomes;
+    ALTER TABLE inbox_queue DROP COLUMN again;
+    DROP VIEW reports;
+    DROP INDEX recipient_outcomes_report;
+    ALTER TABLE recipient_outcomes DROP COLUMN status, DROP COLUMN job_number, DROP COLUMN sent_at;
+    ALTER TABLE unusual_reports RENAME TO reports;
+    -- Of the migration before, which drops them.
+    CREATE FUNCTION note_billing_changes() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+    CREATE FUNCTION note_withdrawn_outcomes() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+  `);
 }

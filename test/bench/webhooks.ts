@@ -179,7 +179,10 @@ export async function withServe<Result>(
 }
 
 export async function emptyInbox({ databaseUrl }: WebhookBench): Promise<void> {
-  await query(databaseUrl, 'TRUNCATE inbox, inbox_queue, unusual_reports, recipient_outcomes, billing_outcomes');
+  await query(
+    databaseUrl,
+    'TRUNCATE inbox, inbox_queue, unusual_reports, recipient_outcomes, billing_outcomes',
+  );
   await query(databaseUrl, 'CHECKPOINT');
   await sleep(500);
 }

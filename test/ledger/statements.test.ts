@@ -36,6 +36,7 @@ const notOurs: Readonly<Record<string, string>> = {
 };
 
 const overAll = 'a report over all runs: each node adds up its own';
+const oldReports = 'raw reports are purged by their age, whatever run they are of';
 const lists = 'a list of runs, which are few rows';
 const lineage = 'which run was made from which: a run and its origin may be on two nodes';
 const fleet = 'what waits or is held in the whole fleet: slices are few, and an index has them by state';
@@ -47,6 +48,11 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'billing/compare-invoice.ts compareInvoice': ['attempts_between, requests_between, runs', overAll],
   'billing/fold.ts book': ['billing_slices, runs, slices', 'books what is new, of whatever runs'],
   'billing/report.ts streamBilling': ['billing_entries, billing_slices, runs', overAll],
+  'delivery-reports/decided.ts keepDecided': [
+    'recipient_outcomes, reports',
+    'a report that is read again, by its number: of what run it was is not known before',
+  ],
+  'delivery-reports/list.ts listReports': ['reports', 'reports of whatever runs, for a person'],
   'delivery-reports/polls.ts listPollable': [
     'polls, recipient_outcomes, recipients_between, requests_between, runs',
     'what is to be asked of one account, over its runs',
@@ -62,7 +68,10 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'a frequency cap: addresses that any run was sent to lately',
   ],
   'purge/candidates.ts beginPurge': ['runs', lineage],
+  'purge/candidates.ts countPurgeable': ['reports, runs', oldReports],
   'purge/candidates.ts listPurgeCandidates': ['runs', lists],
+  'purge/old-delivery-reports.ts eraseAfter': ['reports, runs', oldReports],
+  'recipients/story.ts findJob': ['reports', 'a number of the service, in whatever run'],
   'recipients/story.ts findRecipients': [
     'recipients_between, runs',
     'a person by the address, in whatever run',
@@ -136,9 +145,6 @@ const obstacles: readonly string[] = [
   ...['identity run_states.change', 'identity runs.run_number'],
   'reference run_origins to runs by FOREIGN KEY (origin) REFERENCES runs(run_id) ON DELETE CASCADE',
   'reference runs to runs by FOREIGN KEY (source_run) REFERENCES runs(run_id)',
-  ...['outcomes_are_known', 'outcomes_are_withdrawn', 'outcomes_change'].map(
-    (name) => `trigger ${name} on recipient_outcomes`,
-  ),
   ...['trigger request_is_divided on requests', 'trigger request_is_tried_again on requests'],
   'trigger settled_request_changes on requests',
   'unique index runs_run_number_key',

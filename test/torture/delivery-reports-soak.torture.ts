@@ -201,7 +201,15 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
     );
     return Object.fromEntries(rows.map(({ name, size }) => [name, size]));
   };
-  const passing = ['inbox', 'inbox_queue', 'inbox_batches', 'billing_changes', 'billing_outcomes', 'billing_openings', 'runs'];
+  const passing = [
+    'inbox',
+    'inbox_queue',
+    'inbox_batches',
+    'billing_changes',
+    'billing_outcomes',
+    'billing_openings',
+    'runs',
+  ];
   const { rows } = await pool.query<{ changes: number }>(
     'SELECT count(*)::float8 AS changes FROM billing_changes',
   );

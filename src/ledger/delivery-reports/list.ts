@@ -90,7 +90,7 @@ export async function listReports(
 /** Reports and replies of an address that are of no message that is known. */
 export async function countReportsOfNoRun(pool: pg.Pool, address: string): Promise<number> {
   const { rows } = await pool.query<{ reports: number }>(
-    'SELECT count(*)::integer AS reports FROM reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
+    'SELECT count(*)::integer AS reports FROM unusual_reports WHERE address = ANY ($1::text[]) AND run_id IS NULL',
     [writingsOf(address)],
   );
   return rows[0]?.reports ?? 0;

@@ -68,7 +68,7 @@ async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
 }
 
 /** SQL: how many reports the ledger refused; by `reports_to_look_at`. */
-const failedReports = `SELECT count(*)::integer FROM reports WHERE state = 'failed'`;
+const failedReports = `SELECT count(*)::integer FROM unusual_reports WHERE state = 'failed'`;
 
 /** How many reports the ledger refused, and nobody has had read again with success since. */
 export async function countFailedReports(pool: pg.Pool): Promise<number> {

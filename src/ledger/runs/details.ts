@@ -109,7 +109,7 @@ export async function countConflicts(client: Connection, run: string): Promise<C
   const { rows } = await client.query<Conflicts>(
     `
     SELECT count(*)::integer AS reports, count(DISTINCT (request, position))::integer AS recipients
-    FROM reports
+    FROM unusual_reports
     WHERE run_id = $1 AND state = 'conflicting'
     `,
     [run],
