@@ -18,7 +18,7 @@ export function acceptanceOf(run: string, request: string): string {
     FROM (
       SELECT *
       FROM slices
-      WHERE run_id = ${run} AND slice > 0 AND first_request <= ${request}
+      WHERE run_id = ${run} AND first_request <= ${request}
       ORDER BY first_request DESC
       LIMIT 1
     ) s
