@@ -7,6 +7,8 @@ import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import type { PurgeLimit } from '../../src/ledger/purge/candidates.ts';
+import { markPaused } from '../../src/ledger/run-states/transitions.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { hashKeyOf } from '../../src/ledger/suppressions/hash.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
@@ -131,9 +133,8 @@ dispatch: { chunkSize: 1 }
   ]);
   // Nobody looks again for what matches nothing.
   await pool.query('DELETE FROM inbox_queue');
-  await pool.query(
-    `UPDATE runs SET state = 'paused', state_reason = 'Bad number of reason-of-a-person' WHERE run_id = $1`,
-    [run],
+  await inTransaction(pool, (transaction) =>
+    markPaused(transaction, run, 'Bad number of reason-of-a-person'),
   );
   await finish(pool, run);
   return run;
