@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Transaction } from '../session.ts';
 
 /**
  * `planned → cancelled` for the requests of a run that is cancelled. What was to be sent again stays in doubt instead: the
@@ -7,7 +7,7 @@ import type pg from 'pg';
  * @param range only these requests
  */
 export async function cancelPlanned(
-  client: pg.ClientBase,
+  client: Transaction,
   run: string,
   now: Date,
   range: { readonly first: number; readonly last: number } | null,

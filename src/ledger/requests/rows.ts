@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /*
@@ -60,7 +60,7 @@ export async function addSendingRows(
  * A report that comes before the answer is noted by a transaction that holds the key of the slice (`proveAccepted`). The
  * statement after this one sees it, or its transaction sees the rows.
  */
-async function lockSlice(client: pg.ClientBase, run: string, slice: number): Promise<void> {
+async function lockSlice(client: Transaction, run: string, slice: number): Promise<void> {
   await client.query('SELECT FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE', [run, slice]);
 }
 
@@ -78,7 +78,7 @@ const hasLost = `(
  * caller's transaction holds the slice, and says next what becomes of them.
  */
 export async function addLostRows(
-  client: pg.ClientBase,
+  client: Transaction,
   { run, slice, first, last }: SliceRange,
   owner: string,
 ): Promise<void> {
@@ -132,8 +132,8 @@ export async function addPlannedRows(
   });
 }
 
-/** Rows for all that is planned of a run, so that something can become of each; within the caller's transaction. */
-export async function addRowsOfPlanned(client: pg.ClientBase, run: string): Promise<void> {
+/** Rows for all that is planned of a run, so that something can become of each. */
+export async function addRowsOfPlanned(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
     INSERT INTO requests (run_id, request, envelope, recipients, reported)

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Transaction } from '../session.ts';
 
 /** Requests in a slice: few enough to be shared out and taken over soon, enough for its bookkeeping not to count. */
 export const requestsInSlice = 1_000;
@@ -19,7 +19,7 @@ export type SliceableRange = {
  *   has fewer, they are fewer
  */
 export async function planSlices(
-  client: pg.ClientBase,
+  client: Transaction,
   run: string,
   ranges: readonly SliceableRange[],
   canary: number | null,

@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { type Priority, priorities } from '../../domain/runs.ts';
+import type { Connection } from '../session.ts';
 
 /** Priorities as numbers that can be compared: normal is 0, as in the queue. */
 export function rankOf(priority: Priority): number {
@@ -20,10 +20,7 @@ const goBefore = (run: string): string => `
 export const isOvertaken = (run: string): string => `EXISTS (SELECT ${goBefore(run)})`;
 
 /** The run that a run waits for: the most urgent one that goes before it, and of those the oldest. */
-export async function findOvertaking(
-  client: pg.Pool | pg.ClientBase,
-  run: string,
-): Promise<string | undefined> {
+export async function findOvertaking(client: Connection, run: string): Promise<string | undefined> {
   const { rows } = await client.query<{ run: string }>(
     `
     SELECT before.run_id AS run

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { Db, PgBoss } from 'pg-boss';
+import type { Connection, Transaction } from '../session.ts';
 
 /** The one queue of the fleet: a job is a slice that waits for a worker, or that one holds. Jobs are grouped by account. */
 export type SliceQueue = PgBoss;
@@ -63,7 +64,7 @@ const takingsKey = "hashtextextended('volley slices', 0)";
  * Until the transaction ends, only it takes slices, from the queue or from dead workers. pg-boss counts a group's active jobs
  * without a lock; and who takes a job first and its slice then would meet those who go the other way.
  */
-export async function lockTakings(client: pg.ClientBase): Promise<void> {
+export async function lockTakings(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${takingsKey})`);
 }
 
@@ -72,7 +73,7 @@ export async function lockTakings(client: pg.ClientBase): Promise<void> {
  * job that is deleted in it is not taken any more. To be begun before the run is locked, as taking locks it last.
  */
 export async function holdingTakings<Result>(
-  client: pg.ClientBase,
+  client: Transaction,
   work: () => Promise<Result>,
 ): Promise<Result> {
   await client.query(`SELECT pg_advisory_lock(${takingsKey})`);
@@ -83,7 +84,7 @@ export async function holdingTakings<Result>(
 }
 
 /** Lets the queue work on a connection of ours, so that a job changes in the transaction of what it stands for. */
-export function throughClient(client: pg.Pool | pg.ClientBase): Db {
+export function throughClient(client: Connection): Db {
   return {
     executeSql: async (text, values) => {
       const result: pg.QueryResult | pg.QueryResult[] = await client.query(text, values);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RunState, WindowWait } from '../../domain/runs.ts';
-import { inTransaction } from '../session.ts';
+import { type Connection, inTransaction } from '../session.ts';
 import { enqueueSlices, type SlicePlan } from './enqueue.ts';
 import type { SliceQueue } from './queue.ts';
 
@@ -20,7 +20,7 @@ export type SliceWindow = {
   readonly sendAt: Date | null;
 };
 
-export async function findWindow(client: pg.ClientBase, run: string, place: number): Promise<SliceWindow> {
+export async function findWindow(client: Connection, run: string, place: number): Promise<SliceWindow> {
   const { rows } = await client.query<SliceWindow>(
     'SELECT place, zones, send_at AS "sendAt" FROM run_windows WHERE run_id = $1 AND place = $2',
     [run, place],
@@ -126,7 +126,7 @@ export async function openWindow(
 }
 
 /** What of a run waits for its window, and until when; what opens first comes first. */
-export async function listWaits(client: pg.Pool | pg.ClientBase, run: string): Promise<WindowWait[]> {
+export async function listWaits(client: Connection, run: string): Promise<WindowWait[]> {
   const { rows } = await client.query<Omit<WindowWait, 'until'> & { readonly until: Date }>(
     `
     SELECT w.zones AS "timeZones", w.opens_at AS until, count(*)::integer AS requests,
