@@ -1,10 +1,11 @@
 import type { Refusal } from '../../domain/breaker.ts';
-import type { RunSummary } from '../../domain/runs.ts';
+import type { RunPhase, RunSummary } from '../../domain/runs.ts';
 import { findRefusal } from '../../ledger/limits/breaker.ts';
 import { type ClockStep, findClockStep } from '../../ledger/limits/clock.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { readPlace } from '../../ledger/place/place.ts';
 import { findOvertaking } from '../../ledger/slices/priority.ts';
+import { watchRuns } from '../../ledger/slices/watch.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun, requireSummary } from '../runs/find-run.ts';
 
@@ -12,6 +13,8 @@ import { requireRun, requireSummary } from '../runs/find-run.ts';
 export type RunStatus = RunSummary & {
   /** Why it was paused or cancelled, or has failed. */
   readonly reason: string | null;
+  /** What is done of it now; null of a run that is not running. */
+  readonly phase: RunPhase | null;
   /** The more urgent run of its account that it waits for. */
   readonly overtakenBy: string | null;
   /** Its account's service refuses everything; it waits, and goes on by itself. */
@@ -33,8 +36,10 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const notifications = await listRunNotifications(context.ledger.pool, run);
   const clockStep = (await findClockStep(context.ledger.pool, run)) ?? null;
   const { heldReason: held } = await readPlace(context.ledger.pool);
+  const watch = (await watchRuns(context.ledger.pool, [run])).get(run);
+  const phase = watch?.state === 'running' ? watch.phase : null;
   return {
-    ...{ ...summary, reason: stateReason, overtakenBy: overtakenBy ?? null },
+    ...{ ...summary, reason: stateReason, phase, overtakenBy: overtakenBy ?? null },
     ...{ refusal, clockStep, held, notifications },
   };
 }

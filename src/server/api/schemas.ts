@@ -3,7 +3,14 @@ import { auditActions, auditOutcomes, auditWays, tokenScopes } from '../../domai
 import { rejectionReasons } from '../../domain/contacts.ts';
 import { channels } from '../../domain/message.ts';
 import { notifiedEvents } from '../../domain/notify.ts';
-import { recipientStates, requestStates, resolutions, runStates, tickStates } from '../../domain/runs.ts';
+import {
+  recipientStates,
+  requestStates,
+  resolutions,
+  runPhases,
+  runStates,
+  tickStates,
+} from '../../domain/runs.ts';
 
 /** What can be wrong with a call, for programs. */
 export const problemKinds = [
@@ -83,6 +90,12 @@ const runSummary = z.object({
 export const runStatus = runSummary
   .extend({
     reason: z.string().nullable().describe('Why it is in its state, where there is something to say.'),
+    phase: z
+      .enum(runPhases)
+      .nullable()
+      .describe(
+        'What is done of it now; `settling doubts` when all else is done. Null of a run that is not running.',
+      ),
     overtakenBy: z.string().nullable().describe('The more urgent run of its account that it waits for.'),
     refusal: z
       .object({ since: z.date(), retryAt: z.date(), reason: z.string() })

@@ -165,6 +165,8 @@ describe('a run', () => {
     await settleAll(held, 'in_doubt');
     const policy = { lookUp: true, resends: 0 };
     await finish(held, policy);
+    const phase = async () => (await watchRuns(opened.ledger.pool, [run])).get(run)?.phase;
+    expect(await phase()).toBe('settling doubts');
     const doubts = await takeAnySlice(opened.ledger);
     expect(doubts.phase).toBe('settling doubts');
     expect(await finish(doubts, policy)).toBe('done');
