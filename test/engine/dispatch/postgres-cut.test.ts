@@ -71,7 +71,7 @@ describe('the connection is lost when a run is paused', () => {
       return { kind: 'accepted' };
     });
     const run = await planRequests(opened.ledger, 40);
-    const cuts = cut({ statement: /SET state = 'paused'/, commit: true, executed });
+    const cuts = cut({ statement: /INSERT INTO notifications/, commit: true, executed });
     const { end } = await executeIn(engine, run, service, { stop: stop.signal });
     expect(cuts()).toBe(1);
     const sent = service.accepted().length;
