@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 /** Runs, and what belongs to a run as a whole. Every key begins with the run, so that the ledger can be distributed by run. */
 export async function up(knex: Knex): Promise<void> {
   await makeRuns(knex);
+  await makeMessageIds(knex);
   await makeStates(knex);
   await makeParts(knex);
   await makeChecks(knex);
@@ -12,6 +13,7 @@ async function makeRuns(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE runs (
       run_id              text PRIMARY KEY,
+      run_number          integer GENERATED ALWAYS AS IDENTITY UNIQUE,
       campaign            text NOT NULL,
       account             text NOT NULL,
       channel             text NOT NULL CHECK (channel IN ('email', 'sms', 'fax', 'voice', 'tts')),
@@ -40,6 +42,7 @@ async function makeRuns(knex: Knex): Promise<void> {
     CREATE INDEX runs_unfinished ON runs (run_id) WHERE state IN ('planned', 'running', 'paused');
     CREATE INDEX runs_by_priority ON runs (account, priority) WHERE state IN ('planned', 'running');
     COMMENT ON TABLE runs IS 'One execution of a campaign, with its definition as it was when the run was planned.';
+    COMMENT ON COLUMN runs.run_number IS 'What its MessageIDs call it.';
     COMMENT ON COLUMN runs.state IS
       'planned: set when the run is made; nothing of it was sent. running: set when an operator, a caller or a '
       'schedule starts or resumes it; workers send it. completed: set when nothing of it is left to send. paused: '
@@ -52,7 +55,7 @@ async function makeRuns(knex: Knex): Promise<void> {
     COMMENT ON COLUMN runs.definition IS
       'The campaign, checked and with its defaults; a purge leaves only what names no person.';
     COMMENT ON COLUMN runs.message_key IS
-      'Random. The MessageID of a request is derived from it and from the number of the request.';
+      'Random, for the checks of its MessageIDs: only a holder of the key can make one.';
     COMMENT ON COLUMN runs.rates IS
       'Currency and tariffs of the account for the channel, when the run was planned; null: it has none.';
     COMMENT ON COLUMN runs.suppressions_of IS
@@ -69,6 +72,25 @@ async function makeRuns(knex: Knex): Promise<void> {
     COMMENT ON COLUMN runs.finished_at IS 'When it was completed or cancelled.';
     COMMENT ON COLUMN runs.purging IS 'Its purge has begun and has not ended.';
     COMMENT ON COLUMN runs.purged_at IS 'Since when its addresses, names, bodies and files are erased.';
+  `);
+}
+
+/**
+ * A MessageID says run and request, with a keyed check: it is computed where it is wanted, and a request is found by
+ * arithmetic (`src/ledger/message-id.ts` has the same rule).
+ */
+async function makeMessageIds(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE FUNCTION message_id(run_number integer, message_key bytea, request integer) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN encode(
+      int4send(run_number) || int4send(request)
+        || substring(sha256(message_key || int4send(run_number) || int4send(request)) FROM 1 FOR 10),
+      'hex'
+    );
+    COMMENT ON FUNCTION message_id IS
+      'The MessageID of a request: 8 hex digits of the run''s number, 8 of the request''s, 20 of a check that only a '
+      'holder of the key can make.';
   `);
 }
 
@@ -185,7 +207,8 @@ async function makeChecks(knex: Knex): Promise<void> {
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw(
-    'DROP TABLE untried_proofs, approvals, fingerprints, run_origins, run_files, run_windows, run_states, runs',
-  );
+  await knex.raw(`
+    DROP TABLE untried_proofs, approvals, fingerprints, run_origins, run_files, run_windows, run_states, runs;
+    DROP FUNCTION message_id;
+  `);
 }

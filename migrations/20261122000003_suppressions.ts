@@ -2,6 +2,11 @@ import type { Knex } from 'knex';
 
 /** Addresses that must not be sent to. They are compared byte by byte, so their index needs no language's order. */
 export async function up(knex: Knex): Promise<void> {
+  await makeSuppressions(knex);
+  await makeEpoch(knex);
+}
+
+async function makeSuppressions(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE suppressions (
       channel     text NOT NULL CHECK (channel IN ('email', 'sms', 'fax', 'voice', 'tts')),
@@ -65,6 +70,35 @@ export async function up(knex: Knex): Promise<void> {
   `);
 }
 
+/** A trigger counts, so that no way of adding an address can leave it out. */
+async function makeEpoch(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE suppression_epoch (
+      one   boolean PRIMARY KEY DEFAULT true CHECK (one),
+      epoch bigint NOT NULL
+    );
+    COMMENT ON TABLE suppression_epoch IS
+      'One row: how often suppressions were added. A claim is granted only where none is newer than the look at the '
+      'addresses.';
+    COMMENT ON COLUMN suppression_epoch.one IS 'Keeps the table to one row.';
+    INSERT INTO suppression_epoch (epoch) VALUES (1);
+
+    CREATE FUNCTION begin_suppression_epoch() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE suppression_epoch SET epoch = epoch + 1;
+      RETURN NULL;
+    END
+    $$;
+    CREATE TRIGGER suppressions_are_new AFTER INSERT ON suppressions
+      FOR EACH STATEMENT EXECUTE FUNCTION begin_suppression_epoch();
+    CREATE TRIGGER hashed_suppressions_are_new AFTER INSERT ON hashed_suppressions
+      FOR EACH STATEMENT EXECUTE FUNCTION begin_suppression_epoch();
+  `);
+}
+
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('DROP TABLE hash_key, removed_suppressions, hashed_suppressions, suppressions');
+  await knex.raw(`
+    DROP TABLE suppression_epoch, hash_key, removed_suppressions, hashed_suppressions, suppressions;
+    DROP FUNCTION begin_suppression_epoch;
+  `);
 }

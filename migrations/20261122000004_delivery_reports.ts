@@ -7,6 +7,7 @@ import type { Knex } from 'knex';
  */
 export async function up(knex: Knex): Promise<void> {
   await makeInbox(knex);
+  await makeUnusualReports(knex);
   await makeReports(knex);
   await makeCalls(knex);
 }
@@ -47,7 +48,8 @@ async function makeInbox(knex: Knex): Promise<void> {
       due_at     timestamptz NOT NULL,
       report_ids bigint[] NOT NULL,
       bytes      bigint NOT NULL,
-      tries      integer NOT NULL DEFAULT 0
+      tries      integer NOT NULL DEFAULT 0,
+      again      boolean NOT NULL DEFAULT false
     );
     CREATE INDEX inbox_queue_due ON inbox_queue (due_at, entry);
     COMMENT ON TABLE inbox_queue IS
@@ -56,12 +58,13 @@ async function makeInbox(knex: Knex): Promise<void> {
     COMMENT ON COLUMN inbox_queue.report_ids IS 'Rows of the inbox, in their order.';
     COMMENT ON COLUMN inbox_queue.bytes IS 'Of all bodies, so that a batch is not too large.';
     COMMENT ON COLUMN inbox_queue.tries IS 'How often they were read and matched no request.';
+    COMMENT ON COLUMN inbox_queue.again IS 'Whether they may have been read before.';
   `);
 }
 
-async function makeReports(knex: Knex): Promise<void> {
+async function makeUnusualReports(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE TABLE reports (
+    CREATE TABLE unusual_reports (
       report_id   bigint PRIMARY KEY,
       account     text NOT NULL,
       received_at timestamptz NOT NULL,
@@ -83,42 +86,67 @@ async function makeReports(knex: Knex): Promise<void> {
       position    integer
     );
     -- The reports of a recipient, in the order of their arrival: the first of them decides.
-    CREATE INDEX reports_of_recipient ON reports (run_id, request, position, report_id)
+    CREATE INDEX reports_of_recipient ON unusual_reports (run_id, request, position, report_id)
       WHERE run_id IS NOT NULL;
-    CREATE INDEX reports_to_look_at ON reports (state, report_id)
+    CREATE INDEX reports_to_look_at ON unusual_reports (state, report_id)
       WHERE state IN ('conflicting', 'unmatched', 'inbound', 'unreadable', 'failed');
-    CREATE INDEX reports_flawed ON reports (report_id) WHERE detail IS NOT NULL;
-    COMMENT ON TABLE reports IS 'What each call of the inbox says, and what became of it.';
-    COMMENT ON COLUMN reports.state IS
+    CREATE INDEX reports_flawed ON unusual_reports (report_id) WHERE detail IS NOT NULL;
+    COMMENT ON TABLE unusual_reports IS
+      'What a call of the inbox says, and what became of it, as far as it is no ordinary report. An ordinary one gets a '
+      'row when another report of its recipient comes, or it is read again.';
+    COMMENT ON COLUMN unusual_reports.state IS
       'Set by the process that applies reports. applied: it decided the outcome of its recipient. unchanged: it '
       'says what was known, or nothing final. conflicting: it says another outcome than the first report did. '
       'unmatched: it belongs to no request. inbound: a reply of a recipient. unreadable: it cannot be read. failed: '
       'it could not be applied.';
-    COMMENT ON COLUMN reports.detail IS 'What could not be read or applied, and why; null where all was.';
-    COMMENT ON COLUMN reports.job_number IS 'The number that the service gave the message, where the report has one.';
-    COMMENT ON COLUMN reports.address IS 'The recipient, or the sender of a reply.';
-    COMMENT ON COLUMN reports.status IS 'In the words of the service.';
-    COMMENT ON COLUMN reports.result IS 'In the words of the service.';
-    COMMENT ON COLUMN reports.outcome IS
+    COMMENT ON COLUMN unusual_reports.detail IS 'What could not be read or applied, and why; null where all was.';
+    COMMENT ON COLUMN unusual_reports.job_number IS 'The number that the service gave the message, where the report has one.';
+    COMMENT ON COLUMN unusual_reports.address IS 'The recipient, or the sender of a reply.';
+    COMMENT ON COLUMN unusual_reports.status IS 'In the words of the service.';
+    COMMENT ON COLUMN unusual_reports.result IS 'In the words of the service.';
+    COMMENT ON COLUMN unusual_reports.outcome IS
       'delivered, undelivered: final. pending: the service is still trying. Null for a reply.';
-    COMMENT ON COLUMN reports.sent_at IS 'When the service sent it.';
-    COMMENT ON COLUMN reports.units IS 'Parts, pages, seconds: what the service charges for.';
-    COMMENT ON COLUMN reports.price IS 'In the currency of the account.';
-    COMMENT ON COLUMN reports.text IS 'Of a reply.';
-    COMMENT ON COLUMN reports.run_id IS
+    COMMENT ON COLUMN unusual_reports.sent_at IS 'When the service sent it.';
+    COMMENT ON COLUMN unusual_reports.units IS 'Parts, pages, seconds: what the service charges for.';
+    COMMENT ON COLUMN unusual_reports.price IS 'In the currency of the account.';
+    COMMENT ON COLUMN unusual_reports.text IS 'Of a reply.';
+    COMMENT ON COLUMN unusual_reports.run_id IS
       'The request and the recipient that it belongs to; null where it matched none.';
-    COMMENT ON COLUMN reports.position IS 'The place of the recipient in the request, from 1.';
+    COMMENT ON COLUMN unusual_reports.position IS 'The place of the recipient in the request, from 1.';
+  `);
+}
+
+/**
+ * An ordinary report is the first final one of its recipient, about a request that was accepted: what it says is in the
+ * outcome that it decided, and it has no other row.
+ */
+async function makeReports(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE VIEW reports AS
+    SELECT report_id, account, received_at, state, detail, message_id, job_number, address, status, result, outcome,
+           sent_at, units, price, text, run_id, request, position
+    FROM unusual_reports
+    UNION ALL
+    SELECT o.report_id, r.account, o.reported_at, 'applied', NULL, message_id(r.run_number, r.message_key, o.request),
+           o.job_number,
+           (
+             SELECT p.address FROM recipients_between(o.run_id, o.request, o.request) p WHERE p.position = o.position
+           ),
+           o.status, o.result, o.outcome, o.sent_at, o.units, o.price, NULL, o.run_id, o.request, o.position
+    FROM recipient_outcomes o
+    JOIN runs r ON r.run_id = o.run_id
+    WHERE o.report_id IS NOT NULL AND NOT EXISTS (SELECT FROM unusual_reports u WHERE u.report_id = o.report_id);
+    COMMENT ON VIEW reports IS 'What each call of the inbox says, and what became of it.';
   `);
 }
 
 async function makeCalls(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE polls (
-      run_id    text NOT NULL,
+      run_id    text NOT NULL REFERENCES runs ON DELETE CASCADE,
       request   integer NOT NULL,
       polled_at timestamptz NOT NULL,
-      PRIMARY KEY (run_id, request),
-      FOREIGN KEY (run_id, request) REFERENCES requests ON DELETE CASCADE
+      PRIMARY KEY (run_id, request)
     );
     COMMENT ON TABLE polls IS
       'When Volley last asked the service about a request whose delivery reports are missing.';
@@ -137,5 +165,8 @@ async function makeCalls(knex: Knex): Promise<void> {
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('DROP TABLE signed_calls, polls, reports, inbox_queue, inbox_batches, inbox');
+  await knex.raw(`
+    DROP VIEW reports;
+    DROP TABLE signed_calls, polls, unusual_reports, inbox_queue, inbox_batches, inbox;
+  `);
 }

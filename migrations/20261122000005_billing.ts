@@ -9,7 +9,6 @@ export async function up(knex: Knex): Promise<void> {
   await makeEntries(knex);
   await makeChanges(knex);
   await noteRequests(knex);
-  await noteOutcomes(knex);
 }
 
 async function makeSlices(knex: Knex): Promise<void> {
@@ -103,14 +102,26 @@ async function makeChanges(knex: Knex): Promise<void> {
     -- A service that is busy for all requests, and reports on them, would have all changes read for each.
     CREATE INDEX billing_changes_request ON billing_changes (run_id, request);
     COMMENT ON TABLE billing_changes IS
-      'What became of single recipients since the last booking: differences, noted by triggers of '
-      'recipient_outcomes and requests. The booking takes them.';
+      'What became of single recipients since the last booking: differences, noted by the statements that write outcomes, '
+      'and by a trigger of requests. The booking takes them.';
     COMMENT ON COLUMN billing_changes.delivered IS '1: it became delivered. -1: it is so no more. 0: no change.';
     COMMENT ON COLUMN billing_changes.undelivered IS 'As delivered.';
     COMMENT ON COLUMN billing_changes.units IS 'Difference of the reported units.';
     COMMENT ON COLUMN billing_changes.price IS 'Difference of the reported prices.';
     COMMENT ON COLUMN billing_changes.attempt IS
       'The attempt at whose time the change is booked; null: the last one at the time of the booking.';
+
+    CREATE TABLE billing_outcomes (
+      run_id    text NOT NULL,
+      requests  integer[] NOT NULL,
+      positions integer[] NOT NULL,
+      delivered boolean[] NOT NULL,
+      units     numeric[] NOT NULL,
+      prices    numeric[] NOT NULL
+    );
+    COMMENT ON TABLE billing_outcomes IS
+      'Outcomes that ordinary reports have decided since the last booking, which takes them: recipients of accepted '
+      'requests, so that no later attempt moves them. A row has those of a run that were decided together.';
 
     CREATE TABLE billing_closings (
       period    text PRIMARY KEY,
@@ -178,62 +189,10 @@ async function noteRequests(knex: Knex): Promise<void> {
   `);
 }
 
-async function noteOutcomes(knex: Knex): Promise<void> {
-  await knex.raw(`
-    CREATE FUNCTION note_billing_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      IF TG_OP = 'INSERT' THEN
-        INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price)
-        SELECT run_id, request, position,
-               CAST(outcome = 'delivered' AS integer),
-               CAST(outcome = 'undelivered' AS integer),
-               units, price
-        FROM after_rows
-        WHERE outcome <> 'cancelled';
-      ELSE
-        INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price)
-        SELECT run_id, request, position,
-               CAST(a.outcome = 'delivered' AS integer) - CAST(b.outcome = 'delivered' AS integer),
-               CAST(a.outcome = 'undelivered' AS integer) - CAST(b.outcome = 'undelivered' AS integer),
-               coalesce(a.units, 0) - coalesce(b.units, 0),
-               coalesce(a.price, 0) - coalesce(b.price, 0)
-        FROM after_rows a
-        JOIN before_rows b USING (run_id, request, position)
-        WHERE (a.outcome, a.units, a.price) IS DISTINCT FROM (b.outcome, b.units, b.price);
-      END IF;
-      RETURN NULL;
-    END
-    $$;
-    CREATE TRIGGER outcomes_are_known AFTER INSERT ON recipient_outcomes
-      REFERENCING NEW TABLE AS after_rows
-      FOR EACH STATEMENT EXECUTE FUNCTION note_billing_changes();
-    CREATE TRIGGER outcomes_change AFTER UPDATE ON recipient_outcomes
-      REFERENCING OLD TABLE AS before_rows NEW TABLE AS after_rows
-      FOR EACH STATEMENT EXECUTE FUNCTION note_billing_changes();
-
-    -- What a report decided is taken back where it is read otherwise later.
-    CREATE FUNCTION note_withdrawn_outcomes() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price)
-      SELECT run_id, request, position,
-             -CAST(outcome = 'delivered' AS integer),
-             -CAST(outcome = 'undelivered' AS integer),
-             -units, -price
-      FROM before_rows
-      WHERE outcome <> 'cancelled';
-      RETURN NULL;
-    END
-    $$;
-    CREATE TRIGGER outcomes_are_withdrawn AFTER DELETE ON recipient_outcomes
-      REFERENCING OLD TABLE AS before_rows
-      FOR EACH STATEMENT EXECUTE FUNCTION note_withdrawn_outcomes();
-  `);
-}
-
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     -- With their triggers, which are on tables of other areas.
-    DROP FUNCTION open_billing_slice, move_billed_outcomes, note_billing_changes, note_withdrawn_outcomes CASCADE;
-    DROP TABLE billing_closings, billing_changes, billing_entries, billing_openings, billing_slices;
+    DROP FUNCTION open_billing_slice, move_billed_outcomes CASCADE;
+    DROP TABLE billing_closings, billing_outcomes, billing_changes, billing_entries, billing_openings, billing_slices;
   `);
 }
