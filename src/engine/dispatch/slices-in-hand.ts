@@ -52,7 +52,7 @@ type InHand = {
 };
 
 export function openSlicesInHand(options: SlicesInHandOptions): SlicesInHand {
-  const { context, queue, patience, desk, observer, watched, stop } = options;
+  const { context, queue, patience, desk, watched, stop } = options;
   const { persist } = patience;
   const { ledger, monotonic, now } = context;
   const inHand = new Set<InHand>();
@@ -81,21 +81,7 @@ export function openSlicesInHand(options: SlicesInHandOptions): SlicesInHand {
     if (runs.size === 0) return;
     const watches = await watchRuns(ledger.pool, [...runs]);
     await options.onWatch(watches);
-    for (const item of inHand) await stopUnlessWanted(item, watches.get(item.slice.run));
-  }
-
-  async function stopUnlessWanted(
-    { slice, halt, heldSince }: InHand,
-    found: RunWatch | undefined,
-  ): Promise<void> {
-    const { run, account } = slice;
-    if (found?.state === 'running') {
-      await desk.stopIfRejected(slice, found);
-      if (found.overtaken || monotonic() - heldSince > longestHolding) halt.abort();
-      return;
-    }
-    if (!halt.signal.aborted) observer.over({ account, run, state: found?.state });
-    halt.abort();
+    for (const item of inHand) await stopUnlessWanted(options, item, watches.get(item.slice.run));
   }
 
   return {
@@ -124,4 +110,19 @@ export function openSlicesInHand(options: SlicesInHandOptions): SlicesInHand {
       await Promise.all([...inHand].map(({ done }) => done));
     },
   };
+}
+
+async function stopUnlessWanted(
+  { context, desk, observer }: Pick<SlicesInHandOptions, 'context' | 'desk' | 'observer'>,
+  { slice, halt, heldSince }: InHand,
+  found: RunWatch | undefined,
+): Promise<void> {
+  const { run, account } = slice;
+  if (found?.state === 'running') {
+    await desk.stopIfRejected(slice, found);
+    if (found.overtaken || context.monotonic() - heldSince > longestHolding) halt.abort();
+    return;
+  }
+  if (!halt.signal.aborted) observer.over({ account, run, state: found?.state });
+  halt.abort();
 }
