@@ -8,7 +8,6 @@ export async function up(knex: Knex): Promise<void> {
   await makeSlices(knex);
   await makeEntries(knex);
   await makeChanges(knex);
-  await noteRequests(knex);
 }
 
 async function makeSlices(knex: Knex): Promise<void> {
@@ -28,8 +27,8 @@ async function makeSlices(knex: Knex): Promise<void> {
       request integer NOT NULL
     );
     COMMENT ON TABLE billing_openings IS
-      'Settled requests that have changed since their slices were booked. Rows are only added, by triggers, and the '
-      'booking takes them: with an update of billing_slices in their place, a transaction that changed requests of '
+      'Settled requests that have changed since their slices were booked. Rows are only added, by what changes them, and '
+      'the booking takes them: with an update of billing_slices in their place, a transaction that changed requests of '
       'several slices, and one that booked them or closed a month, locked each other out.';
   `);
 }
@@ -103,7 +102,7 @@ async function makeChanges(knex: Knex): Promise<void> {
     CREATE INDEX billing_changes_request ON billing_changes (run_id, request);
     COMMENT ON TABLE billing_changes IS
       'What became of single recipients since the last booking: differences, noted by the statements that write outcomes, '
-      'and by a trigger of requests. The booking takes them.';
+      'and with each further attempt. The booking takes them.';
     COMMENT ON COLUMN billing_changes.delivered IS '1: it became delivered. -1: it is so no more. 0: no change.';
     COMMENT ON COLUMN billing_changes.undelivered IS 'As delivered.';
     COMMENT ON COLUMN billing_changes.units IS 'Difference of the reported units.';
@@ -138,61 +137,8 @@ async function makeChanges(knex: Knex): Promise<void> {
   `);
 }
 
-async function noteRequests(knex: Knex): Promise<void> {
-  await knex.raw(`
-    CREATE FUNCTION open_billing_slice() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      INSERT INTO billing_openings (run_id, request) VALUES (NEW.run_id, NEW.request);
-      RETURN NULL;
-    END
-    $$;
-    -- What is settled changes seldom; before that its slice is open anyway.
-    CREATE TRIGGER settled_request_changes AFTER UPDATE ON requests
-      FOR EACH ROW WHEN (
-        OLD.state NOT IN ('planned', 'sending')
-        AND (OLD.state, OLD.recipients, OLD.attempts)
-          IS DISTINCT FROM (NEW.state, NEW.recipients, NEW.attempts)
-      )
-      EXECUTE FUNCTION open_billing_slice();
-    CREATE TRIGGER request_is_divided AFTER INSERT ON requests
-      FOR EACH ROW WHEN (NEW.divided_from IS NOT NULL)
-      EXECUTE FUNCTION open_billing_slice();
-
-    -- A request belongs to the time of its last attempt, and so does what was reported of it before: a service that
-    -- answers "busy" may have taken it all the same, and reports on it before it is sent again. What was booked under
-    -- the earlier attempt is taken from there.
-    CREATE FUNCTION move_billed_outcomes() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      IF EXISTS (SELECT FROM recipient_outcomes
-                 WHERE run_id = NEW.run_id AND request = NEW.request AND outcome <> 'cancelled') THEN
-        -- One statement, so that outcomes and what is not booked of them are seen as of the same moment.
-        WITH kept AS (
-          UPDATE billing_changes SET attempt = OLD.attempts
-          WHERE run_id = NEW.run_id AND request = NEW.request AND attempt IS NULL
-        )
-        INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price, attempt)
-        SELECT run_id, request, position,
-               CAST(sign * CAST(outcome = 'delivered' AS integer) AS smallint),
-               CAST(sign * CAST(outcome = 'undelivered' AS integer) AS smallint),
-               sign * units, sign * price, attempt
-        FROM recipient_outcomes
-        CROSS JOIN (VALUES (-1, OLD.attempts), (1, NULL)) AS side (sign, attempt)
-        WHERE run_id = NEW.run_id AND request = NEW.request AND outcome <> 'cancelled';
-      END IF;
-      RETURN NULL;
-    END
-    $$;
-    -- First attempts, which are nearly all, have nothing to move.
-    CREATE TRIGGER request_is_tried_again AFTER UPDATE ON requests
-      FOR EACH ROW WHEN (OLD.attempts > 0 AND NEW.attempts > OLD.attempts)
-      EXECUTE FUNCTION move_billed_outcomes();
-  `);
-}
-
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- With their triggers, which are on tables of other areas.
-    DROP FUNCTION open_billing_slice, move_billed_outcomes CASCADE;
     DROP TABLE billing_closings, billing_outcomes, billing_changes, billing_entries, billing_openings, billing_slices;
   `);
 }

@@ -51,13 +51,13 @@ const ledgerMayImport: Readonly<Record<string, readonly string[]>> = {
   schedules: ['notifications'],
   'run-states': ['notifications'],
   'slice-states': [],
-  requests: ['place', 'run-states', 'slice-states', 'suppressions'],
+  requests: ['billing', 'place', 'run-states', 'slice-states', 'suppressions'],
   slices: ['requests', 'run-states', 'slice-states'],
   runs: ['approvals', 'requests', 'run-states', 'slice-states', 'slices'],
   planning: ['billing', 'requests', 'run-states', 'runs', 'slices', 'suppressions'],
   'delivery-reports': ['billing', 'place', 'requests'],
   recipients: ['delivery-reports', 'requests', 'runs'],
-  purge: ['notifications', 'suppressions'],
+  purge: ['notifications', 'requests', 'suppressions'],
   'connection.ts': ['place', 'slices', 'suppressions'],
 };
 

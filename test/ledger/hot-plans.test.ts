@@ -119,6 +119,7 @@ test('the planner prices every statement of claim and settle as it is: nothing i
       { name: 'advance-slices', ...fine },
       { name: 'advance-slices-with-jobs', ...fine },
       { name: 'claim-rows', ...fine },
+      { name: 'move-billed-outcomes', ...fine },
       { name: 'read-contents', ...fine },
       { name: 'read-envelopes', ...fine },
       { name: 'settle-requests', ...fine },

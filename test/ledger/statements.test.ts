@@ -6,6 +6,7 @@ import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { readObstacles, readRunTables } from '../support/statements/catalogue.ts';
 import { collectStatements, functionsThatBuild } from '../support/statements/collect.ts';
 import { type Feature, features, featuresOf } from '../support/statements/features.ts';
+import { given } from '../support/statements/given.ts';
 import { type RunTables, tablesWithoutRun } from '../support/statements/run-keys.ts';
 import { parse } from '../support/statements/syntax.ts';
 
@@ -13,22 +14,6 @@ import { parse } from '../support/statements/syntax.ts';
  * The ledger can be distributed by run (docs/scale-out.md): each statement on tables of runs names its run, or stands
  * below with the reason. A line that is not needed any more is a failure too.
  */
-
-/** Values of parameters that decide what a statement is, and that the source does not say. */
-const given = {
-  'cursor.ts streamRows 0': [{ escapeIdentifier: (name: string) => `"${name}"` }],
-  'cursor.ts streamRows 1': ['rows'],
-  'cursor.ts streamRows 3': [1000],
-  'billing/report.ts streamBilling 1': [
-    { by: ['SubAccount', 'account', 'month'], only: { SubAccount: ['one'], account: [null] } },
-  ],
-  'planning/expand.ts expand 1': [
-    { channel: 'sms', identity: { key: [], duplicates: 'merge' }, sourceRun: null },
-    { channel: 'email', identity: { key: ['member'], duplicates: 'merge' }, sourceRun: 'run' },
-  ],
-  'planning/stage.ts copyIn 1': ['staged_contacts'],
-  'recipients/story.ts findRecipients 1': [{ kind: 'address' }, { kind: 'messageId' }],
-};
 
 /** What is sent in the words of others. */
 const notOurs: Readonly<Record<string, string>> = {
@@ -145,8 +130,6 @@ const obstacles: readonly string[] = [
   ...['identity run_states.change', 'identity runs.run_number'],
   'reference run_origins to runs by FOREIGN KEY (origin) REFERENCES runs(run_id) ON DELETE CASCADE',
   'reference runs to runs by FOREIGN KEY (source_run) REFERENCES runs(run_id)',
-  ...['trigger request_is_divided on requests', 'trigger request_is_tried_again on requests'],
-  'trigger settled_request_changes on requests',
   'unique index runs_run_number_key',
 ];
 

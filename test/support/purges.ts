@@ -7,7 +7,7 @@ import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare.ts';
 import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import type { PurgeLimit } from '../../src/ledger/purge/candidates.ts';
-import { markPaused } from '../../src/ledger/run-states/transitions.ts';
+import { markBegun, markCompleted, markPaused } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { hashKeyOf } from '../../src/ledger/suppressions/hash.ts';
@@ -133,9 +133,7 @@ dispatch: { chunkSize: 1 }
   ]);
   // Nobody looks again for what matches nothing.
   await pool.query('DELETE FROM inbox_queue');
-  await inTransaction(pool, (transaction) =>
-    markPaused(transaction, run, 'Bad number of reason-of-a-person'),
-  );
+  await inTransaction(pool, (client) => markPaused(client, run, 'Bad number of reason-of-a-person'));
   await finish(pool, run);
   return run;
 }
@@ -148,10 +146,10 @@ export async function finish(pool: pg.Pool, run: string): Promise<void> {
     `UPDATE slices SET state = 'done', job = NULL, worker = NULL, owner = NULL WHERE run_id = $1`,
     [run],
   );
-  await pool.query(
-    `UPDATE runs SET state = 'completed', state_reason = NULL, finished_at = $2 WHERE run_id = $1`,
-    [run, long],
-  );
+  await inTransaction(pool, async (client) => {
+    await markBegun(client, run);
+    await markCompleted(client, run, long);
+  });
 }
 
 function delivered(messageId: string, address: string) {

@@ -21,3 +21,16 @@ export const sliceOf = (row: string): string => `LATERAL (
       ORDER BY first_request DESC
       LIMIT 1
     )`;
+
+/**
+ * SQL: a statement that notes settled requests that change, so that their slices are booked anew. It goes into the statement
+ * that changes them. The slice of what is not settled is open anyway.
+ *
+ * @param requests SQL: a table with `run_id` and `request`
+ */
+export function openSlices(requests: string): string {
+  return `
+    INSERT INTO billing_openings (run_id, request)
+    SELECT run_id, request
+    FROM ${requests} AS changed`;
+}

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { eraseNotifications } from '../notifications/erase.ts';
+import { eraseJobNumbers, eraseRequests } from '../requests/erase.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
 /** Recipients that are erased in one transaction, about; and rows of other tables. */
@@ -24,7 +25,7 @@ const keptOfDefinition = `
  * @returns how many raw reports were deleted
  */
 export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
-  const reports = await eraseRequests(pool, run);
+  const reports = await eraseRecipients(pool, run);
   await inSteps(pool, async (client, after) => {
     const { rows } = await client.query<{ last: number | null }>(
       `
@@ -76,8 +77,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
     run,
     batch,
   );
-  await pool.query('UPDATE slice_outcomes SET jobs = NULL WHERE run_id = $1 AND jobs IS NOT NULL', [run]);
-  await pool.query('UPDATE outcomes SET jobs = NULL WHERE run_id = $1 AND jobs IS NOT NULL', [run]);
+  await eraseJobNumbers(pool, run);
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);
   await pool.query(
@@ -88,7 +88,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
 }
 
 /** By ranges of requests, with what belongs to them; a request may have many recipients. */
-async function eraseRequests(pool: pg.Pool, run: string): Promise<number> {
+async function eraseRecipients(pool: pg.Pool, run: string): Promise<number> {
   const { rows } = await pool.query<{ last: number; each: number }>(
     `
     SELECT coalesce(max(request), 0) AS last, coalesce(sum(recipients)::float8 / nullif(count(*), 0), 1) AS each
@@ -102,7 +102,8 @@ async function eraseRequests(pool: pg.Pool, run: string): Promise<number> {
   for (let first = 0; first <= last; first += size) {
     const range = [run, first, first + size - 1];
     reports += await inTransaction(pool, async (client) => {
-      for (const statement of ofRequests) await client.query(statement, range);
+      await eraseRequests(client, { run, first, last: first + size - 1 });
+      for (const statement of ofRecipients) await client.query(statement, range);
       const { rowCount } = await client.query(deleteReports, range);
       return rowCount ?? 0;
     });
@@ -110,14 +111,7 @@ async function eraseRequests(pool: pg.Pool, run: string): Promise<number> {
   return reports;
 }
 
-const ofRequests = [
-  `
-  UPDATE contents
-  SET addresses = NULL, original_addresses = NULL, destinations = NULL
-  WHERE run_id = $1 AND first_request BETWEEN $2 AND $3
-  `,
-  'UPDATE requests SET reason = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND reason IS NOT NULL',
-  'UPDATE attempts SET detail = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND detail IS NOT NULL',
+const ofRecipients = [
   // What is said of those who were left out are our own words.
   `
   UPDATE recipient_outcomes

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { Destination, Envelope } from '../../domain/message.ts';
+import { moveBilledOutcomes } from '../billing/moves.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
+import { inTransaction } from '../session.ts';
 import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
 import type { CancelledRequest, ClaimedRequest } from './claimed.ts';
 import { destinationsOf } from './destinations.ts';
@@ -62,143 +64,30 @@ export async function claimRows(
   key: HashKey | null,
   fence: ClaimFence | null,
 ): Promise<ClaimedRows> {
-  // Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
-  // what `left_out` has written. Suppressions may be millions and a run's requests too, and the plan is made when they are
-  // few. One that reads them all for a batch would be ruinous: suppressions are looked up an address at a time (LIMIT 1),
-  // and the batch brings its run along, because a part that knew the run beforehand could read all of it.
-  // Where the channel has none at all, no chunk is looked at.
-  const { rows } = await pool.query<DbClaimedRequest | DbCancelledRequest>({
-    name: 'claim-rows',
-    text: `
-    WITH held AS MATERIALIZED (
-      SELECT run_id
-      FROM slices
-      WHERE run_id = $1 AND slice = $7 AND owner = $2 AND version = $14::integer - 1
-        AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state = 'running')
-        AND ${keyFits('$8', '$9')}
-        AND ${mayClaim(10)}
-      FOR NO KEY UPDATE
-    ), batch AS MATERIALIZED (
-      SELECT run_id, request, envelope, attempts, recipients, resends > 0 AS sent_before
-      FROM requests
-      WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
-        AND EXISTS (SELECT FROM held)
-      ORDER BY request
-      LIMIT $3
-      FOR UPDATE SKIP LOCKED
-    ), checked AS MATERIALIZED (
-      SELECT b.request, b.attempts, r.position, lower(r.address COLLATE "C") AS address, e.sub_account
-      FROM batch b
-      JOIN envelopes e ON e.run_id = b.run_id AND e.envelope = b.envelope
-      CROSS JOIN LATERAL recipients_between(b.run_id, b.request, b.request) r
-      WHERE (SELECT true
-             FROM suppressions
-             WHERE channel = (SELECT channel FROM runs WHERE run_id = $1)
-             ORDER BY address
-             LIMIT 1)
-         OR EXISTS (SELECT FROM hashed_suppressions
-                    WHERE channel = (SELECT channel FROM runs WHERE run_id = $1))
-    ), suppressed AS MATERIALIZED (
-      SELECT c.request, c.attempts, c.position
-      FROM (
-        SELECT channel, coalesce(suppressions_of, account) AS suppressions_of FROM runs WHERE run_id = $1
-      ) r
-      CROSS JOIN checked c
-      CROSS JOIN LATERAL (
-        SELECT
-        FROM suppressions
-        WHERE channel = r.channel AND address = c.address AND account IN ('', r.suppressions_of)
-          AND (sub_account = '' OR sub_account = c.sub_account)
-        LIMIT 1
-      ) s
-      UNION
-      SELECT c.request, c.attempts, c.position
-      FROM (
-        SELECT channel, coalesce(suppressions_of, account) AS suppressions_of FROM runs WHERE run_id = $1
-      ) r
-      CROSS JOIN checked c
-      CROSS JOIN LATERAL (
-        SELECT
-        FROM hashed_suppressions
-        WHERE channel = r.channel AND hash = ${hashedAddress('r.channel', 'c.address', '$8', '$9')}
-          AND account IN ('', r.suppressions_of) AND (sub_account = '' OR sub_account = c.sub_account)
-        LIMIT 1
-      ) s
-      WHERE EXISTS (SELECT FROM hashed_suppressions)
-    ), gone AS MATERIALIZED (
-      SELECT b.run_id, b.request, b.sent_before
-      FROM batch b
-      WHERE b.request IN (SELECT request FROM suppressed)
-        AND b.recipients = (
-          SELECT count(*)
-          FROM (
-            SELECT position FROM suppressed s WHERE s.request = b.request
-            UNION
-            SELECT position FROM recipient_outcomes o
-            WHERE o.run_id = $1 AND o.request = b.request AND o.outcome = 'cancelled'
-          ) AS nobody
-        )
-    ), left_out AS (
-      INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
-      SELECT $1, request, position, 'cancelled', 'suppressed since the run was planned', $4
-      FROM suppressed
-      WHERE attempts = 0 OR request IN (SELECT request FROM gone WHERE NOT sent_before)
-      ON CONFLICT DO NOTHING
-    ), cancelled AS (
-      UPDATE requests q
-      SET state = CASE WHEN sent_before THEN 'in_doubt' ELSE 'cancelled' END, updated_at = $4,
-          reason = CASE WHEN sent_before
-                     THEN 'not sent again, because every recipient is suppressed by now'
-                     ELSE 'every recipient suppressed since the run was planned'
-                   END
-      FROM gone
-      WHERE q.run_id = gone.run_id AND q.request = gone.request
-    ), counted AS (
-      UPDATE slices s
-      SET version = $14, settled = settled + g.requests, not_accepted = not_accepted + g.doubts
-      FROM held, (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM gone) g
-      WHERE s.run_id = $1 AND s.slice = $7
-      RETURNING s.slice
-    ), claimed AS (
-      UPDATE requests q
-      SET state = 'sending', owner = $2, attempts = q.attempts + 1, updated_at = $4
-      FROM batch
-      WHERE q.run_id = batch.run_id AND q.request = batch.request AND q.request NOT IN (SELECT request FROM gone)
-      RETURNING q.run_id, q.request, q.envelope, q.attempts
-    ), attempt AS (
-      INSERT INTO attempts (run_id, request, attempt, owner, started_at)
-      SELECT $1, request, attempts, $2, $4
-      FROM claimed
-    )
-    SELECT b.request, b.recipients, message_id(u.run_number, u.message_key, c.request) AS message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
-           k.destinations,
-           ARRAY(
-             SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
-             UNION ALL
-             SELECT position FROM recipient_outcomes o
-             WHERE o.run_id = $1 AND o.request = c.request AND o.outcome = 'cancelled'
-           ) AS left_out
-    FROM counted
-    LEFT JOIN batch b ON true
-    LEFT JOIN claimed c ON c.request = b.request
-    LEFT JOIN runs u ON u.run_id = c.run_id
-    LEFT JOIN envelopes e ON e.run_id = c.run_id AND e.envelope = c.envelope
-    LEFT JOIN LATERAL chunks_between(c.run_id, c.request, c.request) k ON true
-    ORDER BY b.request
-    `,
-    values: [
-      claim.run,
-      claim.owner,
-      claim.limit,
-      now,
-      claim.from,
-      claim.last,
-      claim.slice,
-      key?.inner ?? null,
-      key?.outer ?? null,
-      ...fenceValues(fence),
-      claim.version,
-    ],
+  const rows = await inTransaction(pool, async (client) => {
+    const { rows } = await client.query<DbClaimedRequest | DbCancelledRequest>({
+      name: 'claim-rows',
+      text: claimStatement,
+      values: [
+        claim.run,
+        claim.owner,
+        claim.limit,
+        now,
+        claim.from,
+        claim.last,
+        claim.slice,
+        key?.inner ?? null,
+        key?.outer ?? null,
+        ...fenceValues(fence),
+        claim.version,
+      ],
+    });
+    const claimed = rows.filter((row) => row.message_id !== null);
+    await moveBilledOutcomes(
+      client,
+      claimed.map(({ request, attempts }) => ({ run: claim.run, request, attempt: attempts })),
+    );
+    return rows;
   });
   if (rows.length === 0) await requireHashKey(pool, key);
   return {
@@ -211,6 +100,129 @@ export async function claimRows(
     ),
   };
 }
+
+// Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
+// what `left_out` has written. Suppressions may be millions and a run's requests too, and the plan is made when they are
+// few. One that reads them all for a batch would be ruinous: suppressions are looked up an address at a time (LIMIT 1),
+// and the batch brings its run along, because a part that knew the run beforehand could read all of it.
+// Where the channel has none at all, no chunk is looked at.
+const claimStatement = `
+  WITH held AS MATERIALIZED (
+    SELECT run_id
+    FROM slices
+    WHERE run_id = $1 AND slice = $7 AND owner = $2 AND version = $14::integer - 1
+      AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state = 'running')
+      AND ${keyFits('$8', '$9')}
+      AND ${mayClaim(10)}
+    FOR NO KEY UPDATE
+  ), batch AS MATERIALIZED (
+    SELECT run_id, request, envelope, attempts, recipients, resends > 0 AS sent_before
+    FROM requests
+    WHERE run_id = $1 AND request BETWEEN $5 AND $6 AND state = 'planned'
+      AND EXISTS (SELECT FROM held)
+    ORDER BY request
+    LIMIT $3
+    FOR UPDATE SKIP LOCKED
+  ), checked AS MATERIALIZED (
+    SELECT b.request, b.attempts, r.position, lower(r.address COLLATE "C") AS address, e.sub_account
+    FROM batch b
+    JOIN envelopes e ON e.run_id = b.run_id AND e.envelope = b.envelope
+    CROSS JOIN LATERAL recipients_between(b.run_id, b.request, b.request) r
+    WHERE (SELECT true
+           FROM suppressions
+           WHERE channel = (SELECT channel FROM runs WHERE run_id = $1)
+           ORDER BY address
+           LIMIT 1)
+       OR EXISTS (SELECT FROM hashed_suppressions
+                  WHERE channel = (SELECT channel FROM runs WHERE run_id = $1))
+  ), suppressed AS MATERIALIZED (
+    SELECT c.request, c.attempts, c.position
+    FROM (
+      SELECT channel, coalesce(suppressions_of, account) AS suppressions_of FROM runs WHERE run_id = $1
+    ) r
+    CROSS JOIN checked c
+    CROSS JOIN LATERAL (
+      SELECT
+      FROM suppressions
+      WHERE channel = r.channel AND address = c.address AND account IN ('', r.suppressions_of)
+        AND (sub_account = '' OR sub_account = c.sub_account)
+      LIMIT 1
+    ) s
+    UNION
+    SELECT c.request, c.attempts, c.position
+    FROM (
+      SELECT channel, coalesce(suppressions_of, account) AS suppressions_of FROM runs WHERE run_id = $1
+    ) r
+    CROSS JOIN checked c
+    CROSS JOIN LATERAL (
+      SELECT
+      FROM hashed_suppressions
+      WHERE channel = r.channel AND hash = ${hashedAddress('r.channel', 'c.address', '$8', '$9')}
+        AND account IN ('', r.suppressions_of) AND (sub_account = '' OR sub_account = c.sub_account)
+      LIMIT 1
+    ) s
+    WHERE EXISTS (SELECT FROM hashed_suppressions)
+  ), gone AS MATERIALIZED (
+    SELECT b.run_id, b.request, b.sent_before
+    FROM batch b
+    WHERE b.request IN (SELECT request FROM suppressed)
+      AND b.recipients = (
+        SELECT count(*)
+        FROM (
+          SELECT position FROM suppressed s WHERE s.request = b.request
+          UNION
+          SELECT position FROM recipient_outcomes o
+          WHERE o.run_id = $1 AND o.request = b.request AND o.outcome = 'cancelled'
+        ) AS nobody
+      )
+  ), left_out AS (
+    INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
+    SELECT $1, request, position, 'cancelled', 'suppressed since the run was planned', $4
+    FROM suppressed
+    WHERE attempts = 0 OR request IN (SELECT request FROM gone WHERE NOT sent_before)
+    ON CONFLICT DO NOTHING
+  ), cancelled AS (
+    UPDATE requests q
+    SET state = CASE WHEN sent_before THEN 'in_doubt' ELSE 'cancelled' END, updated_at = $4,
+        reason = CASE WHEN sent_before
+                   THEN 'not sent again, because every recipient is suppressed by now'
+                   ELSE 'every recipient suppressed since the run was planned'
+                 END
+    FROM gone
+    WHERE q.run_id = gone.run_id AND q.request = gone.request
+  ), counted AS (
+    UPDATE slices s
+    SET version = $14, settled = settled + g.requests, not_accepted = not_accepted + g.doubts
+    FROM held, (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM gone) g
+    WHERE s.run_id = $1 AND s.slice = $7
+    RETURNING s.slice
+  ), claimed AS (
+    UPDATE requests q
+    SET state = 'sending', owner = $2, attempts = q.attempts + 1, updated_at = $4
+    FROM batch
+    WHERE q.run_id = batch.run_id AND q.request = batch.request AND q.request NOT IN (SELECT request FROM gone)
+    RETURNING q.run_id, q.request, q.envelope, q.attempts
+  ), attempt AS (
+    INSERT INTO attempts (run_id, request, attempt, owner, started_at)
+    SELECT $1, request, attempts, $2, $4
+    FROM claimed
+  )
+  SELECT b.request, b.recipients, message_id(u.run_number, u.message_key, c.request) AS message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
+         k.destinations,
+         ARRAY(
+           SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
+           UNION ALL
+           SELECT position FROM recipient_outcomes o
+           WHERE o.run_id = $1 AND o.request = c.request AND o.outcome = 'cancelled'
+         ) AS left_out
+  FROM counted
+  LEFT JOIN batch b ON true
+  LEFT JOIN claimed c ON c.request = b.request
+  LEFT JOIN runs u ON u.run_id = c.run_id
+  LEFT JOIN envelopes e ON e.run_id = c.run_id AND e.envelope = c.envelope
+  LEFT JOIN LATERAL chunks_between(c.run_id, c.request, c.request) k ON true
+  ORDER BY b.request
+`;
 
 function claimedRequest(row: DbClaimedRequest): ClaimedRequest {
   return {

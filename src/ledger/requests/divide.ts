@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { openSlices } from '../billing/open-slices.ts';
 import { recipientArrays } from './recipient-arrays.ts';
 
 /** The numbers of the requests that were made, first and last included. */
@@ -70,6 +71,16 @@ export async function divideRequests(
       INSERT INTO requests (run_id, request, envelope, recipients, divided_from)
       SELECT $1, number, envelope, recipients, request
       FROM numbered
+      RETURNING run_id, request
+    ), parent_request AS (
+      UPDATE requests q
+      SET recipients = coalesce(s.recipients, 0)
+      FROM piece p
+      LEFT JOIN piece s ON s.request = p.request AND s.half = 0
+      WHERE p.half = 1 AND q.run_id = $1 AND q.request = p.request
+      RETURNING q.run_id, q.request
+    ), opened AS (
+      ${openSlices('(TABLE new_request UNION ALL TABLE parent_request)')}
     ), new_content AS (
       INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
                             addresses, original_addresses, parts, tariffs, destinations)
@@ -77,12 +88,6 @@ export async function divideRequests(
              ARRAY(SELECT generate_series(1, recipients)), lines, addresses, original_addresses, parts, tariffs,
              destinations
       FROM numbered
-    ), parent_request AS (
-      UPDATE requests q
-      SET recipients = coalesce(s.recipients, 0)
-      FROM piece p
-      LEFT JOIN piece s ON s.request = p.request AND s.half = 0
-      WHERE p.half = 1 AND q.run_id = $1 AND q.request = p.request
     ), block AS MATERIALIZED (
       SELECT DISTINCT c.*
       FROM piece p

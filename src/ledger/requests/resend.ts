@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { openSlices } from '../billing/open-slices.ts';
 import { inTransaction } from '../session.ts';
 import { markSlicesReopened } from '../slice-states/transitions.ts';
 
@@ -30,14 +31,17 @@ export async function resendDoubts(
         SET state = 'planned', resends = resends + 1, updated_at = $4
         WHERE run_id = $1 AND state = 'in_doubt' AND resends < $3
           AND EXISTS (SELECT FROM slices WHERE run_id = $1 AND phase = 'settling doubts' AND owner = $2)
-        RETURNING request
+        RETURNING run_id, request
+      ), opened AS (
+        ${openSlices('again')}
       ), counted AS (
         UPDATE slices s
         SET settled = settled - a.requests, not_accepted = not_accepted - a.requests
         FROM (
           SELECT slice, count(*) AS requests
           FROM again
-          JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
+          JOIN slices USING (run_id)
+          WHERE request BETWEEN first_request AND last_request
           GROUP BY slice
         ) a
         WHERE s.run_id = $1 AND s.slice = a.slice

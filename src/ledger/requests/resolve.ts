@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
+import { openSlices } from '../billing/open-slices.ts';
 import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
 import { markSlicesReopened } from '../slice-states/transitions.ts';
@@ -52,7 +53,9 @@ export async function resolveRequests(
       UPDATE requests q
       SET state = $3, reason = $4, updated_at = $5, resends = resends + CASE $3 WHEN 'planned' THEN 1 ELSE 0 END
       WHERE run_id = $1 AND state = 'in_doubt' AND ($2::integer[] IS NULL OR request = ANY ($2))
-      RETURNING request, recipients
+      RETURNING run_id, request, recipients
+    ), opened AS (
+      ${openSlices('resolved')}
     ), kept AS (
       INSERT INTO resolutions (run_id, request, resolved_at, resolution, resolved_by, reason)
       SELECT $1, request, $5, $6, $7, $8
@@ -119,9 +122,15 @@ export async function acceptProven(
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
     `
-    UPDATE requests
-    SET state = 'accepted', reason = $3, updated_at = $4
-    WHERE run_id = $1 AND request = $2 AND state = 'in_doubt'
+    WITH accepted AS (
+      UPDATE requests
+      SET state = 'accepted', reason = $3, updated_at = $4
+      WHERE run_id = $1 AND request = $2 AND state = 'in_doubt'
+      RETURNING run_id, request
+    ), opened AS (
+      ${openSlices('accepted')}
+    )
+    SELECT FROM accepted
     `,
     [accepted.run, accepted.request, accepted.proof, accepted.now],
   );

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { moveBilledOutcomes } from '../billing/moves.ts';
+import { inTransaction } from '../session.ts';
 
 /**
  * Ends an attempt that may be repeated and writes the next one, before its first byte leaves (rule 1).
@@ -21,8 +23,9 @@ export async function startNextAttempt(
     readonly now: Date;
   },
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ isNew: boolean }>(
+      `
     WITH finished AS (
       UPDATE attempts
       SET finished_at = $5, verdict = 'retry', http_status = $6, detail = $7
@@ -37,19 +40,23 @@ export async function startNextAttempt(
       SELECT $1, request, $4 + 1, $2, $8
       FROM held
       ON CONFLICT DO NOTHING
+      RETURNING request
     )
-    SELECT request FROM held
+    SELECT EXISTS (SELECT FROM started) AS "isNew" FROM held
     `,
-    [
-      retry.run,
-      retry.owner,
-      retry.request,
-      retry.attempt,
-      retry.finishedAt,
-      retry.httpStatus,
-      retry.detail,
-      retry.now,
-    ],
-  );
-  return rowCount === 1;
+      [
+        retry.run,
+        retry.owner,
+        retry.request,
+        retry.attempt,
+        retry.finishedAt,
+        retry.httpStatus,
+        retry.detail,
+        retry.now,
+      ],
+    );
+    const [held] = rows;
+    if (held?.isNew) await moveBilledOutcomes(client, [{ ...retry, attempt: retry.attempt + 1 }]);
+    return held !== undefined;
+  });
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
+import { openSlices } from '../billing/open-slices.ts';
 import { type Settlement, settlementColumns } from './settlement.ts';
 
 const batch = batchOf<Settlement>(settlementColumns);
@@ -35,7 +36,9 @@ export async function settleDoubted(
         AND EXISTS (SELECT FROM attempts a
                     WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
                       AND a.owner = o.owner)
-      RETURNING o.place, o.run_id, o.slice, q.state, o.divided AND q.state = 'rejected' AS divided
+      RETURNING o.place, o.run_id, o.slice, o.request, q.state, o.divided AND q.state = 'rejected' AS divided
+    ), opened AS (
+      ${openSlices("(SELECT * FROM settled WHERE state <> 'in_doubt')")}
     ), counted AS (
       UPDATE slices s
       SET rejected = s.rejected + c.rejected, not_accepted = s.not_accepted - c.accounted_for

@@ -24,14 +24,17 @@ const advance: Omit<Cut, 'executed'> = { statement: /^\s*WITH step AS MATERIALIZ
 const settle: Omit<Cut, 'executed'> = { statement: /\), settled AS \(\s+UPDATE requests/ };
 const addRows: Omit<Cut, 'executed'> = { statement: /INSERT INTO requests/, commit: true };
 
+/** The state of a run: it is begun, and later paused or completed. */
+const changesState: Omit<Cut, 'executed'> = { statement: /UPDATE runs\s+SET state = \$3/ };
+
 /** What a run does in the ledger, and where a connection is lost in it. */
 const moments: readonly (readonly [string, Omit<Cut, 'executed'>])[] = [
-  ['the run begins', { statement: /UPDATE runs\s+SET state = \$3/, commit: true }],
+  ['the run begins', { ...changesState, commit: true }],
   ['a slice is acquired', { statement: /SET state = 'held'/, commit: true }],
   ['requests are claimed, and noted as accepted', advance],
   ['requests get rows of their own', addRows],
   ['outcomes of rows are recorded', settle],
-  ['a next attempt is begun', { statement: /verdict = 'retry'/ }],
+  ['a next attempt is begun', { statement: /verdict = 'retry'/, commit: true }],
   ['a slice is finished', { statement: /SET job = NULL, worker = NULL, owner = NULL/, commit: true }],
   ['the session of the worker is opened', { statement: /SELECT pg_advisory_lock/ }],
 ];

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { moveBilledOutcomes } from '../billing/moves.ts';
+import type { Transaction } from '../session.ts';
+import { reportProof } from './proof.ts';
+import { addRowsOfPlanned } from './rows.ts';
+
+/** Why, and since when the ledger may lack what was done. */
+export type Unrecorded = { readonly reason: string; readonly since: Date };
+
+/**
+ * `planned → in_doubt` for all that is left of a run which may have been sent by a ledger that is gone; what a report has
+ * proved is accepted. Each gets the attempt that may have been made, so that it is billed and explained as what was tried
+ * is. The transaction holds the run.
+ *
+ * @returns how many requests are in doubt by it
+ */
+export async function doubtPlanned(
+  client: Transaction,
+  run: string,
+  { reason, since }: Unrecorded,
+  now: Date,
+): Promise<number> {
+  await addRowsOfPlanned(client, run);
+  const { rows } = await client.query<{ request: number; attempt: number; state: string }>(
+    `
+    WITH unsent AS (
+      UPDATE requests
+      SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
+          reason = CASE WHEN reported THEN '${reportProof}' ELSE $2 END,
+          attempts = attempts + 1, updated_at = $4
+      WHERE run_id = $1 AND state = 'planned'
+      RETURNING request, attempts, state
+    ), unrecorded AS (
+      INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, detail)
+      SELECT $1, request, attempts, $5, $3, $4, 'in_doubt', $2
+      FROM unsent
+    ), counted AS (
+      UPDATE slices s
+      SET settled = s.settled + c.settled, not_accepted = s.not_accepted + c.doubts
+      FROM (
+        SELECT slice, count(*) AS settled, count(*) FILTER (WHERE u.state = 'in_doubt') AS doubts
+        FROM unsent u
+        JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
+        GROUP BY slice
+      ) c
+      WHERE s.run_id = $1 AND s.slice = c.slice
+    )
+    SELECT request, attempts AS attempt, state FROM unsent
+    `,
+    [run, reason, since, now, randomUUID()],
+  );
+  await moveBilledOutcomes(
+    client,
+    rows.map(({ request, attempt }) => ({ run, request, attempt })),
+  );
+  return rows.filter(({ state }) => state === 'in_doubt').length;
+}

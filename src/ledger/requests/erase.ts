@@ -1,0 +1,26 @@
+import type pg from 'pg';
+import type { Transaction } from '../session.ts';
+
+/** Erases to whom a range of requests went, and the words of the service, which may quote it. */
+export async function eraseRequests(
+  client: Transaction,
+  { run, first, last }: { readonly run: string; readonly first: number; readonly last: number },
+): Promise<void> {
+  for (const statement of statements) await client.query(statement, [run, first, last]);
+}
+
+const statements = [
+  `
+  UPDATE contents
+  SET addresses = NULL, original_addresses = NULL, destinations = NULL
+  WHERE run_id = $1 AND first_request BETWEEN $2 AND $3
+  `,
+  'UPDATE requests SET reason = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND reason IS NOT NULL',
+  'UPDATE attempts SET detail = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND detail IS NOT NULL',
+];
+
+/** Erases the service's numbers of what it accepted of a run. */
+export async function eraseJobNumbers(pool: pg.Pool, run: string): Promise<void> {
+  await pool.query('UPDATE slice_outcomes SET jobs = NULL WHERE run_id = $1 AND jobs IS NOT NULL', [run]);
+  await pool.query('UPDATE outcomes SET jobs = NULL WHERE run_id = $1 AND jobs IS NOT NULL', [run]);
+}

@@ -1,0 +1,69 @@
+import { loadModule } from 'libpg-query';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { collectStatements } from '../support/statements/collect.ts';
+import { given } from '../support/statements/given.ts';
+import { type Write, writesOf } from '../support/statements/writes.ts';
+
+/** Who changes a state stands in docs/architecture.md ("Which file decides"); here it is held. */
+
+type FileWrite = Write & { readonly file: string };
+
+let opened: TestLedger;
+/** What each statement of `src` writes, and the file that says it. */
+let writes: readonly FileWrite[];
+beforeAll(async () => {
+  await loadModule();
+  opened = await openTestLedger();
+  writes = collectStatements(given).flatMap((each): readonly FileWrite[] => {
+    const file = each.where.split(' ')[0] ?? '';
+    return 'text' in each ? writesOf(each.text).map((write) => ({ ...write, file })) : [];
+  });
+});
+afterAll(() => opened.close());
+
+/** The files of the ledger that write a table, or a column of it. */
+const writersOf = (table: string, column?: string): readonly string[] => [
+  ...new Set(
+    writes
+      .filter((write) => write.table === table && (column === undefined || write.columns.includes(column)))
+      .map(({ file }) => file),
+  ),
+];
+
+test('the state of a run is written by one file, and so is when it changed', () => {
+  expect(writersOf('runs', 'state')).toEqual(['run-states/transitions.ts']);
+  expect(writersOf('runs', 'finished_at')).toEqual(['run-states/transitions.ts']);
+  expect(writersOf('run_states', 'state')).toEqual(['run-states/transitions.ts']);
+});
+
+test.each(['requests', 'attempts', 'outcomes', 'slice_outcomes', 'early_proofs', 'resolutions'])(
+  'the folder of requests is the only writer of %s',
+  (table) => {
+    const writers = writersOf(table);
+    expect(writers.length).toBeGreaterThan(0);
+    expect(writers.filter((file) => !file.startsWith('requests/'))).toEqual([]);
+  },
+);
+
+test('what is booked anew is noted by billing alone, in statements of others that it gives them', () => {
+  expect(writersOf('billing_openings').toSorted()).toEqual([
+    'billing/fold.ts',
+    ...['divide', 'prove', 'resend', 'resolve', 'settle-doubted'].map((file) => `requests/${file}.ts`),
+  ]);
+});
+
+test('no trigger does what a call can do: the audit trail is only added to, and suppressions added by hand count too', async () => {
+  const { rows } = await opened.ledger.pool.query<{ trigger: string }>(
+    `SELECT tgname || ' on ' || tgrelid::regclass AS trigger
+     FROM pg_trigger
+     JOIN pg_class ON pg_class.oid = tgrelid
+     WHERE NOT tgisinternal AND relnamespace = 'public'::regnamespace
+     ORDER BY 1`,
+  );
+  expect(rows.map(({ trigger }) => trigger)).toEqual([
+    'audit_append_only on audit',
+    'hashed_suppressions_are_new on hashed_suppressions',
+    'suppressions_are_new on suppressions',
+  ]);
+});

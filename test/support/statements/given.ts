@@ -1,0 +1,15 @@
+/** Values of parameters that decide what a statement is, and that the source does not say. */
+export const given = {
+  'cursor.ts streamRows 0': [{ escapeIdentifier: (name: string) => `"${name}"` }],
+  'cursor.ts streamRows 1': ['rows'],
+  'cursor.ts streamRows 3': [1000],
+  'billing/report.ts streamBilling 1': [
+    { by: ['SubAccount', 'account', 'month'], only: { SubAccount: ['one'], account: [null] } },
+  ],
+  'planning/expand.ts expand 1': [
+    { channel: 'sms', identity: { key: [], duplicates: 'merge' }, sourceRun: null },
+    { channel: 'email', identity: { key: ['member'], duplicates: 'merge' }, sourceRun: 'run' },
+  ],
+  'planning/stage.ts copyIn 1': ['staged_contacts'],
+  'recipients/story.ts findRecipients 1': [{ kind: 'address' }, { kind: 'messageId' }],
+};

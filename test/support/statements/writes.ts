@@ -1,0 +1,21 @@
+import { as, everyNode, isTree, listOf, parse } from './syntax.ts';
+
+/** A table that a statement changes. */
+export type Write = {
+  readonly table: string;
+  /** Those that are set; none where rows are deleted. */
+  readonly columns: readonly string[];
+};
+
+/** What a text changes, also within its WITH. */
+export function writesOf(text: string): readonly Write[] {
+  const found: Write[] = [];
+  everyNode(parse(text), (kind, node) => {
+    if (!/^(Insert|Update|Delete)Stmt$/.test(kind)) return;
+    const relation = node['relation'];
+    const table = isTree(relation) ? String(relation['relname']) : '';
+    const set = [...listOf(node['cols']), ...listOf(node['targetList'])];
+    found.push({ table, columns: set.map((each) => String(as('ResTarget', each)?.['name'] ?? '')) });
+  });
+  return found;
+}
