@@ -1,6 +1,4 @@
-import type { ClaimMark } from '../../domain/claim-marks.ts';
 import {
-  type AcceptedRequest,
   type Advance,
   type Advanced,
   advanceSlices,
@@ -12,44 +10,9 @@ import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { EngineContext } from '../context.ts';
 import { pass } from '../points.ts';
 import { openBell } from './bell.ts';
+import type { AcceptedAttempt, Checkpointer, CheckpointOptions } from './checkpoint.ts';
+import { openClaimFence } from './claim-fence.ts';
 import type { Patience } from './patience.ts';
-import { checkPlace } from './place.ts';
-import type { Recorder } from './recorder.ts';
-
-/** An accepted request, and the MessageID it had. */
-export type AcceptedAttempt = AcceptedRequest & { readonly messageId: string };
-
-/** What the owner of a slice writes of it: claims, and which requests were accepted. */
-export type SliceCheckpoint = {
-  /** @returns false where it was refused: the run is not running, or something has to be read again */
-  readonly claim: (claim: RangeClaim) => Promise<boolean>;
-  /** Says that no byte has left of requests after this one, which were claimed. */
-  readonly giveBack: (to: number) => Promise<void>;
-  /** @param known requests that were claimed, and whose outcome is not recorded yet */
-  readonly claimRows: (
-    claim: Pick<RowsClaim, 'from' | 'limit'>,
-    known: readonly number[],
-  ) => Promise<ClaimedRows>;
-  /** Is committed soon, together with others. */
-  readonly accept: (accepted: AcceptedAttempt) => void;
-  /** How many were accepted, and are not committed. */
-  readonly unrecorded: () => number;
-  /** Resolves when all that was accepted is committed, or never will be. */
-  readonly recorded: () => Promise<void>;
-};
-
-export type CheckpointOptions = {
-  /** The outcome is committed. */
-  readonly onAccepted: (accepted: AcceptedAttempt) => void;
-  /** The ledger failed otherwise than by being away: nothing more of the slice is committed. */
-  readonly onFailed: (error: unknown) => void;
-  /** For what was accepted while another worker took the slice over: it is in doubt there. */
-  readonly recorder: Recorder;
-};
-
-export type Checkpointer = {
-  readonly open: (slice: SendingSlice, options: CheckpointOptions) => SliceCheckpoint;
-};
 
 /** Accepted requests wait for others so long (milliseconds), or until there are so many. */
 const longestWait = 4;
@@ -85,39 +48,26 @@ type State = {
  *
  * @param ledger as it was found when the worker started
  */
-export function openCheckpointer(
-  context: EngineContext,
-  { persist }: Patience,
-  ledger: string,
-): Checkpointer {
-  const { hot, pool, hashKey, marks } = context.ledger;
-  let fence = { ledger, last: null as ClaimMark | null };
+export function openCheckpointer(context: EngineContext, patience: Patience, ledger: string): Checkpointer {
+  const { hot, pool, hashKey } = context.ledger;
+  const fence = openClaimFence(context, patience, ledger);
+  const { persist } = patience;
   const changed = new Set<State>();
   const turns: (() => Promise<void>)[] = [];
   let waiting = 0;
   let committing = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function mark({ slice: { run, slice } }: State, version: number, now: Date): ClaimMark {
-    return { run, slice, version, at: now.toISOString() };
-  }
-
   async function commit(states: readonly State[]): Promise<void> {
     const now = context.now();
     const advances = states.map(takeAdvance);
     for (const { run, accepted } of advances)
       for (const { request } of accepted) pass('recording', run, request);
-    const results = await persist(() => advanceSlices(hot, advances, now, fence));
-    const claimed = states.flatMap((state, index) =>
-      advances[index]?.claim && results[index] === 'granted'
-        ? [mark(state, advances[index].version, now)]
-        : [],
-    );
-    const [last] = claimed;
-    if (last) {
-      marks.write(fence.ledger, claimed);
-      fence = { ...fence, last };
-    } else if (advances.some(({ claim }) => claim)) await findOutWhy();
+    const results = await persist(() => advanceSlices(hot, advances, now, fence.current()));
+    const asked = advances.filter(({ claim }) => claim);
+    const granted = advances.filter(({ claim }, index) => claim && results[index] === 'granted');
+    if (granted.length > 0) fence.note(granted, now);
+    else if (asked.length > 0) await fence.lookAgain();
     for (const [index, state] of states.entries()) {
       const [advance, result] = [advances[index], results[index]];
       if (advance && result) conclude(state, advance, result);
@@ -175,14 +125,6 @@ export function openCheckpointer(
   function count(state: State, change: number): void {
     state.unrecorded += change;
     if (state.unrecorded === 0) state.recorded.ring();
-  }
-
-  /** Nothing could be claimed; or the ledger is an older one, or was said to be another by an operator. */
-  async function findOutWhy(): Promise<void> {
-    const found = await checkPlace(context);
-    if (found.held !== null || found.ledger === fence.ledger) return;
-    marks.succeed(fence.ledger, found.place);
-    fence = { ledger: found.ledger, last: null };
   }
 
   async function run(): Promise<void> {
@@ -247,15 +189,16 @@ export function openCheckpointer(
         state.version = (await takeBackUnanswered(pool, slice, known, context.now())) ?? state.version;
       }
       isRepeated = true;
-      return claimRows(hot, { ...slice, ...claim, version: state.version + 1 }, now, hashKey, fence);
+      return claimRows(
+        hot,
+        { ...slice, ...claim, version: state.version + 1 },
+        now,
+        hashKey,
+        fence.current(),
+      );
     });
-    if (claimed.kind === 'refused') await findOutWhy();
-    else {
-      state.version++;
-      const last = mark(state, state.version, now);
-      marks.write(fence.ledger, [last]);
-      fence = { ...fence, last };
-    }
+    if (claimed.kind === 'refused') await fence.lookAgain();
+    else fence.note([{ run: slice.run, slice: slice.slice, version: ++state.version }], now);
     return claimed;
   }
 

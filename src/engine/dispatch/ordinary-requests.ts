@@ -6,7 +6,7 @@ import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/
 import { addPlannedRows, addSendingRows, type BegunRequest } from '../../ledger/requests/rows.ts';
 import { gather } from '../gather.ts';
 import { unmade } from './attempt.ts';
-import type { AcceptedAttempt, SliceCheckpoint } from './checkpointer.ts';
+import type { AcceptedAttempt, SliceCheckpoint } from './checkpoint.ts';
 import { released } from './next-step.ts';
 import { type RequestSource, refusedWait, type SourceTools } from './request-source.ts';
 import { sendAgain } from './send-request.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lowestPlanned } from '../../ledger/requests/lowest-planned.ts';
 import { unmade } from './attempt.ts';
-import type { SliceCheckpoint } from './checkpointer.ts';
+import type { SliceCheckpoint } from './checkpoint.ts';
 import { released } from './next-step.ts';
 import { type RequestSource, refusedWait, type SourceTools } from './request-source.ts';
 import { sendRequest } from './send-request.ts';

@@ -9,7 +9,7 @@ import { shutWindow } from '../../ledger/slices/windows.ts';
 import { durationText } from '../../platform/scalars.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountDesk } from './account-desk.ts';
-import type { Checkpointer } from './checkpointer.ts';
+import type { Checkpointer } from './checkpoint.ts';
 import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
 import { reasonToStop } from './fail-fast.ts';
 import type { Lease } from './lease.ts';

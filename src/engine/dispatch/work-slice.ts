@@ -5,7 +5,7 @@ import type { Settled } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { pass } from '../points.ts';
 import { openBell } from './bell.ts';
-import type { Checkpointer } from './checkpointer.ts';
+import type { Checkpointer } from './checkpoint.ts';
 import { openOrdinaryRequests } from './ordinary-requests.ts';
 import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
