@@ -24,7 +24,6 @@ async function makeSlices(knex: Knex): Promise<void> {
       version       integer NOT NULL DEFAULT 0,
       claimed_to    integer,
       claimed_at    timestamptz,
-      recipients    integer NOT NULL DEFAULT 0,
       settled       integer NOT NULL DEFAULT 0,
       rejected      integer NOT NULL DEFAULT 0,
       not_accepted  integer NOT NULL DEFAULT 0,
