@@ -157,13 +157,22 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
   await inTransaction(pool, (client) => openBilling(client, run));
 }
 
+/** All recipients of a run as reports say them, in batches as reports are applied. */
 async function reportRun(pool: pg.Pool, night: number): Promise<void> {
   await pool.query(`
-    INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, units, price, reported_at)
-    SELECT run_id, first_request, position, CASE WHEN position % 25 = 0 THEN 'undelivered' ELSE 'delivered' END, 'said', 1,
-           0.08, ${beginOf(night)} + interval '3 hours'
-    FROM contents, unnest(positions) position
-    WHERE run_id = 'night-${night}'
+    WITH written AS (
+      INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, units, price, reported_at)
+      SELECT run_id, first_request, position, CASE WHEN position % 25 = 0 THEN 'undelivered' ELSE 'delivered' END, 'said',
+             1, 0.08, ${beginOf(night)} + interval '3 hours'
+      FROM contents, unnest(positions) position
+      WHERE run_id = 'night-${night}'
+      RETURNING run_id, request, position, outcome, units, price
+    )
+    INSERT INTO billing_outcomes (run_id, requests, positions, delivered, units, prices)
+    SELECT run_id, array_agg(request), array_agg(position), array_agg(outcome = 'delivered'), array_agg(units),
+           array_agg(price)
+    FROM (SELECT *, row_number() OVER () AS place FROM written) written
+    GROUP BY run_id, place / 500
   `);
 }
 
@@ -196,11 +205,17 @@ async function fillPlain(pool: pg.Pool): Promise<void> {
 async function reportSome(pool: pg.Pool, round: number): Promise<void> {
   await pool.query(
     `
-    INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, units, price, reported_at)
-    SELECT run_id, request, 1, 'delivered', 'said', 1, 0.08, now()
-    FROM request_states
-    WHERE run_id = $1 AND request BETWEEN $2::integer * 1000 + 1 AND $2::integer * 1000 + 1000
-    ON CONFLICT DO NOTHING
+    WITH written AS (
+      INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, units, price, reported_at)
+      SELECT run_id, request, position, 'delivered', 'said', 1, 0.08, now()
+      FROM recipients_between($1, 1, 1000)
+      WHERE position = $2::integer + 1
+      RETURNING run_id, request, position, units, price
+    )
+    INSERT INTO billing_outcomes (run_id, requests, positions, delivered, units, prices)
+    SELECT run_id, array_agg(request), array_agg(position), array_agg(true), array_agg(units), array_agg(price)
+    FROM written
+    GROUP BY run_id
     `,
     [`night-${nights + 1}`, round],
   );

@@ -19,15 +19,31 @@ export function noteOutcomes(outcomes: string): string {
     WHERE delivered <> 0 OR undelivered <> 0 OR units <> 0 OR price <> 0`;
 }
 
-/** SQL: all that is noted for the next booking, a row for each recipient, from rows of the two tables that have it. */
+/**
+ * SQL: all that is noted for the next booking, from rows of the two tables that have it. Which recipient of a request it is
+ * matters only where those of a run have different tariffs; `position` is NULL elsewhere.
+ */
 export function changesOf(changes: string, outcomes: string): string {
+  const ofRun = `JOIN (
+      SELECT run_id, coalesce(jsonb_array_length(rates -> 'tariffs'), 0) > 1 AS several_tariffs FROM runs
+    ) r`;
   return `
-    SELECT run_id, request, position, delivered, undelivered, units, price, attempt
-    FROM ${changes}
+    SELECT d.run_id, d.request, CASE WHEN r.several_tariffs THEN d.position END AS position, d.delivered, d.undelivered,
+           d.units, d.price, d.attempt
+    FROM ${changes} d
+    ${ofRun} ON r.run_id = d.run_id
     UNION ALL
-    SELECT b.run_id, o.request, o.position, CAST(o.delivered AS integer), CAST(NOT o.delivered AS integer), o.units,
-           o.price, NULL
+    SELECT b.run_id, o.*, NULL
     FROM ${outcomes} b
-    CROSS JOIN LATERAL unnest(b.requests, b.positions, b.delivered, b.units, b.prices)
-      AS o (request, position, delivered, units, price)`;
+    ${ofRun} ON r.run_id = b.run_id
+    CROSS JOIN LATERAL (
+      SELECT request, CASE WHEN r.several_tariffs THEN position END AS position,
+             count(*) FILTER (WHERE delivered), count(*) FILTER (WHERE NOT delivered), sum(units), sum(price)
+      FROM (
+        -- In a list of columns: as a table, all five would be written out before the first is read.
+        SELECT unnest(b.requests) AS request, unnest(b.positions) AS position, unnest(b.delivered) AS delivered,
+               unnest(b.units) AS units, unnest(b.prices) AS price
+      ) each
+      GROUP BY 1, 2
+    ) o`;
 }

@@ -8,9 +8,11 @@ import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 /** Any number: entries are booked, and periods closed, by one at a time. */
 const billingLock = 4_190_733_815;
 
-/** Slices and changes that are booked in one transaction. */
-const mostSlices = 128;
-const mostChanges = 50_000;
+/** Rows of each that are booked in one transaction. */
+type Most = { readonly slices: number; readonly changes: number; readonly outcomes: number };
+
+/** A row of outcomes has those of a batch of reports. */
+const mostAtOnce: Most = { slices: 128, changes: 50_000, outcomes: 200 };
 
 /** SQL: what is booked before this would change a period that is closed. */
 export const closedBefore = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
@@ -27,23 +29,15 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
       `SELECT pg_try_advisory_xact_lock(${billingLock}) AS locked`,
     );
     if (!rows[0]?.locked) return false;
-    const booked = await book(client, { unsettledToo: false, most: mostSlices, changes: mostChanges });
-    return booked.slices >= mostSlices || booked.changes >= mostChanges;
+    return book(client, mostAtOnce);
   });
 }
 
 /** As `bookPending`, all of it, also of requests that are not settled yet; waits for others who book. */
 export async function bookEverything(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
-  await book(client, { unsettledToo: true, most: null, changes: null });
+  await book(client, null);
 }
-
-type Booking = {
-  readonly unsettledToo: boolean;
-  /** Slices and changes at most; null for all. */
-  readonly most: number | null;
-  readonly changes: number | null;
-};
 
 type SliceKey = { readonly run_id: string; readonly slice: number };
 
@@ -56,11 +50,11 @@ const sliceKeys = batchOf<SliceKey>({
  * Nobody waits for who books, nor the other way round. Whether a slice is done is looked at in the statement that books
  * it. Who changes a settled request notes it in the same transaction: what that statement does not see is noted for the
  * next booking.
+ *
+ * @param most null: everything, also of requests that are not settled yet
+ * @returns whether there may be more
  */
-async function book(
-  client: Transaction,
-  { unsettledToo, most, changes }: Booking,
-): Promise<{ readonly slices: number; readonly changes: number }> {
+async function book(client: Transaction, most: Most | null): Promise<boolean> {
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
   await client.query(`
     WITH noted AS (
@@ -82,28 +76,21 @@ async function book(
     ORDER BY b.run_id, b.slice
     LIMIT $2
     `,
-    [unsettledToo, most],
+    [most === null, most?.slices ?? null],
   );
-  const { rows } = await client.query<{ changes: number }>(
+  const { rows } = await client.query<{ changes: number; outcomes: number }>(
     `
     WITH open_slice AS MATERIALIZED (
-      SELECT * FROM ${sliceKeys.table('open_slice', 2)}
+      SELECT * FROM ${sliceKeys.table('open_slice', 3)}
     ), single AS (
       DELETE FROM billing_changes
       WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes LIMIT $1))
       RETURNING *
     ), together AS (
       DELETE FROM billing_outcomes
-      WHERE ctid = ANY (ARRAY(
-        SELECT ctid
-        FROM (
-          SELECT ctid, sum(cardinality(requests)) OVER (ROWS UNBOUNDED PRECEDING) - cardinality(requests) AS earlier
-          FROM (SELECT ctid, requests FROM billing_outcomes LIMIT $1) next
-        ) counted
-        WHERE $1 IS NULL OR earlier < $1
-      ))
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_outcomes LIMIT $2))
       RETURNING *
-    ), change AS MATERIALIZED (
+    ), change AS (
       ${changesOf('single', 'together')}
     ), ${pendingClauses}, booked AS (
       INSERT INTO billing_entries AS n (${keyColumns.join(', ')}, booked, ${figureColumns.join(', ')})
@@ -119,9 +106,11 @@ async function book(
       JOIN slices s USING (run_id, slice)
       WHERE b.run_id = open_slice.run_id AND b.slice = open_slice.slice
     )
-    SELECT count(*)::integer AS changes FROM change
+    SELECT (SELECT count(*)::integer FROM single) AS changes, (SELECT count(*)::integer FROM together) AS outcomes
     `,
-    [changes, ...sliceKeys.values(slices)],
+    [most?.changes ?? null, most?.outcomes ?? null, ...sliceKeys.values(slices)],
   );
-  return { slices: slices.length, changes: rows[0]?.changes ?? 0 };
+  const [booked] = rows;
+  if (most === null || !booked) return false;
+  return slices.length >= most.slices || booked.changes >= most.changes || booked.outcomes >= most.outcomes;
 }

@@ -52,7 +52,7 @@ const envelopeOf = (row: string): string => `CROSS JOIN LATERAL (
 
 /**
  * SQL of `WITH` clauses: what is not in the entries yet, ending with `pending`, which has the columns of an entry but
- * for `booked`. It wants an `open_slice` with the slices to look at and a `change` with rows of `billing_changes`.
+ * for `booked`. It wants an `open_slice` with the slices to look at and a `change` with what `changesOf` says.
  *
  * A request counts as sent when its last attempt began; one that was never tried, or cancelled, does not count. What a
  * slice comes to is compared with its entries, so it may be in them already, as a whole or as it was earlier.
@@ -69,26 +69,24 @@ export const pendingClauses = `
     ${envelopeOf('c')}
     GROUP BY ${keys}, channel, state, tariff
   ), change_of_request AS MATERIALIZED (
-    -- Whose it is matters only where the recipients of a run have different tariffs.
-    SELECT d.run_id, d.request, d.attempt, CASE WHEN r.several_tariffs THEN d.position END AS position,
-           sum(d.delivered) AS delivered, sum(d.undelivered) AS undelivered,
-           coalesce(sum(d.units), 0) AS units, coalesce(sum(d.price), 0) AS price
-    FROM change d
-    JOIN (
-      SELECT run_id, coalesce(jsonb_array_length(rates -> 'tariffs'), 0) > 1 AS several_tariffs FROM runs
-    ) r ON r.run_id = d.run_id
-    GROUP BY 1, 2, 3, 4
+    SELECT run_id, request, attempt, position, sum(delivered) AS delivered, sum(undelivered) AS undelivered,
+           coalesce(sum(units), 0) AS units, coalesce(sum(price), 0) AS price
+    FROM change
+    GROUP BY run_id, request, attempt, position
   ), placed_change AS MATERIALIZED (
     SELECT d.*, c.slice, c.envelope, c.tariff, q.request IS NOT NULL AS has_row,
            coalesce(a.started_at, q.updated_at) AS row_sent
     FROM change_of_request d
     CROSS JOIN LATERAL (
       SELECT slice, envelopes[d.request - first_request + 1] AS envelope,
-             coalesce((
-               SELECT r.tariff
-               FROM unnest(request_offsets, positions, tariffs) AS r (request_offset, position, tariff)
-               WHERE first_request + r.request_offset = d.request AND r.position = d.position
-             ), 0) AS tariff
+             CASE
+               WHEN d.position IS NULL THEN 0
+               ELSE coalesce((
+                 SELECT r.tariff
+                 FROM unnest(request_offsets, positions, tariffs) AS r (request_offset, position, tariff)
+                 WHERE first_request + r.request_offset = d.request AND r.position = d.position
+               ), 0)
+             END AS tariff
       FROM contents
       WHERE run_id = d.run_id AND first_request <= d.request
       ORDER BY first_request DESC
