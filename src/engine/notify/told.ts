@@ -27,7 +27,7 @@ export async function describeEvent(
   return { type: `run.${event}`, timestamp, data: { ...(await requireSummary(context, about.run)), reason } };
 }
 
-/** Why a run could not be planned may quote a contact file, so it stays in the ledger. */
+/** Why a run could not be planned may quote a contact file, so it stays in the ledger; why it was refused does not. */
 function missedReason({ state }: MissedTimes, reason: string | null): string | null {
-  return state === 'failed' ? 'it could not be planned; volley schedule list says why' : reason;
+  return reason ?? (state === 'failed' ? 'it could not be planned; volley schedule list says why' : null);
 }
