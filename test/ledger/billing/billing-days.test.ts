@@ -88,6 +88,23 @@ test('what is sent a second before and after the end of a month is of the right 
   expect(await linesBy(['month'], { timeZone: 'UTC' })).toEqual([['2026-09', 2]]);
 });
 
+test('requests that lie together and are sent before and after midnight are of the right days', async () => {
+  const world = { ledger: opened.ledger, runs: [], now: new Date('2026-09-26T11:59:59Z') };
+  await take(world, {
+    ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 5, chunkSize: 1, rates: null },
+  });
+  await take(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
+  world.now = new Date('2026-09-26T12:00:01Z');
+  await take(world, { kind: 'send', run: 0, requests: 3, ends: ['accepted', 'accepted', 'accepted'] });
+  const expected = [
+    ['2026-09-26', 2],
+    ['2026-09-27', 3],
+  ];
+  expect(await linesBy(['day'])).toEqual(expected);
+  while (await bookPending(opened.ledger.pool));
+  expect(await linesBy(['day'])).toEqual(expected);
+});
+
 test('in zones that are off by a quarter of an hour days end as they do there', async () => {
   // Chatham Islands: 12:45 after UTC.
   await sendAt('2026-06-10T11:14:59Z');

@@ -17,7 +17,7 @@ afterAll(() => opened.close());
 
 const now = new Date('2026-11-05T00:00:00Z');
 
-/** A run of two blocks, all of it sent, with a request in doubt in each. */
+/** A run of several slices, all of it sent, with requests in doubt in two of them. */
 beforeEach(async () => {
   const { ledger } = opened;
   await emptyWorld(ledger, now.toISOString());
