@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { emptyWorld, take } from '../support/billing-world.ts';
+import { emptyWorld, take, type World } from '../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { type Ended, volleyHere as volley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
 let workspace: Workspace;
+let world: World;
 beforeAll(async () => {
   opened = await openTestLedger();
   workspace = await makeWorkspace();
-  const world = await emptyWorld(opened.ledger, '2026-09-26T12:30:00Z');
+  world = await emptyWorld(opened.ledger, '2026-09-26T12:30:00Z');
   const payers = [{ SubAccount: 'North', ChargeCode: '=A1' }, { ChargeCode: 'B-2' }];
   const rates = { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0.15', from: null, until: null }]] };
   await take(world, { kind: 'plan', channel: 'sms', payers, contacts: 3, chunkSize: 2, rates });
@@ -133,7 +134,7 @@ describe('volley billing close', () => {
     const before = await read();
     expect(before[1]).toMatch(/closed .* Pacific\/Auckland by ann/);
 
-    await opened.ledger.pool.query(`UPDATE requests SET state = 'accepted' WHERE state = 'in_doubt'`);
+    await take(world, { kind: 'resolve', run: 0, resolution: 'accepted' });
     expect(await read()).toEqual(before);
     const later = await billing('--from', '2026-10', ...zone, '--by', 'month', '--format', 'ndjson');
     expect(JSON.parse(later.stdout)).toMatchObject({
