@@ -24,7 +24,7 @@ export type BegunRequests = {
 
 /**
  * Rows for requests that their owner is sending, with their first attempts. Nothing is written where the slice is another
- * owner's by now: who took it over has written them. Can be done twice.
+ * owner's by now: the worker that took it over has written them. Can be done twice.
  */
 export async function addSendingRows(
   pool: pg.Pool,
