@@ -60,7 +60,8 @@ export async function openCampaignFiles(
   const root = await realpath(folder);
   await requireOwnFolders(root, own, rowFolders);
   const place: Place = { root, isOwn: await identitiesOf(own) };
-  const checked = new LRUCache<string, CheckedFile>({ max: keptAnswers });
+  // With `max`, it would take the room for all of them at once, which costs more than the answers of most campaigns.
+  const checked = new LRUCache<string, CheckedFile>({ maxSize: keptAnswers, sizeCalculation: () => 1 });
   const chosenByCampaign = new Set<string>();
   let stored = 0;
 
