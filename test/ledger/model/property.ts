@@ -120,6 +120,26 @@ export function promisesAreKept(ledger: Ledger, mutation: Mutation = {}) {
   });
 }
 
+/**
+ * One history. As `promisesAreKept`, but for the chance.
+ *
+ * @param steps each possible when its turn comes
+ */
+export async function expectHistoryKept(
+  ledger: Ledger,
+  chosen: Settings,
+  steps: readonly Step[],
+  mutation: Mutation = {},
+): Promise<void> {
+  const { model, world } = await openWorld(ledger, chosen, mutation);
+  try {
+    for (const step of steps) await commandOf([{ weight: 1, step }], 0).run(model, world);
+    await walkToTheEnd(model, world);
+  } finally {
+    await closeWorld(world);
+  }
+}
+
 /** Histories are long from the first, and are not made shorter when one fails: each step of that would be one more. */
 export const parameters = { unbiased: true, endOnFailure: true } as const;
 
