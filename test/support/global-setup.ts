@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import type { TestProject } from 'vitest/node';
 import { connectLedger } from '../../src/ledger/connection.ts';
 import { migrateLedger } from '../../src/ledger/schema.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
-import { copyHome, deleteHome, makeHome, removeAbandonedHomes, removeHome } from './embedded-home.ts';
-import { grantTestRights } from './server-rights.ts';
+import {
+  copyHome,
+  deleteHome,
+  folderInMemory,
+  makeHome,
+  removeAbandonedHomes,
+  removeHome,
+} from './embedded-home.ts';
+import { grantTestRights, makeDatabasesQuick } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 const homePrefix = 'volley-test-run-';
@@ -14,7 +22,10 @@ const homePrefix = 'volley-test-run-';
  * Everything has a random name, so that runs can go side by side.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startServer(process.env['TEST_DATABASE_URL']);
+  const server = await startServer(
+    process.env['TEST_DATABASE_URL'],
+    project.getProvidedContext().dataInMemory,
+  );
   const template = `volley_test_${randomBytes(6).toString('hex')}`;
   const tearDown = async () => {
     await dropDatabases(server.url, template);
@@ -39,15 +50,17 @@ type TestServer = {
   readonly stop: () => Promise<void>;
 };
 
-async function startServer(url: string | undefined): Promise<TestServer> {
+async function startServer(url: string | undefined, inMemory: boolean): Promise<TestServer> {
   if (url) return { url, initialHome: undefined, stop: async () => {} };
-  await removeAbandonedHomes(homePrefix);
-  const initialHome = makeHome(homePrefix);
+  const folder = inMemory ? folderInMemory() : tmpdir();
+  await removeAbandonedHomes(homePrefix, folder);
+  const initialHome = makeHome(homePrefix, undefined, folder);
   await (await leaseEmbeddedServer(initialHome, { durable: false })).release();
-  const home = makeHome(homePrefix);
+  const home = makeHome(homePrefix, undefined, folder);
   copyHome(initialHome, home);
   const { address } = await leaseEmbeddedServer(home, { durable: false });
   await grantTestRights(home, address);
+  await makeDatabasesQuick(home, address);
   // After a Ctrl-C nothing is torn down; the lease stops the server then, and this comes after it.
   process.once('exit', () => {
     for (const each of [home, initialHome]) deleteHome(each);

@@ -17,6 +17,7 @@ export default mergeConfig(
   defineConfig({
     test: {
       include: ['test/torture/**/*.torture.ts', ...properties],
+      provide: { dataInMemory: false },
       env: { VOLLEY_EXAMPLES_FACTOR: '20' },
       testTimeout: 1_800_000,
       // One after the other: some measure memory.
