@@ -51,7 +51,7 @@ const decisive = ['MessageID', 'Result'];
 
 function isContradictory(answer: JsonObject, body: Uint8Array): boolean {
   if (looksLikeXml(body)) return decisive.some((name) => Array.isArray(member(answer, name)));
-  return hasDuplicateKey(body);
+  return hasDuplicateKey(body, answer);
 }
 
 function readResult(answer: unknown, body: Uint8Array): SendAnswer {

@@ -50,9 +50,12 @@ function refuseMarkup(name: string): string {
   return name;
 }
 
+/** White space, and the bytes of a byte order mark. */
+const blanks: readonly number[] = [...Buffer.from(' \t\r\n\uFEFF')];
+
 /** Whether a body is to be read as XML: by its first character, for content types are often wrong. */
 export function looksLikeXml(body: Uint8Array): boolean {
-  return /^\s*</.test(new TextDecoder().decode(body.subarray(0, 64)));
+  return body.find((byte) => !blanks.includes(byte)) === '<'.charCodeAt(0);
 }
 
 /**

@@ -8,8 +8,14 @@ export type AcceptedAttempt = AcceptedRequest & { readonly messageId: string };
 
 /** What the owner of a slice writes of it: claims, and which requests were accepted. */
 export type SliceCheckpoint = {
-  /** @returns false where it was refused: the run is not running, or something has to be read again */
+  /**
+   * Waits a moment for claims of other slices, unless it is hurried.
+   *
+   * @returns false where it was refused: the run is not running, or something has to be read again
+   */
   readonly claim: (claim: RangeClaim) => Promise<boolean>;
+  /** Has the next claim, or the one that is asked for, committed at once. */
+  readonly hurry: () => void;
   /** Says that no byte has left of requests after this one, which were claimed. */
   readonly giveBack: (to: number) => Promise<void>;
   /** @param known requests that were claimed, and whose outcome is not recorded yet */

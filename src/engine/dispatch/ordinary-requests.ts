@@ -138,6 +138,7 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
       await noteReleased(sender);
       // All that is left has rows of its own.
       if (withheld.length === 0 && ahead.length === 0 && readTo === slice.last && claimedTo < slice.last) {
+        checkpoint.hurry();
         await checkpoint.claim({ to: slice.last, epoch: epoch ?? '' });
       }
     },

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pLimit from 'p-limit';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { Settled } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { pass } from '../points.ts';
 import { openBell } from './bell.ts';
-import type { Checkpointer } from './checkpoint.ts';
+import type { Checkpointer, SliceCheckpoint } from './checkpoint.ts';
+import { openLanes } from './lanes.ts';
 import { openOrdinaryRequests } from './ordinary-requests.ts';
 import type { Patience } from './patience.ts';
 import type { Recorder } from './recorder.ts';
 import type { RequestSource } from './request-source.ts';
 import { openRowRequests } from './row-requests.ts';
 import type { FileContents, RunFiles } from './run-files.ts';
-import type { Sender } from './try-once.ts';
+import type { Sender, Sending } from './try-once.ts';
 
 export type SliceWork = {
   readonly slice: SendingSlice;
@@ -33,108 +33,143 @@ export type SliceWork = {
 
 /**
  * Sends the planned requests of a held slice, first those that have no rows of their own: claims a batch, sends it, records
- * the outcomes; the next batch is claimed when all of this one are in flight. Ends when nothing is planned, when its window
+ * the outcomes; the next batch is claimed while this one is in flight. Ends when nothing is planned, when its window
  * shuts, or when it is to stop, with everything recorded that had begun.
- *
- * After a kill, every claimed request is in doubt. So a batch is no larger than the number of requests in flight, and
- * nothing is claimed while more than twice as many are not recorded; and the account's rate is asked before the claim.
  *
  * @throws Error when the ledger fails otherwise than by being away
  */
 export async function workSlice(work: SliceWork): Promise<void> {
-  const { patience, recorder, concurrency, slice } = work;
+  const { stop } = work.sender;
   const halted = new AbortController();
-  const stop = AbortSignal.any([work.sender.stop, halted.signal]);
-  const sender = { ...work.sender, stop };
-  const inFlight = pLimit(concurrency);
-  const room = openBell();
-  const sending = new Set<Promise<void>>();
-  let failure: { readonly error: unknown } | undefined;
+  const halt = (): void => halted.abort();
+  // A signal of its own: one that is composed of others looks through them each time it is asked.
+  if (stop.aborted) halt();
+  stop.addEventListener('abort', halt, { once: true });
+  try {
+    await sendAll({ ...work, sender: { ...work.sender, stop: halted.signal } }, halt);
+  } finally {
+    stop.removeEventListener('abort', halt);
+  }
+}
 
+async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
+  const { recorder, slice, sender } = work;
+  const room = openBell();
+  let failure: { readonly error: unknown } | undefined;
+  let isRefused = false;
   const fail = (error: unknown): void => {
     failure ??= { error };
-    halted.abort();
+    halt();
+  };
+  const onRefused = (words: string): void => {
+    if (!isRefused && !failure) work.onRefused(words);
+    isRefused = true;
+    halt();
   };
   const checkpoint = work.checkpointer.open(slice, {
     onAccepted({ messageId }) {
       work.onSettled(messageId, 'accepted');
-      ringIfRoom();
+      room.ring();
     },
     onFailed: fail,
     recorder,
   });
-  const hasRoom = (): boolean =>
-    inFlight.pendingCount === 0 && sending.size + checkpoint.unrecorded() <= 2 * concurrency;
-  const ringIfRoom = (): void => {
+  const tools = { ...work, context: sender.context };
+  for (const open of [openOrdinaryRequests, openRowRequests]) {
+    const source = open(tools, checkpoint);
+    const isDone = await sendFrom({ ...work, source, checkpoint, room, onRefused, fail });
+    await source.end(sender).catch(fail);
+    if (failure) throw failure.error;
+    if (!isDone) break;
+  }
+}
+
+type Sent = SliceWork & {
+  readonly source: RequestSource;
+  readonly checkpoint: SliceCheckpoint;
+  /** Rings when there may be room for a claim. */
+  readonly room: ReturnType<typeof openBell>;
+  readonly fail: (error: unknown) => void;
+};
+
+/**
+ * After a kill, every claimed request is in doubt. So only as many are claimed as may be in flight at once, and as were
+ * answered while the last claim was made: a quick service would else wait for each claim, and a slow one is not claimed
+ * ahead of. Nothing is claimed while more than twice as many as may be in flight are not recorded; and the account's rate
+ * is asked before the claim.
+ *
+ * @returns when all is sent that was claimed; false where the slice is to stop before its end
+ */
+async function sendFrom(work: Sent): Promise<boolean> {
+  const { source, sender, checkpoint, concurrency, room, fail } = work;
+  const { stop } = sender;
+  let answered = 0;
+  let answeredInClaim = 0;
+  const lanes = openLanes(concurrency, async (sending: Sending) => {
+    wakeIfShort();
+    await sendOne(work, sending);
+    answered++;
+  });
+  const early = (): number => Math.min(concurrency, answeredInClaim);
+  const hasRoom = (): boolean => lanes.waiting() <= early() && checkpoint.unrecorded() <= 2 * concurrency;
+
+  function wakeIfShort(): void {
     if (hasRoom()) room.ring();
-  };
-
-  async function send(
-    source: RequestSource,
-    claimed: ClaimedRequest,
-    contents: FileContents,
-    probe: boolean,
-  ) {
-    try {
-      const settlement = await inFlight(() => {
-        ringIfRoom();
-        return source.send(sender, { claimed, contents, probe });
-      });
-      const isRefused = settlement?.state === 'planned' && settlement.verdict === 'unauthorized';
-      if (isRefused && !halted.signal.aborted) {
-        work.onRefused(settlement.detail ?? '');
-        halted.abort();
-      }
-    } catch (error) {
-      fail(error);
-    }
+    if (lanes.waiting() === 0) checkpoint.hurry();
   }
 
-  function begin(
-    source: RequestSource,
-    claimed: ClaimedRequest,
-    contents: FileContents,
-    probe: boolean,
-  ): void {
-    const sent = send(source, claimed, contents, probe).then(() => {
-      sending.delete(sent);
-      ringIfRoom();
-    });
-    sending.add(sent);
-  }
-
-  /** @returns false when there is nothing more to send of the slice now */
-  async function sendFrom(source: RequestSource): Promise<boolean> {
+  async function claimAll(): Promise<boolean> {
     for (;;) {
       while (!stop.aborted && !hasRoom()) await room.wait(1_000, stop);
       if (stop.aborted || !sender.mayLeave()) return false;
       // What is not there is not waited for: at a low rate, a slice would end late.
-      const wanted = await source.available(concurrency, stop);
+      const wanted = await source.available(concurrency + early(), stop);
       if (wanted === 0) return true;
       const entry = await mayEnter(work, stop);
       if (entry === 'no') return false;
       const probe = entry === 'probe';
       const admitted = await admit(work, probe ? 1 : wanted, stop, probe);
       if (admitted === 0) return false;
-      pass('claiming', slice.run);
-      const claimed = await source.claim(admitted, stop);
-      pass('claimed', slice.run);
-      const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);
-      await patience.persist(() => sender.limiter.spend({ admitted, claimed: claimed.length, recipients }));
-      const contents = await loadOrRelease(work, source, claimed);
-      if (probe && claimed.length === 0) await patience.persist(async () => sender.breaker?.notTried());
-      for (const request of claimed) begin(source, request, contents, probe);
+      const before = answered;
+      const claiming = claim(work, admitted, probe);
+      wakeIfShort();
+      lanes.add(await claiming);
+      answeredInClaim = answered - before;
     }
   }
 
-  const tools = { ...work, context: sender.context };
-  for (const open of [openOrdinaryRequests, openRowRequests]) {
-    const source = open(tools, checkpoint);
-    const isDone = await sendFrom(source).catch(fail);
-    await Promise.all(sending);
-    await source.end(sender).catch(fail);
-    if (failure) throw failure.error;
-    if (!isDone) break;
+  try {
+    return await claimAll();
+  } catch (error) {
+    fail(error);
+    return false;
+  } finally {
+    await lanes.idle();
+  }
+}
+
+async function claim(
+  { source, sender, slice, files, patience }: Sent,
+  admitted: number,
+  probe: boolean,
+): Promise<readonly Sending[]> {
+  pass('claiming', slice.run);
+  const claimed = await source.claim(admitted, sender.stop);
+  pass('claimed', slice.run);
+  const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);
+  await patience.persist(() => sender.limiter.spend({ admitted, claimed: claimed.length, recipients }));
+  if (probe && claimed.length === 0) await patience.persist(async () => sender.breaker?.notTried());
+  const contents = await loadOrRelease({ source, sender, files, patience }, claimed);
+  return claimed.map((each): Sending => ({ claimed: each, contents, probe }));
+}
+
+async function sendOne({ source, sender, onRefused, fail }: Sent, sending: Sending): Promise<void> {
+  try {
+    const settlement = await source.send(sender, sending);
+    const isRefused = settlement?.state === 'planned' && settlement.verdict === 'unauthorized';
+    if (isRefused) onRefused(settlement.detail ?? '');
+  } catch (error) {
+    fail(error);
   }
 }
 
@@ -172,8 +207,7 @@ async function admit(
 
 /** Requests whose files cannot be loaded are given back: left as `sending`, they would be in doubt, with no byte sent. */
 async function loadOrRelease(
-  { sender, files, patience }: SliceWork,
-  source: RequestSource,
+  { source, sender, files, patience }: Pick<Sent, 'source' | 'sender' | 'files' | 'patience'>,
   claimed: readonly ClaimedRequest[],
 ): Promise<FileContents> {
   try {

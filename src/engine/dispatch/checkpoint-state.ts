@@ -1,0 +1,99 @@
+import type { Advance, Advanced, RangeClaim } from '../../ledger/requests/advance.ts';
+import type { SendingSlice } from '../../ledger/slices/acquire.ts';
+import { pass } from '../points.ts';
+import { openBell } from './bell.ts';
+import type { AcceptedAttempt, CheckpointOptions } from './checkpoint.ts';
+
+type PendingClaim = RangeClaim & PromiseWithResolvers<boolean>;
+
+/** What is written at once of a slice. */
+export type SliceAdvance = Advance & {
+  readonly claim: PendingClaim | undefined;
+  readonly accepted: readonly AcceptedAttempt[];
+};
+
+/** A slice in the checkpointer: what is to be written of it, and what is not known to be written. */
+export type CheckpointState = {
+  readonly slice: SendingSlice;
+  readonly options: CheckpointOptions;
+  version: number;
+  accepted: AcceptedAttempt[];
+  /** Accepted, and not committed. */
+  unrecorded: number;
+  /** Rings when that is none. */
+  readonly recorded: ReturnType<typeof openBell>;
+  failed: boolean;
+  claim: PendingClaim | undefined;
+  /** Whether a claim is to be committed at once. */
+  hurried: boolean;
+};
+
+export function openCheckpointState(slice: SendingSlice, options: CheckpointOptions): CheckpointState {
+  return {
+    ...{ slice, options, version: slice.version, accepted: [], unrecorded: 0, failed: false },
+    recorded: openBell(),
+    claim: undefined,
+    hurried: false,
+  };
+}
+
+export function takeAdvance(state: CheckpointState): SliceAdvance {
+  const { slice, accepted, claim } = state;
+  state.accepted = [];
+  const { run, slice: number, owner } = slice;
+  return { run, slice: number, owner, version: state.version + 1, claim, accepted };
+}
+
+export function conclude(
+  state: CheckpointState,
+  { version, claim, accepted }: SliceAdvance,
+  result: Advanced,
+): void {
+  if (result === 'lost') for (const each of accepted) void settleLate(state, each);
+  else {
+    state.version = version;
+    for (const each of accepted) noteRecorded(state, each);
+  }
+  if (!claim || state.claim !== claim) return;
+  state.claim = undefined;
+  state.hurried = false;
+  claim.resolve(result === 'granted');
+}
+
+/** Nothing more of the slice is committed. */
+export function fail(state: CheckpointState, error: unknown): void {
+  state.failed = true;
+  state.claim?.reject(error);
+  state.claim = undefined;
+  state.recorded.ring();
+  state.options.onFailed(error);
+}
+
+export function addAccepted(state: CheckpointState, accepted: AcceptedAttempt): void {
+  state.accepted.push(accepted);
+  count(state, 1);
+}
+
+function noteRecorded(state: CheckpointState, accepted: AcceptedAttempt): void {
+  pass('recorded', state.slice.run, accepted.request);
+  count(state, -1);
+  state.options.onAccepted(accepted);
+}
+
+/** The worker that took the slice over has put the request in doubt; its answer settles it all the same. */
+async function settleLate(state: CheckpointState, accepted: AcceptedAttempt): Promise<void> {
+  const { run, slice, owner } = state.slice;
+  const { request, finishedAt, httpStatus, job } = accepted;
+  const as = { state: 'accepted', ...(job === undefined ? {} : { job }) } as const;
+  const detail = job === undefined ? null : `job ${job}`;
+  const attempt = { attempt: 1, finishedAt: new Date(finishedAt), httpStatus, detail };
+  await state.options.recorder
+    .record({ run, slice, owner, request, ...as, ...attempt })
+    .catch(state.options.onFailed);
+  count(state, -1);
+}
+
+function count(state: CheckpointState, change: number): void {
+  state.unrecorded += change;
+  if (state.unrecorded === 0) state.recorded.ring();
+}

@@ -1,0 +1,44 @@
+import pLimit from 'p-limit';
+import { openBell } from './bell.ts';
+
+/** Works items in their order, some at once. */
+export type Lanes<Item> = {
+  readonly add: (items: readonly Item[]) => void;
+  /** How many items no lane has begun. */
+  readonly waiting: () => number;
+  /** Resolves when no lane works. */
+  readonly idle: () => Promise<void>;
+};
+
+/**
+ * A lane takes one item after the other for as long as there are any. p-limit starts the lanes, not the items: its seven
+ * promises for each item took longer than an item's own.
+ *
+ * @param work never rejects
+ */
+export function openLanes<Item>(concurrency: number, work: (item: Item) => Promise<void>): Lanes<Item> {
+  const limit = pLimit(concurrency);
+  const ended = openBell();
+  const waiting: Item[] = [];
+  let open = 0;
+
+  async function workWaiting(): Promise<void> {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+    open--;
+    if (open === 0) ended.ring();
+  }
+
+  return {
+    add(items) {
+      waiting.push(...items);
+      for (let wanted = items.length; wanted > 0 && open < concurrency; wanted--) {
+        open++;
+        void limit(workWaiting);
+      }
+    },
+    waiting: () => waiting.length,
+    async idle() {
+      while (open > 0) await ended.wait(1_000);
+    },
+  };
+}

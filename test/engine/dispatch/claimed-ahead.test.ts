@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { httpPeer, succeed } from '../../gateway/peer.ts';
+import { anAccount, execute } from '../../support/execute.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const concurrency = 8;
+/** Shared out over four slices, of which the run has one. */
+const limits = { concurrency: 4 * concurrency };
+
+async function claimed(run: string): Promise<number> {
+  const { rows } = await opened.ledger.pool.query<{ claimed: number }>(
+    'SELECT CAST(sum(claimed_to - first_request + 1) AS integer) AS claimed FROM slices WHERE run_id = $1',
+    [run],
+  );
+  return rows[0]?.claimed ?? 0;
+}
+
+async function planned(requests: number): Promise<string> {
+  const contacts = Array.from({ length: requests }, (_, index) => aContact(index + 2));
+  return planContacts(
+    opened.ledger,
+    aRun({ chunkSize: 1, definition: { dispatch: { concurrency, retries: 0 } } }),
+    contacts,
+  );
+}
+
+test('while the service answers nothing, no more is claimed than is in flight, and as much again', async () => {
+  const held: (() => void)[] = [];
+  let holds = true;
+  await using service = await httpPeer((messageId, response) => {
+    if (holds) held.push(() => succeed(messageId, response));
+    else succeed(messageId, response);
+  });
+  const run = await planned(100);
+  const executing = execute(opened.context, run, anAccount(service.url, limits));
+  while (held.length < concurrency) await sleep(5);
+  await sleep(100);
+  expect(held).toHaveLength(concurrency);
+  expect(await claimed(run)).toBeLessThanOrEqual(2 * concurrency);
+
+  holds = false;
+  for (const answer of held) answer();
+  expect((await executing).summary.requests).toMatchObject({ total: 100, accepted: 100 });
+});
+
+test('however quick the service is, at most four times as many as may be in flight are claimed and not with it', async () => {
+  let arrived = 0;
+  const ahead: number[] = [];
+  const run = await planned(1_000);
+  async function answer(messageId: string, response: ServerResponse): Promise<void> {
+    arrived++;
+    if (arrived % 5 === 0) {
+      // What arrives meanwhile makes it less, never more.
+      ahead.push((await claimed(run)) - arrived);
+    }
+    succeed(messageId, response);
+  }
+  await using service = await httpPeer((messageId, response) => void answer(messageId, response));
+  const { summary } = await execute(opened.context, run, anAccount(service.url, limits));
+  expect(summary.requests).toMatchObject({ total: 1_000, accepted: 1_000 });
+  expect(ahead.length).toBeGreaterThan(100);
+  expect(Math.max(...ahead)).toBeLessThanOrEqual(4 * concurrency);
+  expect(Math.max(...ahead)).toBeGreaterThan(0);
+});

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { describe, expect, test } from 'vitest';
+import { openLanes } from '../../../src/engine/dispatch/lanes.ts';
+
+type Work = (item: number) => Promise<void>;
+
+/** Works 50 items, of which some take longer than others; says in which order they were begun and how many at once. */
+async function worked(workAll: (work: Work, items: number[]) => Promise<void>) {
+  const begun: number[] = [];
+  let atOnce = 0;
+  let mostAtOnce = 0;
+  const items = Array.from({ length: 50 }, (_, index) => index);
+  await workAll(async (item) => {
+    begun.push(item);
+    mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+    await sleep(item % 7);
+    atOnce--;
+  }, items);
+  return { begun, mostAtOnce };
+}
+
+describe('lanes', () => {
+  test.each([1, 4, 16])(
+    'begin items in the same order as p-limit, and as many at once, %i at most',
+    async (concurrency) => {
+      const inLanes = await worked(async (work, items) => {
+        const lanes = openLanes(concurrency, work);
+        lanes.add(items);
+        await lanes.idle();
+      });
+      const limited = await worked(async (work, items) => {
+        const limit = pLimit(concurrency);
+        await Promise.all(items.map((item) => limit(work, item)));
+      });
+      expect(inLanes).toEqual(limited);
+      expect(inLanes.mostAtOnce).toBe(concurrency);
+    },
+  );
+
+  test('work items that are added while others are worked, and after all were', async () => {
+    const done: number[] = [];
+    const lanes = openLanes<number>(2, async (item) => {
+      if (item === 1) lanes.add([3, 4]);
+      await sleep(1);
+      done.push(item);
+    });
+    lanes.add([1, 2]);
+    await lanes.idle();
+    expect(done.toSorted()).toEqual([1, 2, 3, 4]);
+    lanes.add([5, 6, 7]);
+    await lanes.idle();
+    expect(done.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(lanes.waiting()).toBe(0);
+  });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { hasDuplicateKey } from '../../src/wire/json.ts';
+
+const isFound = (text: string): boolean => hasDuplicateKey(Buffer.from(text), JSON.parse(text));
+
+test.each([
+  '{"a":1,"a":1}',
+  '{"a":1,"\\u0061":2}',
+  '{"a":{"b":1,"b":2}}',
+  '[{"a":1},{"b":1,"c":[{"d":1,"d":1}]}]',
+  '{"a":{"b":1},"a":{"c":[{"d":1}]}}',
+  '{"a" \n:1,"a"\t: 2}',
+  '{"\\"":1,"\\"":2}',
+  '{"":1,"":2}',
+])('a key that stands twice in an object is found in %s', (text) => {
+  expect(isFound(text)).toBe(true);
+});
+
+test.each([
+  '{}',
+  '"a"',
+  '{"a":1,"b":{"a":1},"c":[{"a":1},{"a":1}]}',
+  '{"a":"b\\": 1, \\"a\\": 2","b":":"}',
+  '["a", ": ", "a", ":"]',
+  '{"a\\\\":1,"a":"\\\\"}',
+  '{"__proto__":1,"a":{"__proto__":2}}',
+])('no key is found twice in %s', (text) => {
+  expect(isFound(text)).toBe(false);
+});
