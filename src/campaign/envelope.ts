@@ -1,5 +1,6 @@
 import { htmlEscape } from '../domain/html.ts';
 import type { CampaignFile, Envelope, MessageFields } from '../domain/message.ts';
+import { Memory } from '../platform/memory.ts';
 import type { ComposedField, ComposedFile, Composition } from './composition.ts';
 import { nameOfPath, wrongPathValue } from './files.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
@@ -11,10 +12,6 @@ import { isBlank, wrongOrBlankLine, wrongValue } from './values.ts';
 export type ReadEnvelope = (
   valueIn: ValueIn,
 ) => { readonly kind: 'envelope'; readonly envelope: Envelope } | Invalid;
-
-/** Envelopes that are remembered, and their characters. */
-const rememberedEnvelopes = 8_192;
-const rememberedCharacters = 1024 * 1024;
 
 /**
  * Renders and checks envelopes. Contacts with the same values in the columns an envelope is made of get the same object,
@@ -38,8 +35,7 @@ export function envelopeReader(composition: Composition): ReadEnvelope {
 
 function rememberer(composition: Composition, fields: readonly ComposedField[]): ReadEnvelope {
   const columns = [...new Set(columnsOf(envelopeTemplate(composition, fields)))];
-  const known = new Map<string, ReturnType<ReadEnvelope>>();
-  let characters = 0;
+  const known = new Memory<string, ReturnType<ReadEnvelope>>();
   return (valueIn) => {
     // NUL stands in no value that gets this far.
     let key = '';
@@ -47,12 +43,7 @@ function rememberer(composition: Composition, fields: readonly ComposedField[]):
     const found = known.get(key);
     if (found) return found;
     const read = readEnvelope(composition, fields, valueIn);
-    if (known.size >= rememberedEnvelopes || characters >= rememberedCharacters) {
-      known.clear();
-      characters = 0;
-    }
-    known.set(key, read);
-    characters += key.length + charactersOf(read);
+    known.set(key, read, key.length + charactersOf(read));
     return read;
   };
 }
@@ -60,7 +51,8 @@ function rememberer(composition: Composition, fields: readonly ComposedField[]):
 function charactersOf(read: ReturnType<ReadEnvelope>): number {
   if (read.kind === 'invalid') return read.detail.length;
   let characters = 0;
-  for (const value of Object.values(read.envelope.fields)) characters += value.length;
+  const { fields } = read.envelope;
+  for (const name in fields) characters += fields[name]?.length ?? 0;
   return characters;
 }
 

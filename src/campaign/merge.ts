@@ -54,6 +54,8 @@ export type MergeText = {
   /** Whether the text is the same for every destination. */
   readonly constant: boolean;
   readonly mergedFor: (destination: Destination) => string;
+  /** How long that would be; without making it. */
+  readonly lengthFor: (address: string, otherFields: MessageFields) => number;
 };
 
 const fieldPlaceholder = new RegExp(`\\[\\[(${destinationFields.join('|')})\\]\\]`);
@@ -65,6 +67,7 @@ export function mergeText(text: string): MergeText {
     destinationFields.filter((field) => index % 2 === 1 && field === part),
   );
   const texts = parts.filter((_, index) => index % 2 === 0);
+  const textLength = texts.reduce((sum, { length }) => sum + length, 0);
   return {
     constant: fields.length === 0,
     mergedFor: (destination) => {
@@ -73,6 +76,12 @@ export function mergeText(text: string): MergeText {
         merged += (destination[field] ?? '') + (texts[index + 1] ?? '');
       }
       return merged;
+    },
+    lengthFor: (address, otherFields) => {
+      let length = textLength;
+      for (const field of fields)
+        length += (field === 'Recipient' ? address : otherFields[field])?.length ?? 0;
+      return length;
     },
   };
 }

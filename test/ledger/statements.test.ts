@@ -115,7 +115,8 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
   ],
   'physical row address': [
     'billing/fold.ts book',
-    ...['planning/reached.ts leaveOutReached', 'planning/suppress.ts leaveOutSuppressed'],
+    ...['planning/duplicates.ts leaveOutDuplicates', 'planning/reached.ts leaveOutReached'],
+    'planning/suppress.ts leaveOutSuppressed',
     'purge/erase-run.ts eraseRun',
   ],
   notification: [

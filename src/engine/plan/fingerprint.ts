@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Contact } from '../../domain/contacts.ts';
-import { destinationFields } from '../../domain/message.ts';
+import { destinationFields, type Envelope } from '../../domain/message.ts';
+import { TextHash } from '../../platform/text-hash.ts';
 import { rememberByEnvelope } from './remember.ts';
 
 /** What a run is for, besides its recipients and what they are sent. */
@@ -34,27 +35,29 @@ export function openFingerprint({ campaign, account, channel }: FingerprintHead)
   const contactSum = openSum();
   const fileSum = openSum();
   const paths = new Set<string>();
-  const digestOfEnvelope = rememberByEnvelope(({ fields, keypads, files, audio }) => {
-    for (const { path } of files) paths.add(path);
-    for (const path of Object.values(audio)) paths.add(path);
-    return hash('sha256', JSON.stringify([sorted(fields), keypads, files, sorted(audio)]));
+  const text = new TextHash();
+  const envelopeHash = rememberByEnvelope((envelope) => {
+    for (const { path } of envelope.files) paths.add(path);
+    for (const path of Object.values(envelope.audio)) paths.add(path);
+    return hashEnvelope(envelope);
   });
   return {
     async *watch(contacts) {
       for await (const batch of contacts) {
         for (const contact of batch) {
           if (contact.kind === 'rejected') continue;
-          let text = `${digestOfEnvelope(contact.envelope)}\n${contact.address}`;
+          const { low, high } = envelopeHash(contact.envelope);
+          text.begin().addNumber(low).addNumber(high).add(contact.address);
           // In an order of its own: which column fills which field says nothing of what is sent.
-          for (const field of destinationFields) text += `\n${contact.destination[field] ?? '\0'}`;
-          contactSum.add(text);
+          for (const field of destinationFields) text.add(contact.destination[field] ?? '\0');
+          contactSum.add(text.finish());
         }
         yield batch;
       }
     },
     watchFiles: (readFile) => async (path) => {
       const data = await readFile(path);
-      fileSum.add(JSON.stringify([path, hash('sha256', data)]));
+      fileSum.add(text.begin().add(path).add(hash('sha256', data)).finish());
       return data;
     },
     paths: () => paths,
@@ -67,25 +70,34 @@ export function openFingerprint({ campaign, account, channel }: FingerprintHead)
   };
 }
 
-function sorted(fields: Readonly<Record<string, string>>): (readonly [string, string])[] {
-  return Object.entries(fields).toSorted(([one], [other]) => (one < other ? -1 : 1));
+/** Whatever the order of its fields. */
+function hashEnvelope({ fields, keypads, files, audio }: Envelope): Hashed {
+  const text = new TextHash();
+  const sum = { low: 0, high: 0 };
+  const add = (...parts: readonly string[]): void => {
+    text.begin();
+    for (const part of parts) text.add(part);
+    text.finish();
+    sum.low = (sum.low + text.low) | 0;
+    sum.high = (sum.high + text.high) | 0;
+  };
+  for (const name in fields) add('field', name, fields[name] ?? '');
+  for (const name in audio) add('audio', name, audio[name] ?? '');
+  if (keypads.length > 0) add('keypads', JSON.stringify(keypads));
+  if (files.length > 0) add('files', JSON.stringify(files));
+  return sum;
 }
 
-/**
- * A digest of many texts that does not depend on their order: their SHA-256, added up word by word. No attacker gains by a
- * collision, so a sum is good enough. As a string of bytes, a hash takes a third of the time that it takes as a Buffer.
- */
+type Hashed = { readonly low: number; readonly high: number };
+
+/** A digest of many texts that does not depend on their order: their hashes, added up. No attacker gains by a collision. */
 function openSum() {
-  const words = new Uint32Array(8);
+  const sum = new Uint32Array(2);
   return {
-    add(text: string): void {
-      const digest = hash('sha256', text, 'binary');
-      for (let word = 0; word < words.length; word++) {
-        const [first, second] = [digest.charCodeAt(4 * word), digest.charCodeAt(4 * word + 1)];
-        const [third, fourth] = [digest.charCodeAt(4 * word + 2), digest.charCodeAt(4 * word + 3)];
-        words[word] = (words[word] ?? 0) + (first | (second << 8) | (third << 16) | (fourth << 24));
-      }
+    add({ low, high }: Hashed): void {
+      sum[0] = (sum[0] ?? 0) + low;
+      sum[1] = (sum[1] ?? 0) + high;
     },
-    read: (): string => words.join(' '),
+    read: (): string => sum.join(' '),
   };
 }

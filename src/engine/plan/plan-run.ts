@@ -31,7 +31,7 @@ import { countLinesBefore, placeReader } from './lines-before.ts';
 import { type Origins, readOrigins } from './origins.ts';
 import type { PreparedCampaign } from './prepare.ts';
 import { refuseRepeat } from './repeats.ts';
-import { openSmsReader } from './sms-text.ts';
+import { openSmsCounter } from './sms-text.ts';
 
 export type PlanProgress = {
   /** For each batch of contacts read, with their number. */
@@ -106,7 +106,7 @@ async function planContacts(
   const definition = campaign.value;
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));
-  const readSms = definition.channel === 'sms' ? openSmsReader() : undefined;
+  const countParts = definition.channel === 'sms' ? openSmsCounter() : undefined;
   const linesBefore = countLinesBefore(contactFiles);
   const placeOf = placeReader(contactFiles, linesBefore);
   const limits = await limitsOf(context, account);
@@ -121,8 +121,7 @@ async function planContacts(
       contacts: fingerprint.watch(counted(contacts, progress.onRead)),
       linesBefore,
       keyed: isKeyed(composition.identity),
-      partsOf: ({ envelope, destination, address }) =>
-        readSms?.(envelope, { Recipient: address, ...destination }).parts ?? null,
+      partsOf: ({ envelope, destination, address }) => countParts?.(envelope, address, destination) ?? null,
       tariffOf: tariffs.placeOf,
       takePieces: kept.take,
     });

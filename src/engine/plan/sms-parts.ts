@@ -28,12 +28,17 @@ const longestConversion = 7;
  */
 export function countSmsParts(text: string, characterConversion = false): number {
   const { length } = text;
-  if (length * (characterConversion ? longestConversion : 1) <= ucs2.alone) return 1;
+  if (fitsOnePart(length, characterConversion)) return 1;
   if (plain.test(text)) return length <= gsm.alone ? 1 : Math.ceil(length / gsm.ofSeveral);
   if (gsmText.test(text)) return countGsmParts(text);
   return characterConversion || !separate.test(text)
     ? countExactly(text, characterConversion)
     : Math.ceil(length / ucs2.ofSeveral);
+}
+
+/** Whether any text of this length is sent in one part. */
+export function fitsOnePart(length: number, characterConversion: boolean): boolean {
+  return length * (characterConversion ? longestConversion : 1) <= ucs2.alone;
 }
 
 /** Characters of GSM-7 that take two places, by their codes; the euro is the only one outside ASCII. */

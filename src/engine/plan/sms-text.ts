@@ -1,7 +1,7 @@
 import { type MergeText, mergeText } from '../../campaign/merge.ts';
-import type { Destination, Envelope } from '../../domain/message.ts';
+import type { Destination, Envelope, MessageFields } from '../../domain/message.ts';
 import { rememberByEnvelope } from './remember.ts';
-import { countSmsParts } from './sms-parts.ts';
+import { countSmsParts, fitsOnePart } from './sms-parts.ts';
 
 /** What the recipient of an SMS reads, and how many parts it is sent in. */
 export type SmsText = { readonly text: string; readonly parts: number };
@@ -22,6 +22,18 @@ export function openSmsReader(): (envelope: Envelope, destination: Destination) 
   return (envelope, destination) => {
     const text = textOf(envelope);
     return text.same ?? read(text, destination);
+  };
+}
+
+/** The parts alone; most texts are so short that nothing need be merged to tell. */
+export function openSmsCounter(): (envelope: Envelope, address: string, fields: MessageFields) => number {
+  const textOf = rememberByEnvelope(takeApart);
+  return (envelope, address, fields) => {
+    const text = textOf(envelope);
+    if (text.same) return text.same.parts;
+    return fitsOnePart(text.merge.lengthFor(address, fields), text.converts)
+      ? 1
+      : read(text, { Recipient: address, ...fields }).parts;
   };
 }
 

@@ -30,25 +30,32 @@ async function leaveOutDuplicates(
   // A table of its own, so that the planner knows how few they are.
   await client.query(`
     CREATE TEMPORARY TABLE repeated_contacts ON COMMIT DROP AS
-    SELECT ${same} AS same, min(line) AS line
-    FROM staged_contacts s
-    GROUP BY 1
-    HAVING count(*) > 1;
+    SELECT row, line, first_line, differs
+    FROM (
+      SELECT row, line, first_value(line) OVER same_contact AS first_line,
+             (envelope, destination, compared) IS DISTINCT FROM (
+               first_value(envelope) OVER same_contact,
+               first_value(destination) OVER same_contact,
+               first_value(compared) OVER same_contact
+             ) AS differs
+      FROM (
+        SELECT s.ctid AS row, s.line, s.envelope, s.destination, ${comparedAddress('s.address')} AS compared, same
+        FROM staged_contacts s
+        JOIN (SELECT ${same} AS same FROM staged_contacts s GROUP BY 1 HAVING count(*) > 1) r ON ${same} = r.same
+      ) AS repeated
+      WINDOW same_contact AS (PARTITION BY same ORDER BY line)
+    ) AS compared
+    WHERE line > first_line;
 
     ANALYZE repeated_contacts;
+
+    DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM repeated_contacts));
   `);
   // The file is only named where there are several.
   const named = contactFiles.length > 1 ? contactFiles : [];
   await client.query(
     `
-    WITH duplicates AS (
-      DELETE FROM staged_contacts s
-      USING repeated_contacts r, staged_contacts f
-      WHERE ${same} = r.same AND s.line > r.line AND f.line = r.line
-      RETURNING s.line, r.line AS first_line,
-                (s.envelope, s.destination, ${comparedAddress('s.address')})
-                  IS DISTINCT FROM (f.envelope, f.destination, ${comparedAddress('f.address')}) AS differs
-    ), places AS (
+    WITH places AS (
       SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
       FROM ${fileColumns.table('file', 4)}
     )
@@ -57,7 +64,7 @@ async function leaveOutDuplicates(
            $2 || coalesce(name || ':' || first_line - lines_before, 'line ' || first_line)
              || CASE WHEN differs THEN $3 ELSE '' END,
            differs
-    FROM duplicates
+    FROM repeated_contacts
     LEFT JOIN places ON first_line > lines_before AND (lines_with IS NULL OR first_line <= lines_with)
     `,
     [recipientColumn, `same ${identityWords(key)} as `, differingWords, ...fileColumns.values(named)],
@@ -79,8 +86,8 @@ async function separateEqualAddresses(client: Transaction, { channel }: PlannedR
 
     ANALYZE separated_contacts;
 
-    INSERT INTO staged_envelopes (envelope, sub_account, charge_code, zones, content)
-    SELECT copy, sub_account, charge_code, zones, content
+    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, others)
+    SELECT copy, sub_account, department, charge_code, zones, fields, others
     FROM (SELECT DISTINCT copy, envelope FROM separated_contacts) copies
     JOIN staged_envelopes USING (envelope);
 

@@ -15,37 +15,40 @@ export async function insertContents(
 ): Promise<void> {
   await client.query(
     `
-    WITH numbered AS (
-      SELECT z.envelope, z.requests_before + 1 + s.rank / $2 AS request, s.rank % $2 + 1 AS position,
-             least($2, z.recipients - s.rank / $2 * $2) AS size,
-             (z.recipients_before + s.rank / $2 * $2) / $3 AS stretch,
+    WITH placed AS (
+      -- Numbered in the order of the requests, so that the blocks below find their rows sorted already.
+      SELECT z.envelope, z.recipients, z.requests_before, z.recipients_before,
+             CAST(row_number() OVER (ORDER BY z.envelope, s.line) - 1 - z.recipients_before AS integer) AS rank,
              s.line, s.address, s.original_address, s.parts, s.destination,
              ${hasTariffs({ rates }) ? 's.tariff' : 'CAST(NULL AS smallint)'} AS tariff
-      FROM (
-        SELECT *, CAST(row_number() OVER (PARTITION BY envelope ORDER BY line) - 1 AS integer) AS rank
-        FROM staged_contacts
-      ) s
+      FROM staged_contacts s
       JOIN sized_envelopes z ON z.staged = s.envelope
+    ), numbered AS (
+      SELECT *, requests_before + 1 + rank / $2 AS request, rank % $2 + 1 AS position,
+             least($2, recipients - rank / $2 * $2) AS size,
+             (recipients_before + rank / $2 * $2) / $3 AS stretch
+      FROM placed
     ), sliced AS (
       SELECT *, width_bucket(request, (
                   SELECT array_agg(first_request ORDER BY first_request) FROM slices WHERE run_id = $1 AND phase = 'sending'
                 )) AS slice
       FROM numbered
-    ), blocked AS (
-      -- In the order in which they are put together, so that they are sorted once.
-      SELECT *, first_value(request) OVER (PARTITION BY slice, stretch ORDER BY request, position) AS first_request
+    ), blocks AS (
+      SELECT min(request) AS first_request, max(request) AS last_request, slice,
+             array_agg(envelope ORDER BY request, position) FILTER (WHERE position = 1) AS envelopes,
+             array_agg(size ORDER BY request, position) FILTER (WHERE position = 1) AS sizes,
+             array_agg(request ORDER BY request, position) AS requests,
+             array_agg(position ORDER BY request, position) AS positions,
+             ${recipientArrays}
       FROM sliced
+      GROUP BY slice, stretch
     )
     INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
                           addresses, original_addresses, parts, tariffs, destinations)
-    SELECT $1, min(request), max(request), slice,
-           array_agg(envelope ORDER BY request, position) FILTER (WHERE position = 1),
-           array_agg(size ORDER BY request, position) FILTER (WHERE position = 1),
-           array_agg(request - first_request ORDER BY request, position),
-           array_agg(position ORDER BY request, position),
-           ${recipientArrays}
-    FROM blocked
-    GROUP BY slice, stretch
+    SELECT $1, first_request, last_request, slice, envelopes, sizes,
+           ARRAY(SELECT request - first_request FROM unnest(requests) AS request), positions, lines,
+           addresses, original_addresses, parts, tariffs, destinations
+    FROM blocks
     `,
     [run, chunkSize, recipientsInStretch],
   );

@@ -95,12 +95,12 @@ export async function insertEnvelopes(client: Transaction, { run, window }: Plan
     `
     INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code,
                            window_place)
-    SELECT $1, z.envelope, ${window ? 'e.fields || w.fields' : 'e.fields'}, e.keypads, e.files, e.audio,
-           e.fields ->> 'SubAccount', e.fields ->> 'Department', e.fields ->> 'ChargeCode', z.window_place
+    SELECT $1, z.envelope, CAST(s.fields AS jsonb)${window ? ' || w.fields' : ''},
+           coalesce(CAST(s.others AS jsonb) -> 'keypads', '[]'), coalesce(CAST(s.others AS jsonb) -> 'files', '[]'),
+           coalesce(CAST(s.others AS jsonb) -> 'audio', '{}'), s.sub_account, s.department, s.charge_code, z.window_place
     FROM sized_envelopes z
     ${window ? 'JOIN staged_windows w ON w.place = z.window_place' : ''}
-    JOIN staged_envelopes s ON s.envelope = z.staged,
-         jsonb_to_record(CAST(s.content AS jsonb)) AS e (fields jsonb, keypads jsonb, files jsonb, audio jsonb)
+    JOIN staged_envelopes s ON s.envelope = z.staged
     ORDER BY z.envelope
     `,
     [run],

@@ -67,13 +67,13 @@ export async function restageRecipients(
   );
   await client.query(
     `
-    INSERT INTO staged_envelopes (envelope, sub_account, charge_code, zones, content)
-    SELECT envelope, sub_account, charge_code, array_to_string(w.zones, ','),
-           jsonb_build_object(
-             -- What the service was told of the window then is not the campaign's.
-             'fields', CASE WHEN w.send_at IS NULL THEN fields ELSE fields - '{SendTime,TimeZone}'::text[] END,
-             'keypads', keypads, 'files', files, 'audio', audio
-           )::text
+    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, others)
+    SELECT envelope, sub_account, department, charge_code, array_to_string(w.zones, ','),
+           -- What the service was told of the window then is not the campaign's.
+           CAST(CASE WHEN w.send_at IS NULL THEN fields ELSE fields - '{SendTime,TimeZone}'::text[] END AS text),
+           CASE WHEN keypads <> '[]' OR files <> '[]' OR audio <> '{}' THEN
+             CAST(jsonb_build_object('keypads', keypads, 'files', files, 'audio', audio) AS text)
+           END
     FROM envelopes e
     LEFT JOIN run_windows w ON w.run_id = e.run_id AND w.place = e.window_place
     WHERE e.run_id = $1 AND envelope IN (SELECT envelope FROM staged_contacts)

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
+import { Memory } from '../../platform/memory.ts';
 import { batchOf } from '../batch.ts';
 import { copyValue } from '../copy.ts';
 
@@ -35,14 +36,14 @@ export type ValidContact = Extract<Contact, { kind: 'contact' }>;
  */
 export async function stageContacts(client: pg.ClientBase, source: ContactSource): Promise<void> {
   await createStagingTables(client);
-  const envelopes = numberEnvelopes();
+  const known = new StagedEnvelopes();
   const batches = source.contacts[Symbol.asyncIterator]();
   try {
     for (let finished = false; !finished; ) {
-      const segment = new Segment(source, envelopes);
+      const segment = new Segment(source, known);
       await copyIn(client, segment.contactsTable, segment.copyLines(batches));
-      await copyIn(client, 'staged_envelopes', [segment.envelopeLines]);
-      await copyIn(client, 'staged_rejections', [segment.rejectionLines]);
+      await copyIn(client, 'staged_envelopes', segment.envelopes.take());
+      await copyIn(client, 'staged_rejections', segment.rejections.take());
       await stagePieces(client, await source.takePieces());
       finished = segment.finished;
     }
@@ -73,8 +74,12 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
       ALTER COLUMN envelope SET STATISTICS 10,
       ALTER COLUMN address SET STATISTICS 10;
     CREATE TEMPORARY TABLE staged_envelopes (
-      envelope integer NOT NULL, sub_account text, charge_code text, zones text, content text NOT NULL
+      envelope integer NOT NULL, sub_account text, department text, charge_code text, zones text,
+      fields text NOT NULL, others text
     );
+    ALTER TABLE staged_envelopes ALTER COLUMN envelope SET STATISTICS 10;
+    COMMENT ON COLUMN staged_envelopes.others IS
+      'A JSON object with keypads, files and audio; null where there are none of them.';
     CREATE TEMPORARY TABLE staged_rejections (
       line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, detail text NOT NULL
     );
@@ -87,25 +92,49 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
   `);
 }
 
-/** A segment ends after this many contacts, or characters of envelopes and rejected contacts. */
+/** A segment ends after this many contacts, or bytes of envelopes and rejected contacts. */
 const segmentContacts = 65_536;
-const segmentCharacters = 1024 * 1024;
+const segmentBytes = 1024 * 1024;
 
 /** Rows are sent to Postgres in pieces of about this many characters; one write a row costs more than the row. */
 const pieceSize = 16_384;
 
+/** Lines that wait for their turn, as bytes: strings that live so long would burden the garbage collector. */
+class CopyLines {
+  bytes = 0;
+  #piece = '';
+  #whole: Buffer[] = [];
+
+  add(line: string): void {
+    this.#piece += line;
+    if (this.#piece.length >= pieceSize) this.#finishPiece();
+  }
+
+  take(): readonly Buffer[] {
+    this.#finishPiece();
+    return this.#whole;
+  }
+
+  #finishPiece(): void {
+    const piece = Buffer.from(this.#piece);
+    this.#piece = '';
+    this.#whole.push(piece);
+    this.bytes += piece.length;
+  }
+}
+
 class Segment {
-  envelopeLines = '';
-  rejectionLines = '';
+  readonly envelopes = new CopyLines();
+  readonly rejections = new CopyLines();
   finished = false;
   /** With the columns of a line. */
   readonly contactsTable: string;
   readonly #source: ContactSource;
-  readonly #envelopes: EnvelopeNumbers;
+  readonly #known: StagedEnvelopes;
 
-  constructor(source: ContactSource, envelopes: EnvelopeNumbers) {
+  constructor(source: ContactSource, known: StagedEnvelopes) {
     this.#source = source;
-    this.#envelopes = envelopes;
+    this.#known = known;
     const more = `${source.tariffOf ? ', tariff' : ''}${source.keyed ? ', key' : ''}`;
     this.contactsTable = `staged_contacts (line, envelope, parts, address, original_address, destination${more})`;
   }
@@ -130,7 +159,7 @@ class Segment {
   }
 
   #isFull(): boolean {
-    return this.envelopeLines.length + this.rejectionLines.length > segmentCharacters;
+    return this.envelopes.bytes + this.rejections.bytes > segmentBytes;
   }
 
   /** Empty for a rejected contact, which goes into its own table. */
@@ -138,12 +167,11 @@ class Segment {
     const line = this.#source.linesBefore(contact.file) + contact.line;
     if (contact.kind === 'rejected') {
       const { column, reason, detail } = contact;
-      this.rejectionLines += `${line}\t${copyValue(column)}\t${reason}\t${copyValue(detail)}\n`;
+      this.rejections.add(`${line}\t${copyValue(column)}\t${reason}\t${copyValue(detail)}\n`);
       return '';
     }
     const { address, originalAddress } = contact;
-    const { number, isNew } = this.#envelopes(contact.envelope, contact.zones);
-    if (isNew) this.envelopeLines += envelopeLine(number, contact.envelope, contact.zones);
+    const number = this.#numberOf(contact);
     const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
     const destination = copyValue(JSON.stringify(contact.destination));
     const parts = this.#source.partsOf(contact) ?? '\\N';
@@ -151,56 +179,55 @@ class Segment {
     const more = `${tariffOf ? `\t${tariffOf(address)}` : ''}${keyed ? `\t${contact.key ?? '\\N'}` : ''}`;
     return `${line}\t${number}\t${parts}\t${copyValue(address)}\t${original}\t${destination}${more}\n`;
   }
+
+  /** In the order in which envelopes first come up. */
+  #numberOf({ envelope, zones }: ValidContact): number {
+    const { known } = this.#known;
+    const numbers = known.get(envelope);
+    const found = numbers?.[zones ?? ''];
+    if (found !== undefined) return found;
+    const number = ++this.#known.last;
+    const line = envelopeLine(number, envelope, zones);
+    this.envelopes.add(line);
+    if (numbers) numbers[zones ?? ''] = number;
+    else known.set(envelope, { [zones ?? '']: number }, line.length);
+    return number;
+  }
 }
 
-function envelopeLine(number: number, envelope: Envelope, zones: string | undefined): string {
-  const { SubAccount, ChargeCode } = envelope.fields;
-  const subAccount = SubAccount === undefined ? '\\N' : copyValue(SubAccount);
-  const chargeCode = ChargeCode === undefined ? '\\N' : copyValue(ChargeCode);
-  const window = zones === undefined ? '\\N' : copyValue(zones);
-  return `${number}\t${subAccount}\t${chargeCode}\t${window}\t${copyValue(JSON.stringify(envelope))}\n`;
+/**
+ * Envelopes that have come up. One is known as an object, and gets another number once it has been forgotten; equal ones that
+ * have two numbers are made one by `expandRun`.
+ */
+class StagedEnvelopes {
+  readonly known = new Memory<Envelope, EnvelopeNumbers>();
+  last = 0;
 }
 
-/** Envelopes by their numbers, in the order in which they first come up; those in other time zones are others. */
-type EnvelopeNumbers = (
-  envelope: Envelope,
+/** The fields are apart from all else: most envelopes have nothing else. */
+function envelopeLine(
+  number: number,
+  { fields, keypads, files, audio }: Envelope,
   zones: string | undefined,
-) => { readonly number: number; readonly isNew: boolean };
-
-/** Envelopes that are remembered. */
-const rememberedEnvelopes = 8_192;
-
-/** An envelope is known as an object; equal ones that get two numbers are made one by `expandRun`. */
-function numberEnvelopes(): EnvelopeNumbers {
-  type Known = Map<Envelope, { readonly number: number; readonly isNew: false }>;
-  const everywhere: Known = new Map();
-  const byZones = new Map<string, Known>();
-  let remembered = 0;
-  let last = 0;
-  const knownIn = (zones: string): Known => {
-    const known = byZones.get(zones) ?? new Map();
-    byZones.set(zones, known);
-    return known;
-  };
-  return (envelope, zones) => {
-    const known = zones === undefined ? everywhere : knownIn(zones);
-    const found = known.get(envelope);
-    if (found) return found;
-    last++;
-    if (remembered >= rememberedEnvelopes) {
-      for (const each of [everywhere, ...byZones.values()]) each.clear();
-      remembered = 0;
-    }
-    remembered++;
-    known.set(envelope, { number: last, isNew: false });
-    return { number: last, isNew: true };
-  };
+): string {
+  const { SubAccount, Department, ChargeCode } = fields;
+  const payer = [SubAccount, Department, ChargeCode, zones].map(copyOptional).join('\t');
+  const hasOthers = keypads.length > 0 || files.length > 0 || Object.keys(audio).length > 0;
+  const others = copyOptional(hasOthers ? JSON.stringify({ keypads, files, audio }) : undefined);
+  return `${number}\t${payer}\t${copyValue(JSON.stringify(fields))}\t${others}\n`;
 }
+
+function copyOptional(value: string | undefined): string {
+  return value === undefined ? '\\N' : copyValue(value);
+}
+
+/** Numbers of an envelope, by the time zones of its recipients: those in other zones are others. */
+type EnvelopeNumbers = Record<string, number>;
 
 async function copyIn(
   client: pg.ClientBase,
   table: string,
-  pieces: Iterable<string> | AsyncIterable<string>,
+  pieces: Iterable<Buffer> | AsyncIterable<string>,
 ): Promise<void> {
   // Pieces that wait are memory; Postgres takes them faster than they are made.
   await pipeline(

@@ -155,12 +155,13 @@ export async function leaveOutSuppressed(
     WITH suppressed AS MATERIALIZED (
       SELECT DISTINCT ON (x.line) x.row, x.line, x.detail
       FROM (
+        -- Each joined by itself: of a union the planner knows nothing, and would hash the contacts, which are more.
         SELECT s.ctid AS row, s.line, s.envelope, x.*
-        FROM (
-          ${sql}
-          UNION ALL
-          SELECT address, sub_account, detail, 0, place FROM staged_suppressions
-        ) x
+        FROM (${sql}) x
+        JOIN staged_contacts s ON ${address} = x.address
+        UNION ALL
+        SELECT s.ctid, s.line, s.envelope, x.address, x.sub_account, x.detail, 0, x.place
+        FROM staged_suppressions x
         JOIN staged_contacts s ON ${address} = x.address
         UNION ALL
         SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account,

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { Contact } from '../../../src/domain/contacts.ts';
+import type { Envelope } from '../../../src/domain/message.ts';
+import { openFingerprint } from '../../../src/engine/plan/fingerprint.ts';
+
+const head = { campaign: 'outage', account: 'main', channel: 'sms' };
+const envelope: Envelope = {
+  fields: { Message: 'Power is off', SubAccount: 'NSW' },
+  keypads: [{ Tone: '1', RouteNumber: '+61400000001' }],
+  files: [{ path: 'a.pdf', name: 'a.pdf' }],
+  audio: { Voice: 'a.wav' },
+};
+const ann = { address: '+61400000007', destination: { 'First Name': 'Ann', Custom1: 'Perth' }, envelope };
+const bob = { address: '+61400000008', destination: { 'First Name': 'Bob' }, envelope };
+
+type Sent = Pick<Extract<Contact, { kind: 'contact' }>, 'address' | 'destination' | 'envelope'>;
+
+async function fingerprintOf(sent: readonly Sent[], of = head, file = 'content'): Promise<string> {
+  const fingerprint = openFingerprint(of);
+  async function* batches() {
+    yield sent.map(
+      (contact, index): Contact => ({
+        kind: 'contact',
+        file: 0,
+        line: index + 2,
+        originalAddress: '',
+        ...contact,
+      }),
+    );
+  }
+  for await (const _ of fingerprint.watch(batches()));
+  await fingerprint.watchFiles(async () => Buffer.from(file))('a.pdf');
+  return fingerprint.digest().toString('hex');
+}
+
+test('a fingerprint is the same whatever the order of contacts, of fields and of equal envelopes', async () => {
+  const turned = { ...envelope, fields: { SubAccount: 'NSW', Message: 'Power is off' } };
+  const annTurned = { ...ann, destination: { Custom1: 'Perth', 'First Name': 'Ann' }, envelope: turned };
+  expect(await fingerprintOf([bob, annTurned])).toBe(await fingerprintOf([ann, bob]));
+});
+
+test('a fingerprint is another one when anything that is sent is another', async () => {
+  const withEnvelope = (other: Partial<Envelope>) => [{ ...ann, envelope: { ...envelope, ...other } }, bob];
+  const all = await Promise.all([
+    fingerprintOf([ann, bob]),
+    fingerprintOf([ann]),
+    fingerprintOf([ann, bob, bob]),
+    fingerprintOf([ann, { ...bob, address: '+61400000009' }]),
+    fingerprintOf([
+      { ...ann, address: bob.address },
+      { ...bob, address: ann.address },
+    ]),
+    fingerprintOf([{ ...ann, destination: { 'Last Name': 'Ann', Custom1: 'Perth' } }, bob]),
+    fingerprintOf([{ ...ann, destination: { 'First Name': 'Ann', Custom1: '' } }, bob]),
+    fingerprintOf([{ ...ann, destination: { 'First Name': 'Ann' } }, bob]),
+    fingerprintOf(withEnvelope({ fields: { Message: 'Power is on', SubAccount: 'NSW' } })),
+    fingerprintOf(withEnvelope({ fields: { Message: 'NSW', SubAccount: 'Power is off' } })),
+    fingerprintOf(withEnvelope({ keypads: [] })),
+    fingerprintOf(withEnvelope({ files: [{ path: 'a.pdf', name: 'b.pdf' }] })),
+    fingerprintOf(withEnvelope({ audio: { Other: 'a.wav' } })),
+    fingerprintOf([ann, bob], { ...head, account: 'other' }),
+    fingerprintOf([ann, bob], head, 'other content'),
+  ]);
+  expect(new Set(all).size).toBe(all.length);
+});
