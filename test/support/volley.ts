@@ -74,6 +74,16 @@ export function volley(words: readonly string[], surroundings?: Surroundings): P
   return startVolley(words, surroundings).ended;
 }
 
+/**
+ * How long it may take from now until a process that was asked to stop has given up what is not done, and is gone: ten seconds
+ * on an idle machine, of which one is ten times as long as the smallest command takes there. Milliseconds.
+ */
+export async function longestStop(): Promise<number> {
+  const begun = performance.now();
+  await volley(['--version']);
+  return 9_000 + 10 * (performance.now() - begun);
+}
+
 /** The system user of a command in this process, unless the test says another. */
 export const tester = 'tester@here';
 
