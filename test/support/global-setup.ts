@@ -12,7 +12,7 @@ import {
   removeAbandonedHomes,
   removeHome,
 } from './embedded-home.ts';
-import { grantTestRights, makeDatabasesQuick } from './server-rights.ts';
+import { grantTestRights, makeQuick } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 const homePrefix = 'volley-test-run-';
@@ -60,7 +60,7 @@ async function startServer(url: string | undefined, inMemory: boolean): Promise<
   copyHome(initialHome, home);
   const { address } = await leaseEmbeddedServer(home, { durable: false });
   await grantTestRights(home, address);
-  await makeDatabasesQuick(home, address);
+  await makeQuick(home, address);
   // After a Ctrl-C nothing is torn down; the lease stops the server then, and this comes after it.
   process.once('exit', () => {
     for (const each of [home, initialHome]) deleteHome(each);

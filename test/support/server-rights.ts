@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServerAddress } from '../../src/platform/embedded-postgres.ts';
+import { embeddedServerStatus, type ServerAddress } from '../../src/platform/embedded-postgres.ts';
 import { runStatement } from './statement.ts';
 
 /** The server's address for its superuser, who is used for nothing but tests here. */
@@ -20,10 +20,15 @@ export async function grantTestRights(home: string, address: ServerAddress): Pro
   await runStatement(url, `GRANT SET ON PARAMETER session_replication_role TO ${address.user}`);
 }
 
-/** Has the kernel copy a template's files, and keeps less of what was written: see `createTestDatabase`. */
-export async function makeDatabasesQuick(home: string, address: ServerAddress): Promise<void> {
+/**
+ * For a server that is thrown away, with a database for each test file and some thousand connections: the kernel copies a
+ * template's files, less of what was written is kept, and Volley's role alone needs no password, whose proof takes 4 ms.
+ */
+export async function makeQuick(home: string, address: ServerAddress): Promise<void> {
   const url = superuserUrl(home, address);
   await runStatement(url, `ALTER SYSTEM SET file_copy_method = 'clone'`);
   await runStatement(url, `ALTER SYSTEM SET max_wal_size = '128MB'`);
+  const rules = join(embeddedServerStatus(home).dataFolder, 'pg_hba.conf');
+  writeFileSync(rules, `host all ${address.user} ${address.host}/32 trust\n${readFileSync(rules, 'utf8')}`);
   await runStatement(url, 'SELECT pg_reload_conf()');
 }
