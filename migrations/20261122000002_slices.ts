@@ -94,7 +94,7 @@ async function makeOutcomes(knex: Knex): Promise<void> {
       run_id      text NOT NULL REFERENCES runs ON DELETE CASCADE,
       slice       integer NOT NULL,
       base_at     timestamptz,
-      finished_ms integer[] NOT NULL,
+      finished_ms bigint[] NOT NULL,
       took_ms     integer[] NOT NULL,
       statuses    smallint[],
       jobs        text[],

@@ -12,11 +12,11 @@ export async function up(knex: Knex): Promise<void> {
   await makeViews(knex);
 }
 
-/** The same that `compactOutcomes` keeps of a slice once it is done, for a slice that is not. */
+/** What is noted of a slice: in one row once it is done (`compactOutcomes`), and gathered before that. */
 async function gatherOutcomes(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE FUNCTION gathered_outcomes(run text, slice integer, first integer, last integer)
-    RETURNS TABLE (base_at timestamptz, finished_ms integer[], took_ms integer[], statuses smallint[], jobs text[])
+    RETURNS TABLE (base_at timestamptz, finished_ms bigint[], took_ms integer[], statuses smallint[], jobs text[])
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
       WITH noted AS MATERIALIZED (
@@ -29,7 +29,7 @@ async function gatherOutcomes(knex: Knex): Promise<void> {
         SELECT min(finished_at) AS base_at FROM noted
       )
       SELECT min(base.base_at),
-             array_agg(CAST(extract(epoch FROM n.finished_at - base.base_at) * 1000 AS integer) ORDER BY q.request),
+             array_agg(CAST(extract(epoch FROM n.finished_at - base.base_at) * 1000 AS bigint) ORDER BY q.request),
              array_agg(n.took_ms ORDER BY q.request),
              CASE WHEN count(n.status) > 0 THEN array_agg(n.status ORDER BY q.request) END,
              CASE WHEN count(n.job) > 0 THEN array_agg(n.job ORDER BY q.request) END
@@ -39,6 +39,25 @@ async function gatherOutcomes(knex: Knex): Promise<void> {
     END;
     COMMENT ON FUNCTION gathered_outcomes IS
       'What is noted of a slice that is not done, as slice_outcomes has it: an element for each request of the range.';
+
+    CREATE FUNCTION outcomes_of_slice(run text, slice integer, first integer, last integer)
+    RETURNS TABLE (base_at timestamptz, finished_ms bigint[], took_ms integer[], statuses smallint[], jobs text[])
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      -- Joined with nothing, an array is brought in from where Postgres keeps large values: once, not for each request.
+      SELECT k.base_at, k.finished_ms || CAST('{}' AS bigint[]), k.took_ms || CAST('{}' AS integer[]),
+             k.statuses || CAST('{}' AS smallint[]), k.jobs || CAST('{}' AS text[])
+      FROM slice_outcomes k
+      WHERE k.run_id = outcomes_of_slice.run AND k.slice = outcomes_of_slice.slice
+      UNION ALL
+      SELECT g.*
+      FROM gathered_outcomes(outcomes_of_slice.run, outcomes_of_slice.slice, outcomes_of_slice.first, outcomes_of_slice.last) g
+      WHERE NOT EXISTS (
+        SELECT FROM slice_outcomes k WHERE k.run_id = outcomes_of_slice.run AND k.slice = outcomes_of_slice.slice
+      );
+    END;
+    COMMENT ON FUNCTION outcomes_of_slice IS
+      'What is noted of the ordinary requests of a slice, done or not: an element for each request of the range.';
   `);
 }
 
@@ -74,18 +93,7 @@ async function makeOrdinaryRequests(knex: Knex): Promise<void> {
                s.claimed_to, s.claimed_at, s.owner, o.base_at, o.finished_ms, o.took_ms, o.statuses, o.jobs
         FROM runs r
         JOIN slices s ON s.run_id = r.run_id
-        LEFT JOIN LATERAL (
-          -- Joined with nothing, an array is brought in from where Postgres keeps large values: once, not for each request.
-          SELECT k.base_at, k.finished_ms || CAST('{}' AS integer[]) AS finished_ms,
-                 k.took_ms || CAST('{}' AS integer[]) AS took_ms, k.statuses || CAST('{}' AS smallint[]) AS statuses,
-                 k.jobs || CAST('{}' AS text[]) AS jobs
-          FROM slice_outcomes k
-          WHERE k.run_id = s.run_id AND k.slice = s.slice
-          UNION ALL
-          SELECT g.*
-          FROM gathered_outcomes(s.run_id, s.slice, s.first_request, s.claimed_to) g
-          WHERE NOT EXISTS (SELECT FROM slice_outcomes k WHERE k.run_id = s.run_id AND k.slice = s.slice)
-        ) o ON true
+        LEFT JOIN LATERAL outcomes_of_slice(s.run_id, s.slice, s.first_request, s.claimed_to) o ON true
         WHERE r.run_id = run AND s.first_request <= last
           AND s.first_request >= coalesce((
             SELECT max(b.first_request) FROM slices b WHERE b.run_id = run AND b.first_request <= first
@@ -194,6 +202,6 @@ async function makeViews(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     DROP VIEW recipient_states, request_states, all_attempts;
-    DROP FUNCTION requests_between, attempts_between, ordinary_requests_between, gathered_outcomes;
+    DROP FUNCTION requests_between, attempts_between, ordinary_requests_between, outcomes_of_slice, gathered_outcomes;
   `);
 }

@@ -5,21 +5,9 @@ export const quarterOf = (attempt: string): string => `date_bin('15 minutes', ${
 export const startedAt = (base: string, milliseconds: string): string =>
   `${base} + (${milliseconds}) * interval '1 millisecond'`;
 
-/**
- * SQL to join: what is noted of the ordinary requests of a slice, an element for each. Joined with nothing, an array is
- * brought in from where Postgres keeps large values: once, not for each request.
- */
-export const outcomesOf = (slice: string): string => `LEFT JOIN LATERAL (
-      SELECT k.base_at, k.finished_ms || CAST('{}' AS integer[]) AS finished_ms,
-             k.took_ms || CAST('{}' AS integer[]) AS took_ms
-      FROM slice_outcomes k
-      WHERE k.run_id = ${slice}.run_id AND k.slice = ${slice}.slice
-      UNION ALL
-      SELECT g.base_at, g.finished_ms, g.took_ms
-      FROM gathered_outcomes(${slice}.run_id, ${slice}.slice, ${slice}.first_request, ${slice}.claimed_to) g
-      WHERE NOT EXISTS (
-        SELECT FROM slice_outcomes k WHERE k.run_id = ${slice}.run_id AND k.slice = ${slice}.slice
-      )
+/** SQL to join: what is noted of the ordinary requests of a slice, an element for each. */
+export const outcomesOf = (slice: string): string => `LEFT JOIN LATERAL outcomes_of_slice(
+      ${slice}.run_id, ${slice}.slice, ${slice}.first_request, ${slice}.claimed_to
     ) o ON true`;
 
 /**
@@ -45,7 +33,7 @@ export const countedClauses = `
     SELECT s.run_id, s.slice, p.*
     FROM slice s
     CROSS JOIN LATERAL (
-      SELECT first_request, last_request, envelopes, request_offsets, positions, lines, parts, tariffs
+      SELECT first_request, last_request, envelopes, sizes, request_offsets, positions, parts, tariffs
       FROM contents
       WHERE run_id = s.run_id AND first_request BETWEEN s.first_request AND s.last_request
       OFFSET 0
@@ -79,8 +67,12 @@ export const countedClauses = `
     ) b
     CROSS JOIN LATERAL (
       SELECT c.envelopes[1] AS envelope, 'accepted' AS state, b.first_sent AS sent, 0 AS tariff,
-             cardinality(c.envelopes) AS requests, cardinality(c.lines) AS recipients,
-             (SELECT sum(part) FROM unnest(c.parts) AS part) AS parts
+             cardinality(c.envelopes) AS requests, u.recipients,
+             CASE
+               WHEN c.parts[1] = ALL (c.parts) THEN c.parts[1] * u.recipients
+               ELSE (SELECT sum(part) FROM unnest(c.parts) AS part)
+             END AS parts
+      FROM (SELECT sum(size) AS recipients FROM unnest(c.sizes) AS size) u
       WHERE b.is_one
       UNION ALL
       SELECT c.envelopes[r.request_offset + 1], CASE WHEN r.started_ms IS NULL THEN 'sending' ELSE 'accepted' END,

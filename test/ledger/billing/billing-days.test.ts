@@ -105,6 +105,21 @@ test('requests that lie together and are sent before and after midnight are of t
   expect(await linesBy(['day'])).toEqual(expected);
 });
 
+test('a slice whose requests are sent more than 24 days apart, as milliseconds in 32 bits are not, ends and is booked', async () => {
+  const world = { ledger: opened.ledger, runs: [], now: new Date('2026-08-20T00:00:00Z') };
+  await take(world, {
+    ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 1, rates: null },
+  });
+  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  world.now = new Date('2026-09-26T00:00:00Z');
+  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  while (await bookPending(opened.ledger.pool));
+  expect(await linesBy(['month'])).toEqual([
+    ['2026-08', 1],
+    ['2026-09', 1],
+  ]);
+});
+
 test('in zones that are off by a quarter of an hour days end as they do there', async () => {
   // Chatham Islands: 12:45 after UTC.
   await sendAt('2026-06-10T11:14:59Z');
