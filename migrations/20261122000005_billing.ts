@@ -96,7 +96,7 @@ async function makeChanges(knex: Knex): Promise<void> {
       undelivered smallint NOT NULL,
       units       numeric,
       price       numeric,
-      attempt     integer
+      sent        timestamptz
     );
     -- A service that is busy for all requests, and reports on them, would have all changes read for each.
     CREATE INDEX billing_changes_request ON billing_changes (run_id, request);
@@ -107,20 +107,27 @@ async function makeChanges(knex: Knex): Promise<void> {
     COMMENT ON COLUMN billing_changes.undelivered IS 'As delivered.';
     COMMENT ON COLUMN billing_changes.units IS 'Difference of the reported units.';
     COMMENT ON COLUMN billing_changes.price IS 'Difference of the reported prices.';
-    COMMENT ON COLUMN billing_changes.attempt IS
-      'The attempt at whose time the change is booked; null: the last one at the time of the booking.';
+    COMMENT ON COLUMN billing_changes.sent IS
+      'When the request was sent by an earlier attempt, at which the change is booked; null: by its last attempt. It '
+      'waits as long as there was none.';
 
     CREATE TABLE billing_outcomes (
-      run_id    text NOT NULL,
-      requests  integer[] NOT NULL,
-      positions integer[] NOT NULL,
-      delivered boolean[] NOT NULL,
-      units     numeric[] NOT NULL,
-      prices    numeric[] NOT NULL
+      run_id      text NOT NULL,
+      requests    integer[] NOT NULL,
+      slices      integer[] NOT NULL,
+      envelopes   integer[] NOT NULL,
+      tariffs     smallint[] NOT NULL,
+      delivered   smallint[] NOT NULL,
+      undelivered smallint[] NOT NULL,
+      units       numeric[] NOT NULL,
+      prices      numeric[] NOT NULL
     );
     COMMENT ON TABLE billing_outcomes IS
-      'Outcomes that ordinary reports have decided since the last booking, which takes them: recipients of accepted '
-      'requests, so that no later attempt moves them. A row has those of a run that were decided together.';
+      'Outcomes that ordinary reports have decided since the last booking, which takes them: of recipients of accepted '
+      'requests, so that no later attempt moves them. A row has those of a run that were decided together, an element of '
+      'its arrays those of a request and tariff.';
+    COMMENT ON COLUMN billing_outcomes.delivered IS 'How many recipients.';
+    COMMENT ON COLUMN billing_outcomes.units IS 'Their sum; null: none was reported.';
 
     CREATE TABLE billing_closings (
       period    text PRIMARY KEY,

@@ -4,6 +4,7 @@ import Table from 'cli-table3';
 import pg from 'pg';
 import { bookBilling } from '../../src/engine/billing/billing.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
+import { noteFirstOutcomes } from '../../src/ledger/billing/changes.ts';
 import { openBilling } from '../../src/ledger/billing/open-slices.ts';
 import { type BillingQuery, reportBilling } from '../../src/ledger/billing/report.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
@@ -157,7 +158,7 @@ async function sendRun(pool: pg.Pool, night: number, perCode: number): Promise<v
   await inTransaction(pool, (client) => openBilling(client, run));
 }
 
-/** All recipients of a run as reports say them, in batches as reports are applied. */
+/** All recipients of a run as reports say them, in batches as reports are applied. Those of 50 requests come mixed. */
 async function reportRun(pool: pg.Pool, night: number): Promise<void> {
   await pool.query(`
     WITH written AS (
@@ -167,12 +168,21 @@ async function reportRun(pool: pg.Pool, night: number): Promise<void> {
       FROM contents, unnest(positions) position
       WHERE run_id = 'night-${night}'
       RETURNING run_id, request, position, outcome, units, price
+    ), arrived AS (
+      SELECT *, row_number() OVER (ORDER BY request / 50, position, request) / 500 AS batch FROM written
+    ), of_request AS (
+      SELECT batch, a.run_id, request, c.slice, c.envelopes[1] AS envelope,
+             count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
+             count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered, sum(units) AS units, sum(price) AS price
+      FROM arrived a
+      JOIN contents c ON c.run_id = a.run_id AND c.first_request = request
+      GROUP BY 1, 2, 3, 4, 5
     )
-    INSERT INTO billing_outcomes (run_id, requests, positions, delivered, units, prices)
-    SELECT run_id, array_agg(request), array_agg(position), array_agg(outcome = 'delivered'), array_agg(units),
-           array_agg(price)
-    FROM (SELECT *, row_number() OVER () AS place FROM written) written
-    GROUP BY run_id, place / 500
+    INSERT INTO billing_outcomes (run_id, requests, slices, envelopes, tariffs, delivered, undelivered, units, prices)
+    SELECT run_id, array_agg(request), array_agg(slice), array_agg(envelope), array_agg(0), array_agg(delivered),
+           array_agg(undelivered), array_agg(units), array_agg(price)
+    FROM of_request
+    GROUP BY run_id, batch
   `);
 }
 
@@ -210,12 +220,12 @@ async function reportSome(pool: pg.Pool, round: number): Promise<void> {
       SELECT run_id, request, position, 'delivered', 'said', 1, 0.08, now()
       FROM recipients_between($1, 1, 1000)
       WHERE position = $2::integer + 1
-      RETURNING run_id, request, position, units, price
+      RETURNING run_id, request, outcome, units, price
     )
-    INSERT INTO billing_outcomes (run_id, requests, positions, delivered, units, prices)
-    SELECT run_id, array_agg(request), array_agg(position), array_agg(true), array_agg(units), array_agg(price)
-    FROM written
-    GROUP BY run_id
+    ${noteFirstOutcomes(`
+      SELECT w.*, c.slice, c.envelopes[1] AS envelope, 0 AS tariff
+      FROM written w
+      JOIN contents c ON c.run_id = w.run_id AND c.first_request = w.request`)}
     `,
     [`night-${nights + 1}`, round],
   );

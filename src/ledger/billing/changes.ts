@@ -1,3 +1,5 @@
+import { sliceOf } from './open-slices.ts';
+
 /**
  * SQL of a statement that notes for the next booking what has become of recipients: to be a part of the statement that
  * writes their outcomes.
@@ -20,30 +22,63 @@ export function noteOutcomes(outcomes: string): string {
 }
 
 /**
- * SQL: all that is noted for the next booking, from rows of the two tables that have it. Which recipient of a request it is
- * matters only where those of a run have different tariffs; `position` is NULL elsewhere.
+ * SQL: as `noteOutcomes`, for recipients of accepted requests that had no outcome before. They are added up by request
+ * here, where it is known what the booking would have to look up for each.
+ *
+ * @param outcomes has run_id, request, slice, envelope, tariff, outcome, units and price of each
  */
-export function changesOf(changes: string, outcomes: string): string {
-  const ofRun = `JOIN (
-      SELECT run_id, coalesce(jsonb_array_length(rates -> 'tariffs'), 0) > 1 AS several_tariffs FROM runs
-    ) r`;
+export function noteFirstOutcomes(outcomes: string): string {
   return `
-    SELECT d.run_id, d.request, CASE WHEN r.several_tariffs THEN d.position END AS position, d.delivered, d.undelivered,
-           d.units, d.price, d.attempt
+    INSERT INTO billing_outcomes (run_id, requests, slices, envelopes, tariffs, delivered, undelivered, units, prices)
+    SELECT run_id, array_agg(request), array_agg(slice), array_agg(envelope), array_agg(tariff), array_agg(delivered),
+           array_agg(undelivered), array_agg(units), array_agg(price)
+    FROM (
+      SELECT run_id, request, slice, envelope, tariff, count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
+             count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered, sum(units) AS units, sum(price) AS price
+      FROM (${outcomes}) AS outcomes
+      GROUP BY run_id, request, slice, envelope, tariff
+    ) AS of_request
+    GROUP BY run_id`;
+}
+
+/**
+ * SQL: whether a change waits for the next booking, because nothing says yet when its request was sent: it is planned, or
+ * it is being sent and has no row. What were booked by the time of the claim would stay there.
+ */
+export const isUndated = (change: string): string => `EXISTS (
+      SELECT
+      FROM ${sliceOf(change)} s
+      CROSS JOIN LATERAL (
+        SELECT state FROM ordinary_requests_between(${change}.run_id, ${change}.request, ${change}.request)
+        UNION ALL
+        SELECT state FROM requests WHERE run_id = ${change}.run_id AND request = ${change}.request AND attempts = 0
+      ) q
+      WHERE s.state <> 'done' AND q.state IN ('planned', 'sending')
+    )`;
+
+/** SQL: all that is noted for the next booking, from rows of the two tables that have it. */
+export function changesOf(changes: string, outcomes: string): string {
+  return `
+    SELECT d.run_id, d.request, c.*, d.delivered, d.undelivered, d.units, d.price, d.sent
     FROM ${changes} d
-    ${ofRun} ON r.run_id = d.run_id
-    UNION ALL
-    SELECT b.run_id, o.*, NULL
-    FROM ${outcomes} b
-    ${ofRun} ON r.run_id = b.run_id
     CROSS JOIN LATERAL (
-      SELECT request, CASE WHEN r.several_tariffs THEN position END AS position,
-             count(*) FILTER (WHERE delivered), count(*) FILTER (WHERE NOT delivered), sum(units), sum(price)
-      FROM (
-        -- In a list of columns: as a table, all five would be written out before the first is read.
-        SELECT unnest(b.requests) AS request, unnest(b.positions) AS position, unnest(b.delivered) AS delivered,
-               unnest(b.units) AS units, unnest(b.prices) AS price
-      ) each
-      GROUP BY 1, 2
-    ) o`;
+      SELECT slice, envelopes[d.request - first_request + 1] AS envelope,
+             CASE
+               WHEN tariffs IS NULL THEN 0
+               ELSE (
+                 SELECT r.tariff
+                 FROM unnest(request_offsets, positions, tariffs) AS r (request_offset, position, tariff)
+                 WHERE first_request + r.request_offset = d.request AND r.position = d.position
+               )
+             END AS tariff
+      FROM contents
+      WHERE run_id = d.run_id AND first_request <= d.request
+      ORDER BY first_request DESC
+      LIMIT 1
+    ) c
+    UNION ALL
+    -- In a list of columns: as a table, all would be written out before the first is read.
+    SELECT run_id, unnest(requests), unnest(slices), unnest(envelopes), unnest(tariffs), unnest(delivered),
+           unnest(undelivered), unnest(units), unnest(prices), NULL
+    FROM ${outcomes}`;
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { changesOf } from './changes.ts';
+import { changesOf, isUndated } from './changes.ts';
 import { sliceOf } from './open-slices.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 
@@ -12,7 +12,7 @@ const billingLock = 4_190_733_815;
 type Most = { readonly slices: number; readonly changes: number; readonly outcomes: number };
 
 /** A row of outcomes has those of a batch of reports. */
-const mostAtOnce: Most = { slices: 128, changes: 50_000, outcomes: 200 };
+const mostAtOnce: Most = { slices: 128, changes: 50_000, outcomes: 500 };
 
 /** SQL: what is booked before this would change a period that is closed. */
 export const closedBefore = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
@@ -84,7 +84,7 @@ async function book(client: Transaction, most: Most | null): Promise<boolean> {
       SELECT * FROM ${sliceKeys.table('open_slice', 3)}
     ), single AS (
       DELETE FROM billing_changes
-      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes LIMIT $1))
+      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes c WHERE NOT ${isUndated('c')} LIMIT $1))
       RETURNING *
     ), together AS (
       DELETE FROM billing_outcomes

@@ -33,17 +33,18 @@ export async function moveBilledOutcomes(
     name: 'move-billed-outcomes',
     text: `
     WITH known AS MATERIALIZED (
-      SELECT o.run_id, o.request, o.position, o.outcome, o.units, o.price, t.former
+      SELECT o.run_id, o.request, o.position, o.outcome, o.units, o.price, a.started_at AS former
       FROM ${tried.table('t')}
+      JOIN attempts a ON a.run_id = t.run_id AND a.request = t.request AND a.attempt = t.former
       JOIN recipient_outcomes o ON o.run_id = t.run_id AND o.request = t.request
       WHERE o.outcome <> 'cancelled'
     ), kept AS (
       UPDATE billing_changes c
-      SET attempt = k.former
+      SET sent = k.former
       FROM (SELECT DISTINCT run_id, request, former FROM known) k
-      WHERE c.run_id = k.run_id AND c.request = k.request AND c.attempt IS NULL
+      WHERE c.run_id = k.run_id AND c.request = k.request AND c.sent IS NULL
     )
-    INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price, attempt)
+    INSERT INTO billing_changes (run_id, request, position, delivered, undelivered, units, price, sent)
     SELECT run_id, request, position,
            CAST(sign * CAST(outcome = 'delivered' AS integer) AS smallint),
            CAST(sign * CAST(outcome = 'undelivered' AS integer) AS smallint),

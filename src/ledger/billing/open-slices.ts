@@ -15,7 +15,7 @@ export async function openBilling(client: Transaction, run: string): Promise<voi
 
 /** SQL to join: the slice that has the request of a row. */
 export const sliceOf = (row: string): string => `LATERAL (
-      SELECT slice
+      SELECT slice, state
       FROM slices
       WHERE run_id = ${row}.run_id AND first_request <= ${row}.request
       ORDER BY first_request DESC

@@ -68,42 +68,23 @@ export const pendingClauses = `
     FROM (SELECT c.*, r.channel FROM counted c JOIN runs r USING (run_id)) c
     ${envelopeOf('c')}
     GROUP BY ${keys}, channel, state, tariff
-  ), change_of_request AS MATERIALIZED (
-    SELECT run_id, request, attempt, position, sum(delivered) AS delivered, sum(undelivered) AS undelivered,
-           coalesce(sum(units), 0) AS units, coalesce(sum(price), 0) AS price
-    FROM change
-    GROUP BY run_id, request, attempt, position
   ), placed_change AS MATERIALIZED (
-    SELECT d.*, c.slice, c.envelope, c.tariff, q.request IS NOT NULL AS has_row,
-           coalesce(a.started_at, q.updated_at) AS row_sent
-    FROM change_of_request d
-    CROSS JOIN LATERAL (
-      SELECT slice, envelopes[d.request - first_request + 1] AS envelope,
-             CASE
-               WHEN d.position IS NULL THEN 0
-               ELSE coalesce((
-                 SELECT r.tariff
-                 FROM unnest(request_offsets, positions, tariffs) AS r (request_offset, position, tariff)
-                 WHERE first_request + r.request_offset = d.request AND r.position = d.position
-               ), 0)
-             END AS tariff
-      FROM contents
-      WHERE run_id = d.run_id AND first_request <= d.request
-      ORDER BY first_request DESC
-      LIMIT 1
-    ) c
+    SELECT d.run_id, d.request, d.slice, d.envelope, d.tariff, d.delivered, d.undelivered, d.units, d.price,
+           coalesce(d.sent, q.sent) AS row_sent
+    FROM change d
     LEFT JOIN LATERAL (
-      SELECT request, attempts, updated_at FROM requests WHERE run_id = d.run_id AND request = d.request LIMIT 1
+      SELECT coalesce((
+               SELECT started_at
+               FROM attempts
+               WHERE run_id = d.run_id AND request = d.request AND attempt = requests.attempts
+             ), updated_at) AS sent
+      FROM requests
+      WHERE run_id = d.run_id AND request = d.request
+      LIMIT 1
     ) q ON true
-    LEFT JOIN LATERAL (
-      SELECT started_at
-      FROM attempts
-      WHERE run_id = d.run_id AND request = d.request AND attempt = coalesce(d.attempt, q.attempts)
-      LIMIT 1
-    ) a ON true
   ), changed_slice AS MATERIALIZED (
     SELECT s.run_id, s.slice, s.first_request, s.claimed_at, o.*
-    FROM (SELECT DISTINCT run_id, slice FROM placed_change WHERE NOT has_row) c
+    FROM (SELECT DISTINCT run_id, slice FROM placed_change) c
     CROSS JOIN LATERAL (
       SELECT * FROM slices WHERE run_id = c.run_id AND slice = c.slice LIMIT 1
     ) s
@@ -112,17 +93,16 @@ export const pendingClauses = `
     SELECT d.run_id, d.slice, d.sent, ${payers}, d.channel, d.tariff, sum(delivered) AS delivered,
            sum(undelivered) AS undelivered, sum(units) AS units, sum(price) AS price
     FROM (
-      SELECT d.run_id, d.slice, d.envelope, r.channel, d.tariff, ${quarterOf('coalesce(t.sent, r.created_at)')} AS sent,
-             sum(delivered) AS delivered, sum(undelivered) AS undelivered, sum(units) AS units, sum(price) AS price
+      SELECT d.run_id, d.slice, d.envelope, r.channel, d.tariff, ${quarterOf('t.sent')} AS sent,
+             sum(delivered) AS delivered, sum(undelivered) AS undelivered, coalesce(sum(units), 0) AS units, coalesce(sum(price), 0) AS price
       FROM placed_change d
       JOIN runs r USING (run_id)
       FULL JOIN changed_slice s ON s.run_id = d.run_id AND s.slice = d.slice
       CROSS JOIN LATERAL (SELECT d.request - s.first_request + 1 AS place) p
       CROSS JOIN LATERAL (
-        SELECT CASE
-                 WHEN d.has_row THEN d.row_sent
-                 ELSE coalesce(${startedAt('s.base_at', 's.finished_ms[p.place] - s.took_ms[p.place]')}, s.claimed_at)
-               END AS sent
+        SELECT coalesce(
+          d.row_sent, ${startedAt('s.base_at', 's.finished_ms[p.place] - s.took_ms[p.place]')}, s.claimed_at, r.created_at
+        ) AS sent
       ) t
       GROUP BY 1, 2, 3, 4, 5, 6
       OFFSET 0

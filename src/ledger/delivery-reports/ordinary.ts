@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { arrayOf } from '../arrays.ts';
 import { batchOf } from '../batch.ts';
+import { noteFirstOutcomes } from '../billing/changes.ts';
 import { acceptanceOf } from '../requests/accepted.ts';
 import type { RequestKey } from '../requests/named.ts';
 import { farFrom, tariffsOf, usualUnits } from './far-prices.ts';
@@ -61,7 +62,7 @@ const said = batchOf<RequestKey & ReadReport<'delivery'>>({
 
 const statement = `
   WITH matched AS MATERIALIZED (
-    SELECT r.*, p.position, p.tariff, u.channel
+    SELECT r.*, c.slice, c.envelopes[r.request - c.first_request + 1] AS envelope, p.position, p.tariff, u.channel
     FROM ${said.table('r', 2)}
     JOIN runs u ON u.run_id = r.run_id AND u.account = r.account
     CROSS JOIN LATERAL (
@@ -92,12 +93,16 @@ const statement = `
     ORDER BY m.run_id, m.request, m.position, m.report_id
     ON CONFLICT DO NOTHING
     RETURNING run_id, request, position, outcome, units, price, report_id
-  ), noted AS (
-    INSERT INTO billing_outcomes (run_id, requests, positions, delivered, units, prices)
-    SELECT run_id, array_agg(request), array_agg(position), array_agg(outcome = 'delivered'), array_agg(units),
-           array_agg(price)
-    FROM written
-    GROUP BY run_id
+  ), noted AS (${noteFirstOutcomes(`
+      SELECT *
+      FROM (
+        -- A FULL JOIN is done by hashing: planned for one row, it would hold each of a batch against all the others.
+        SELECT w.run_id, w.request, m.slice, m.envelope, m.tariff, w.outcome, w.units, w.price
+        FROM written w
+        FULL JOIN matched m USING (report_id)
+        OFFSET 0
+      ) both_sides
+      WHERE run_id IS NOT NULL`)}
   )
   SELECT CAST(report_id AS text) AS report FROM unnest($4::bigint[]) report_id
   EXCEPT
