@@ -4,7 +4,7 @@ import type { Channel } from '../../src/domain/message.ts';
 import type { RunRates } from '../../src/domain/rates.ts';
 import type { RequestState } from '../../src/domain/runs.ts';
 import type { BillingDimension } from '../../src/ledger/billing/report.ts';
-import type { ReportedDelivery } from './billing-world.ts';
+import type { ReportedDelivery } from './billing-reports.ts';
 
 /** What one recipient comes to. */
 type Recipient = {
@@ -115,14 +115,16 @@ export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipien
 function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], timeZone: string): Recipient[] {
   const { state, channel, started_at: sent, rates } = request;
   const [day, month] = [10, 7].map((length) => localDate(sent, timeZone).slice(0, length));
-  return request.addresses.flatMap((address, place): Recipient[] => {
+  // Of a request that was divided there may be nothing left but the request.
+  const addresses = request.addresses.length === 0 ? [undefined] : request.addresses;
+  return addresses.map((address, place): Recipient => {
     const figures = nothing();
     const period = rates?.tariffs[request.tariffs[place] ?? 0]?.find(
       ({ from, until }) =>
         (from === null || sent >= new Date(from)) && (until === null || sent < new Date(until)),
     );
     if (place === 0) figures.requests = 1;
-    if (!request.left_out.includes(place + 1)) {
+    if (address !== undefined && !request.left_out.includes(place + 1)) {
       figures.recipients = 1;
       const isAccepted = state === 'accepted';
       if (isAccepted) figures.accepted = 1;
@@ -149,7 +151,7 @@ function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], tim
       ...{ SubAccount: sub_account, Department: department, ChargeCode: charge_code },
       ...{ campaign, account, channel, run, day: day ?? null, month: month ?? null },
     };
-    return [{ values, currency: rates?.currency ?? null, figures }];
+    return { values, currency: rates?.currency ?? null, figures };
   });
 }
 

@@ -1,129 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
-import type { Channel } from '../../src/domain/message.ts';
-import type { RunRates } from '../../src/domain/rates.ts';
-import type { Resolution } from '../../src/domain/runs.ts';
+import type pg from 'pg';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import { applyReports } from '../../src/ledger/delivery-reports/apply.ts';
-import type { InboxReport, Reading } from '../../src/ledger/delivery-reports/reading.ts';
-import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { replayReports } from '../../src/ledger/delivery-reports/replay.ts';
-import { resolveRequests } from '../../src/ledger/requests/resolve.ts';
-import { markResumed } from '../../src/ledger/run-states/transitions.ts';
+import { advanceSlices } from '../../src/ledger/requests/advance.ts';
+import { cancelPlanned } from '../../src/ledger/requests/cancel.ts';
+import { doubtPlanned } from '../../src/ledger/requests/doubt-planned.ts';
+import { resendDoubts } from '../../src/ledger/requests/resend.ts';
+import { acceptProven, resolveRequests } from '../../src/ledger/requests/resolve.ts';
+import { markCancelled, markResumed, markUnrecorded } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
+import { markClosed } from '../../src/ledger/slice-states/transitions.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
-import { claimRequests, doubtUnrecorded, settleRequests } from './claims.ts';
+import { readReport, reportRecipients } from './billing-reports.ts';
+import type { BillingStep, SentEnd } from './billing-steps.ts';
+import { claimRequests, doubtUnrecorded, letGo, settleRequests } from './claims.ts';
 import { emptyLedger } from './empty-ledger.ts';
 import { aContact, anEnvelope, aRun, planContacts } from './ledger.ts';
 import { startNextAttempt } from './requests.ts';
 
-/** Random histories of runs and their delivery reports, for the properties of billing. */
-
-const name = (key: string, ...names: string[]) =>
-  fc.constantFrom<Record<string, string>>({}, ...names.map((value) => ({ [key]: value })));
-const payer = fc
-  .tuple(
-    name('SubAccount', 'North', 'South'),
-    name('Department', 'Works'),
-    name('ChargeCode', 'A-1', 'B-2', 'C-3'),
-  )
-  .map((named): Record<string, string> => Object.assign({}, ...named));
-
-const price = fc.option(fc.constantFrom('0.08', '0.1', '1.005', '0.00000001'), { nil: null });
-const units = fc.option(fc.constantFrom('1', '2', '3.5'), { nil: null });
-
-/** Prices change at local midnight in Auckland, on the day daylight saving begins. */
-const changeOfPrice = '2026-09-26T12:00:00Z';
-const rates = fc.constantFrom<RunRates | null>(
-  null,
-  { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0.15', from: null, until: null }]] },
-  {
-    currency: 'AUD',
-    tariffs: [
-      [
-        { price: '0.1', tax: null, from: null, until: changeOfPrice },
-        { price: '0.12', tax: '0.1', from: changeOfPrice, until: null },
-      ],
-    ],
-  },
-  {
-    currency: 'NZD',
-    tariffs: [
-      [{ price: '0.08', tax: '0.15', from: null, until: null }],
-      [],
-      [{ price: '1.5', tax: null, from: changeOfPrice, until: null }],
-    ],
-  },
-);
-
-/** Whose tariff is whose: by the last digit of the address. */
-function tariffReader({ tariffs }: RunRates): ((address: string) => number) | null {
-  return tariffs.length > 1 ? (address) => Number(address.at(-1)) % tariffs.length : null;
-}
-
-type SentEnd = 'accepted' | 'rejected' | 'failed' | 'in_doubt' | 'lost';
-
-const step = fc.oneof(
-  fc.record({
-    kind: fc.constant('plan' as const),
-    channel: fc.constantFrom<Channel>('sms', 'email', 'fax', 'voice', 'tts'),
-    payers: fc.array(payer, { minLength: 1, maxLength: 3 }),
-    contacts: fc.integer({ min: 1, max: 7 }),
-    chunkSize: fc.integer({ min: 1, max: 3 }),
-    rates,
-  }),
-  fc.record({
-    kind: fc.constant('wait' as const),
-    minutes: fc.constantFrom(1, 7, 29, 60, 24 * 60, 29 * 24 * 60),
-  }),
-  fc.record({
-    kind: fc.constant('send' as const),
-    run: fc.nat(5),
-    requests: fc.integer({ min: 1, max: 4 }),
-    ends: fc.array(
-      fc.constantFrom<SentEnd>('accepted', 'accepted', 'accepted', 'rejected', 'failed', 'in_doubt', 'lost'),
-      {
-        minLength: 4,
-        maxLength: 4,
-      },
-    ),
-  }),
-  fc.record({
-    kind: fc.constant('report' as const),
-    reports: fc.array(
-      fc.record({
-        recipient: fc.nat(40),
-        outcome: fc.constantFrom<ReportedDelivery['outcome']>(
-          'delivered',
-          'delivered',
-          'undelivered',
-          'pending',
-        ),
-        price,
-        units,
-      }),
-      { minLength: 1, maxLength: 6 },
-    ),
-  }),
-  fc.record({
-    kind: fc.constant('resolve' as const),
-    run: fc.nat(5),
-    resolution: fc.constantFrom<Resolution>('accepted', 'abandon', 'resend'),
-  }),
-  fc.record({ kind: fc.constant('suppress' as const), line: fc.integer({ min: 2, max: 8 }) }),
-  fc.record({ kind: fc.constantFrom('doubt' as const, 'retry' as const), run: fc.nat(5) }),
-  fc.record({ kind: fc.constantFrom('replay' as const, 'book' as const, 'close' as const) }),
-);
-export type BillingStep = typeof step extends fc.Arbitrary<infer Step> ? Step : never;
-
-export const steps = fc.array(step, { minLength: 5, maxLength: 30 });
-
-/** The day before daylight saving begins in Auckland, and the day before it ends. */
-export const beginnings = fc.constantFrom(
-  '2026-09-26T11:40:00Z',
-  '2027-04-03T10:45:00Z',
-  '2026-11-30T10:59:00Z',
-);
+/** What the steps of a history do in a ledger. */
 
 export type World = {
   readonly ledger: Ledger;
@@ -138,83 +34,33 @@ export async function emptyWorld(ledger: Ledger, begin: string): Promise<World> 
 
 const owner = '00000000-0000-4000-8000-000000000001';
 
-/** As `take`, a millisecond later: nobody says two things of a request in the same one. */
-export async function takeNext(world: World, step: BillingStep): Promise<void> {
+/** As `take`, a millisecond later: no two things are said of a request in the same one. */
+export async function takeNext(world: World, step: BillingStep, pool?: pg.Pool): Promise<void> {
   world.now = new Date(world.now.getTime() + 1);
-  await take(world, step);
+  await take(world, step, pool);
 }
 
-/** What steps do but for booking and closing. */
-export async function take(world: World, step: BillingStep): Promise<void> {
-  const { ledger, runs, now } = world;
-  const { pool } = ledger;
-  const runOf = (place: number): string | undefined => runs[place % Math.max(runs.length, 1)];
+/**
+ * What steps do but for booking and closing.
+ *
+ * @param pool in place of the ledger's own
+ */
+export async function take(world: World, step: BillingStep, pool = world.ledger.pool): Promise<void> {
+  const { runs, now } = world;
   switch (step.kind) {
-    case 'plan': {
-      const { channel, payers, contacts, chunkSize, rates } = step;
-      const run = aRun({ channel, chunkSize, rates, createdAt: now });
-      const rows = Array.from({ length: contacts }, (_, place) => {
-        const envelope = anEnvelope({ Message: 'Hello', ...payers[place % payers.length] });
-        return aContact(place + 2, { envelope });
-      });
-      const parts = channel === 'sms' ? () => 2 : () => null;
-      runs.push(await planContacts(ledger, run, rows, parts, rates && tariffReader(rates)));
+    case 'plan':
+      runs.push(await plan(world, step));
       return;
-    }
     case 'wait':
       world.now = new Date(now.getTime() + step.minutes * 60_000);
       return;
-    case 'send': {
-      const run = runOf(step.run);
-      if (run === undefined) return;
-      const { claimed } = await claimRequests(pool, { run, owner, limit: step.requests, now });
-      for (const [place, { request, attempt }] of claimed.entries()) {
-        const state = step.ends[place];
-        if (state === undefined || state === 'lost') continue;
-        const settlement = { request, attempt, finishedAt: now, httpStatus: null, detail: 'words' };
-        await settleRequests(pool, run, owner, [{ ...settlement, state }]);
-      }
-      return;
-    }
     case 'report':
-      await receive(world, step.reports);
+      await reportRecipients(pool, step.reports, now);
       return;
     case 'replay':
       await replayReports(pool, { all: true }, now);
-      await applyReports(pool, 100, read, now);
+      await applyReports(pool, 100, readReport, now);
       return;
-    case 'resolve': {
-      const run = runOf(step.run);
-      if (run === undefined) return;
-      await inTransaction(pool, (client) =>
-        resolveRequests(client, {
-          run,
-          requests: 'all',
-          resolution: step.resolution,
-          by: 'ann',
-          reason: 'seen',
-          now,
-        }),
-      );
-      await inTransaction(pool, (client) => markResumed(client, run));
-      return;
-    }
-    case 'doubt': {
-      const run = runOf(step.run);
-      if (run !== undefined) await doubtUnrecorded(pool, run, now);
-      return;
-    }
-    case 'retry': {
-      const run = runOf(step.run);
-      if (run === undefined) return;
-      const { rows } = await pool.query<{ request: number; attempt: number }>(
-        `SELECT request, attempts AS attempt FROM request_states WHERE run_id = $1 AND state = 'sending' ORDER BY request`,
-        [run],
-      );
-      const told = { run, owner, httpStatus: 503, detail: 'busy', finishedAt: now, now };
-      for (const sending of rows) await startNextAttempt(pool, { ...told, ...sending });
-      return;
-    }
     case 'suppress':
       await addSuppressions(pool, [
         {
@@ -229,7 +75,28 @@ export async function take(world: World, step: BillingStep): Promise<void> {
       return;
     case 'book':
     case 'close':
+      return;
+    default: {
+      const run = runs[step.run % Math.max(runs.length, 1)];
+      if (run !== undefined) await takeOfRun(pool, run, step, now);
+    }
   }
+}
+
+/** Whose tariff is whose: by the last digit of the address. */
+async function plan(
+  { ledger, now }: World,
+  step: Extract<BillingStep, { readonly kind: 'plan' }>,
+): Promise<string> {
+  const { channel, payers, contacts, chunkSize, rates } = step;
+  const run = aRun({ channel, chunkSize, rates, createdAt: now });
+  const rows = Array.from({ length: contacts }, (_, place) => {
+    const envelope = anEnvelope({ Message: 'Hello', ...payers[place % payers.length] });
+    return aContact(place + 2, { envelope });
+  });
+  const tariffs = rates?.tariffs.length ?? 1;
+  const tariffOf = tariffs > 1 ? (address: string) => Number(address.at(-1)) % tariffs : null;
+  return planContacts(ledger, run, rows, channel === 'sms' ? () => 2 : () => null, tariffOf);
 }
 
 function addressOf(line: number): string {
@@ -237,60 +104,147 @@ function addressOf(line: number): string {
   return contact.kind === 'contact' ? contact.address : '';
 }
 
-/** What the body of a report says, in these tests. */
-export type ReportedDelivery = {
-  readonly messageId: string;
-  readonly address: string;
-  readonly outcome: 'delivered' | 'undelivered' | 'pending';
-  readonly units: string | null;
-  readonly price: string | null;
-};
+type StepOfRun = Extract<BillingStep, { readonly run: number }>;
 
-type Drawn = Pick<ReportedDelivery, 'outcome' | 'units' | 'price'> & { readonly recipient: number };
-
-/** Reports of recipients whose request was tried; the service knows no other. */
-async function receive({ ledger, now }: World, drawn: readonly Drawn[]): Promise<void> {
-  const { pool } = ledger;
-  const { rows } = await pool.query<{ messageId: string; address: string }>(
-    `
-    SELECT message_id AS "messageId", address
-    FROM request_states q
-    CROSS JOIN LATERAL recipients_between(q.run_id, q.request, q.request)
-    WHERE attempts > 0 AND state <> 'cancelled'
-    ORDER BY q.run_id, q.request, address
-    `,
-  );
-  if (rows.length === 0) return;
-  const said = drawn.flatMap(({ recipient, ...others }): ReportedDelivery[] => {
-    const whom = rows[recipient % rows.length];
-    return whom ? [{ ...whom, ...others }] : [];
-  });
-  const call = {
-    account: 'sandbox',
-    method: 'POST',
-    contentType: 'test',
-    headers: {},
-    receivedAt: now,
-  } as const;
-  await receiveReports(
-    pool,
-    randomUUID(),
-    said.map((delivery) => ({ ...call, body: Buffer.from(JSON.stringify(delivery)) })),
-  );
-  await applyReports(pool, 3, read, now);
-  await applyReports(pool, 100, read, now);
+async function takeOfRun(pool: pg.Pool, run: string, step: StepOfRun, now: Date): Promise<void> {
+  const ends = step.kind === 'cancel' || step.kind === 'restore';
+  if (ends && (await isOver(pool, run))) return;
+  switch (step.kind) {
+    case 'send': {
+      const { claimed } = await claimRequests(pool, { run, owner, limit: step.requests, now });
+      await settleAll(pool, run, claimed, step.ends, now);
+      return;
+    }
+    case 'answer': {
+      const open = await listRequests(pool, run, ['sending', 'in_doubt']);
+      await settleAll(pool, run, open, step.ends, now);
+      return;
+    }
+    case 'retry': {
+      const told = { run, owner, httpStatus: 503, detail: 'busy', finishedAt: now, now };
+      for (const sending of await listRequests(pool, run, ['sending'])) {
+        await startNextAttempt(pool, { ...told, ...sending });
+      }
+      return;
+    }
+    case 'doubt':
+      await doubtUnrecorded(pool, run, now);
+      return;
+    case 'giveBack':
+      await giveBack(pool, run, now);
+      return;
+    case 'resolve': {
+      const resolved = { run, requests: 'all', by: 'ann', reason: 'seen', now } as const;
+      await inTransaction(pool, (client) =>
+        resolveRequests(client, { ...resolved, resolution: step.resolution }),
+      );
+      await inTransaction(pool, (client) => markResumed(client, run));
+      return;
+    }
+    case 'lookUp':
+      for (const { request } of await listRequests(pool, run, ['in_doubt'])) {
+        await acceptProven(pool, { run, request, proof: 'looked up', now });
+      }
+      return;
+    case 'resend':
+      await resend(pool, run, now);
+      return;
+    case 'restore':
+      await inTransaction(pool, async (client) => {
+        await markUnrecorded(client, run, 'restored');
+        await doubtPlanned(client, run, { reason: 'restored', since: now }, now);
+        await markResumed(client, run);
+      });
+      await letGo(pool, run);
+      return;
+    case 'cancel':
+      await inTransaction(pool, async (client) => {
+        await markCancelled(client, run, 'asked', now);
+        await cancelPlanned(client, run, now, null);
+        await markClosed(client, run);
+      });
+  }
 }
 
-function read({ body }: InboxReport): Reading {
-  const said: ReportedDelivery = JSON.parse(body.toString());
-  return {
-    kind: 'delivery',
-    ...said,
-    status: said.outcome,
-    result: null,
-    sentAt: null,
-    jobNumber: null,
-    unread: null,
-    optedOut: false,
-  };
+async function isOver(pool: pg.Pool, run: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`SELECT FROM runs WHERE run_id = $1 AND state = 'cancelled'`, [run]);
+  return rowCount === 1;
+}
+
+type Sent = { readonly request: number; readonly attempt: number };
+
+async function listRequests(pool: pg.Pool, run: string, states: readonly string[]): Promise<Sent[]> {
+  const { rows } = await pool.query<Sent>(
+    `SELECT request, attempts AS attempt FROM request_states WHERE run_id = $1 AND state = ANY ($2) ORDER BY request`,
+    [run, states],
+  );
+  return rows;
+}
+
+async function settleAll(
+  pool: pg.Pool,
+  run: string,
+  requests: readonly Sent[],
+  ends: readonly SentEnd[],
+  now: Date,
+): Promise<void> {
+  const reported = await listReported(pool, run);
+  for (const [place, { request, attempt }] of requests.entries()) {
+    const outcome = outcomeOf(ends[place] ?? 'lost', reported.has(request));
+    if (!outcome) continue;
+    const words = { request, attempt, finishedAt: now, httpStatus: null, detail: 'words' };
+    await settleRequests(pool, run, owner, [{ ...words, ...outcome }]);
+  }
+}
+
+function outcomeOf(end: SentEnd, reported: boolean) {
+  if (end === 'lost') return undefined;
+  if (end === 'divided') return { state: 'rejected', divide: true } as const;
+  if (end === 'busy') return { state: 'planned', verdict: 'released' } as const;
+  if (end !== 'released') return { state: end } as const;
+  // What the service has not taken it has not reported.
+  return reported ? undefined : ({ state: 'planned', verdict: 'released' } as const);
+}
+
+async function listReported(pool: pg.Pool, run: string): Promise<ReadonlySet<number>> {
+  const { rows } = await pool.query<{ request: number }>(
+    'SELECT request FROM recipient_outcomes WHERE run_id = $1',
+    [run],
+  );
+  return new Set(rows.map(({ request }) => request));
+}
+
+/** What is claimed of a slice behind its last request that was answered, reported on or given a row. */
+async function giveBack(pool: pg.Pool, run: string, now: Date): Promise<void> {
+  const { rows } = await pool.query<{ slice: number; owner: string; version: number; to: number }>(
+    `SELECT s.slice, s.owner, s.version + 1 AS version, (
+              SELECT coalesce(max(q.request), s.first_request - 1)
+              FROM requests_between(s.run_id, s.first_request, s.claimed_to) q
+              WHERE EXISTS (SELECT FROM requests r WHERE r.run_id = s.run_id AND r.request = q.request)
+                OR EXISTS (SELECT FROM recipient_outcomes o WHERE o.run_id = s.run_id AND o.request = q.request)
+                OR q.state <> 'sending'
+            ) AS to
+     FROM slices s
+     WHERE s.run_id = $1 AND s.state = 'held' AND s.phase = 'sending'`,
+    [run],
+  );
+  for (const { to, ...slice } of rows) {
+    await advanceSlices(pool, [{ run, ...slice, claim: { to, epoch: '0' }, accepted: [] }], now, null);
+  }
+  await letGo(pool, run);
+}
+
+/** As a worker that has the phase in which the run's doubts are settled. */
+async function resend(pool: pg.Pool, run: string, now: Date): Promise<void> {
+  const settler = randomUUID();
+  const ofPhase = `WHERE run_id = $1 AND phase = 'settling doubts'`;
+  await pool.query(
+    `UPDATE slices SET state = 'held', job = gen_random_uuid(), worker = $2, owner = $2 ${ofPhase}`,
+    [run, settler],
+  );
+  await resendDoubts(pool, run, settler, 2, now);
+  await pool.query(
+    `UPDATE slices SET state = 'waiting', job = NULL, worker = NULL, owner = NULL ${ofPhase}`,
+    [run],
+  );
 }

@@ -4,27 +4,36 @@ import { compactOutcomes } from '../../src/ledger/requests/compact.ts';
 import * as orphans from '../../src/ledger/requests/orphans.ts';
 import { addLostRows } from '../../src/ledger/requests/rows.ts';
 import type { Settlement as Settled } from '../../src/ledger/requests/settlement.ts';
+import type { SliceRange } from '../../src/ledger/requests/slice-range.ts';
 import { markBegun } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import * as requests from './requests.ts';
 
-/** The ledger's functions of a slice, for tests of whole runs that have one slice and one owner. */
+/** The ledger's functions of a slice, for tests of whole runs that have one owner. */
 
 type Outcome<Union> = Union extends { readonly state: 'rejected' }
-  ? Omit<Union, 'run' | 'slice' | 'owner' | 'divide'>
+  ? Omit<Union, 'run' | 'slice' | 'owner' | 'divide'> & { readonly divide?: boolean }
   : Omit<Union, 'run' | 'slice' | 'owner'>;
 /** Without the slice. */
 export type Settlement = Outcome<Settled>;
 export type ClaimedRequest = requests.ClaimedRequest;
 
-/** The slice stays the owner's for as long as a request that has no row is being sent. */
+/**
+ * Claims of the first slice that has anything planned. It stays the owner's for as long as a request that has no row is
+ * being sent.
+ */
 export async function claimRequests(
   pool: pg.Pool,
   claiming: { readonly run: string; readonly owner: string; readonly limit: number; readonly now: Date },
 ): Promise<requests.Claim> {
   const { run, owner } = claiming;
   const range = await hold(pool, run, owner);
-  const [claim] = await requests.claimRequests(pool, [{ ...claiming, ...range, from: 1 }], claiming.now);
+  if (!range) return { claimed: [], cancelled: [] };
+  const [claim] = await requests.claimRequests(
+    pool,
+    [{ ...range, ...claiming, from: range.first }],
+    claiming.now,
+  );
   await letGo(pool, run);
   return claim ?? { claimed: [], cancelled: [] };
 }
@@ -38,10 +47,12 @@ export async function settleRequests(
 ): Promise<number[]> {
   const settled = await requests.settleRequests(
     pool,
-    settlements.map((settlement) =>
-      settlement.state === 'rejected'
-        ? { ...settlement, run, slice: 1, owner, divide: false }
-        : { ...settlement, run, slice: 1, owner },
+    await Promise.all(
+      settlements.map(async (settlement) => ({
+        divide: false,
+        ...settlement,
+        ...{ run, owner, slice: await sliceOf(pool, run, settlement.request) },
+      })),
     ),
   );
   await letGo(pool, run);
@@ -50,52 +61,73 @@ export async function settleRequests(
 
 export async function doubtUnrecorded(pool: pg.Pool, run: string, now: Date): Promise<number> {
   await giveRowsToSending(pool, run);
-  const doubts = await inTransaction(pool, (client) =>
-    orphans.doubtUnrecorded(client, { run, slice: 1, first: 1, last: 1_000_000 }, randomUUID(), now),
-  );
+  let doubts = 0;
+  for (const range of await listSlices(pool, run)) {
+    doubts += await inTransaction(pool, (client) =>
+      orphans.doubtUnrecorded(client, range, randomUUID(), now),
+    );
+  }
   await letGo(pool, run);
   return doubts;
 }
 
-async function hold(pool: pg.Pool, run: string, owner: string) {
+async function hold(pool: pg.Pool, run: string, owner: string): Promise<SliceRange | undefined> {
   await inTransaction(pool, (client) => markBegun(client, run));
   await giveRowsToSending(pool, run, owner);
-  const { rows } = await pool.query<{ last: number }>(
+  const slices = await listSlices(pool, run);
+  const held = slices.find(({ planned }) => planned) ?? slices[0];
+  if (!held) return undefined;
+  await pool.query(
     `UPDATE slices SET state = 'held', job = gen_random_uuid(), worker = $2, owner = $2
-     WHERE run_id = $1 AND slice = 1 RETURNING last_request AS last`,
-    [run, owner],
+     WHERE run_id = $1 AND slice = $3`,
+    [run, owner, held.slice],
   );
-  return { run, slice: 1, first: 1, last: rows[0]?.last ?? 0 };
+  return held;
+}
+
+type DbSlice = SliceRange & { readonly owner: string | null; readonly planned: boolean };
+
+async function listSlices(pool: pg.Pool, run: string): Promise<DbSlice[]> {
+  const { rows } = await pool.query<DbSlice>(
+    `SELECT run_id AS run, slice, first_request AS first, last_request AS last, owner,
+            EXISTS (SELECT FROM requests_between(run_id, first_request, last_request) WHERE state = 'planned') AS planned
+     FROM slices
+     WHERE run_id = $1 AND phase = 'sending'
+     ORDER BY slice`,
+    [run],
+  );
+  return rows;
+}
+
+async function sliceOf(pool: pg.Pool, run: string, request: number): Promise<number> {
+  const slices = await listSlices(pool, run);
+  return slices.find(({ first, last }) => first <= request && request <= last)?.slice ?? 1;
 }
 
 /** @param but not of this owner */
 async function giveRowsToSending(pool: pg.Pool, run: string, but: string | null = null): Promise<void> {
-  await inTransaction(pool, async (client) => {
-    const { rows } = await client.query<{ owner: string; first: number; last: number }>(
-      `SELECT owner, first_request AS first, last_request AS last
-       FROM slices
-       WHERE run_id = $1 AND slice = 1 AND owner IS DISTINCT FROM $2`,
-      [run, but],
-    );
-    for (const { owner, ...range } of rows) {
-      if (owner !== null) await addLostRows(client, { run, slice: 1, ...range }, owner);
+  for (const { owner, ...range } of await listSlices(pool, run)) {
+    if (owner !== null && owner !== but) {
+      await inTransaction(pool, (client) => addLostRows(client, range, owner));
     }
-  });
+  }
 }
 
-/** Done where nothing is left to send, as the ledger's own. */
-async function letGo(pool: pg.Pool, run: string): Promise<void> {
-  const { rows } = await pool.query<{ state: string }>(
+/** Slices of which nothing is being sent without a row: done where nothing is left to send, as the ledger's own. */
+export async function letGo(pool: pg.Pool, run: string): Promise<void> {
+  const { rows } = await pool.query<{ slice: number; state: string }>(
     `UPDATE slices s
      SET job = NULL, worker = NULL, owner = NULL,
          state = CASE WHEN EXISTS (
            SELECT FROM requests_between(s.run_id, s.first_request, s.last_request) WHERE state IN ('planned', 'sending')
          ) THEN 'waiting' ELSE 'done' END
-     WHERE run_id = $1 AND slice = 1 AND NOT EXISTS (
+     WHERE run_id = $1 AND phase = 'sending' AND NOT EXISTS (
        SELECT FROM ordinary_requests_between(s.run_id, s.first_request, s.last_request) WHERE state = 'sending'
      )
-     RETURNING state`,
+     RETURNING slice, state`,
     [run],
   );
-  if (rows[0]?.state === 'done') await inTransaction(pool, (client) => compactOutcomes(client, run, 1));
+  for (const { slice, state } of rows) {
+    if (state === 'done') await inTransaction(pool, (client) => compactOutcomes(client, run, slice));
+  }
 }

@@ -13,7 +13,8 @@ import {
 import { markBegun, markCompleted } from '../../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
-import { beginnings, emptyWorld, steps, take } from '../../support/billing-world.ts';
+import { beginnings, steps } from '../../support/billing-steps.ts';
+import { emptyWorld, take } from '../../support/billing-world.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';

@@ -29,11 +29,11 @@ const byDay = async (until: string | null = null) => {
 };
 
 /** A fax that is reported on while it is being sent, at 23:50 on the last of October; a page costs 0.1. */
-async function reportedWhileSending(): Promise<World> {
+async function reportedWhileSending(contacts = 1): Promise<World> {
   const world: World = { ledger: opened.ledger, runs: [], now: new Date('2026-10-31T23:50:00Z') };
   const tariff = [{ price: '0.1', tax: null, from: null, until: null }];
   await take(world, {
-    ...{ kind: 'plan', channel: 'fax', payers: [{}], contacts: 1, chunkSize: 1 },
+    ...{ kind: 'plan', channel: 'fax', payers: [{}], contacts, chunkSize: 1 },
     rates: { currency: 'NZD', tariffs: [tariff] },
   });
   await take(world, { kind: 'send', run: 0, requests: 1, ends: ['lost'] });
@@ -67,10 +67,15 @@ test('what was reported and is not booked yet goes to the day of the last attemp
   expect(await byDay()).toEqual([['2026-11-01', null, 0, 1, 1, '0.1', '0.2']]);
 });
 
+const closeOctober = () => {
+  const now = new Date('2026-11-01T00:05:00Z');
+  return closePeriod(opened.ledger.pool, { period: '2026-10', timeZone: 'UTC', closedBy: 'ann' }, now);
+};
+
 test('what was reported in a month that is closed moves as a correction', async () => {
   const world = await reportedWhileSending();
-  const now = new Date('2026-11-01T00:05:00Z');
-  await closePeriod(opened.ledger.pool, { period: '2026-10', timeZone: 'UTC', closedBy: 'ann' }, now);
+  await take(world, { kind: 'retry', run: 0 });
+  await closeOctober();
   const october = [['2026-10-31', null, 0, 1, 1, '0.1', '0.2']];
   expect(await byDay('2026-11-01')).toEqual(october);
   await sendAgain(world);
@@ -79,5 +84,35 @@ test('what was reported in a month that is closed moves as a correction', async 
     ...october,
     ['2026-11-01', '2026-10', 0, -1, -1, '-0.1', '-0.2'],
     ['2026-11-01', null, 0, 1, 1, '0.1', '0.2'],
+  ]);
+});
+
+/** As `reportedWhileSending`, of a run that has one more request, which is claimed while the first has no answer yet. */
+async function claimedOnAfterReport(between: () => Promise<unknown>): Promise<World> {
+  const world = await reportedWhileSending(2);
+  await between();
+  world.now = new Date('2026-11-01T00:10:00Z');
+  await take(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+  await take(world, { kind: 'answer', run: 0, ends: ['accepted'] });
+  return world;
+}
+
+test('what is reported before the answer is booked when the answer says at what time the request was sent', async () => {
+  await claimedOnAfterReport(book);
+  const lines = [['2026-11-01', null, 2, 0, 1, '0.1', '0.2']];
+  expect(await byDay()).toEqual(lines);
+  await book();
+  expect(await byDay()).toEqual(lines);
+});
+
+test('what is reported before the answer, and not answered when the month is closed, is a correction', async () => {
+  await claimedOnAfterReport(closeOctober);
+  const october = ['2026-10-31', null, 0, 1, 0, '0', '0'];
+  expect(await byDay('2026-11-01')).toEqual([october]);
+  await book();
+  expect(await byDay()).toEqual([
+    october,
+    ['2026-11-01', '2026-10', 0, -1, 0, '0', '0'],
+    ['2026-11-01', null, 2, 0, 1, '0.1', '0.2'],
   ]);
 });

@@ -6,7 +6,8 @@ import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
 import { recount } from '../../support/billing-recount.ts';
-import { beginnings, emptyWorld, steps, takeNext } from '../../support/billing-world.ts';
+import { beginnings, steps } from '../../support/billing-steps.ts';
+import { emptyWorld, takeNext } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;

@@ -1,0 +1,119 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bookPending } from '../../../src/ledger/billing/fold.ts';
+import { reportBilling } from '../../../src/ledger/billing/report.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { allBilling } from '../../support/billing.ts';
+import { expectLines } from '../../support/billing-compare.ts';
+import { addUp, recount } from '../../support/billing-recount.ts';
+import type { BillingStep, SentEnd } from '../../support/billing-steps.ts';
+import { emptyWorld, takeNext } from '../../support/billing-world.ts';
+import { forgetful } from '../../support/forgetful.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+
+/**
+ * Whatever changes a request that may be booked notes it. Each place that does has a history here whose report is right,
+ * and is wrong as soon as what that place notes is left out.
+ */
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const plan = (contacts: number, chunkSize: number): BillingStep => ({
+  ...{ kind: 'plan', channel: 'sms', payers: [{}], contacts, chunkSize, rates: null },
+});
+const send = (...ends: SentEnd[]): BillingStep => ({
+  ...{ kind: 'send', run: 0, requests: ends.length, ends },
+});
+const answer = (end: SentEnd): BillingStep => ({ kind: 'answer', run: 0, ends: [end] });
+const report: BillingStep = {
+  kind: 'report',
+  reports: [{ recipient: 0, outcome: 'delivered', units: '2', price: '0.1' }],
+};
+const resolve = (resolution: 'accepted' | 'resend'): BillingStep => ({ kind: 'resolve', run: 0, resolution });
+const ofRun = (kind: 'doubt' | 'lookUp' | 'resend' | 'restore' | 'retry'): BillingStep => ({ kind, run: 0 });
+const book: BillingStep = { kind: 'book' };
+const tomorrow: BillingStep = { kind: 'wait', minutes: 24 * 60 };
+const inDoubt = [plan(1, 1), send('in_doubt'), book];
+const sending = [plan(1, 1), send('lost'), ofRun('retry')];
+const givenBack = [...sending, report, answer('busy'), book, tomorrow];
+
+type Place = {
+  readonly calls: string;
+  readonly when: string;
+  readonly before: readonly BillingStep[];
+  /** The step of which nothing is noted. */
+  readonly step: BillingStep;
+  readonly after?: readonly BillingStep[];
+};
+
+const places: readonly Place[] = [
+  { calls: 'prove.ts', when: 'a report proves a request', before: inDoubt, step: report },
+  { calls: 'resend.ts', when: 'a run sends its doubts again', before: inDoubt, step: ofRun('resend') },
+  { calls: 'resolve.ts', when: 'an operator resolves a doubt', before: inDoubt, step: resolve('accepted') },
+  { calls: 'resolve.ts', when: 'the service is asked about a doubt', before: inDoubt, step: ofRun('lookUp') },
+  {
+    ...{ calls: 'settle-doubted.ts', when: 'a request that was taken for lost is answered' },
+    before: [plan(1, 1), send('lost'), ofRun('doubt'), book],
+    step: answer('accepted'),
+  },
+  {
+    ...{ calls: 'divide.ts', when: 'a request is divided' },
+    before: [plan(2, 2), send('lost'), ofRun('retry'), book],
+    step: answer('divided'),
+    after: [send('accepted', 'accepted')],
+  },
+  {
+    ...{ calls: 'retry.ts', when: 'a request is tried again after a report' },
+    before: [...sending, report, book, tomorrow],
+    step: ofRun('retry'),
+  },
+  {
+    ...{ calls: 'claim-rows.ts', when: 'a request that was given back is claimed after a report' },
+    before: givenBack,
+    step: send('accepted'),
+  },
+  {
+    ...{ calls: 'doubt-planned.ts', when: 'a ledger is restored after a report' },
+    before: givenBack,
+    step: ofRun('restore'),
+  },
+];
+
+async function expectRight(): Promise<void> {
+  const { pool } = opened.ledger;
+  while (await bookPending(pool));
+  const by = ['run', 'day'] as const;
+  const { lines } = await inTransaction(pool, (client) => reportBilling(client, { ...allBilling, by }));
+  expectLines(lines, addUp(await recount(pool, 'UTC'), by));
+}
+
+test.each(places)('billing is right when $when, and wrong where $calls does not note it', async (place) => {
+  const { pool } = opened.ledger;
+  const lossy = forgetful(pool);
+  for (const through of [pool, lossy.pool]) {
+    const world = await emptyWorld(opened.ledger, '2026-09-10T10:00:00Z');
+    for (const step of place.before) {
+      await takeNext(world, step);
+      if (step.kind === 'book') while (await bookPending(pool));
+    }
+    await takeNext(world, place.step, through);
+    for (const step of place.after ?? []) await takeNext(world, step);
+    if (through === pool) await expectRight();
+    else await expect(expectRight()).rejects.toMatchObject({ name: 'AssertionError' });
+  }
+  expect(lossy.forgotten()).toBe(1);
+});
+
+test('each place that notes something for billing has a history here', async () => {
+  const folder = new URL('../../../src/ledger/requests/', import.meta.url);
+  const found: string[] = [];
+  for (const name of await readdir(folder)) {
+    const text = await readFile(new URL(name, folder), 'utf8');
+    for (const _ of text.matchAll(/\b(?:openSlices|moveBilledOutcomes)\(/g)) found.push(name);
+  }
+  expect(found.toSorted()).toEqual(places.map(({ calls }) => calls).toSorted());
+});

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { applyReports } from '../../src/ledger/delivery-reports/apply.ts';
+import type { InboxReport, Reading } from '../../src/ledger/delivery-reports/reading.ts';
+import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
+
+/** What the body of a report says, in these tests. */
+export type ReportedDelivery = {
+  readonly messageId: string;
+  readonly address: string;
+  readonly outcome: 'delivered' | 'undelivered' | 'pending';
+  readonly units: string | null;
+  readonly price: string | null;
+};
+
+export type Drawn = Pick<ReportedDelivery, 'outcome' | 'units' | 'price'> & { readonly recipient: number };
+
+/** Reports of recipients whose request was tried; the service knows no other. */
+export async function reportRecipients(pool: pg.Pool, drawn: readonly Drawn[], now: Date): Promise<void> {
+  const { rows } = await pool.query<{ messageId: string; address: string }>(
+    `
+    SELECT message_id AS "messageId", address
+    FROM request_states q
+    CROSS JOIN LATERAL recipients_between(q.run_id, q.request, q.request)
+    WHERE attempts > 0 AND state <> 'cancelled'
+    ORDER BY q.run_id, q.request, address
+    `,
+  );
+  if (rows.length === 0) return;
+  const said = drawn.flatMap(({ recipient, ...others }): ReportedDelivery[] => {
+    const whom = rows[recipient % rows.length];
+    return whom ? [{ ...whom, ...others }] : [];
+  });
+  const call = {
+    account: 'sandbox',
+    method: 'POST',
+    contentType: 'test',
+    headers: {},
+    receivedAt: now,
+  } as const;
+  await receiveReports(
+    pool,
+    randomUUID(),
+    said.map((delivery) => ({ ...call, body: Buffer.from(JSON.stringify(delivery)) })),
+  );
+  await applyReports(pool, 3, readReport, now);
+  await applyReports(pool, 100, readReport, now);
+}
+
+export function readReport({ body }: InboxReport): Reading {
+  const said: ReportedDelivery = JSON.parse(body.toString());
+  return {
+    kind: 'delivery',
+    ...said,
+    status: said.outcome,
+    result: null,
+    sentAt: null,
+    jobNumber: null,
+    unread: null,
+    optedOut: false,
+  };
+}

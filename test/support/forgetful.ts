@@ -1,0 +1,40 @@
+import type pg from 'pg';
+
+/** A pool on which nothing is noted for billing that has changed. */
+export type Forgetful = { readonly pool: pg.Pool; readonly forgotten: () => number };
+
+/**
+ * @param pool of which only what `ledger/requests` notes is left out: that settled requests have changed (`openSlices`), and
+ *   that what was reported moves with a further attempt (`moveBilledOutcomes`)
+ */
+export function forgetful(pool: pg.Pool): Forgetful {
+  let forgotten = 0;
+  const forget = (statement: unknown): unknown => {
+    if (typeof statement === 'string') {
+      const without = statement.replaceAll(
+        /INSERT INTO billing_openings \(run_id, request\)\s+(?=SELECT)/g,
+        '',
+      );
+      if (without !== statement) forgotten++;
+      return without;
+    }
+    if (!isNamed(statement) || statement.name !== 'move-billed-outcomes') return statement;
+    forgotten++;
+    return 'SELECT';
+  };
+  const watch = <Session extends object>(session: Session): Session =>
+    new Proxy(session, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key, target);
+        if (typeof value !== 'function') return value;
+        if (key === 'connect') return async () => watch<object>(await value.call(target));
+        if (key !== 'query') return value.bind(target);
+        return (statement: unknown, ...values: unknown[]) => value.call(target, forget(statement), ...values);
+      },
+    });
+  return { pool: watch(pool), forgotten: () => forgotten };
+}
+
+function isNamed(statement: unknown): statement is { readonly name: string } {
+  return typeof statement === 'object' && statement !== null && 'name' in statement;
+}
