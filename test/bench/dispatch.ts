@@ -15,7 +15,8 @@ import { median } from './rounds.ts';
 /**
  * A planned run from its first request to its end, everything recorded; against a loop that sends the same bodies and
  * records nothing, and against what one would write instead: p-limit with an INSERT for each answer, and a pg-boss job
- * for each request. All in processes of their own, to the same service, with the same Postgres, whose settings are
+ * for each request, both with bodies that stand ready, and again with the recipients of each request, from which they
+ * write its body when they send it. All in processes of their own, to the same service, with the same Postgres, whose settings are
  * those that users get. Beside the time stands the processor time of the peer, of Postgres and of the service, which is
  * what can be compared when others use the machine as well. `BENCH_REQUESTS` sets another number of requests than 100,000
  * (ten times as many are the recipients in chunks of 200), `BENCH_ROUNDS` another number of rounds than three.
@@ -98,6 +99,8 @@ async function printRounds(bench: Bench, count: number, aim: string): Promise<vo
   row('bare undici, nothing recorded', ({ bare }) => bare);
   row('p-limit, INSERT for each answer', ({ inserting }) => inserting);
   row('pg-boss, job for each request', ({ boss }) => boss);
+  row('p-limit, and writes each body', ({ written }) => written.inserting);
+  row('pg-boss, and writes each body', ({ written }) => written.boss);
   row('volley, from its first request', ({ volley }) => volley, aim, `${Math.round(peak)} MiB`);
   row(
     'volley, with the start of its process',
@@ -106,7 +109,7 @@ async function printRounds(bench: Bench, count: number, aim: string): Promise<vo
     'aim: 200',
   );
   console.log(
-    `dispatch: ${requests.toLocaleString('en')} requests with ${recipients} each, ${concurrency} at once, median of ${count}; processor: own + Postgres + service`,
+    `dispatch: ${requests.toLocaleString('en')} requests with ${recipients} each, ${concurrency} at once, median of ${count}; processor: own + Postgres + service; bodies stand ready but for those that "write each body", and for volley, which reads and writes them`,
   );
   console.log(table.toString());
 }

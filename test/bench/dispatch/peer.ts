@@ -4,16 +4,18 @@ import { PgBoss } from 'pg-boss';
 import { Pool } from 'undici';
 import type { EncodedSendRequest } from '../../../src/wire/wire.ts';
 import { measureWork } from './processor-time.ts';
-import { concurrency, encodeRequests } from './workload.ts';
+import { concurrency, encodeRequests, messagesOf, writeRequest } from './workload.ts';
 
 /**
  * One peer in a process of its own, from the first request that is ready to the last that is recorded. Prints the
- * seconds; making the requests and putting them into the queue are not timed.
+ * seconds; making the requests and putting them into the queue are not timed. A peer whose bodies are `written` has the
+ * recipients of each request, and writes a body when it sends it.
  */
-const [kind = '', service = '', requests, recipients, databaseUrl = '', postmaster] = process.argv.slice(2);
+const [kind = '', bodies = '', service = '', requests, recipients, databaseUrl = '', postmaster] =
+  process.argv.slice(2);
 const measure = (work: () => Promise<void>) => measureWork(Number(postmaster), work);
 type Measured = Awaited<ReturnType<typeof measure>>;
-const prepared = encodeRequests({ requests: Number(requests), recipients: Number(recipients) });
+const workload = { requests: Number(requests), recipients: Number(recipients) };
 const pool = new Pool(service, { connections: concurrency, allowH2: false });
 
 async function send({ method, path, headers, body }: EncodedSendRequest) {
@@ -23,19 +25,25 @@ async function send({ method, path, headers, body }: EncodedSendRequest) {
   return { status: answer.statusCode, text };
 }
 
+/** What a peer has of each request, and how that becomes what is sent. */
+type Work<Task extends object> = {
+  readonly tasks: readonly Task[];
+  readonly toRequest: (task: Task) => EncodedSendRequest;
+};
+
 /** Nothing but the sending. */
-async function bare(): Promise<Measured> {
+async function bare<Task extends object>({ tasks, toRequest }: Work<Task>): Promise<Measured> {
   return measure(async () => {
-    const rest = prepared.values();
+    const rest = tasks.values();
     const loop = async (): Promise<void> => {
-      for (const request of rest) await send(request);
+      for (const task of rest) await send(toRequest(task));
     };
     await Promise.all(Array.from({ length: concurrency }, loop));
   });
 }
 
 /** p-limit, and each answer inserted on its own. */
-async function inserting(): Promise<Measured> {
+async function inserting<Task extends object>({ tasks, toRequest }: Work<Task>): Promise<Measured> {
   const database = new pg.Pool({ connectionString: databaseUrl });
   await database.query(`
     DROP TABLE IF EXISTS answers;
@@ -44,9 +52,9 @@ async function inserting(): Promise<Measured> {
   const taken = await measure(async () => {
     const limit = pLimit(concurrency);
     await Promise.all(
-      prepared.map((request, number) =>
+      tasks.map((task, number) =>
         limit(async () => {
-          const { status, text } = await send(request);
+          const { status, text } = await send(toRequest(task));
           await database.query('INSERT INTO answers VALUES ($1, $2, $3, $4)', [
             number,
             status,
@@ -62,7 +70,7 @@ async function inserting(): Promise<Measured> {
 }
 
 /** A job for each request in pg-boss; two fetch 64 at a time, so that one's are sent while the other's are completed. */
-async function boss(): Promise<Measured> {
+async function boss<Task extends object>({ tasks, toRequest }: Work<Task>): Promise<Measured> {
   const queue = 'requests';
   const database = new pg.Pool({ connectionString: databaseUrl });
   const boss = new PgBoss({ connectionString: databaseUrl });
@@ -71,13 +79,13 @@ async function boss(): Promise<Measured> {
   });
   await boss.start();
   await boss.createQueue(queue);
-  for (let from = 0; from < prepared.length; from += 1000) {
+  for (let from = 0; from < tasks.length; from += 1000) {
     await boss.insert(
       queue,
-      prepared.slice(from, from + 1000).map((data) => ({ data })),
+      tasks.slice(from, from + 1000).map((data) => ({ data })),
     );
   }
-  let left = prepared.length;
+  let left = tasks.length;
   const taken = await measure(async () => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const options = {
@@ -87,8 +95,8 @@ async function boss(): Promise<Measured> {
       pollingIntervalSeconds: 0.5,
     };
     await boss
-      .work<EncodedSendRequest>(queue, options, async (jobs) => {
-        const answers = await Promise.all(jobs.map(({ data }) => send(data)));
+      .work<Task>(queue, options, async (jobs) => {
+        const answers = await Promise.all(jobs.map(({ data }) => send(toRequest(data))));
         left -= jobs.length;
         if (left === 0) resolve();
         return answers;
@@ -100,16 +108,19 @@ async function boss(): Promise<Measured> {
   const counts = await database.query("SELECT FROM pgboss.job WHERE name = $1 AND state = 'completed'", [
     queue,
   ]);
-  if (counts.rowCount !== prepared.length) throw new Error(`pg-boss completed ${counts.rowCount} jobs`);
+  if (counts.rowCount !== tasks.length) throw new Error(`pg-boss completed ${counts.rowCount} jobs`);
   await boss.deleteQueue(queue);
   await boss.stop({ graceful: false });
   await database.end();
   return taken;
 }
 
-const peers: Readonly<Record<string, () => Promise<Measured>>> = { bare, inserting, boss };
-const peer = peers[kind];
+const peers = { bare, inserting, boss };
+const peer = kind === 'bare' || kind === 'inserting' || kind === 'boss' ? peers[kind] : undefined;
 if (!peer) throw new Error(`There is no peer ${kind}`);
-const measured = await peer();
+const measured =
+  bodies === 'written'
+    ? await peer({ tasks: messagesOf(workload), toRequest: writeRequest })
+    : await peer({ tasks: encodeRequests(workload), toRequest: (request) => request });
 await pool.close();
 console.log(JSON.stringify(measured));

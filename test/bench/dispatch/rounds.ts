@@ -15,6 +15,8 @@ export type Round = {
   readonly bare: Turn;
   readonly inserting: Turn;
   readonly boss: Turn;
+  /** They have the recipients of each request, and write its body when they send it, as Volley does. */
+  readonly written: { readonly inserting: Turn; readonly boss: Turn };
   /** `seconds` from its first request to its end; its start is in `processor`. */
   readonly volley: Turn & {
     /** From the start of its process to its end. */
@@ -37,20 +39,30 @@ export type Bench = {
 
 /** Every peer once, one after the other; each must have sent the same bytes. */
 export async function measureRound(bench: Bench): Promise<Round> {
-  const bare = await runPeer('bare', bench);
-  const inserting = await runPeer('inserting', bench);
-  const boss = await runPeer('boss', bench);
-  return { bare, inserting, boss, volley: await runVolley(bench) };
+  const bare = await runPeer('bare', 'ready', bench);
+  const inserting = await runPeer('inserting', 'ready', bench);
+  const boss = await runPeer('boss', 'ready', bench);
+  const written = {
+    inserting: await runPeer('inserting', 'written', bench),
+    boss: await runPeer('boss', 'written', bench),
+  };
+  return { bare, inserting, boss, written, volley: await runVolley(bench) };
 }
 
 const outcome = z.object({ seconds: z.number(), own: z.number(), postgres: z.number().nullable() });
 const peerScript = fileURLToPath(new URL('./peer.ts', import.meta.url));
 
-async function runPeer(kind: 'bare' | 'inserting' | 'boss', bench: Bench): Promise<Turn> {
+/** @param bodies are ready before the time is taken, or written when they are sent */
+export async function runPeer(
+  kind: 'bare' | 'inserting' | 'boss',
+  bodies: 'ready' | 'written',
+  bench: Bench,
+): Promise<Turn> {
   const { workload, place, service, postmaster } = bench;
   await prepareTurn(bench);
   const words = [
     kind,
+    bodies,
     service.url,
     workload.requests,
     workload.recipients,

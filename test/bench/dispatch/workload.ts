@@ -46,21 +46,46 @@ dispatch: { chunkSize: ${workload.recipients}, concurrency: ${concurrency} }
   return campaign;
 }
 
-/** The same requests as Volley's, ready to be sent. */
-export function encodeRequests({ requests, recipients }: Workload): EncodedSendRequest[] {
-  const wire = wireInterface('rest-2.02', 'json');
-  return Array.from({ length: requests }, (_, request) => {
-    const destinations = Array.from({ length: recipients }, (_, place): Destination => {
+/** What one request says, before it is a body. */
+export type Message = { readonly messageId: string; readonly destinations: readonly Destination[] };
+
+/** The same requests as Volley's, as one has them who has read the contacts. */
+export function messagesOf({ requests, recipients }: Workload): Message[] {
+  return Array.from({ length: requests }, (_, request) => ({
+    messageId: String(request).padStart(36, '0'),
+    destinations: Array.from({ length: recipients }, (_, place): Destination => {
       const row = request * recipients + place;
       return { Recipient: mobileOf(row), 'First Name': firstNameOf(row) };
-    });
-    const messageId = String(request).padStart(36, '0');
-    const fields = { Reference: 'bench', Message: text };
-    return wire.encodeSendRequest(
-      { channel: 'sms', messageId, fields, destinations, files: [], keypads: [] },
+    }),
+  }));
+}
+
+/** The same requests as Volley's, ready to be sent. */
+export function encodeRequests(workload: Workload): EncodedSendRequest[] {
+  const wire = wireInterface('rest-2.02', 'json');
+  return messagesOf(workload).map((message) =>
+    wire.encodeSendRequest(
+      { channel: 'sms', ...message, fields: { Reference: 'bench', Message: text }, files: [], keypads: [] },
       { kind: 'authToken', authToken: token },
-    );
-  });
+    ),
+  );
+}
+
+/** A request as one would write it by hand; the bytes are those of `encodeRequests`. */
+export function writeRequest({ messageId, destinations }: Message): EncodedSendRequest {
+  const MessageData = {
+    MessageID: messageId,
+    Reference: 'bench',
+    Message: text,
+    Destinations: destinations,
+  };
+  const mediaType = "application/json; encoding='utf-8'";
+  return {
+    method: 'POST',
+    path: '/api/v2.02/send/sms',
+    headers: { 'Content-Type': mediaType, Accept: mediaType, Authorization: `Basic ${token}` },
+    body: JSON.stringify({ MessageData }),
+  };
 }
 
 function mobileOf(row: number): string {
