@@ -84,8 +84,8 @@ async function makeContents(knex: Knex): Promise<void> {
     COMMENT ON COLUMN contents.tariffs IS
       'The place of each recipient''s tariff in the rates of the run; null where the run has one tariff.';
     COMMENT ON COLUMN contents.destinations IS
-      'A JSON array with the destination fields other than Recipient; null where no recipient has any, or they are '
-      'erased. Text, because it is only read whole.';
+      'A JSON array with the destination fields other than Recipient, a line for each recipient; null where no recipient '
+      'has any, or they are erased. Text, because it is only read whole.';
   `);
 }
 
@@ -144,7 +144,7 @@ async function makeArrays(knex: Knex): Promise<void> {
              CASE
                WHEN c.first_request = c.last_request OR c.destinations IS NULL THEN c.destinations
                ELSE (
-                 SELECT '[' || string_agg(CAST(d.destination AS text), ',' ORDER BY d.place) || ']'
+                 SELECT '[' || string_agg(CAST(d.destination AS text), E',\\n' ORDER BY d.place) || ']'
                  FROM json_array_elements(CAST(c.destinations AS json)) WITH ORDINALITY AS d (destination, place)
                  WHERE d.place BETWEEN r.low AND r.high
                )

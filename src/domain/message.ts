@@ -59,7 +59,7 @@ export type Envelope = {
   readonly audio: Readonly<Record<string, string>>;
 };
 
-/** One send request: what `wire` turns into bytes and back. */
+/** One send request, as it is read from its bytes. */
 export type SendRequest = {
   readonly channel: Channel;
   /** Absent only on the sandbox's side, where a sender may leave it to the service (interface.md, 2.1). */
@@ -69,3 +69,18 @@ export type SendRequest = {
   readonly files: readonly AttachedFile[];
   readonly keypads: readonly Keypad[];
 };
+
+/**
+ * The destinations of a request as the ledger keeps them, as text: most are written into a body as they stand, and an
+ * object for each of them would cost more than all the rest of the body.
+ */
+export type Destinations = {
+  readonly count: number;
+  /** A JSON array of texts, without white space between them. */
+  readonly addresses: string;
+  /** A JSON array of an object for each address, with its fields other than `Recipient`, each on a line; null: none has any. */
+  readonly fields: string | null;
+};
+
+/** One send request, as it is to be turned into bytes. */
+export type OutgoingRequest = Omit<SendRequest, 'destinations'> & { readonly destinations: Destinations };

@@ -1,4 +1,4 @@
-import type { SendRequest } from '../domain/message.ts';
+import type { OutgoingRequest } from '../domain/message.ts';
 import { wireInterface } from '../wire/interfaces.ts';
 import { pathUnder } from '../wire/rest-2-paths.ts';
 import type { DecodeSendAnswer, SendAnswer, StatusLookUp } from '../wire/wire.ts';
@@ -25,7 +25,7 @@ export type Gateway = {
    * @param cutOff ends the exchange where it stands
    * @throws Error, before anything is sent, for a request the account's interface cannot express.
    */
-  readonly send: (request: SendRequest, cutOff?: AbortSignal) => Promise<Evidence>;
+  readonly send: (request: OutgoingRequest, cutOff?: AbortSignal) => Promise<Evidence>;
   /** What an exchange means for the request with this MessageID. No text of it holds the account's credentials. */
   readonly judge: (evidence: Evidence, messageId: string) => Verdict;
   /**

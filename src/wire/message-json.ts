@@ -1,41 +1,54 @@
-import type { Destination, InterfaceName, SendRequest } from '../domain/message.ts';
+import { listDestinations, writeDestinations } from '../domain/destinations.ts';
+import type { InterfaceName, OutgoingRequest } from '../domain/message.ts';
+import type { FieldDefinition } from './fields.ts';
 import { type JsonObject, member } from './json.ts';
-import { isBare, type ReceivedMessage, recipientOf, type WireField, wireFields } from './message.ts';
+import { isBare, type ReceivedMessage, recipientOf, wireFields } from './message.ts';
 
-/** `MessageData` as JSON (interface.md, 2.1–2.8), without the MessageID, which stands elsewhere in earlier versions. */
+/** `MessageData` as JSON (interface.md, 2.1–2.8). */
 
-/** @throws Error for what the interface does not have */
-export function toMessageData(interfaceName: InterfaceName, request: SendRequest): JsonObject {
-  const data: Record<string, unknown> = {};
-  for (const field of wireFields(interfaceName, request))
-    data[field.definition.wireName] = toJsonValue(field);
-  if (request.keypads.length > 0) {
-    data['Keypads'] = request.keypads.map(({ Tone, RouteNumber }) => ({ Tone: Number(Tone), RouteNumber }));
+/**
+ * @param messageId where it stands in `MessageData`; earlier versions have it elsewhere
+ * @throws Error for what the interface does not have
+ */
+export function writeMessageData(
+  interfaceName: InterfaceName,
+  request: OutgoingRequest,
+  messageId?: string,
+): string {
+  const { keypads, files } = request;
+  const before: Record<string, unknown> = { MessageID: messageId };
+  for (const { definition, value } of wireFields(interfaceName, request)) {
+    before[definition.wireName] = toJsonValue(definition, value);
   }
-  data['Destinations'] = toDestinations(interfaceName, request);
-  if (request.files.length > 0) data['Files'] = request.files.map(({ Name, Data }) => ({ Name, Data }));
-  return data;
+  if (keypads.length > 0) {
+    before['Keypads'] = keypads.map(({ Tone, RouteNumber }) => ({ Tone: Number(Tone), RouteNumber }));
+  }
+  const after = files.length > 0 ? { Files: files.map(({ Name, Data }) => ({ Name, Data })) } : {};
+  const written = toDestinations(interfaceName, request);
+  return joinMembers([JSON.stringify(before), `{"Destinations":${written}}`, JSON.stringify(after)]);
 }
 
-function toJsonValue({ definition: { type, asText }, value }: WireField): string | number | boolean {
+/** One JSON object with the members of several. */
+export function joinMembers(objects: readonly string[]): string {
+  const members = objects.map((object) => object.slice(1, -1)).filter((text) => text !== '');
+  return `{${members.join()}}`;
+}
+
+function toJsonValue({ type, asText }: FieldDefinition, value: string): string | number | boolean {
   if (type === 'boolean') return value === 'true';
   return type === 'integer' && !asText ? Number(value) : value;
 }
 
-type EarlierDestination = { readonly [Field in keyof Destination]?: string | undefined };
-
-/** Version 2.02 writes a destination just as the domain has it, so nothing is copied; that would cost a fifth more. */
-function toDestinations(
-  interfaceName: InterfaceName,
-  { channel, destinations }: SendRequest,
-): readonly (EarlierDestination | string)[] {
-  if (interfaceName === 'rest-2.02') return destinations;
-  return destinations.map((destination) => {
+/** Version 2.02 writes a destination just as the ledger has it. */
+function toDestinations(interfaceName: InterfaceName, { channel, destinations }: OutgoingRequest): string {
+  if (interfaceName === 'rest-2.02') return writeDestinations(destinations);
+  const entries = listDestinations(destinations).map((destination) => {
     const recipient = recipientOf(interfaceName, channel, destination);
     if (isBare(destination)) return recipient;
     const { Attention, Company, Custom1, Custom2 } = destination;
     return { Recipient: recipient, Attention, Company, Custom1, Custom2 };
   });
+  return JSON.stringify(entries);
 }
 
 /** @param messageId where the interface has it */

@@ -1,4 +1,5 @@
-import type { Channel, Destination, InterfaceName, SendRequest } from '../domain/message.ts';
+import { listDestinations } from '../domain/destinations.ts';
+import type { Channel, Destination, InterfaceName, OutgoingRequest } from '../domain/message.ts';
 import { destinationFieldDefinitions } from './destination-fields.ts';
 import { isObject, type JsonObject, member } from './json.ts';
 import { isBare, type ReceivedMessage, recipientOf, wireFields } from './message.ts';
@@ -10,7 +11,7 @@ import { cdata, listOf, type XmlContent, type XmlElements } from './xml.ts';
  */
 
 /** @throws Error for what the interface does not have */
-export function toMessageElements(interfaceName: InterfaceName, request: SendRequest): XmlElements {
+export function toMessageElements(interfaceName: InterfaceName, request: OutgoingRequest): XmlElements {
   const data: Record<string, XmlContent | readonly XmlContent[]> = {};
   for (const { definition, value } of wireFields(interfaceName, request)) {
     data[definition.wireName] = definition.cdata ? cdata(value) : value;
@@ -19,7 +20,7 @@ export function toMessageElements(interfaceName: InterfaceName, request: SendReq
     data['Keypads'] = request.keypads.map(({ Tone, RouteNumber }) => ({ Tone, RouteNumber }));
   }
   const isNested = interfaceName === 'rest-2.02';
-  const destinations = request.destinations.map((destination) =>
+  const destinations = listDestinations(request.destinations).map((destination) =>
     toDestination(interfaceName, request.channel, destination),
   );
   const files = request.files.map(({ Name, Data }) => ({ Name, Data }));

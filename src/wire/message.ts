@@ -6,6 +6,7 @@ import type {
   InterfaceName,
   Keypad,
   MessageFields,
+  OutgoingRequest,
   SendRequest,
 } from '../domain/message.ts';
 import { canBeMessageId, longestMessageId } from '../domain/message-id.ts';
@@ -31,7 +32,7 @@ export type WireField = { readonly definition: FieldDefinition; readonly value: 
  *
  * @throws Error for a channel, MessageID, field, value, file or keypad the interface does not have
  */
-export function wireFields(interfaceName: InterfaceName, request: SendRequest): readonly WireField[] {
+export function wireFields(interfaceName: InterfaceName, request: OutgoingRequest): readonly WireField[] {
   const { channel, messageId, fields, files, keypads } = request;
   const definitions = messageFields(interfaceName, channel);
   if (definitions.length === 0) throw new Error(`${interfaceName} has no channel ${channel}`);

@@ -1,9 +1,9 @@
-import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
+import type { Channel, Format, InterfaceName, OutgoingRequest } from '../domain/message.ts';
 import { channelsOf } from './fields.ts';
 import { forbiddenValues } from './forbidden.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
 import { toSendRequest } from './message.ts';
-import { partsOfMessageData, toMessageData } from './message-json.ts';
+import { joinMembers, partsOfMessageData, writeMessageData } from './message-json.ts';
 import { partsOfMessageElements, toMessageElements } from './message-xml.ts';
 import { decodeEarlierSendAnswer } from './send-answer.ts';
 import type {
@@ -67,7 +67,7 @@ type Envelope = {
   readonly MessageID?: string;
 };
 
-function toEnvelope(version: Version, request: SendRequest, credentials: WireCredentials): Envelope {
+function toEnvelope(version: Version, request: OutgoingRequest, credentials: WireCredentials): Envelope {
   if (credentials.kind !== 'apiKey') {
     throw new Error(
       `rest-${version} takes a sender and an API key, not credentials of kind ${credentials.kind}`,
@@ -83,11 +83,11 @@ function toEnvelope(version: Version, request: SendRequest, credentials: WireCre
   };
 }
 
-function toJson(name: InterfaceName, envelope: Envelope, request: SendRequest): string {
-  return JSON.stringify({ ...envelope, MessageData: toMessageData(name, request) });
+function toJson(name: InterfaceName, envelope: Envelope, request: OutgoingRequest): string {
+  return joinMembers([JSON.stringify(envelope), `{"MessageData":${writeMessageData(name, request)}}`]);
 }
 
-function toXml(name: InterfaceName, envelope: Envelope, request: SendRequest): string {
+function toXml(name: InterfaceName, envelope: Envelope, request: OutgoingRequest): string {
   return buildXml({ root: { ...envelope, MessageData: toMessageElements(name, request) } });
 }
 

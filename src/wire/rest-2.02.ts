@@ -1,9 +1,9 @@
-import type { Channel, Format, SendRequest } from '../domain/message.ts';
+import type { Channel, Format, OutgoingRequest } from '../domain/message.ts';
 import { channelsOf } from './fields.ts';
 import { forbiddenValues } from './forbidden.ts';
 import { isObject, member, parseJson } from './json.ts';
 import { toSendRequest } from './message.ts';
-import { partsOfMessageData, toMessageData } from './message-json.ts';
+import { partsOfMessageData, writeMessageData } from './message-json.ts';
 import { partsOfMessageElements, toMessageElements } from './message-xml.ts';
 import { authorizationOf, formatOf, mediaTypeOf, rest2CredentialsOf } from './rest-2.02-headers.ts';
 import { rest2PathOf, rest2Prefix } from './rest-2-paths.ts';
@@ -50,10 +50,10 @@ export const rest202Xml: WireInterface = {
 
 /** Both headers are mandatory for XML (4.1), and recommended for JSON. */
 function encode(
-  request: SendRequest,
+  request: OutgoingRequest,
   credentials: WireCredentials,
   format: Format,
-  toBody: (request: SendRequest) => string,
+  toBody: (request: OutgoingRequest) => string,
 ): EncodedSendRequest {
   if (!channels.includes(request.channel)) {
     throw new Error(`${name} has no channel ${request.channel}; it has ${channels.join(', ')}`);
@@ -71,10 +71,8 @@ function encode(
   };
 }
 
-function toJson(request: SendRequest): string {
-  // A MessageID that is undefined is not written.
-  const MessageData = { MessageID: request.messageId, ...toMessageData(name, request) };
-  return JSON.stringify({ MessageData });
+function toJson(request: OutgoingRequest): string {
+  return `{"MessageData":${writeMessageData(name, request, request.messageId)}}`;
 }
 
 const rootElements = {
@@ -85,7 +83,7 @@ const rootElements = {
   tts: '',
 } as const;
 
-function toXml(request: SendRequest): string {
+function toXml(request: OutgoingRequest): string {
   const elements = toMessageElements(name, request);
   const { messageId } = request;
   const MessageData = messageId === undefined ? elements : { MessageID: messageId, ...elements };

@@ -1,6 +1,7 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
-import { destinationFields, type Keypad, type SendRequest } from '../domain/message.ts';
+import { listDestinations } from '../domain/destinations.ts';
+import { destinationFields, type Keypad, type OutgoingRequest } from '../domain/message.ts';
 import { destinationFieldsOf } from './destination-fields.ts';
 import { channelsOf, keypadTones } from './fields.ts';
 import { forbiddenValues } from './forbidden.ts';
@@ -69,14 +70,14 @@ export const soapTts: WireInterface = {
 const addressingNamespace = 'http://www.w3.org/2005/08/addressing';
 const messageIdPrefix = 'urn:volley:';
 
-function toHeader({ messageId }: SendRequest): { 'wsa:MessageID': Record<string, string> } | undefined {
+function toHeader({ messageId }: OutgoingRequest): { 'wsa:MessageID': Record<string, string> } | undefined {
   if (messageId === undefined) return undefined;
   return {
     'wsa:MessageID': { '@xmlns:wsa': addressingNamespace, '#text': messageIdPrefix + messageId },
   };
 }
 
-function toParts(request: SendRequest, credentials: WireCredentials): Readonly<Record<string, string>> {
+function toParts(request: OutgoingRequest, credentials: WireCredentials): Readonly<Record<string, string>> {
   if (credentials.kind !== 'senderToken') {
     throw new Error(`${name} takes a sender and a token, not credentials of kind ${credentials.kind}`);
   }
@@ -101,7 +102,8 @@ function toParts(request: SendRequest, credentials: WireCredentials): Readonly<R
  * Bare numbers are a list in `phone_numbers`; with other destination fields they are a CSV file with a header line in
  * `csv_file`. Neither's format is shown. An empty field is the same as an absent one there.
  */
-function toPhoneList({ destinations }: SendRequest): Readonly<Record<string, string>> {
+function toPhoneList(request: OutgoingRequest): Readonly<Record<string, string>> {
+  const destinations = listDestinations(request.destinations);
   const recipients = destinations.map((destination) => recipientOf(name, 'tts', destination));
   if (destinations.every(isBare)) return { phone_numbers: recipients.join(',') };
   const columns = destinationFieldsOf(name).filter((field) =>

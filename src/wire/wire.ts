@@ -1,4 +1,4 @@
-import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
+import type { Channel, Format, InterfaceName, OutgoingRequest, SendRequest } from '../domain/message.ts';
 
 /**
  * An interface of the service, in one format, is a module that satisfies `WireInterface`; `interfaces.ts` chooses it.
@@ -143,7 +143,7 @@ export type WireInterface = {
    * @throws Error for what campaign and account checks keep out: a channel, field, value or credential that the
    * interface does not have, and text that its format cannot carry.
    */
-  readonly encodeSendRequest: (request: SendRequest, credentials: WireCredentials) => EncodedSendRequest;
+  readonly encodeSendRequest: (request: OutgoingRequest, credentials: WireCredentials) => EncodedSendRequest;
   /** Never throws. */
   readonly decodeSendAnswer: DecodeSendAnswer;
   /** Absent where the interface has none. */

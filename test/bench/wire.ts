@@ -4,6 +4,7 @@ import type { Destination, Format, InterfaceName, SendRequest } from '../../src/
 import { wireInterface } from '../../src/wire/interfaces.ts';
 import { xmlWriting } from '../../src/wire/xml.ts';
 import { credentialsFor } from '../support/messages.ts';
+import { outgoing } from '../support/outgoing.ts';
 import { measure, type Rates } from './rounds.ts';
 
 /**
@@ -45,7 +46,7 @@ type Body = {
 
 function bodyOf(name: InterfaceName, format: Format, recipients: number): Body {
   const wire = wireInterface(name, format);
-  const request = requestOf(name, recipients);
+  const request = outgoing(requestOf(name, recipients));
   const credentials = credentialsFor(name);
   const encode = (): string => wire.encodeSendRequest(request, credentials).body;
   const text = encode();

@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest';
 import type { Account } from '../../src/gateway/account.ts';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
 import { send, start } from '../sandbox/start.ts';
-import { secret } from '../support/messages.ts';
-import { answeringPeer, freePort, open, sms, textPeer } from './peer.ts';
+import { secret, smallestMessage } from '../support/messages.ts';
+import { answeringPeer, freePort, open, textPeer } from './peer.ts';
 
 describe('the service is asked about a MessageID', () => {
   const credentials = { kind: 'authToken', authToken: secret } as const;
 
   test.each(['json', 'xml'] as const)('that it accepted: found, in %s', async (format) => {
     await using sandbox = await start();
-    await send(sandbox, rest202Json, sms('V1'));
+    await send(sandbox, rest202Json, { ...smallestMessage('rest-2.02', 'sms'), messageId: 'V1' });
     await using gateway = open(sandbox.url, { format, credentials });
     expect(await gateway.lookUp('V1')).toEqual({
       kind: 'found',
@@ -22,7 +22,7 @@ describe('the service is asked about a MessageID', () => {
 
   test('that never came, or that it refused: not found', async () => {
     await using sandbox = await start();
-    await send(sandbox, rest202Json, { ...sms('V1'), fields: {} });
+    await send(sandbox, rest202Json, { ...smallestMessage('rest-2.02', 'sms'), messageId: 'V1', fields: {} });
     await using gateway = open(sandbox.url, { credentials });
     expect(await gateway.lookUp('V1')).toEqual({ kind: 'not_found' });
     expect(await gateway.lookUp('V2')).toEqual({ kind: 'not_found' });

@@ -6,10 +6,11 @@ import {
 } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { SendRequest } from '../../src/domain/message.ts';
+import type { OutgoingRequest } from '../../src/domain/message.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { type Gateway, openGateway } from '../../src/gateway/gateway.ts';
 import { type Listening, listening } from '../support/listening.ts';
+import { asStored } from '../support/outgoing.ts';
 
 /** Real servers that behave badly, on free ports of this machine, closed at the end of a test. */
 
@@ -101,12 +102,12 @@ export function anAccount(baseUrl: string, { timeouts, ...changes }: AccountChan
   };
 }
 
-export function sms(messageId: string, text = 'Hi'): SendRequest {
+export function sms(messageId: string, text = 'Hi'): OutgoingRequest {
   return {
     channel: 'sms',
     messageId,
     fields: { Message: text },
-    destinations: [{ Recipient: '+64211234567' }],
+    destinations: asStored([{ Recipient: '+64211234567' }]),
     files: [],
     keypads: [],
   };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
 import { credentialsFor, smallestMessage } from '../support/messages.ts';
+import { outgoing } from '../support/outgoing.ts';
 import { type Ended, type Started, startVolley, volleyHere } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 import { webhookReceiver } from './receiver.ts';
@@ -21,7 +22,10 @@ test('volley sandbox serves every interface, reports in the format asked for, an
   const [url = ''] = /http:\/\/[\d.:]+/.exec(sandbox.heard()) ?? [];
 
   const message = smallestMessage('rest-2.02', 'sms');
-  const { path, headers, body } = rest202Json.encodeSendRequest(message, credentialsFor('rest-2.02'));
+  const { path, headers, body } = rest202Json.encodeSendRequest(
+    outgoing(message),
+    credentialsFor('rest-2.02'),
+  );
   expect(await post(url + path, body, { ...headers })).toMatchObject({ status: 200 });
   expect(await get(`${url}/?wsdl`)).toMatchObject({ status: 200 });
   expect(await get(`${url}/api/v2.02/get/status/M1`, { ...headers })).toMatchObject({ status: 200 });

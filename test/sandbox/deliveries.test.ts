@@ -7,6 +7,7 @@ import { mergeDestination, unitsFor } from '../../src/sandbox/content.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
+import { outgoing } from '../support/outgoing.ts';
 import { webhookReceiver } from './receiver.ts';
 
 type Receiver = AsyncDisposable & { readonly url: string; readonly reports: readonly DeliveryReport[] };
@@ -63,7 +64,8 @@ async function send(sandbox: Sandbox, ...requests: SendRequest[]): Promise<void>
     rates: [],
     ratesTimeZone: 'UTC',
   });
-  for (const one of requests) expect(await gateway.send(one)).toMatchObject({ kind: 'answer', status: 200 });
+  for (const one of requests)
+    expect(await gateway.send(outgoing(one))).toMatchObject({ kind: 'answer', status: 200 });
   await gateway.close();
 }
 

@@ -5,6 +5,7 @@ import { rest104Json, rest104Xml } from '../../src/wire/rest-1.ts';
 import { rest202Json, rest202Xml } from '../../src/wire/rest-2.02.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
 import { credentialsFor, everyChannel, secret, smallestMessage } from '../support/messages.ts';
+import { outgoing } from '../support/outgoing.ts';
 import { get, post, send, start } from './start.ts';
 
 describe('every interface is spoken on the same port', () => {
@@ -37,7 +38,7 @@ describe('every interface is spoken on the same port', () => {
   test('version 2.02 answers in the format of Accept', async () => {
     await using sandbox = await start();
     const { path, headers, body } = rest202Json.encodeSendRequest(
-      smallestMessage('rest-2.02', 'sms'),
+      outgoing(smallestMessage('rest-2.02', 'sms')),
       credentialsFor('rest-2.02'),
     );
     const xml = { ...headers, Accept: 'application/xml' };
@@ -51,7 +52,7 @@ describe('every interface is spoken on the same port', () => {
   test.each(['/', '/soap', '/any/where.asmx', '/soap?x=1'])('SOAP is taken at %s', async (path) => {
     await using sandbox = await start();
     const { headers, body } = soapTts.encodeSendRequest(
-      smallestMessage('soap-tts', 'tts'),
+      outgoing(smallestMessage('soap-tts', 'tts')),
       credentialsFor('soap-tts'),
     );
     const { status } = await post(sandbox.url + path, body, { ...headers });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { anAccount } from '../support/account.ts';
 import { smallestMessage } from '../support/messages.ts';
+import { outgoing } from '../support/outgoing.ts';
 import { webhookReceiver } from './receiver.ts';
 import { start, type TestSandbox } from './start.ts';
 
@@ -225,7 +226,7 @@ test.each(['', '/api/v2.02', '/api/v2.03', '/api/v2.04/'])(
     await using hook = await webhookReceiver();
     await using sandbox = await start({ webhook: { url: hook.url } });
     const gateway = openGateway(anAccount({ baseUrl: sandbox.url + end, statusLookUp: true }));
-    const evidence = await gateway.send(smallestMessage('rest-2.02', 'sms'));
+    const evidence = await gateway.send(outgoing(smallestMessage('rest-2.02', 'sms')));
     expect(gateway.judge(evidence, 'M1')).toMatchObject({ kind: 'accepted' });
     expect(await gateway.lookUp('M1')).toMatchObject({ kind: 'found' });
     await gateway.close();

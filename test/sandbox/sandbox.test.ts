@@ -9,6 +9,7 @@ import { InputError } from '../../src/domain/problems.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
+import { outgoing } from '../support/outgoing.ts';
 
 let folder: string;
 let journal: string;
@@ -34,7 +35,7 @@ const sms: SendRequest = {
 };
 
 async function send({ url }: Sandbox, request: SendRequest, authToken = 'any') {
-  const encoded = rest202Json.encodeSendRequest(request, { kind: 'authToken', authToken });
+  const encoded = rest202Json.encodeSendRequest(outgoing(request), { kind: 'authToken', authToken });
   return post(url + encoded.path, encoded.body, { ...encoded.headers });
 }
 
@@ -214,7 +215,7 @@ describe('the journal', () => {
 
   test('has the line before the sender has the answer, even if the sender does not wait for it', async () => {
     await using sandbox = await start({ latency: 10_000 });
-    const { method, path, headers, body } = rest202Json.encodeSendRequest(sms, {
+    const { method, path, headers, body } = rest202Json.encodeSendRequest(outgoing(sms), {
       kind: 'authToken',
       authToken: 'any',
     });

@@ -8,6 +8,7 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { WireInterface } from '../../src/wire/wire.ts';
 import { credentialsFor } from '../support/messages.ts';
+import { outgoing } from '../support/outgoing.ts';
 
 export type TestSandbox = Sandbox &
   AsyncDisposable & {
@@ -55,6 +56,6 @@ async function answerOf(response: Response): Promise<Answer> {
 
 /** Sends a message as one of our interfaces writes it. */
 export function send({ url }: Sandbox, wire: WireInterface, request: SendRequest): Promise<Answer> {
-  const { path, headers, body } = wire.encodeSendRequest(request, credentialsFor(wire.name));
+  const { path, headers, body } = wire.encodeSendRequest(outgoing(request), credentialsFor(wire.name));
   return post(`${url}${path || '/'}`, body, { ...headers });
 }

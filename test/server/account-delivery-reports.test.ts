@@ -77,7 +77,7 @@ test('reports, replies and opt-outs of one account change nothing of the message
   await query(`UPDATE requests SET state = 'planned'; UPDATE runs SET state = 'running'`);
   const owner = '00000000-0000-4000-8000-000000000001';
   const { claimed } = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
-  expect(claimed.map(({ destinations }) => destinations.length)).toEqual([1]);
+  expect(claimed.map(({ destinations }) => destinations.count)).toEqual([1]);
 });
 
 test('those of its own account decide, and what they suppress is so for that account alone', async () => {

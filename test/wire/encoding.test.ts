@@ -3,6 +3,7 @@ import type { SendRequest } from '../../src/domain/message.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';
 import type { WireInterface } from '../../src/wire/wire.ts';
 import { credentialsFor } from '../support/messages.ts';
+import { outgoing } from '../support/outgoing.ts';
 
 /** The exact headers and bytes of interface.md, section 4, one small message of each kind. */
 
@@ -50,7 +51,10 @@ const tts: SendRequest = {
 };
 
 function encode(wire: WireInterface, request: SendRequest) {
-  const { method, path, headers, body } = wire.encodeSendRequest(request, credentialsFor(wire.name));
+  const { method, path, headers, body } = wire.encodeSendRequest(
+    outgoing(request),
+    credentialsFor(wire.name),
+  );
   return { to: `${method} ${path}`, headers, body };
 }
 
@@ -299,11 +303,13 @@ describe('nothing is written that an interface does not have', () => {
   });
 
   test('with credentials of another kind', () => {
-    const request = { ...sms, destinations: [] };
+    const request = outgoing({ ...sms, destinations: [] });
     expect(() => rest202Json.encodeSendRequest(request, credentialsFor('rest-1.04'))).toThrow(
       'an auth token',
     );
     expect(() => rest104Json.encodeSendRequest(request, credentialsFor('rest-2.02'))).toThrow('an API key');
-    expect(() => soapTts.encodeSendRequest(tts, credentialsFor('rest-2.02'))).toThrow('a sender and a token');
+    expect(() => soapTts.encodeSendRequest(outgoing(tts), credentialsFor('rest-2.02'))).toThrow(
+      'a sender and a token',
+    );
   });
 });

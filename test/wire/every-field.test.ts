@@ -11,6 +11,7 @@ import { type FieldDefinition, messageFields, takesFiles, takesKeypads } from '.
 import type { WireInterface } from '../../src/wire/wire.ts';
 import { readJournal } from '../support/journal.ts';
 import { credentialsFor, everyChannel, smallestMessage } from '../support/messages.ts';
+import { outgoing } from '../support/outgoing.ts';
 
 /**
  * Every field of every interface in every format: written, sent over HTTP, and read by the sandbox, whose journal says
@@ -54,7 +55,7 @@ async function arrived(
   });
   const numbered = requests.map((request) => ({ ...request, messageId: newMessageId() }));
   for (const request of numbered) {
-    expect(await gateway.send(request)).toMatchObject({ kind: 'answer' });
+    expect(await gateway.send(outgoing(request))).toMatchObject({ kind: 'answer' });
   }
   await gateway.close();
   const lines = await readJournal(journal);

@@ -10,6 +10,7 @@ import { soapParts } from '../../src/wire/soap-tts.ts';
 import { encodeWsdl } from '../../src/wire/soap-wsdl.ts';
 import type { SendAnswer } from '../../src/wire/wire.ts';
 import { start, type TestSandbox } from '../sandbox/start.ts';
+import { outgoing } from '../support/outgoing.ts';
 
 /**
  * SOAP that we did not write: the client and the server of the npm package `soap`, each made from nothing but our
@@ -219,7 +220,7 @@ async function send(url: string, request: SendRequest): Promise<Evidence> {
     ratesTimeZone: 'UTC',
   });
   try {
-    return await gateway.send(request);
+    return await gateway.send(outgoing(request));
   } finally {
     await gateway.close();
   }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Channel, Envelope, SendRequest } from '../../domain/message.ts';
+import type { Channel, Envelope, OutgoingRequest } from '../../domain/message.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import { readRunFiles } from '../../ledger/runs/files.ts';
@@ -54,7 +54,7 @@ export function toSendRequest(
   channel: Channel,
   { messageId, envelope, destinations }: ClaimedRequest,
   contents: FileContents,
-): SendRequest {
+): OutgoingRequest {
   const contentOf = (path: string): string => {
     const content = contents.get(path);
     if (content === undefined) throw new Error(`the run has no file ${path}`);

@@ -83,6 +83,6 @@ async function writeNextAttempt(
   if (!owned) return false;
   pass('next attempt', run, request);
   // No request waits for the rate while it is `sending`; those to come wait the longer.
-  await patience.persist(() => limiter.spend({ admitted: 0, claimed: 1, recipients: destinations.length }));
+  await patience.persist(() => limiter.spend({ admitted: 0, claimed: 1, recipients: destinations.count }));
   return true;
 }

@@ -77,7 +77,7 @@ export function stepAfter(
 ): Step {
   return nextStep(made, {
     ...{ tries, retries, bisect },
-    recipients: destinations.length,
+    recipients: destinations.count,
     stopping: stop.aborted,
     refusesAll: isOpen(breaker),
     random: context.random(),

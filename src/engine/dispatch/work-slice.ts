@@ -156,7 +156,7 @@ async function claim(
   pass('claiming', slice.run);
   const claimed = await source.claim(admitted, sender.stop);
   pass('claimed', slice.run);
-  const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.length, 0);
+  const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.count, 0);
   await patience.persist(() => sender.limiter.spend({ admitted, claimed: claimed.length, recipients }));
   if (probe && claimed.length === 0) await patience.persist(async () => sender.breaker?.notTried());
   const contents = await loadOrRelease({ source, sender, files, patience }, claimed);

@@ -1,11 +1,11 @@
 import type pg from 'pg';
-import type { Destination, Envelope } from '../../domain/message.ts';
+import { leaveOutDestinations } from '../../domain/destinations.ts';
+import type { Envelope } from '../../domain/message.ts';
 import { moveBilledOutcomes } from '../billing/moves.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
 import { inTransaction } from '../session.ts';
 import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
 import type { CancelledRequest, ClaimedRequest } from './claimed.ts';
-import { destinationsOf } from './destinations.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /** What is to be claimed of the requests of a slice that have rows of their own. */
@@ -29,8 +29,9 @@ type DbClaimedRequest = Envelope & {
   readonly request: number;
   readonly message_id: string;
   readonly attempts: number;
-  readonly addresses: readonly string[];
-  /** A JSON array: the destination fields other than `Recipient` of each address; null: none has any. */
+  readonly size: number;
+  /** As in `Destinations`, and `destinations` as its fields. */
+  readonly addresses: string;
   readonly destinations: string | null;
   /** Positions of the recipients that are not to be sent to, from 1. */
   readonly left_out: readonly number[];
@@ -207,8 +208,8 @@ const claimStatement = `
     SELECT $1, request, attempts, $2, $4
     FROM claimed
   )
-  SELECT b.request, b.recipients, message_id(u.run_number, u.message_key, c.request) AS message_id, c.attempts, e.fields, e.keypads, e.files, e.audio, k.addresses,
-         k.destinations,
+  SELECT b.request, b.recipients, message_id(u.run_number, u.message_key, c.request) AS message_id, c.attempts, e.fields, e.keypads, e.files, e.audio,
+         cardinality(k.addresses) AS size, CAST(to_json(k.addresses) AS text) AS addresses, k.destinations,
          ARRAY(
            SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
            UNION ALL
@@ -225,21 +226,13 @@ const claimStatement = `
 `;
 
 function claimedRequest(row: DbClaimedRequest): ClaimedRequest {
+  const all = { count: row.size, addresses: row.addresses, fields: row.destinations };
+  const leftOut = new Set(row.left_out.map((position) => position - 1));
   return {
     request: row.request,
     messageId: row.message_id,
     attempt: row.attempts,
     envelope: { fields: row.fields, keypads: row.keypads, files: row.files, audio: row.audio },
-    destinations: leaveOut(destinationsOf(row.addresses, row.destinations), row.left_out),
+    destinations: leftOut.size === 0 ? all : leaveOutDestinations(all, leftOut),
   };
-}
-
-/** @param positions from 1 */
-function leaveOut(
-  destinations: readonly Destination[],
-  positions: readonly number[],
-): readonly Destination[] {
-  if (positions.length === 0) return destinations;
-  const leftOut = new Set(positions);
-  return destinations.filter((_, index) => !leftOut.has(index + 1));
 }

@@ -1,4 +1,4 @@
-import type { Destination, Envelope } from '../../domain/message.ts';
+import type { Destinations, Envelope } from '../../domain/message.ts';
 
 /** A request that this owner alone may send now. */
 export type ClaimedRequest = {
@@ -6,7 +6,7 @@ export type ClaimedRequest = {
   readonly messageId: string;
   readonly attempt: number;
   readonly envelope: Envelope;
-  readonly destinations: readonly Destination[];
+  readonly destinations: Destinations;
 };
 
 /** A request that was not claimed, because all its recipients are suppressed by now. */

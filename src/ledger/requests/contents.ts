@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import type { Destination, Envelope } from '../../domain/message.ts';
+import { divideDestinations } from '../../domain/destinations.ts';
+import type { Destinations, Envelope } from '../../domain/message.ts';
 import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
-import { destinationsOf } from './destinations.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /** A planned request that has no row of its own: no attempt was made yet, and no recipient of it is suppressed. */
@@ -10,7 +10,7 @@ export type OrdinaryRequest = {
   readonly messageId: string;
   /** Its number in `envelopes`. */
   readonly envelope: number;
-  readonly destinations: readonly Destination[];
+  readonly destinations: Destinations;
 };
 
 /** What comes next in a slice. */
@@ -33,7 +33,8 @@ type DbBlock = {
   readonly last_request: number;
   readonly envelopes: readonly number[];
   readonly sizes: readonly number[];
-  readonly addresses: readonly string[];
+  /** As in `Destinations`. */
+  readonly addresses: string;
   readonly destinations: string | null;
   readonly message_ids: readonly string[];
   readonly with_rows: readonly number[];
@@ -77,26 +78,22 @@ export async function readContents(
 }
 
 function requestsOf({ first_request, envelopes, sizes, addresses, destinations, message_ids }: DbBlock) {
-  const all = destinationsOf(addresses, destinations);
-  let before = 0;
-  return envelopes.map((envelope, index): OrdinaryRequest => {
-    const size = sizes[index] ?? 0;
-    const own = all.slice(before, before + size);
-    before += size;
-    return {
+  const count = sizes.reduce((sum, size) => sum + size, 0);
+  return divideDestinations({ count, addresses, fields: destinations }, sizes).map(
+    (own, index): OrdinaryRequest => ({
       request: first_request + index,
       messageId: message_ids[index] ?? '',
-      envelope,
+      envelope: envelopes[index] ?? 0,
       destinations: own,
-    };
-  });
+    }),
+  );
 }
 
 // Suppressions are looked up an address at a time (LIMIT 1): no plan can read all of them to join them, as it may for an
 // EXISTS. Where a channel has none, no address is looked at.
 const readStatement = `
   SELECT c.first_request, c.last_request, to_json(c.envelopes) AS envelopes, to_json(c.sizes) AS sizes,
-         to_json(c.addresses) AS addresses, c.destinations,
+         CAST(to_json(c.addresses) AS text) AS addresses, c.destinations,
          to_json(ARRAY(
            SELECT message_id(r.run_number, r.message_key, request)
            FROM generate_series(c.first_request, c.last_request) AS request

@@ -11,5 +11,5 @@ export const recipientArrays = `
   CASE WHEN count(parts) > 0 THEN array_agg(parts ORDER BY request, position) END AS parts,
   CASE WHEN count(tariff) > 0 THEN array_agg(tariff ORDER BY request, position) END AS tariffs,
   CASE WHEN bool_or(CAST(destination AS text) <> '{}') THEN
-    '[' || string_agg(coalesce(CAST(destination AS text), '{}'), ',' ORDER BY request, position) || ']'
+    '[' || string_agg(coalesce(CAST(destination AS text), '{}'), E',\\n' ORDER BY request, position) || ']'
   END AS destinations`;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Destination } from '../../../src/domain/message.ts';
 import { wireInterface } from '../../../src/wire/interfaces.ts';
 import type { EncodedSendRequest } from '../../../src/wire/wire.ts';
+import { outgoing } from '../../support/outgoing.ts';
 
 /** What every peer sends. The bytes are the same but for the MessageIDs, which are equally long. */
 export type Workload = { readonly requests: number; readonly recipients: number };
@@ -65,7 +66,13 @@ export function encodeRequests(workload: Workload): EncodedSendRequest[] {
   const wire = wireInterface('rest-2.02', 'json');
   return messagesOf(workload).map((message) =>
     wire.encodeSendRequest(
-      { channel: 'sms', ...message, fields: { Reference: 'bench', Message: text }, files: [], keypads: [] },
+      outgoing({
+        channel: 'sms',
+        ...message,
+        fields: { Reference: 'bench', Message: text },
+        files: [],
+        keypads: [],
+      }),
       { kind: 'authToken', authToken: token },
     ),
   );

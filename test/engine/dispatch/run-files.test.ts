@@ -8,6 +8,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { asStored } from '../../support/outgoing.ts';
 import type { ClaimedRequest } from '../../support/requests.ts';
 
 let opened: TestLedger;
@@ -34,7 +35,7 @@ function claimed(path: string): ClaimedRequest {
     messageId: 'M1',
     attempt: 1,
     envelope: aStatement(path),
-    destinations: [{ Recipient: '+64211234567' }],
+    destinations: asStored([{ Recipient: '+64211234567' }]),
   };
 }
 
@@ -82,7 +83,7 @@ describe('what is sent for a request', () => {
       channel: 'voice',
       messageId: 'M1',
       fields: { Reference: 'r', Voice: 'UklGRg==' },
-      destinations: [{ Recipient: '+64211234567' }],
+      destinations: asStored([{ Recipient: '+64211234567' }]),
       files: [{ Name: 'Your statement.pdf', Data: 'QUFB' }],
       keypads: [],
     });

@@ -15,6 +15,7 @@ import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { addressesOf } from '../../support/outgoing.ts';
 import { problemsLater } from '../../support/problems.ts';
 import { giveAllRows } from '../../support/rows.ts';
 import { written } from '../../support/sheets.ts';
@@ -189,7 +190,7 @@ message: { EmailSubject: x, FromEmail: a@example.org, MessagePlain: Hello }
   ]);
   const run = await plan();
   const { claimed } = await claimRequests(opened.ledger.pool, { run, owner, limit: 1, now: new Date() });
-  expect(claimed[0]?.destinations.map(({ Recipient }) => Recipient)).toEqual([
+  expect(claimed.flatMap(({ destinations }) => addressesOf(destinations))).toEqual([
     'Ann@example.org',
     'Cy@example.org',
   ]);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { listDestinations } from '../../../src/domain/destinations.ts';
 import type { Rate } from '../../../src/domain/rates.ts';
 import type { RequestState } from '../../../src/domain/runs.ts';
 import { planRerun, type RerunState } from '../../../src/engine/plan/rerun.ts';
@@ -62,7 +63,7 @@ const again = (run: string, ...states: RerunState[]): Promise<string> =>
 async function sent(run: string): Promise<string[][]> {
   const { claimed } = await claimRequests(opened.ledger.pool, { run, owner, limit: 100, now: new Date() });
   return claimed.map(({ destinations }) =>
-    destinations.map(({ Recipient, Custom1 }) => `${Recipient.slice(-2)} ${Custom1}`),
+    listDestinations(destinations).map(({ Recipient, Custom1 }) => `${Recipient.slice(-2)} ${Custom1}`),
   );
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { readContents } from '../../../src/ledger/requests/contents.ts';
 import { addPlannedRows } from '../../../src/ledger/requests/rows.ts';
+import { addressesOf } from '../../support/outgoing.ts';
 import {
   type Flight,
   type Holding,
@@ -30,10 +31,7 @@ export function readNext(place: number): Step {
       await addPlannedRows(world.pool, slice, contents.suppressed);
       const expected = readAhead(model, holding);
       expect(
-        contents.requests.map(({ request, destinations }) => [
-          request,
-          destinations.map((to) => to.Recipient),
-        ]),
+        contents.requests.map(({ request, destinations }) => [request, addressesOf(destinations)]),
         'what is read',
       ).toEqual(expected.map(({ number, addresses }) => [number, addresses]));
       const { requests, epoch: ledgerEpoch } = contents;
@@ -140,7 +138,7 @@ async function change(
     const { state, owner: sender, hasRow } = requestNumbered(model, request);
     const isClaimed = !hasRow && state === 'sending' && sender === owner && request <= to;
     if (!isClaimed || known.has(request)) continue;
-    const recipients = destinations.map(({ Recipient }) => Recipient);
+    const recipients = addressesOf(destinations);
     const flight = { holding, request, attempt: 1, messageId, recipients };
     model.flights.push({ ...flight, answer: undefined, settled: undefined });
   }

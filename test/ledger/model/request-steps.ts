@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { takeBackUnanswered as takeBackInLedger } from '../../../src/ledger/requests/take-back.ts';
+import { addressesOf } from '../../support/outgoing.ts';
 import {
   type Answer,
   type Flight,
@@ -45,7 +46,7 @@ export function claimSome(place: number, { limit, heard, idly }: ClaimChoice): S
       const expected = claim(model, holding, limit);
       expect(
         claimed.map(({ request, attempt, destinations }) => {
-          return { request, attempt, recipients: destinations.map(({ Recipient }) => Recipient) };
+          return { request, attempt, recipients: addressesOf(destinations) };
         }),
         'what is claimed',
       ).toEqual(
@@ -55,7 +56,7 @@ export function claimSome(place: number, { limit, heard, idly }: ClaimChoice): S
       );
       if (!heard) return;
       for (const { request, attempt, messageId, destinations } of claimed) {
-        const recipients = destinations.map(({ Recipient }) => Recipient);
+        const recipients = addressesOf(destinations);
         const flight = { holding, request, attempt, messageId, recipients };
         model.flights.push({ ...flight, answer: undefined, settled: undefined });
       }

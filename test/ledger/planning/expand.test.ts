@@ -15,6 +15,8 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { addressesOf, asStored } from '../../support/outgoing.ts';
+import { giveRows } from '../../support/rows.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -35,7 +37,7 @@ async function plan(contacts: readonly Contact[], changes = {}): Promise<string>
 test('recipients with equal envelopes share chunks of the given size', async () => {
   const run = await plan([1, 2, 3, 4, 5].map((line) => aContact(line)));
   const requests = await plannedRequests(run);
-  expect(requests.map(({ destinations }) => destinations.length)).toEqual([2, 2, 1]);
+  expect(requests.map(({ destinations }) => destinations.count)).toEqual([2, 2, 1]);
 });
 
 test('recipients with different envelopes never share a request', async () => {
@@ -46,7 +48,7 @@ test('recipients with different envelopes never share a request', async () => {
   ]);
   const requests = await plannedRequests(run);
   expect(
-    requests.map(({ envelope, destinations }) => [envelope.fields['ChargeCode'], destinations.length]),
+    requests.map(({ envelope, destinations }) => [envelope.fields['ChargeCode'], destinations.count]),
   ).toEqual([
     ['A', 2],
     ['B', 1],
@@ -64,7 +66,7 @@ test('recipients with different files, audio or keypads never share a request ei
     aContact(6, { envelope: anEnvelope(fields, { keypads: [{ Tone: '1', RouteNumber: '+64' }] }) }),
     aContact(7, { envelope: anEnvelope(fields, { files: [{ path: one, name: 'a' }] }) }),
   ]);
-  const sizes = (await plannedRequests(run)).map(({ destinations }) => destinations.length);
+  const sizes = (await plannedRequests(run)).map(({ destinations }) => destinations.count);
   expect(sizes).toEqual([2, 1, 1, 1, 1]);
 });
 
@@ -112,7 +114,7 @@ test('requests and the recipients within them stand in the order of the file', a
     { chunkSize: 10 },
   );
   const requests = await plannedRequests(run);
-  expect(requests.map(({ destinations }) => destinations.map(({ Recipient }) => Recipient))).toEqual([
+  expect(requests.map(({ destinations }) => addressesOf(destinations))).toEqual([
     ['+61400000002', '+61400000003', '+61400000005'],
     ['+61400000007', '+61400000009'],
   ]);
@@ -158,7 +160,7 @@ test('MessageIDs are alphanumeric, at most 40 long, and differ between requests 
   expect(new Set(ids).size).toBe(100);
 });
 
-test('any text comes back from the ledger as it went in', async () => {
+test('any text comes back from the ledger as it went in, whether or not its request has a row', async () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 40 }).map((value) => value.replaceAll('\0', ''));
   await fc.assert(
     fc.asyncProperty(
@@ -173,14 +175,23 @@ test('any text comes back from the ledger as it went in', async () => {
           files: [{ path: `statements/${name}`, name: value }],
           audio: { MessageToPeople: value },
         };
-        const run = await plan([
-          aContact(2, { envelope, destination: { 'First Name': `${special}${name}` } }),
-        ]);
-        const [request] = await plannedRequests(run);
-        expect(request?.envelope).toEqual(envelope);
-        expect(request?.destinations).toEqual([
-          { Recipient: '+61400000002', 'First Name': `${special}${name}` },
-        ]);
+        const destinations = [1, 2, 3].map((line) => {
+          return { Recipient: `${line}${name}${special}`, 'First Name': `${special}${name}` };
+        });
+        const contacts = destinations.map(({ Recipient, ...destination }, line) =>
+          aContact(line, { address: Recipient, envelope, destination }),
+        );
+        for (const chunkSize of [3, 1]) {
+          const run = await plan(contacts, { chunkSize });
+          const withRows = await plan(contacts, { chunkSize });
+          await giveRows(opened.ledger.pool, withRows);
+          for (const requests of [await plannedRequests(run), await plannedRequests(withRows)]) {
+            expect(requests[0]?.envelope).toEqual(envelope);
+            expect(requests.map((request) => request.destinations)).toEqual(
+              chunkSize === 3 ? [asStored(destinations)] : destinations.map((one) => asStored([one])),
+            );
+          }
+        }
       },
     ),
     examples(12),

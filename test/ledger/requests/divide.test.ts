@@ -266,7 +266,7 @@ test('halves keep the text of the destinations as it was written', async () => {
   await divide(run, [1]);
   expect((await piecesOf(run)).map(({ destinations }) => destinations)).toEqual([
     `[${written[1]}]`,
-    `[${written[0]},${written[2]}]`,
+    `[${written[0]},\n${written[2]}]`,
     `[${written[3]}]`,
   ]);
 });

@@ -23,6 +23,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { addressesOf } from '../../support/outgoing.ts';
 import { settleRequests as settle, startNextAttempt } from '../../support/requests.ts';
 import { giveRows } from '../../support/rows.ts';
 import { claimFrom, holdNextSlice } from '../../support/slices.ts';
@@ -293,8 +294,8 @@ describe('recipients who are suppressed when their request is claimed', () => {
     return claimRequests(opened.ledger.pool, { run, owner: mine, limit, now: new Date() });
   }
 
-  const addressesOf = (requests: readonly ClaimedRequest[]) =>
-    requests.map(({ destinations }) => destinations.map(({ Recipient }) => Recipient));
+  const claimedAddresses = (requests: readonly ClaimedRequest[]) =>
+    requests.map(({ destinations }) => addressesOf(destinations));
 
   async function giveBack({ request, attempt }: ClaimedRequest, run: string): Promise<void> {
     const released = { request, attempt, finishedAt: new Date(), httpStatus: null, detail: null };
@@ -312,7 +313,7 @@ describe('recipients who are suppressed when their request is claimed', () => {
     const run = await plan(5, 3);
     await suppress([3, 6]);
     const { claimed, cancelled } = await claimAll(run);
-    expect(addressesOf(claimed)).toEqual([[addressOf(2), addressOf(4)], [addressOf(5)]]);
+    expect(claimedAddresses(claimed)).toEqual([[addressOf(2), addressOf(4)], [addressOf(5)]]);
     expect(cancelled).toEqual([]);
     expect(await countsOf(run)).toMatchObject({
       requests: { total: 2, sending: 2, cancelled: 0 },
@@ -326,7 +327,7 @@ describe('recipients who are suppressed when their request is claimed', () => {
   test('are looked for in the channel of the run alone', async () => {
     const run = await plan(1, 1);
     await suppress([2], { channel: 'fax' });
-    expect(addressesOf((await claimAll(run)).claimed)).toEqual([[addressOf(2)]]);
+    expect(claimedAddresses((await claimAll(run)).claimed)).toEqual([[addressOf(2)]]);
   });
 
   test.each([
@@ -338,14 +339,14 @@ describe('recipients who are suppressed when their request is claimed', () => {
   ])('are those %s', async (_, sent, suppressed, left) => {
     const run = await plan(2, 2, sent);
     await suppress([2], { subAccount: suppressed });
-    expect(addressesOf((await claimAll(run)).claimed)).toEqual([[...left, 3].map(addressOf)]);
+    expect(claimedAddresses((await claimAll(run)).claimed)).toEqual([[...left, 3].map(addressOf)]);
   });
 
   test('for one SubAccount and for all at once are left out once', async () => {
     const run = await plan(2, 2, 'ACME');
     await suppress([2]);
     await suppress([2], { subAccount: 'ACME' });
-    expect(addressesOf((await claimAll(run)).claimed)).toEqual([[addressOf(3)]]);
+    expect(claimedAddresses((await claimAll(run)).claimed)).toEqual([[addressOf(3)]]);
     expect(await countsOf(run)).toMatchObject({ recipients: { total: 2, pending: 1, cancelled: 1 } });
   });
 
@@ -384,7 +385,7 @@ describe('recipients who are suppressed when their request is claimed', () => {
     for (const request of first) await giveBack(request, run);
     await suppress([3]);
     const second = (await claimAll(run)).claimed;
-    expect(addressesOf(second)).toEqual(addressesOf(first));
+    expect(claimedAddresses(second)).toEqual(claimedAddresses(first));
     expect(second).toMatchObject([{ attempt: 2, messageId: first[0]?.messageId }]);
     expect(await countsOf(run)).toMatchObject({ recipients: { total: 3, pending: 2, cancelled: 1 } });
   });
@@ -407,7 +408,7 @@ describe('recipients who are suppressed when their request is claimed', () => {
     await suppress([2]);
     for (const request of (await claimAll(run)).claimed) await giveBack(request, run);
     await opened.ledger.pool.query('DELETE FROM suppressions');
-    expect(addressesOf((await claimAll(run)).claimed)).toEqual([[addressOf(3)]]);
+    expect(claimedAddresses((await claimAll(run)).claimed)).toEqual([[addressOf(3)]]);
   });
 
   test('are left out once, however many claims there are at a time', async () => {
@@ -415,7 +416,7 @@ describe('recipients who are suppressed when their request is claimed', () => {
     await suppress(Array.from({ length: 20 }, (_, index) => index * 3 + 2));
     const slice = await holdNextSlice(opened.ledger, run);
     await giveRows(opened.ledger.pool, run);
-    const sent = addressesOf(await claimTogether(slice, 10, 2)).flat();
+    const sent = claimedAddresses(await claimTogether(slice, 10, 2)).flat();
     expect(sent.toSorted()).toEqual(
       Array.from({ length: 60 }, (_, index) => index + 2)
         .filter((line) => line % 3 !== 2)

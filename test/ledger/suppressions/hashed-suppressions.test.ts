@@ -17,6 +17,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { addressesOf } from '../../support/outgoing.ts';
 import { problemsLater } from '../../support/problems.ts';
 import { hashKey, long } from '../../support/purges.ts';
 import { claimRequests } from '../../support/requests.ts';
@@ -70,7 +71,7 @@ async function claimAll(run: string, key: typeof hashKey | null = hashKey): Prom
   );
   const slice = { run, slice: 1, owner, first: 1, from: 1, last: 3, limit: 100 };
   const [claim] = await claimRequests(pool, [slice], new Date(), key);
-  return (claim?.claimed ?? []).map(({ destinations }) => destinations.map(({ Recipient }) => Recipient));
+  return (claim?.claimed ?? []).map(({ destinations }) => addressesOf(destinations));
 }
 
 const contacts = (subAccount?: string) =>

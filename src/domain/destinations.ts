@@ -1,0 +1,55 @@
+import type { Destination, Destinations, MessageFields } from './message.ts';
+
+/** Destinations between the ledger's text and what an interface writes. */
+
+export function listDestinations({ addresses, fields }: Destinations): Destination[] {
+  const all: readonly string[] = JSON.parse(addresses);
+  const others: readonly MessageFields[] = fields === null ? [] : JSON.parse(fields);
+  return all.map((address, index) => ({ Recipient: address, ...others[index] }));
+}
+
+/** The JSON of what `listDestinations` gives, without making it. */
+export function writeDestinations(destinations: Destinations): string {
+  const { addresses, fields } = splitDestinations(destinations);
+  let text = '';
+  for (let place = 0; place < destinations.count; place++) {
+    const others = fields?.[place] ?? '{}';
+    text += `,{"Recipient":"${addresses[place]}"${others === '{}' ? '}' : `,${others.slice(1)}`}`;
+  }
+  return `[${text.slice(1)}]`;
+}
+
+/** The destinations of neighbouring requests, a request at a time. */
+export function divideDestinations(destinations: Destinations, sizes: readonly number[]): Destinations[] {
+  if (sizes.length === 1) return [destinations];
+  const { addresses, fields } = splitDestinations(destinations);
+  let after = 0;
+  return sizes.map((size) => {
+    const from = after;
+    after += size;
+    return joinDestinations(addresses.slice(from, after), fields?.slice(from, after));
+  });
+}
+
+/** @param places of those to leave out, from 0 */
+export function leaveOutDestinations(destinations: Destinations, places: ReadonlySet<number>): Destinations {
+  const { addresses, fields } = splitDestinations(destinations);
+  const stays = (_: string, place: number): boolean => !places.has(place);
+  return joinDestinations(addresses.filter(stays), fields?.filter(stays));
+}
+
+/**
+ * The addresses as JSON writes them between their quotes, and the fields of each. A text in JSON can hold neither `","`,
+ * for its own quotes have a backslash before them, nor a line feed.
+ */
+function splitDestinations({ addresses, fields }: Destinations) {
+  return { addresses: addresses.slice(2, -2).split('","'), fields: fields?.slice(1, -1).split(',\n') };
+}
+
+function joinDestinations(addresses: readonly string[], fields: readonly string[] | undefined): Destinations {
+  return {
+    count: addresses.length,
+    addresses: addresses.length === 0 ? '[]' : `["${addresses.join('","')}"]`,
+    fields: fields === undefined ? null : `[${fields.join(',\n')}]`,
+  };
+}

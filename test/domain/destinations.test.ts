@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  divideDestinations,
+  leaveOutDestinations,
+  listDestinations,
+  writeDestinations,
+} from '../../src/domain/destinations.ts';
+import { type Destination, destinationFields } from '../../src/domain/message.ts';
+import { asStored } from '../support/outgoing.ts';
+
+/** Any text, and what might be taken for the end of one in JSON. */
+const text = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(
+        '"',
+        '\\',
+        '","',
+        '\\"',
+        ',',
+        '\n',
+        ',\n',
+        '},\n{',
+        '{}',
+        '[',
+        ']',
+        '\u2028',
+        'é',
+        '💸',
+        '\ud800',
+      ),
+    ),
+    { maxLength: 5 },
+  )
+  .map((pieces) => pieces.join(''));
+
+const fields = fc.record(Object.fromEntries(destinationFields.slice(1).map((name) => [name, text])), {
+  requiredKeys: [],
+});
+const all: fc.Arbitrary<Destination[]> = fc.array(
+  fc.oneof(fc.constant({}), fields).chain((others) => text.map((Recipient) => ({ Recipient, ...others }))),
+  { minLength: 1, maxLength: 6 },
+);
+
+test('destinations are written as JSON.stringify writes them, whatever the text', () => {
+  fc.assert(
+    fc.property(all, (destinations) => {
+      expect(writeDestinations(asStored(destinations))).toBe(JSON.stringify(destinations));
+      expect(listDestinations(asStored(destinations))).toEqual(destinations);
+    }),
+  );
+});
+
+test('divided into requests, each has its own in their order; some may have none', () => {
+  const requests = fc.array(fc.oneof(all, fc.constant([])), { minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(requests, (each) => {
+      const sizes = each.map(({ length }) => length);
+      const divided = divideDestinations(asStored(each.flat()), sizes);
+      expect(divided.map(writeDestinations)).toEqual(each.map((own) => JSON.stringify(own)));
+      expect(divided.map(listDestinations)).toEqual(each);
+      expect(divided.map(({ count }) => count)).toEqual(sizes);
+    }),
+  );
+});
+
+test('those that are left out are gone, and the others are as they were', () => {
+  fc.assert(
+    fc.property(all, fc.array(fc.nat({ max: 5 })), (destinations, places) => {
+      const left = destinations.filter((_, place) => !places.includes(place));
+      const stored = leaveOutDestinations(asStored(destinations), new Set(places));
+      expect(writeDestinations(stored)).toBe(JSON.stringify(left));
+      expect(listDestinations(stored)).toEqual(left);
+    }),
+  );
+});

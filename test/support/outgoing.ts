@@ -1,0 +1,21 @@
+import { listDestinations } from '../../src/domain/destinations.ts';
+import type { Destination, Destinations, OutgoingRequest, SendRequest } from '../../src/domain/message.ts';
+
+/** Destinations as the ledger would give them. */
+export function asStored(destinations: readonly Destination[]): Destinations {
+  const others = destinations.map(({ Recipient: _, ...fields }) => JSON.stringify(fields));
+  return {
+    count: destinations.length,
+    addresses: JSON.stringify(destinations.map(({ Recipient }) => Recipient)),
+    fields: others.every((fields) => fields === '{}') ? null : `[${others.join(',\n')}]`,
+  };
+}
+
+/** A request as it would be sent. */
+export function outgoing(request: SendRequest): OutgoingRequest {
+  return { ...request, destinations: asStored(request.destinations) };
+}
+
+export function addressesOf(destinations: Destinations): string[] {
+  return listDestinations(destinations).map(({ Recipient }) => Recipient);
+}
