@@ -2,7 +2,7 @@ import { InputError } from '../domain/problems.ts';
 import { addressList } from './address-list.ts';
 import {
   type EmbeddedServerLease,
-  embeddedServerStatus,
+  embeddedDataExist,
   leaseEmbeddedServer,
   type ServerAddress,
 } from './embedded-postgres.ts';
@@ -44,7 +44,7 @@ export async function leaseDatabase(
     return isReadable(url, environment) ? { ...lease, warning: readableWarning } : lease;
   }
   const place = requireHome(environment, workingFolder);
-  if (!mayMake && !embeddedServerStatus(place).exists) throw noLedger(place);
+  if (!mayMake && !embeddedDataExist(place)) throw noLedger(place);
   const { address, home, revive, release } = await leaseEmbeddedServer(place);
   const description = `embedded Postgres in ${home} (${address.host}:${address.port}, database ${address.database})`;
   return { connection: address, description, revive, release };

@@ -1,18 +1,25 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, ftruncateSync, lstatSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain/problems.ts';
-import { importBinaries, reachableBinaries } from './postgres-binaries.ts';
-import { releaseAtExit } from './release-at-exit.ts';
-import { ensureData, readLogin } from './server-data.ts';
-import { createHome, dataFolderOf, messageOf, type ServerFiles, serverFiles } from './server-files.ts';
-import { addLease, dropLease, giveBackLock, type Lease, leaseHolders, takeLock } from './server-lease.ts';
-import { findServer, startServer, stopServer } from './server-process.ts';
-import { chooseServerUser } from './server-user.ts';
-import { inSteps, inStepsAtExit, type Steps } from './steps.ts';
+import { answersSignals } from './process-identity.ts';
+import { makeData, placeForData, readLogin, settings } from './server-data.ts';
+import { createHome, messageOf, readText, type ServerFiles, serverFiles } from './server-files.ts';
+import { isLocked, type LockFile, openLock, runScript, scriptWords } from './server-locks.ts';
+import {
+  longestStart,
+  longestStop,
+  pidFileOf,
+  readServer,
+  type ServerProcess,
+  startServer,
+  stopScript,
+} from './server-process.ts';
+import { chooseServerUser, postgresPrograms } from './server-user.ts';
 
 export type EmbeddedServerOptions = {
-  /** False for a server whose data nobody will miss: faster, and lost with the power. */
-  readonly durable?: boolean;
+  /** Words that the server is started with besides its own, such as `-c`, `fsync=off` for one whose data nobody will miss. */
+  readonly words?: readonly string[];
   /** Where root's data and programs go if the server's user cannot reach the home or the clone. */
   readonly systemFolder?: string;
 };
@@ -30,7 +37,7 @@ export type EmbeddedServerLease = {
   readonly address: ServerAddress;
   readonly home: string;
   /**
-   * Starts the server again at its address, should it be gone; whoever comes first does it for all.
+   * Starts the server again at its address, should it be gone; the first command that comes does it for all.
    *
    * @param onGone called before that
    * @throws InputError that names the log, when it cannot be started there
@@ -46,12 +53,22 @@ export type EmbeddedServerStatus = {
   /** Whether there is a ledger's data at all. */
   readonly exists: boolean;
   readonly logFile: string;
-  /** The numbers of the processes that use the server, one for each lease. */
+  /** The numbers of the processes that use the server. */
   readonly leases: readonly number[];
-} & (
-  | { readonly state: 'stopped' }
-  | { readonly state: 'running'; readonly pid: number; readonly port: number }
-);
+} & ({ readonly state: 'stopped' } | ({ readonly state: 'running' } & Pick<ServerProcess, 'pid' | 'port'>));
+
+/** How long the locks are waited for: longer than the longest thing done with one of them (seconds). */
+const longest = longestStart + longestStop;
+
+/** Shares the users' lock (3), which waits until a server is stopped that is being stopped; then takes that of a start (4). */
+const enterScript = `lock ${longest} s <&3 && lock ${longest} x <&4`;
+
+/**
+ * Takes the users' lock (3) alone, and stops the server (`stopScript`); ends with 3 where others use it. Where not another user but what
+ * stops the server has the lock, that gives it back.
+ */
+const leaveScript = `lock 0 x <&3 || { lock ${longest} s <&3; lock 0 x <&3 || exit 3; }
+${stopScript}`;
 
 /**
  * The embedded server of a home, started if it does not run and created if it does not exist. The rule for its start and
@@ -61,44 +78,31 @@ export type EmbeddedServerStatus = {
  */
 export async function leaseEmbeddedServer(
   home: string,
-  { durable = true, systemFolder = '/var/lib/volley' }: EmbeddedServerOptions = {},
+  options: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServerLease> {
   const files = createHome(home);
   try {
-    const own = addLease(files.leases);
-    const forget = releaseAtExit(() => inStepsAtExit(leave(files, own, { atExit: true })));
-    let released: Promise<void> | undefined;
-    const release = (): Promise<void> => {
-      released ??= inSteps(leave(files, own)).then(forget);
-      return released;
+    const users = openLock(files.users);
+    let released: Promise<unknown> | undefined;
+    const release = async (): Promise<void> => {
+      released ??= leave(files, users);
+      await released;
     };
     try {
-      const packaged = await importBinaries();
-      function* enter(onlyPort?: number): Steps<ServerAddress> {
-        yield* takeLock(files.leases, own);
-        try {
-          const user = chooseServerUser(dataFolderOf(files));
-          const binaries = reachableBinaries(packaged, user, systemFolder);
-          const setting = { log: files.log, user, binaries, durable };
-          const data = yield* ensureData(setting, files, systemFolder);
-          const login = readLogin(files);
-          return { host: '127.0.0.1', port: yield* startServer(setting, data, onlyPort), ...login };
-        } finally {
-          giveBackLock(files.leases, own);
-        }
-      }
-      const address = await inSteps(enter());
+      const port = await ensureServer(files, users, options);
+      appendFileSync(users, `${process.pid}\n`);
+      const address = { host: '127.0.0.1', port, ...readLogin(files) };
       const revive = async (onGone: () => void): Promise<void> => {
-        if (findServer(dataFolderOf(files))?.port === address.port) return;
+        if (findServer(files)?.port === port) return;
         onGone();
-        await inSteps(enter(address.port)).catch((cause: unknown) => {
+        await ensureServer(files, users, options, port).catch((cause: unknown) => {
           throw failed('is gone and could not be started again', cause, files);
         });
       };
       return { address, home: files.home, revive, release };
     } catch (error) {
       // The first error says more than a second one about stopping.
-      await release().catch(forget);
+      await release().catch(() => undefined);
       throw error;
     }
   } catch (cause) {
@@ -115,44 +119,107 @@ export async function leaseEmbeddedServer(
 /** What there is of a server, without touching it. */
 export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   const files = serverFiles(existsSync(home) ? realpathSync(home) : resolve(home));
-  const dataFolder = dataFolderOf(files);
-  const server = findServer(dataFolder);
-  // Data that is recorded and gone is an error of its own, when the server is to be started.
-  const exists = existsSync(dataFolder) || existsSync(files.dataRecord);
-  const leases = leaseHolders(files.leases);
-  const found = { home: files.home, dataFolder, exists, logFile: files.log, leases };
-  if (server === undefined) return { ...found, state: 'stopped' };
-  return { ...found, state: 'running', pid: server.pid, port: server.port };
+  const { data, log, users } = files;
+  const exists = embeddedDataExist(files.home);
+  const found = {
+    home: files.home,
+    dataFolder: existsSync(data) ? realpathSync(data) : data,
+    exists,
+    logFile: log,
+  };
+  const server = findServer(files);
+  if (server === undefined) return { ...found, leases: [], state: 'stopped' };
+  const numbers = new Set((readText(users) ?? '').split('\n').filter(Boolean).map(Number));
+  const leases = [...numbers].filter(answersSignals);
+  return { ...found, leases, state: 'running', pid: server.pid, port: server.port };
 }
 
-/** Stops a server. One that is in use is left alone, and the answer names the processes, unless `evenIfInUse`. */
+/** Whether a home has data; those of a link that leads nowhere are missed when the server is to be started. */
+export function embeddedDataExist(home: string): boolean {
+  try {
+    return lstatSync(serverFiles(home).data) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Stops a server. One that is in use is left alone, and the answer names the processes. */
 export async function stopEmbeddedServer(
   home: string,
-  { evenIfInUse = false }: { readonly evenIfInUse?: boolean } = {},
 ): Promise<
   | { readonly outcome: 'stopped' | 'not-running' }
   | { readonly outcome: 'in-use'; readonly leases: readonly number[] }
 > {
-  if (embeddedServerStatus(home).state === 'stopped') return { outcome: 'not-running' };
+  const { state, leases } = embeddedServerStatus(home);
+  if (state === 'stopped') return { outcome: 'not-running' };
   const files = createHome(home);
-  const leases = await inSteps(leave(files, addLease(files.leases), { evenIfInUse }));
-  return leases.length > 0 && !evenIfInUse ? { outcome: 'in-use', leases } : { outcome: 'stopped' };
+  return (await leave(files, openLock(files.users))) ? { outcome: 'stopped' } : { outcome: 'in-use', leases };
 }
 
-/** Gives a lease up, and stops the server if it was the last. @returns the processes that hold others */
-function* leave(
+/** Returns the port of the server, which is started unless it runs; the users' lock is shared from then on. */
+async function ensureServer(
   files: ServerFiles,
-  own: Lease,
-  { atExit = false, evenIfInUse = false } = {},
-): Steps<readonly number[]> {
+  users: LockFile,
+  { words = [], systemFolder = '/var/lib/volley' }: EmbeddedServerOptions,
+  onlyPort?: number,
+): Promise<number> {
+  const opened = [openLock(files.start)];
+  const open = (path: string): LockFile => opened[opened.push(openLock(path)) - 1] ?? -1;
   try {
-    yield* takeLock(files.leases, own, atExit);
-    const others = leaseHolders(files.leases, own);
-    if (others.length === 0 || evenIfInUse) yield* stopServer(dataFolderOf(files), files.log);
-    return others;
+    if ((await runScript(scriptWords(enterScript), [users, ...opened])) !== 0)
+      throw new Error(
+        `another process has had ${files.users} or ${files.start} for ${longest} s; \`fuser\` names it`,
+      );
+    const user = chooseServerUser(files.data);
+    const isNew = !embeddedDataExist(files.home);
+    if (!isNew && !existsSync(files.data)) throw dataAreGone(files);
+    const data = isNew ? placeForData(files, user, systemFolder) : realpathSync(files.data);
+    const lock = open(dataLockOf(data));
+    const deadline = Date.now() + longestStart * 1000;
+    while ((await runScript(scriptWords('lock 0 x <&3'), [lock])) !== 0) {
+      const server = readServer(data);
+      if (server?.isReady && server.port === (onlyPort ?? server.port)) return server.port;
+      if (server?.isReady)
+        throw new Error(`it runs at port ${server.port} by now, and this command knows it at ${onlyPort}`);
+      if (Date.now() > deadline) throw new Error(`the server was not ready after ${longestStart} s`);
+      await sleep(10);
+    }
+    const programs = await postgresPrograms(user, systemFolder);
+    const call = { log: files.log, user, locks: [lock, open(files.users), open(dataLockOf(data))] };
+    await makeData(call, programs, files, data);
+    return await startServer(call, data, [programs.postgres, ...settings, ...words], onlyPort);
   } finally {
-    dropLease(files.leases, own);
+    for (const file of opened) closeSync(file);
   }
+}
+
+/** Gives up what is had of the users' lock, and stops the server if nobody else uses it. @returns whether it is stopped */
+async function leave(files: ServerFiles, users: LockFile): Promise<boolean> {
+  const view = existsSync(files.data) ? openLock(dataLockOf(realpathSync(files.data))) : undefined;
+  try {
+    if (view === undefined) return true;
+    const code = await runScript(scriptWords(leaveScript, pidFileOf(files.data)), [users, users, view]);
+    if (code === 1) throw new Error(`The embedded Postgres has not stopped. Its log is ${files.log}.`);
+    if (code === 0) ftruncateSync(users);
+    return code === 0;
+  } finally {
+    if (view !== undefined) closeSync(view);
+    closeSync(users);
+  }
+}
+
+function findServer({ data }: ServerFiles): ServerProcess | undefined {
+  return existsSync(data) && isLocked(dataLockOf(realpathSync(data))) ? readServer(data) : undefined;
+}
+
+/** Had by every process of Postgres that works on the data, and by nothing else. Beside them: a copied home may have a link to the same. */
+function dataLockOf(data: string): string {
+  return `${data}.lock`;
+}
+
+function dataAreGone({ data }: ServerFiles): InputError {
+  const what = `is a link to data that are gone. Bring them back, or delete the link to begin with an empty ledger.`;
+  return new InputError([{ where: data, what }]);
 }
 
 function failed(what: string, cause: unknown, { log }: ServerFiles, advice = ''): InputError {

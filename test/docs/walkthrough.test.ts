@@ -8,7 +8,7 @@ import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { blocksOf, documentPaths, inlineCodesOf, type Piece, shellLinesOf } from '../support/documents.ts';
-import { copyHome, removeHome } from '../support/embedded-home.ts';
+import { copyHome, removeHome, throwAway } from '../support/embedded-home.ts';
 import { makeFreshClone } from '../support/fresh-clone.ts';
 import { readJournal } from '../support/journal.ts';
 import { volleyHere } from '../support/volley.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   chmodSync(join(clone, '..'), 0o711);
   copyHome(inject('initialHome'), at('.volley'));
   // The same server that `init` would start, but for what it flushes to disk.
-  ({ release } = await leaseEmbeddedServer(at('.volley'), { durable: false }));
+  ({ release } = await leaseEmbeddedServer(at('.volley'), throwAway));
   const [campaign, account] = blocksOf('README.md').filter(({ language }) => language === 'yaml');
   writeFileSync(at('campaigns/first.yaml'), campaign?.text ?? '');
   appendFileSync(at('campaigns/accounts.yaml'), account?.text.replace(/^accounts:\n/, '') ?? '');

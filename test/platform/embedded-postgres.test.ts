@@ -10,8 +10,8 @@ import {
   leaseEmbeddedServer,
   stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
-import { makeHome, removeHome } from '../support/embedded-home.ts';
-import { type LeaseHolder, spawnHolder, spawnLockHolder, startHolder } from '../support/lease-holder.ts';
+import { endServer, makeHome, removeHome } from '../support/embedded-home.ts';
+import { type LeaseHolder, spawnHolder, startHolder } from '../support/lease-holder.ts';
 import { killServer } from '../support/own-postgres.ts';
 import { superuserUrl } from '../support/server-rights.ts';
 import { runStatement } from '../support/statement.ts';
@@ -19,7 +19,7 @@ import { runStatement } from '../support/statement.ts';
 // One home for the tests that need no fresh one: initdb takes most of the time.
 const home = makeHome('volley-test-home-');
 afterEach(async () => {
-  await stopEmbeddedServer(home, { evenIfInUse: true });
+  await endServer(home);
 });
 afterAll(() => removeHome(home));
 
@@ -57,34 +57,49 @@ describe('Sharing', () => {
     expect(embeddedServerStatus(home)).toMatchObject({ state: 'running', leases: [process.pid] });
 
     await other.release();
-    expect(embeddedServerStatus(home).state).toBe('stopped');
+    expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
   });
 
-  test('A server in use is stopped only when asked to in earnest', async () => {
+  test('A server in use is not stopped, and the answer names who uses it', async () => {
     const holder = await startHolder(home);
     expect(await stopEmbeddedServer(home)).toEqual({ outcome: 'in-use', leases: [holder.child.pid] });
-    expect(await stopEmbeddedServer(home, { evenIfInUse: true })).toEqual({ outcome: 'stopped' });
-    expect(await stopEmbeddedServer(home)).toEqual({ outcome: 'not-running' });
+    expect(await query(holder, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
     await holder.end('release');
+    expect(await stopEmbeddedServer(home)).toEqual({ outcome: 'not-running' });
   });
 });
 
 describe('A process that ends without releasing', () => {
-  test.each(['exit', 'throw', 'SIGTERM', 'SIGINT'] as const)(
-    'stops the server if it was the last: %s',
+  test.each(['exit', 'throw', 'SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
+    'leaves the server to be stopped at once if it was the last: %s',
     async (how) => {
       const holder = await startHolder(home);
       await holder.end(how);
       expect(holder.child.signalCode).toBe(how.startsWith('SIG') ? how : null);
-      expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
+      await stopped(home);
+      expect(serversOf(home)).toEqual([]);
     },
   );
 
-  test('leaves the server when killed, and the next process adopts and stops it', async () => {
+  test('leaves the server to others that use it, and to one that comes as it is being stopped', async () => {
     const killed = await startHolder(home);
+    const other = await startHolder(home);
     await killed.end('SIGKILL');
-    expect(embeddedServerStatus(home)).toMatchObject({ state: 'running', leases: [] });
+    await sleep(300);
+    expect(await query(other, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
+    await other.end('SIGKILL');
+    const next = await startHolder(home);
+    expect(await query(next, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
+    await next.end('release');
+    expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
+  });
 
+  test('leaves the server to the next one that uses it, where what should stop it was killed too', async () => {
+    const killed = await startHolder(home);
+    for (const pid of stoppersOf(home)) process.kill(pid, 'SIGKILL');
+    await killed.end('SIGKILL');
+    await sleep(300);
+    expect(embeddedServerStatus(home)).toMatchObject({ state: 'running', leases: [] });
     const next = await startHolder(home);
     expect(next.server.pid).toBe(killed.server.pid);
     await next.end('release');
@@ -106,17 +121,6 @@ describe('A process that ends without releasing', () => {
     },
     60_000,
   );
-
-  // At other moments: test/platform/server-lease.test.ts.
-  test('does not block the next with the lock it held', async () => {
-    const killed = spawnLockHolder(join(home, 'leases'));
-    await once(killed.stdout, 'data');
-    killed.kill('SIGKILL');
-    await once(killed, 'exit');
-    const next = await startHolder(home);
-    await next.end('release');
-    expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
-  });
 });
 
 describe('A server', () => {
@@ -171,7 +175,9 @@ describe('A server', () => {
     const before = await startHolder(home);
     await before.end('release');
     const { dataFolder } = before.server;
-    writeFileSync(join(dataFolder, 'postmaster.pid'), `${process.pid}\n${dataFolder}\n`, { mode: 0o644 });
+    const stale = [process.pid, dataFolder, '', '1', '', '', '', 'ready', ''].join('\n');
+    writeFileSync(join(dataFolder, 'postmaster.pid'), stale, { mode: 0o644 });
+    expect(embeddedServerStatus(home).state).toBe('stopped');
 
     const after = await startHolder(home);
     expect(await query(after, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
@@ -283,6 +289,25 @@ async function killFirstStartWhile(program: string): Promise<string> {
 function descendantsOf(pid: number): number[] {
   const children = readOrNothing(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
   return children.flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** Resolves when the server of a home is stopped, and nothing is left to stop. */
+async function stopped(home: string): Promise<void> {
+  while (embeddedServerStatus(home).state === 'running' || stoppersOf(home).length > 0) await sleep(20);
+}
+
+/** The processes that wait for the last user of a home's server, to stop it. */
+function stoppersOf(home: string): number[] {
+  return processesOf((words) => words.startsWith('/bin/sh') && words.includes(`${home}/data`));
+}
+
+function serversOf(home: string): number[] {
+  return processesOf((words) => words.includes(`postgres -D ${home}/data`));
+}
+
+function processesOf(isOne: (words: string) => boolean): number[] {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return all.map(Number).filter((pid) => isOne(readOrNothing(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')));
 }
 
 function makeFreshHome(): string {

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -51,7 +51,7 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     expect(second.server.dataFolder).toBe(first.server.dataFolder);
     expect(first.server.dataFolder.startsWith(`${systemFolder}/`)).toBe(true);
     expect(readdirSync(systemFolder).filter((name) => name.startsWith('postgres-'))).toHaveLength(1);
-    expect(readFileSync(join(home, 'data-folder'), 'utf8')).toBe(`${first.server.dataFolder}\n`);
+    expect(realpathSync(join(home, 'data'))).toBe(first.server.dataFolder);
     expect(statSync(join(home, 'password'))).toMatchObject({ mode: 0o100600, uid: 0 });
     expect(statSync(clone).mode & 0o777).toBe(0o700);
     expect(embeddedServerStatus(home).state).toBe('stopped');

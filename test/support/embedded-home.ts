@@ -1,8 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { embeddedServerStatus, stopEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type EmbeddedServerOptions,
+  embeddedServerStatus,
+  stopEmbeddedServer,
+} from '../../src/platform/embedded-postgres.ts';
 import { canEnter, chooseServerUser } from '../../src/platform/server-user.ts';
 
 /** A fresh folder for the state of one embedded server, which the server's user can pass through. */
@@ -26,6 +40,11 @@ export function folderInMemory(): string {
   return bavail * bsize >= memoryNeeded ? memory : tmpdir();
 }
 
+/** For servers whose data nobody will miss: faster, and lost with the power. */
+export const throwAway: EmbeddedServerOptions = {
+  words: ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
+};
+
 /** What a copied home has; leases, lock and port are each home's own. */
 const copied = ['data', 'password', 'admin-password'];
 
@@ -44,19 +63,29 @@ export function copyHome(origin: string | undefined, home: string): void {
   execFileSync('cp', ['-a', ...copied.map((name) => join(origin, name)), home]);
 }
 
-/** Stops the server of a home, whoever uses it, and deletes all of it. */
+/** Stops the server of a home, whatever uses it. SIGQUIT: at once, as in a crash. */
+export async function endServer(home: string, signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
+  const before = embeddedServerStatus(home);
+  if (before.state === 'stopped') return;
+  process.kill(before.pid, signal);
+  while (embeddedServerStatus(home).state === 'running') await sleep(20);
+}
+
+/** Stops the server of a home, whatever uses it, and deletes all of it. */
 export async function removeHome(home: string): Promise<void> {
-  await stopEmbeddedServer(home, { evenIfInUse: true });
+  await endServer(home, 'SIGQUIT');
   deleteHome(home);
 }
 
-/** Removes what killed test runs left: servers that run though nobody holds a lease. */
+/** Removes what killed test runs left: homes that have been without a server for a minute. */
 export async function removeAbandonedHomes(prefix: string, folder: string): Promise<void> {
   for (const name of readdirSync(folder).filter((entry) => entry.startsWith(prefix))) {
     const home = join(folder, name);
     try {
+      // One that has just been made has no server yet.
+      const isNew = Date.now() - statSync(home).mtimeMs < 60_000;
       const { outcome } = await stopEmbeddedServer(home);
-      if (outcome === 'stopped') deleteHome(home);
+      if (outcome === 'stopped' || (outcome === 'not-running' && !isNew)) deleteHome(home);
     } catch {
       // Another user's, or its own run is just removing it.
     }
@@ -68,5 +97,5 @@ export function deleteHome(path: string): void {
   const { home, dataFolder } = embeddedServerStatus(path);
   // Root has to keep the data elsewhere if the folder for temporary files is closed to the server's user.
   if (dirname(dataFolder) !== home) rmSync(dirname(dataFolder), { recursive: true, force: true });
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 20 });
 }

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { connectLedger } from '../../src/ledger/connection.ts';
 import { migrateLedger } from '../../src/ledger/schema.ts';
-import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import {
   copyHome,
   deleteHome,
@@ -11,6 +13,7 @@ import {
   makeHome,
   removeAbandonedHomes,
   removeHome,
+  throwAway,
 } from './embedded-home.ts';
 import { grantTestRights, makeQuick } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
@@ -54,24 +57,26 @@ async function startServer(url: string | undefined, inMemory: boolean): Promise<
   if (url) return { url, initialHome: undefined, stop: async () => {} };
   const folder = inMemory ? folderInMemory() : tmpdir();
   await removeAbandonedHomes(homePrefix, folder);
-  const initialHome = makeHome(homePrefix, undefined, folder);
-  await (await leaseEmbeddedServer(initialHome, { durable: false })).release();
   const home = makeHome(homePrefix, undefined, folder);
+  const initialHome = join(home, 'initial');
+  mkdirSync(initialHome);
+  chmodSync(initialHome, 0o711);
+  await (await leaseEmbeddedServer(initialHome, throwAway)).release();
   copyHome(initialHome, home);
-  const { address } = await leaseEmbeddedServer(home, { durable: false });
+  const { address } = await leaseEmbeddedServer(home, throwAway);
   await grantTestRights(home, address);
   await makeQuick(home, address);
-  // After a Ctrl-C nothing is torn down; the lease stops the server then, and this comes after it.
+  // After a Ctrl-C nothing is torn down.
   process.once('exit', () => {
-    for (const each of [home, initialHome]) deleteHome(each);
+    const status = embeddedServerStatus(home);
+    if (status.state === 'running') process.kill(status.pid, 'SIGQUIT');
+    deleteHome(home);
   });
   const { host, port, user, password } = address;
   return {
     url: `postgres://${user}:${password}@${host}:${port}/postgres`,
     initialHome,
-    stop: async () => {
-      for (const each of [home, initialHome]) await removeHome(each);
-    },
+    stop: () => removeHome(home),
   };
 }
 

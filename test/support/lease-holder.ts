@@ -1,7 +1,6 @@
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
@@ -36,13 +35,6 @@ export type HolderOptions = {
 };
 
 const holderProgram = fileURLToPath(new URL('./hold-lease.ts', import.meta.url));
-
-const lockHolderProgram = fileURLToPath(new URL('./hold-lock.ts', import.meta.url));
-
-/** Starts a process that takes the lock among some leases. @param words as in hold-lock.ts */
-export function spawnLockHolder(...words: readonly string[]): ChildProcessByStdio<null, Readable, null> {
-  return spawn(process.execPath, [lockHolderProgram, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
-}
 
 /** Starts a process that uses the server of a home, without waiting for it. */
 export function spawnHolder(home: string, options: HolderOptions = {}): ChildProcess {

@@ -6,9 +6,8 @@ import {
   type EmbeddedServerLease,
   embeddedServerStatus,
   leaseEmbeddedServer,
-  stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
-import { copyHome, makeHome, removeHome } from './embedded-home.ts';
+import { copyHome, endServer, makeHome, removeHome } from './embedded-home.ts';
 import { killPostmaster, stopPostmaster } from './kill-postmaster.ts';
 import { grantTestRights } from './server-rights.ts';
 import { runStatement } from './statement.ts';
@@ -74,7 +73,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     async stop() {
       // Told to stop while it recovers, it may never end (Postgres 18.4).
       await isReady();
-      await stopEmbeddedServer(home, { evenIfInUse: true });
+      await endServer(home);
     },
     isReady,
     async killSession() {

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { isLocked, openLock, runScript, scriptWords } from '../../src/platform/server-locks.ts';
+
+function makePath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'volley-test-locks-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'lock');
+}
+
+function open(path: string): number {
+  const file = openLock(path);
+  onTestFinished(() => {
+    try {
+      closeSync(file);
+    } catch {
+      // The test has closed it.
+    }
+  });
+  return file;
+}
+
+async function take(file: number, seconds: number, kind: 's' | 'x'): Promise<boolean> {
+  return (await runScript(scriptWords(`lock ${seconds} ${kind} <&3`), [file])) === 0;
+}
+
+test('a lock is of one file alone, or of many that share it, and one that is closed gives it back', async () => {
+  const path = makePath();
+  const [one, other, third] = [open(path), open(path), open(path)];
+  expect([await take(one, 0, 's'), await take(other, 0, 's')]).toEqual([true, true]);
+  expect([await take(third, 0, 'x'), isLocked(path)]).toEqual([false, false]);
+  closeSync(one);
+  closeSync(other);
+  expect([await take(third, 0, 'x'), isLocked(path)]).toEqual([true, true]);
+});
+
+test('a lock that is waited for is had when its holder is killed, whatever it was doing', async () => {
+  const path = makePath();
+  const held = open(path);
+  const holder = spawn('/bin/sh', scriptWords('lock 0 x <&3; echo held; sleep 60 & wait'), {
+    stdio: ['ignore', 'pipe', 'ignore', held],
+    detached: true,
+  });
+  await once(holder.stdout ?? holder, 'data');
+  closeSync(held);
+  const own = open(path);
+  expect([await take(own, 0, 's'), isLocked(path)]).toEqual([false, true]);
+  const taking = take(own, 30, 'x');
+  process.kill(-(holder.pid ?? 0), 'SIGKILL');
+  expect(await taking).toBe(true);
+});
+
+test('a lock that is not given back in time is not had', async () => {
+  const path = makePath();
+  expect(await take(open(path), 0, 'x')).toBe(true);
+  expect(await take(open(path), 1, 's')).toBe(false);
+});
