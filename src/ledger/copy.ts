@@ -12,3 +12,39 @@ const escapes: Readonly<Record<string, string>> = {
 export function copyValue(value: string): string {
   return special.test(value) ? value.replace(everySpecial, (found) => escapes[found] ?? '') : value;
 }
+
+/** As `copyValue`; undefined is null. */
+export function copyOptional(value: string | undefined): string {
+  return value === undefined ? '\\N' : copyValue(value);
+}
+
+/** Rows are sent to Postgres in pieces of about this many characters; one write a row costs more than the row. */
+export const copyPieceSize = 16_384;
+
+/** Lines that wait for their turn, as bytes: strings that live so long would burden the garbage collector. */
+export class CopyLines {
+  bytes = 0;
+  #piece = '';
+  #whole: Buffer[] = [];
+
+  add(line: string): void {
+    this.#piece += line;
+    if (this.#piece.length >= copyPieceSize) this.#finishPiece();
+  }
+
+  /** Those that have been added since this was last asked. */
+  take(): readonly Buffer[] {
+    this.#finishPiece();
+    const taken = this.#whole;
+    this.#whole = [];
+    this.bytes = 0;
+    return taken;
+  }
+
+  #finishPiece(): void {
+    const piece = Buffer.from(this.#piece);
+    this.#piece = '';
+    this.#whole.push(piece);
+    this.bytes += piece.length;
+  }
+}

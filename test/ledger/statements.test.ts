@@ -109,7 +109,7 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
   'temporary table': [
     ...['billing/compare-invoice.ts compareInvoice', 'billing/stage-invoice.ts stageInvoice'],
     ...['planning/expand.ts expand', 'planning/expand.ts sizeEnvelopes'],
-    ...['planning/restage.ts stageTariffs', 'planning/stage.ts createStagingTables'],
+    ...['planning/restage.ts stageTariffs', 'planning/staging-tables.ts createStagingTables'],
     'planning/windows.ts numberWindows',
     'suppressions/import.ts importSuppressions',
   ],

@@ -41,7 +41,7 @@ async function leaveOutDuplicates(
       FROM (
         SELECT s.ctid AS row, s.line, s.envelope, s.destination, ${comparedAddress('s.address')} AS compared, same
         FROM staged_contacts s
-        JOIN (SELECT ${same} AS same FROM staged_contacts s GROUP BY 1 HAVING count(*) > 1) r ON ${same} = r.same
+        JOIN (SELECT DISTINCT ${same} AS same FROM staged_contacts s WHERE again) r ON ${same} = r.same
       ) AS repeated
       WINDOW same_contact AS (PARTITION BY same ORDER BY line)
     ) AS compared

@@ -76,12 +76,11 @@ const lastShown = 3;
 async function mergeEnvelopes(client: Transaction): Promise<void> {
   await client.query(`
     CREATE TEMPORARY TABLE merged_envelopes ON COMMIT DROP AS
-    -- Few are the same, and short hashes tell which may be: only those are sorted by what is in them.
+    -- Few may be equal to one before them: only those, and the ones before, are sorted by what is in them.
     WITH alike AS (
-      SELECT hashtextextended(fields, 0) AS hash
+      SELECT DISTINCT hashtextextended(fields, 0) AS hash
       FROM staged_envelopes
-      GROUP BY 1
-      HAVING count(*) > 1
+      WHERE again
     )
     SELECT envelope, first
     FROM (

@@ -4,7 +4,8 @@ import { batchOf } from '../batch.ts';
 import { streamRows } from '../cursor.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
-import { type ContactSource, createStagingTables } from './stage.ts';
+import type { ContactSource } from './stage.ts';
+import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';
 
 /** Rows that are looked at together. */
 const batchSize = 5_000;
@@ -81,7 +82,7 @@ export async function restageRecipients(
     [run],
   );
   if (tariffOf) await inTransactionOf(client, (client) => stageTariffs(client, tariffOf));
-  await client.query('ANALYZE staged_contacts (line, envelope, address), staged_envelopes (envelope)');
+  await analyzeStagingTables(client);
 }
 
 /** Everybody staged gets a tariff, in the order of the lines, in which tariffs get their places. */

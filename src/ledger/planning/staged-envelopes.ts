@@ -1,0 +1,43 @@
+import type { Envelope } from '../../domain/message.ts';
+import { Memory } from '../../platform/memory.ts';
+import { openSeenBefore } from '../../platform/seen-before.ts';
+import { CopyLines, copyOptional, copyValue } from '../copy.ts';
+
+/** Numbers of an envelope, by the time zones of its recipients: those in other zones are others. */
+type EnvelopeNumbers = Record<string, number>;
+
+/**
+ * Envelopes on their way into the staging table, numbered in the order in which they first come up. One is known as an object,
+ * and gets another number once it has been forgotten; equal ones that have two numbers are made one by `expandRun`.
+ */
+export class StagedEnvelopes {
+  readonly lines = new CopyLines();
+  readonly #known = new Memory<Envelope, EnvelopeNumbers>();
+  readonly #seenBefore = openSeenBefore();
+  #last = 0;
+
+  numberOf(envelope: Envelope, zones = ''): number {
+    const numbers = this.#known.get(envelope);
+    const found = numbers?.[zones];
+    if (found !== undefined) return found;
+    const number = ++this.#last;
+    const values = envelopeValues(envelope, zones);
+    this.lines.add(`${number}\t${this.#seenBefore(values)}\t${values}\n`);
+    if (numbers) numbers[zones] = number;
+    else this.#known.set(envelope, { [zones]: number }, values.length);
+    return number;
+  }
+}
+
+/** The columns of the lines, in COPY's text format. The fields are apart from all else: most envelopes have nothing else. */
+export const envelopeColumns =
+  'envelope, again, sub_account, department, charge_code, zones, fields, others' as const;
+
+function envelopeValues({ fields, keypads, files, audio }: Envelope, zones: string): string {
+  const { SubAccount, Department, ChargeCode } = fields;
+  const payer = [SubAccount, Department, ChargeCode].map(copyOptional).join('\t');
+  const hasOthers = keypads.length > 0 || files.length > 0 || Object.keys(audio).length > 0;
+  const others = hasOthers ? JSON.stringify({ keypads, files, audio }) : undefined;
+  const inZones = zones === '' ? undefined : zones;
+  return `${payer}\t${copyOptional(inZones)}\t${copyValue(JSON.stringify(fields))}\t${copyOptional(others)}`;
+}
