@@ -59,18 +59,18 @@ const figures: readonly Figure[] = [
   { key: 'unrated', title: 'Unrated', kind: 'integer' },
 ];
 
-/** What stands where nobody set a value. */
-export const nobodySet = '(none)';
+/** What stands in place of a name that is missing. */
+export const noName = '(none)';
 
 /** A payer's name as a line has it. One that is called as those without a name are stands in quotes. */
 export function payerName(value: string | null): string {
-  if (value === null) return nobodySet;
+  if (value === null) return noName;
   return looksLikeNone(value) ? `"${value}"` : value;
 }
 
 /** The reverse, of what a caller writes in a filter; null for those without a name. */
 export function payerNamed(written: string): string | null {
-  if (written === nobodySet) return null;
+  if (written === noName) return null;
   return looksLikeNone(written) ? written.slice(1, -1) : written;
 }
 

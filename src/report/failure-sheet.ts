@@ -49,7 +49,7 @@ export function failureSheet(
     }
   }
   const nothing = { reason: null, httpStatus: null, firstAt: null, lastAt: null, request: null };
-  const nobody = { subAccount: null, department: null, chargeCode: null };
+  const noPayer = { subAccount: null, department: null, chargeCode: null };
   return {
     title: `Requests of run ${report.run} that were not accepted`,
     subtitle: [`campaign ${report.campaign}`],
@@ -59,7 +59,7 @@ export function failureSheet(
     totals: () => {
       const { requests, attempts, recipients } = sums;
       const count = `${requests} request${requests === 1 ? '' : 's'}`;
-      return [{ ...nothing, ...nobody, messageId: 'Total', state: count, attempts, recipients }];
+      return [{ ...nothing, ...noPayer, messageId: 'Total', state: count, attempts, recipients }];
     },
   };
 }

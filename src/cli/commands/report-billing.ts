@@ -5,7 +5,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
-import { nobodySet, payerNamed } from '../../report/billing.ts';
+import { noName, payerNamed } from '../../report/billing.ts';
 import { billingReport, readDimensions } from '../../report/billing-report.ts';
 import { requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
@@ -68,7 +68,7 @@ export function define(command: Command, shell: Shell): void {
   for (const [option, dimension] of entriesOf(filters)) {
     const filter = new Option(
       filterFlags[option],
-      `only of this ${dimension}${hasNone(option) ? `, or ${nobodySet}` : ''}`,
+      `only of this ${dimension}${hasNone(option) ? `, or ${noName}` : ''}`,
     );
     billing.addOption(option === 'channel' ? filter.choices(channels) : filter);
   }

@@ -6,7 +6,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { reconcileInvoice } from '../../engine/billing/reconcile.ts';
 import { openFile } from '../../engine/plan/open-file.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
-import { nobodySet, payerNamed } from '../../report/billing.ts';
+import { noName, payerNamed } from '../../report/billing.ts';
 import { printable } from '../../report/printable.ts';
 import { reconcileSheet } from '../../report/reconcile-sheet.ts';
 import { parseCountry } from '../country-option.ts';
@@ -64,7 +64,7 @@ export function define(command: Command, shell: Shell): void {
         .argParser(parseTimeZone),
     )
     .option('--account <name...>', 'the invoice is for these accounts alone')
-    .option('--sub-account <name...>', `the invoice is for these SubAccounts alone, or ${nobodySet}`)
+    .option('--sub-account <name...>', `the invoice is for these SubAccounts alone, or ${noName}`)
     .addOption(
       new Option('--channel <channel...>', 'the invoice is for these channels alone').choices(channels),
     );

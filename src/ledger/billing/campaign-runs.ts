@@ -26,7 +26,7 @@ export type RunFigures = {
   readonly undelivered: number;
   readonly failed: number;
   readonly unknown: number;
-  /** Percent of the accepted recipients, to a decimal place, as text; null where nobody was accepted. */
+  /** Percent of the accepted recipients, to a decimal place, as text; null where none was accepted. */
   readonly deliveredShare: string | null;
   readonly price: string;
   readonly estimated: string;

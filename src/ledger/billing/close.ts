@@ -28,7 +28,8 @@ const columns = `
 `;
 
 /**
- * Freezes a month: whatever is known of it now is booked in it, and what comes later in the next one, as a correction.
+ * Freezes a month: what is known of it now is booked in it, and what comes later in the next one, as a correction; as does
+ * what was reported of requests whose answer is not known yet.
  * The first month that is closed closes all that was sent before, too.
  *
  * @param alongside committed with it, where the period is closed by this

@@ -17,14 +17,14 @@ export type ReconciliationPeriod = {
 /** Whose recipients the invoice is to have; null: all. */
 export type ReconciliationScope = {
   readonly accounts: readonly string[] | null;
-  /** A null among them is for nobody set it. */
+  /** A null among them: without one. */
   readonly subAccounts: readonly (string | null)[] | null;
   readonly channels: readonly Channel[] | null;
 };
 
 /**
  * Compares the staged invoice with the ledger, by MessageID and recipient, into a table of this transaction. Recipients
- * of runs that were purged are not known any more: their lines are unknown, and nobody of them is missing there.
+ * of runs that were purged are not known any more: their lines are unknown, and none of them is missing there.
  */
 export async function compareInvoice(
   client: Transaction,

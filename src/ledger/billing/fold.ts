@@ -18,8 +18,7 @@ const mostAtOnce: Most = { slices: 128, changes: 50_000, outcomes: 500 };
 export const closedBefore = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
 
 /**
- * Books a part of what is not in the entries yet; nothing while another one does. Whoever stops in the middle of it has
- * done nothing.
+ * Books a part of what is not in the entries yet, in one transaction; nothing while another process books.
  *
  * @returns whether there may be more of what was there when it began; false while another one books
  */
@@ -33,7 +32,7 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
   });
 }
 
-/** As `bookPending`, all of it, also of requests that are not settled yet; waits for others who book. */
+/** As `bookPending`, all of it, also of requests that are not settled yet; waits for another process that books. */
 export async function bookEverything(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
   await book(client, null);
@@ -47,9 +46,9 @@ const sliceKeys = batchOf<SliceKey>({
 });
 
 /**
- * Nobody waits for who books, nor the other way round. Whether a slice is done is looked at in the statement that books
- * it. Who changes a settled request notes it in the same transaction: what that statement does not see is noted for the
- * next booking.
+ * A booking and a change of requests never wait for each other. Whether a slice is done is looked at in the statement that
+ * books it. A change of a settled request is noted in its own transaction: what that statement does not see is noted for
+ * the next booking.
  *
  * @param most null: everything, also of requests that are not settled yet
  * @returns whether there may be more

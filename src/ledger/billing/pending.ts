@@ -1,4 +1,5 @@
-import { countedClauses, outcomesOf, quarterOf, startedAt } from './counted.ts';
+import { changedClauses } from './changed.ts';
+import { countedClauses, envelopeOf } from './counted.ts';
 import { priceOf } from './price-of.ts';
 
 /** The figures of an entry: each is a sum, so entries can be added up in any grouping. */
@@ -40,16 +41,6 @@ function figures(named: Partial<Record<FigureColumn, string>>): string {
 
 const keys = keyColumns.join(', ');
 
-const payers = 'e.sub_account, e.department, e.charge_code';
-
-/** SQL to join: the envelope of a row, looked up for each. */
-const envelopeOf = (row: string): string => `CROSS JOIN LATERAL (
-      SELECT sub_account, department, charge_code
-      FROM envelopes
-      WHERE run_id = ${row}.run_id AND envelope = ${row}.envelope
-      OFFSET 0
-    ) e`;
-
 /**
  * SQL of `WITH` clauses: what is not in the entries yet, ending with `pending`, which has the columns of an entry but
  * for `booked`. It wants an `open_slice` with the slices to look at and a `change` with what `changesOf` says.
@@ -68,48 +59,7 @@ export const pendingClauses = `
     FROM (SELECT c.*, r.channel FROM counted c JOIN runs r USING (run_id)) c
     ${envelopeOf('c')}
     GROUP BY ${keys}, channel, state, tariff
-  ), placed_change AS MATERIALIZED (
-    SELECT d.run_id, d.request, d.slice, d.envelope, d.tariff, d.delivered, d.undelivered, d.units, d.price,
-           coalesce(d.sent, q.sent) AS row_sent
-    FROM change d
-    LEFT JOIN LATERAL (
-      SELECT coalesce((
-               SELECT started_at
-               FROM attempts
-               WHERE run_id = d.run_id AND request = d.request AND attempt = requests.attempts
-             ), updated_at) AS sent
-      FROM requests
-      WHERE run_id = d.run_id AND request = d.request
-      LIMIT 1
-    ) q ON true
-  ), changed_slice AS MATERIALIZED (
-    SELECT s.run_id, s.slice, s.first_request, s.claimed_at, o.*
-    FROM (SELECT DISTINCT run_id, slice FROM placed_change) c
-    CROSS JOIN LATERAL (
-      SELECT * FROM slices WHERE run_id = c.run_id AND slice = c.slice LIMIT 1
-    ) s
-    ${outcomesOf('s')}
-  ), changed AS (
-    SELECT d.run_id, d.slice, d.sent, ${payers}, d.channel, d.tariff, sum(delivered) AS delivered,
-           sum(undelivered) AS undelivered, sum(units) AS units, sum(price) AS price
-    FROM (
-      SELECT d.run_id, d.slice, d.envelope, r.channel, d.tariff, ${quarterOf('t.sent')} AS sent,
-             sum(delivered) AS delivered, sum(undelivered) AS undelivered, coalesce(sum(units), 0) AS units, coalesce(sum(price), 0) AS price
-      FROM placed_change d
-      JOIN runs r USING (run_id)
-      FULL JOIN changed_slice s ON s.run_id = d.run_id AND s.slice = d.slice
-      CROSS JOIN LATERAL (SELECT d.request - s.first_request + 1 AS place) p
-      CROSS JOIN LATERAL (
-        SELECT coalesce(
-          d.row_sent, ${startedAt('s.base_at', 's.finished_ms[p.place] - s.took_ms[p.place]')}, s.claimed_at, r.created_at
-        ) AS sent
-      ) t
-      GROUP BY 1, 2, 3, 4, 5, 6
-      OFFSET 0
-    ) d
-    ${envelopeOf('d')}
-    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-  ), part AS (
+  ), ${changedClauses}, part AS (
     SELECT ${keys}, ${figures({
       requests: 't.requests',
       recipients: 't.recipients',

@@ -17,7 +17,7 @@ export type ReconciliationKind = (typeof reconciliationKinds)[number];
 export type ReconciliationLine = {
   readonly kind: ReconciliationKind;
   readonly messageId: string;
-  /** As it was sent to; where nobody was, as the invoice has it. */
+  /** As it was sent to; where nothing was sent, as the invoice has it. */
   readonly recipient: string;
   readonly run: string | null;
   readonly request: number | null;

@@ -26,7 +26,7 @@ export type BillingQuery = {
   readonly until: string | null;
   /** A name of the IANA database. */
   readonly timeZone: string;
-  /** Values of dimensions that are reported alone; null is for nobody set it. */
+  /** Values of dimensions that are reported alone; null: without one. */
   readonly only: BillingFilter;
 };
 
@@ -45,7 +45,7 @@ export type BillingFigures = {
   readonly accepted: number;
   /** Recipients of requests that the service rejected, or that never reached it. */
   readonly failed: number;
-  /** Recipients of requests of which nobody knows whether the service took them: sending, in doubt or abandoned. */
+  /** Recipients of requests of which it is not known whether the service took them: sending, in doubt or abandoned. */
   readonly unknown: number;
   readonly delivered: number;
   readonly undelivered: number;
@@ -60,7 +60,7 @@ export type BillingFigures = {
   readonly expectedSmsParts: string;
   /** By the delivery reports. */
   readonly price: string;
-  /** By the rate card the run was planned with: of what was expected, or where nobody could, of what was reported. */
+  /** By the rate card the run was planned with: of what was expected, or where that is not known before, of what was reported. */
   readonly estimated: string;
   readonly estimatedTax: string;
   /** price - estimated */
@@ -70,7 +70,7 @@ export type BillingFigures = {
 };
 
 export type BillingLine = BillingFigures & {
-  /** The values of the dimensions, in the order they were asked for; null: nobody set it. */
+  /** The values of the dimensions, in the order they were asked for; null: it has none. */
   readonly values: readonly (string | null)[];
   /** Of the rate card; amounts of several are never added up. */
   readonly currency: string | null;

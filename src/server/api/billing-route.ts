@@ -5,7 +5,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { noSuchRun } from '../../engine/runs/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
-import { nobodySet, payerNamed } from '../../report/billing.ts';
+import { noName, payerNamed } from '../../report/billing.ts';
 import { billingReport, readDimensions } from '../../report/billing-report.ts';
 import { callOf, visibleRun } from './call.ts';
 import { ofProblems } from './problem.ts';
@@ -15,7 +15,7 @@ import { sheet } from './schemas.ts';
 import { chosenFormat, httpFormats, reportAnswer, sendSheet } from './send-report.ts';
 
 const names = z.union([plainText(200), z.array(plainText(200)).max(100)]).optional();
-const orNone = names.describe(`Only of these, or ${nobodySet}; may be repeated.`);
+const orNone = names.describe(`Only of these, or ${noName}; may be repeated.`);
 const these = names.describe('Only of these; may be repeated.');
 
 const billingQuery = z.strictObject({
