@@ -13,10 +13,10 @@ export function writeDestinations(destinations: Destinations): string {
   const { addresses, fields } = splitDestinations(destinations);
   let text = '';
   for (let place = 0; place < destinations.count; place++) {
-    const others = fields?.[place] ?? '{}';
-    text += `,{"Recipient":"${addresses[place]}"${others === '{}' ? '}' : `,${others.slice(1)}`}`;
+    const others = fields?.[place];
+    text += `${place === 0 ? '' : ','}{"Recipient":"${addresses[place]}"${others ? `,${others}` : ''}}`;
   }
-  return `[${text.slice(1)}]`;
+  return `[${text}]`;
 }
 
 /** The destinations of neighbouring requests, a request at a time. */
@@ -39,17 +39,18 @@ export function leaveOutDestinations(destinations: Destinations, places: Readonl
 }
 
 /**
- * The addresses as JSON writes them between their quotes, and the fields of each. A text in JSON can hold neither `","`,
- * for its own quotes have a backslash before them, nor a line feed.
+ * The addresses as JSON writes them between their quotes, and the fields of each as it writes them between their braces. In
+ * JSON no text holds a line feed, so one that stands there is between two of them.
  */
 function splitDestinations({ addresses, fields }: Destinations) {
-  return { addresses: addresses.slice(2, -2).split('","'), fields: fields?.slice(1, -1).split(',\n') };
+  return { addresses: addresses.slice(2, -2).split('",\n "'), fields: fields?.slice(2, -2).split('},\n{') };
 }
 
 function joinDestinations(addresses: readonly string[], fields: readonly string[] | undefined): Destinations {
+  const count = addresses.length;
   return {
-    count: addresses.length,
-    addresses: addresses.length === 0 ? '[]' : `["${addresses.join('","')}"]`,
-    fields: fields === undefined ? null : `[${fields.join(',\n')}]`,
+    count,
+    addresses: count === 0 ? '[]' : `["${addresses.join('",\n "')}"]`,
+    fields: fields === undefined ? null : count === 0 ? '[]' : `[{${fields.join('},\n{')}}]`,
   };
 }

@@ -76,7 +76,7 @@ export type SendRequest = {
  */
 export type Destinations = {
   readonly count: number;
-  /** A JSON array of texts, without white space between them. */
+  /** A JSON array of texts, each on a line, as `array_to_json(…, true)` of Postgres writes it. */
   readonly addresses: string;
   /** A JSON array of an object for each address, with its fields other than `Recipient`, each on a line; null: none has any. */
   readonly fields: string | null;

@@ -24,14 +24,17 @@ export function writeMessageData(
     before['Keypads'] = keypads.map(({ Tone, RouteNumber }) => ({ Tone: Number(Tone), RouteNumber }));
   }
   const after = files.length > 0 ? { Files: files.map(({ Name, Data }) => ({ Name, Data })) } : {};
-  const written = toDestinations(interfaceName, request);
-  return joinMembers([JSON.stringify(before), `{"Destinations":${written}}`, JSON.stringify(after)]);
+  const members = [
+    membersOf(before),
+    `"Destinations":${toDestinations(interfaceName, request)}`,
+    membersOf(after),
+  ];
+  return `{${members.filter((text) => text !== '').join()}}`;
 }
 
-/** One JSON object with the members of several. */
-export function joinMembers(objects: readonly string[]): string {
-  const members = objects.map((object) => object.slice(1, -1)).filter((text) => text !== '');
-  return `{${members.join()}}`;
+/** An object in JSON, without its braces. */
+export function membersOf(object: object): string {
+  return JSON.stringify(object).slice(1, -1);
 }
 
 function toJsonValue({ type, asText }: FieldDefinition, value: string): string | number | boolean {

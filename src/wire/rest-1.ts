@@ -3,7 +3,7 @@ import { channelsOf } from './fields.ts';
 import { forbiddenValues } from './forbidden.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
 import { toSendRequest } from './message.ts';
-import { joinMembers, partsOfMessageData, writeMessageData } from './message-json.ts';
+import { membersOf, partsOfMessageData, writeMessageData } from './message-json.ts';
 import { partsOfMessageElements, toMessageElements } from './message-xml.ts';
 import { decodeEarlierSendAnswer } from './send-answer.ts';
 import type {
@@ -84,7 +84,7 @@ function toEnvelope(version: Version, request: OutgoingRequest, credentials: Wir
 }
 
 function toJson(name: InterfaceName, envelope: Envelope, request: OutgoingRequest): string {
-  return joinMembers([JSON.stringify(envelope), `{"MessageData":${writeMessageData(name, request)}}`]);
+  return `{${membersOf(envelope)},"MessageData":${writeMessageData(name, request)}}`;
 }
 
 function toXml(name: InterfaceName, envelope: Envelope, request: OutgoingRequest): string {

@@ -50,6 +50,7 @@ test('destinations are written as JSON.stringify writes them, whatever the text'
       expect(writeDestinations(asStored(destinations))).toBe(JSON.stringify(destinations));
       expect(listDestinations(asStored(destinations))).toEqual(destinations);
     }),
+    { numRuns: 1_000, examples: [[[{ Recipient: '",' }, { Recipient: '' }, { Recipient: ',"' }]]] },
   );
 });
 
@@ -63,6 +64,7 @@ test('divided into requests, each has its own in their order; some may have none
       expect(divided.map(listDestinations)).toEqual(each);
       expect(divided.map(({ count }) => count)).toEqual(sizes);
     }),
+    { numRuns: 1_000 },
   );
 });
 
@@ -74,5 +76,6 @@ test('those that are left out are gone, and the others are as they were', () => 
       expect(writeDestinations(stored)).toBe(JSON.stringify(left));
       expect(listDestinations(stored)).toEqual(left);
     }),
+    { numRuns: 1_000 },
   );
 });

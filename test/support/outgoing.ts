@@ -6,7 +6,7 @@ export function asStored(destinations: readonly Destination[]): Destinations {
   const others = destinations.map(({ Recipient: _, ...fields }) => JSON.stringify(fields));
   return {
     count: destinations.length,
-    addresses: JSON.stringify(destinations.map(({ Recipient }) => Recipient)),
+    addresses: `[${destinations.map(({ Recipient }) => JSON.stringify(Recipient)).join(',\n ')}]`,
     fields: others.every((fields) => fields === '{}') ? null : `[${others.join(',\n')}]`,
   };
 }

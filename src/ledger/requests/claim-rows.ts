@@ -209,7 +209,7 @@ const claimStatement = `
     FROM claimed
   )
   SELECT b.request, b.recipients, message_id(u.run_number, u.message_key, c.request) AS message_id, c.attempts, e.fields, e.keypads, e.files, e.audio,
-         cardinality(k.addresses) AS size, CAST(to_json(k.addresses) AS text) AS addresses, k.destinations,
+         cardinality(k.addresses) AS size, CAST(array_to_json(k.addresses, true) AS text) AS addresses, k.destinations,
          ARRAY(
            SELECT position::integer FROM suppressed s WHERE s.request = c.request AND s.attempts = 0
            UNION ALL

@@ -93,7 +93,7 @@ function requestsOf({ first_request, envelopes, sizes, addresses, destinations, 
 // EXISTS. Where a channel has none, no address is looked at.
 const readStatement = `
   SELECT c.first_request, c.last_request, to_json(c.envelopes) AS envelopes, to_json(c.sizes) AS sizes,
-         CAST(to_json(c.addresses) AS text) AS addresses, c.destinations,
+         CAST(array_to_json(c.addresses, true) AS text) AS addresses, c.destinations,
          to_json(ARRAY(
            SELECT message_id(r.run_number, r.message_key, request)
            FROM generate_series(c.first_request, c.last_request) AS request
