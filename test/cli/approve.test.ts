@@ -1,50 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { readJournal } from '../support/journal.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { giveRows } from '../support/rows.ts';
-import { type Ended, tester, volleyHere } from '../support/volley.ts';
-import {
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { useSandboxScene } from '../support/sandbox-scene.ts';
+import { type Ended, tester } from '../support/volley.ts';
+import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-let sandbox: Sandbox;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
-beforeEach(async () => {
-  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, 'contacts.csv': contactsCsv(4) });
-  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
-});
-afterEach(async () => {
-  await sandbox.close();
-  await workspace[Symbol.asyncDispose]();
-});
+const scene = useSandboxScene({ 'contacts.csv': contactsCsv(4) });
 
 const volley = (...words: string[]): Promise<Ended> => as(tester, ...words);
 
-const as = (who: string, ...words: string[]): Promise<Ended> =>
-  volleyHere(words, {
-    who,
-    cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: sandbox.url,
-      VOLLEY_SANDBOX_TOKEN: 'any',
-    },
-  });
+const as = (who: string, ...words: string[]): Promise<Ended> => scene.command(words, { who });
 
 const write = (approval: string): Promise<void> =>
-  workspace.write('campaign.yaml', `${smsCampaignYaml}approval: ${approval}\n`);
+  scene.write('campaign.yaml', `${smsCampaignYaml}approval: ${approval}\n`);
 
 /** Plans a run that has to wait; gives its id. */
 async function waiting(): Promise<string> {
@@ -56,7 +24,7 @@ async function waiting(): Promise<string> {
   return JSON.parse(stdout).run;
 }
 
-const sent = async (): Promise<number> => (await readJournal(`${workspace.folder}/journal.jsonl`)).length;
+const sent = async (): Promise<number> => (await scene.journal()).length;
 
 test('nothing of a run is sent before somebody else has approved it, and all of it after', async () => {
   await write('required');
@@ -78,17 +46,17 @@ test('nothing of a run is sent before somebody else has approved it, and all of 
 test('a worker that looks for something to send leaves it alone', async () => {
   await write('required');
   const run = await waiting();
-  await workspace.write('other.yaml', smsCampaignYaml);
+  await scene.write('other.yaml', smsCampaignYaml);
   expect(await volley('run', 'other.yaml')).toMatchObject({ code: 0 });
   expect(await sent()).toBe(4);
-  const { rows } = await opened.ledger.pool.query('SELECT state FROM runs WHERE run_id = $1', [run]);
+  const { rows } = await scene.ledger.pool.query('SELECT state FROM runs WHERE run_id = $1', [run]);
   expect(rows).toEqual([{ state: 'planned' }]);
 });
 
 test('the ledger itself does not begin a run that waits', async () => {
   await write('required');
   const run = await waiting();
-  const { pool, queue } = opened.ledger;
+  const { pool, queue } = scene.ledger;
   const plan = { run, account: 'sandbox', slots: 1, atOnce: 1, canary: false, priority: 'normal' as const };
   const begun = await beginRun(await queue(), pool, plan, { lookUp: false, resends: 0 }, new Date());
   expect(begun).toBe('unapproved');
@@ -102,7 +70,7 @@ test.each([
 ])('a run is not approved when %s has changed since it was planned', async (file, content) => {
   await write('required');
   const run = await waiting();
-  await workspace.write(file, content);
+  await scene.write(file, content);
   expect(await as('bob@desk', 'approve', run)).toMatchObject({
     ...{ code: 2, stderr: expect.stringMatching(`^${file}: It has changed since run ${run} was planned`) },
   });
@@ -128,7 +96,7 @@ test.each(['sometimes', '{}', '{ aboveRecipients: -1 }'])('approval: %s is refus
 });
 
 test('a run that needs none cannot be approved', async () => {
-  await workspace.write('campaign.yaml', smsCampaignYaml);
+  await scene.write('campaign.yaml', smsCampaignYaml);
   const { stdout } = await volley('run', 'campaign.yaml', '--json');
   expect(await as('bob@desk', 'approve', JSON.parse(stdout).run)).toMatchObject({
     ...{ code: 2, stderr: expect.stringContaining('It needs no approval.') },
@@ -140,8 +108,8 @@ test('a run of those who were not reached has to be approved, too', async () => 
   const run = await waiting();
   await as('bob@desk', 'approve', run);
   await volley('resume', run);
-  await giveRows(opened.ledger.pool, run);
-  await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [run]);
+  await giveRows(scene.ledger.pool, run);
+  await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [run]);
   const again = await volley('run', '--only', 'failed', '--of', run, '--json');
   expect(again).toMatchObject({ code: 4 });
   expect(await sent()).toBe(4);
@@ -163,7 +131,7 @@ test('the approver is who the operating system says, not who an option or a vari
   const run = await waiting();
   expect(await volley('approve', run, '--by', 'bob')).toMatchObject({ code: 2 });
   expect(await as('ann@desk', 'approve', run)).toMatchObject({ code: 0 });
-  const { rows } = await opened.ledger.pool.query('SELECT approved_by FROM approvals WHERE run_id = $1', [
+  const { rows } = await scene.ledger.pool.query('SELECT approved_by FROM approvals WHERE run_id = $1', [
     run,
   ]);
   expect(rows).toEqual([{ approved_by: 'ann@desk' }]);
@@ -179,7 +147,7 @@ test('a run that is paused while it waits is approved and resumed, in whichever 
   expect(await as('bob@desk', 'approve', run)).toMatchObject({
     ...{ code: 0, stdout: expect.stringContaining(`It is paused; \`volley resume ${run}\` sends it.`) },
   });
-  const { rows } = await opened.ledger.pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [
+  const { rows } = await scene.ledger.pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [
     run,
   ]);
   expect(rows).toEqual([{ state: 'paused', state_reason: 'the wrong text' }]);

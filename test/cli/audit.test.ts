@@ -1,49 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, tester, volleyHere } from '../support/volley.ts';
-import {
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { describe, expect, test } from 'vitest';
+import { useSandboxScene } from '../support/sandbox-scene.ts';
+import { type Ended, tester } from '../support/volley.ts';
+import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-let sandbox: Sandbox;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
-beforeEach(async () => {
-  workspace = await makeWorkspace({
-    'accounts.yaml': accountsYaml,
-    'contacts.csv': contactsCsv(2),
-    'campaign.yaml': smsCampaignYaml,
-  });
-  sandbox = await startSandbox();
-});
-afterEach(async () => {
-  await sandbox.close();
-  await workspace[Symbol.asyncDispose]();
-});
+const scene = useSandboxScene({ 'contacts.csv': contactsCsv(2), 'campaign.yaml': smsCampaignYaml });
 
 const volley = (...words: string[]): Promise<Ended> => as(tester, ...words);
 
 const as = (who: string, ...words: string[]): Promise<Ended> =>
-  volleyHere(words, {
-    who,
-    cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: sandbox.url,
-      VOLLEY_SANDBOX_TOKEN: 'any',
-      VOLLEY_HASH_KEY: '0123456789abcdef'.repeat(4),
-    },
-  });
+  scene.command(words, { who, env: { VOLLEY_HASH_KEY: '0123456789abcdef'.repeat(4) } });
 
 async function audit(...words: string[]): Promise<Record<string, unknown>[]> {
   const { code, stdout, stderr } = await volley('audit', '--format', 'ndjson', ...words);
@@ -56,7 +21,7 @@ async function audit(...words: string[]): Promise<Record<string, unknown>[]> {
 
 /** Plans a run that waits for approval; gives its id. */
 async function waiting(): Promise<string> {
-  await workspace.write('campaign.yaml', `${smsCampaignYaml}approval: required\n`);
+  await scene.write('campaign.yaml', `${smsCampaignYaml}approval: required\n`);
   return JSON.parse((await volley('run', 'campaign.yaml', '--json')).stdout).run;
 }
 
@@ -99,7 +64,7 @@ test('a run that is sent has been started, and one that goes on after a pause re
 test('suppressions are told by how many, never by address, and an address in a reason is masked', async () => {
   await volley('suppress', 'add', '+61412000111', '--channel', 'sms', '--reason', 'asked by +61 412 000 111');
   await volley('suppress', 'remove', '+61412000111', '--channel', 'sms');
-  await workspace.write('list.csv', 'phone\n+61412000112\n+61412000113\n');
+  await scene.write('list.csv', 'phone\n+61412000112\n+61412000113\n');
   await volley('suppress', 'import', 'list.csv', '--channel', 'sms');
   const entries = await audit('--since', '2020-01-01');
   expect(entries.slice(0, 3).map(({ action, details }) => [action, details])).toEqual([
@@ -114,7 +79,7 @@ test('limits, replays, a purge and the closing of a month are told', async () =>
   await volley('reports', 'replay', '--account', 'sandbox');
   await volley('billing', 'close', '2999-01');
   expect((await volley('billing', 'close', '2020-01', '--by', 'ann@desk')).code).toBe(0);
-  await opened.ledger.pool.query(
+  await scene.ledger.pool.query(
     `INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
      VALUES ('sms', '+61412000199', '', '', 'operator', '2001-01-01')`,
   );
@@ -142,7 +107,7 @@ test('a token is shown once, and kept as a digest; its making and its end are to
   const created = await volley('token', 'create', '--name', 'desk', '--scope', 'run', '--owner', 'ann');
   expect(created.stdout).toMatch(/^volley_[0-9a-f]{48}\n$/);
   expect((await volley('token', 'create', '--name', 'desk', '--scope', 'read')).code).toBe(2);
-  const { rows } = await opened.ledger.pool.query('SELECT * FROM tokens');
+  const { rows } = await scene.ledger.pool.query('SELECT * FROM tokens');
   const [{ sha256, ...kept }] = rows;
   expect(sha256).toHaveLength(32);
   expect(JSON.stringify(kept)).not.toContain(created.stdout.trim().slice(-20));
@@ -173,13 +138,13 @@ describe('what is in the trail stays', () => {
   test.each(['DELETE FROM audit', `UPDATE audit SET who = 'nobody'`, 'TRUNCATE audit'])(
     '%s is refused by the database',
     async (sql) => {
-      await expect(opened.ledger.pool.query(sql)).rejects.toThrow('the audit trail is only added to');
+      await expect(scene.ledger.pool.query(sql)).rejects.toThrow('the audit trail is only added to');
     },
   );
 
   test('an entry is not there where what it tells of was not committed', async () => {
     const before = (await audit()).length;
-    await workspace.write('campaign.yaml', `${smsCampaignYaml}budget: { campaign: 0.01 }\n`);
+    await scene.write('campaign.yaml', `${smsCampaignYaml}budget: { campaign: 0.01 }\n`);
     expect((await volley('run', 'campaign.yaml')).code).toBe(2);
     expect(await audit()).toHaveLength(before);
   });

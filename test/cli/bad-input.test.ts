@@ -1,63 +1,26 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { expect, test } from 'vitest';
 import { freePort } from '../gateway/peer.ts';
-import { readJournal } from '../support/journal.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { volleyHere as volley } from '../support/volley.ts';
-import {
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { useSandboxScene } from '../support/sandbox-scene.ts';
+import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
-beforeEach(async () => {
-  workspace = await makeWorkspace({
-    'accounts.yaml': accountsYaml,
-    'campaign.yaml': smsCampaignYaml,
-    'contacts.csv': contactsCsv(3),
-  });
-  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
-});
-afterEach(async () => {
-  await sandbox.close();
-  await workspace[Symbol.asyncDispose]();
-});
+const scene = useSandboxScene({ 'campaign.yaml': smsCampaignYaml, 'contacts.csv': contactsCsv(3) });
 
 /** Runs the campaign; whatever is wrong, nothing may be sent, no run made, and no stack shown. */
 async function refusal(env: Record<string, string> = {}, words = ['run', 'campaign.yaml']): Promise<string> {
-  const { code, stdout, stderr } = await volley(words, {
-    cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: sandbox.url,
-      VOLLEY_SANDBOX_TOKEN: 'any',
-      ...env,
-    },
-  });
+  const { code, stdout, stderr } = await scene.command(words, { env });
   expect(code).toBe(2);
   expect(stdout).toBe('');
   expect(stderr).not.toMatch(/\n\s+at /);
-  expect(await readJournal(`${workspace.folder}/journal.jsonl`)).toEqual([]);
-  const { rows } = await opened.ledger.pool.query('SELECT run_id FROM runs');
+  expect(await scene.journal()).toEqual([]);
+  const { rows } = await scene.ledger.pool.query('SELECT run_id FROM runs');
   expect(rows).toEqual([]);
   return stderr.trim();
 }
 
 function campaign(from: string, to: string): Promise<void> {
-  return workspace.write('campaign.yaml', smsCampaignYaml.replace(from, to));
+  return scene.write('campaign.yaml', smsCampaignYaml.replace(from, to));
 }
 
 test('an unknown key is refused with its place and the nearest known key', async () => {
@@ -100,15 +63,15 @@ test('a folder that is missing is told from a missing file, in the words of the 
 });
 
 test('a path is shown as the user wrote it', async () => {
-  const { folder } = workspace;
-  await workspace.write('list.csv', 'mobile\tname,code\n');
+  const { folder } = scene;
+  await scene.write('list.csv', 'mobile\tname,code\n');
   for (const [words, where] of [
     [['run', 'campaign.yaml', '--contacts', './list.csv'], './list.csv:1'],
     [['run', 'campaign.yaml', '--contacts', `${folder}/list.csv`], `${folder}/list.csv:1`],
     [['run', `${folder}/campaign.yaml`, '--contacts', 'list.csv'], 'list.csv:1'],
   ] as const)
     expect(await refusal({}, [...words])).toMatch(`${where}: The header has as many`);
-  await workspace.write('below/list.csv', 'id,town\n1,Perth\n');
+  await scene.write('below/list.csv', 'id,town\n1,Perth\n');
   for (const shown of ['below/list.csv', './below/list.csv'])
     expect(await refusal({}, ['run', `${folder}/campaign.yaml`, '--contacts', shown])).toMatch(
       `: ${shown} has no column "mobile"`,
@@ -123,14 +86,14 @@ test('a column that the contact file does not have is refused with the nearest o
 });
 
 test('a character that nobody sees is shown by its name', async () => {
-  await workspace.write('contacts.csv', contactsCsv(1).replace('mobile', 'mobile\u200b'));
+  await scene.write('contacts.csv', contactsCsv(1).replace('mobile', 'mobile\u200b'));
   expect(await refusal()).toContain(
     'contacts.csv has no column "mobile". Did you mean "mobile<U+200B ZERO WIDTH SPACE>"? Its columns: mobile<U+200B ZERO WIDTH SPACE>, name, code.',
   );
 });
 
 test('a contact file that is a workbook is refused with what to do, also when it is called csv', async () => {
-  await workspace.write(
+  await scene.write(
     'contacts.csv',
     'PK\x03\x04\x14\0\x06\0\b\0[Content_Types].xml\0PK\x03\x04xl/workbook.xml',
   );
@@ -179,21 +142,12 @@ test('a port in use is refused by sandbox and serve alike', async () => {
 });
 
 test('an unparsable number rejects its contact, with its line, and the rest goes on', async () => {
-  await workspace.write(
-    'contacts.csv',
-    'mobile,name,code\n0412000001,A,C\nnot a number,B,C\n0412000003,D,C\n',
-  );
-  const env = {
-    DATABASE_URL: opened.url,
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_URL: sandbox.url,
-    VOLLEY_SANDBOX_TOKEN: 'any',
-  };
-  const run = await volley(['run', 'campaign.yaml', '--json'], { cwd: workspace.folder, env });
+  await scene.write('contacts.csv', 'mobile,name,code\n0412000001,A,C\nnot a number,B,C\n0412000003,D,C\n');
+  const run = await scene.command(['run', 'campaign.yaml', '--json']);
   expect(run.code).toBe(0);
   const summary = JSON.parse(run.stdout);
   expect(summary).toMatchObject({ contacts: { read: 3, invalid: 1 }, requests: { accepted: 2 } });
-  const report = await volley(['report', 'run', summary.run, '--json'], { cwd: workspace.folder, env });
+  const report = await scene.command(['report', 'run', summary.run, '--json']);
   expect(JSON.parse(report.stdout).rejectedContacts).toEqual([
     {
       file: 'contacts.csv',
@@ -203,7 +157,7 @@ test('an unparsable number rejects its contact, with its line, and the rest goes
       detail: '"not a number" is not a phone number',
     },
   ]);
-  await opened.ledger.pool.query('DELETE FROM runs');
+  await scene.ledger.pool.query('DELETE FROM runs');
 });
 
 test('words the command line does not know end with 2 and point to the help', async () => {

@@ -1,18 +1,11 @@
-import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { eraseRun } from '../../src/ledger/purge/erase-run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
-import { readJournal } from '../support/journal.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { giveRows } from '../support/rows.ts';
-import { type Ended, volleyHere } from '../support/volley.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { useSandboxScene } from '../support/sandbox-scene.ts';
+import type { Ended } from '../support/volley.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-let sandbox: Sandbox;
-let env: Record<string, string>;
+const scene = useSandboxScene();
 
 /** One mailbox with two accounts; the fourth row says the same as the first. */
 const contacts = `email,name,account
@@ -31,26 +24,9 @@ message: { EmailSubject: Statement, FromEmail: a@example.org, MessagePlain: "Acc
 dispatch: { retries: 0 }
 `;
 
-beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
-  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
-  env = {
-    DATABASE_URL: opened.url,
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_URL: sandbox.url,
-    VOLLEY_SANDBOX_TOKEN: 'any',
-  };
-});
-afterAll(async () => {
-  await sandbox.close();
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
-});
 beforeEach(async () => {
-  await emptyLedger(opened.ledger.pool);
-  await writeFile(`${workspace.folder}/journal.jsonl`, '');
-  await workspace.write('contacts.csv', contacts);
+  await emptyLedger(scene.ledger.pool);
+  await scene.write('contacts.csv', contacts);
 });
 
 /** Runs a command on the campaign, with more keys of `contacts`, and another message. */
@@ -58,13 +34,13 @@ async function call(words: string, keys = '', message = 'Account [[account]] of 
   const yaml = campaign
     .replace('contacts.csv }', `contacts.csv${keys} }`)
     .replace('Account [[account]] of [[name]]', message);
-  await workspace.write('campaign.yaml', yaml);
-  return volleyHere(words.split(' '), { cwd: workspace.folder, env });
+  await scene.write('campaign.yaml', yaml);
+  return scene.command(words.split(' '));
 }
 
 /** Recipients of each request, in no order. */
 async function sent(): Promise<string[]> {
-  const journal = await readJournal(`${workspace.folder}/journal.jsonl`);
+  const journal = await scene.journal();
   return journal.map(({ recipients }) => recipients.join(' ')).toSorted();
 }
 
@@ -143,14 +119,14 @@ describe('contacts.key', () => {
       'cid@example.org',
     ]);
     // A digest of few columns could be found out.
-    const keys = async () => (await opened.ledger.pool.query('SELECT FROM recipient_keys')).rowCount;
+    const keys = async () => (await scene.ledger.pool.query('SELECT FROM recipient_keys')).rowCount;
     expect(await keys()).toBe(4);
-    await eraseRun(opened.ledger.pool, planned);
+    await eraseRun(scene.ledger.pool, planned);
     expect(await keys()).toBe(0);
   });
 
   test('leaves out a row in which it is empty, and is a column that the files have', async () => {
-    await workspace.write('contacts.csv', `${contacts}dan@example.org,Dan,\n`);
+    await scene.write('contacts.csv', `${contacts}dan@example.org,Dan,\n`);
     const { stdout } = await call('plan campaign.yaml', ', key: account');
     expect(stdout).toMatch(/account +.*is empty, and "contacts\.key" tells rows apart by it/);
     expect(await call('plan campaign.yaml', ', key: acount')).toMatchObject({
@@ -169,12 +145,12 @@ describe('contacts that are mended', () => {
   ])(
     'are compared by what tells them apart (%s): a second account of a mailbox is reached, once',
     async (keys, merged) => {
-      await workspace.write('contacts.csv', broken);
+      await scene.write('contacts.csv', broken);
       const first = await run(keys);
       expect(first).toMatchObject({ contacts: { invalid: 2, duplicate: merged } });
       const { stdout } = await call(`report contacts ${first.run} --rejected`, keys);
       const mended = stdout.replace('ann@example,', 'Ann@example.org,').replace('cidexample', 'cid@example');
-      await workspace.write('contacts.csv', mended);
+      await scene.write('contacts.csv', mended);
       const before = await sent();
       // The text is mended too.
       expect(await run(keys, 'Account [[account]], [[name]]')).toMatchObject({
@@ -191,8 +167,8 @@ describe('contacts that are mended', () => {
 
 test('recipients of a run with equal addresses who are sent to again stay in different requests', async () => {
   const { run: first } = await run(', duplicates: allow', 'Hello');
-  await giveRows(opened.ledger.pool, first);
-  await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);
+  await giveRows(scene.ledger.pool, first);
+  await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);
   const { code, stdout } = await call(`run --only failed --of ${first} --json`);
   expect([code, JSON.parse(stdout).recipients]).toMatchObject([0, { total: 5, accepted: 5 }]);
   expect(await sent()).toHaveLength(6);

@@ -1,17 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { emptyLedger } from '../support/empty-ledger.ts';
-import { readJournal } from '../support/journal.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { giveRows } from '../support/rows.ts';
-import { type Ended, volleyHere } from '../support/volley.ts';
-import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../support/workspace.ts';
+import { useSandboxScene } from '../support/sandbox-scene.ts';
+import type { Ended } from '../support/volley.ts';
+import { smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-let sandbox: Sandbox;
-let env: Record<string, string>;
+const scene = useSandboxScene({ 'campaign.yaml': smsCampaignYaml });
 let run = '';
 
 /** Ann, Bob and Cid twice; Eve's and Fay's numbers are wrong. */
@@ -25,36 +19,18 @@ eve,Eve,A
 04120000O6,Fay,A
 `;
 
-beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, 'campaign.yaml': smsCampaignYaml });
-  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
-  env = {
-    DATABASE_URL: opened.url,
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_URL: sandbox.url,
-    VOLLEY_SANDBOX_TOKEN: 'any',
-  };
-});
-afterAll(async () => {
-  await sandbox.close();
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
-});
 beforeEach(async () => {
-  await emptyLedger(opened.ledger.pool);
-  await writeFile(`${workspace.folder}/journal.jsonl`, '');
-  await workspace.write('campaign.yaml', smsCampaignYaml);
-  await workspace.write('contacts.csv', contacts);
+  await emptyLedger(scene.ledger.pool);
+  await scene.write('contacts.csv', contacts);
   ({ run } = JSON.parse((await call('run', 'campaign.yaml', '--json')).stdout));
 });
 
-const call = (...words: string[]): Promise<Ended> => volleyHere(words, { cwd: workspace.folder, env });
+const call = (...words: string[]): Promise<Ended> => scene.command(words);
 
 /** How often each number was sent to, in all. */
 async function sentTo(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  const journal = await readJournal(`${workspace.folder}/journal.jsonl`);
+  const journal = await scene.journal();
   for (const address of journal.flatMap(({ recipients }) => recipients))
     counts[address] = (counts[address] ?? 0) + 1;
   return counts;
@@ -67,7 +43,7 @@ const onceEach = (...last: number[]) =>
 async function mended(of = run, ...options: string[]): Promise<string> {
   const { stdout } = await call('report', 'contacts', of, '--rejected', ...options);
   const text = stdout.replace('eve,', '0412000005,').replace('04120000O6,', '0412000006,');
-  await workspace.write('left-out.csv', text);
+  await scene.write('left-out.csv', text);
   return text;
 }
 
@@ -108,11 +84,11 @@ describe('a run of mended contacts', () => {
   });
 
   test('leaves out whom its origin, or any run between them, has reached, also where a contact was mended to that number', async () => {
-    await workspace.write('left-out.csv', (await mended()).replace('0412000006', 'still wrong'));
+    await scene.write('left-out.csv', (await mended()).replace('0412000006', 'still wrong'));
     const second = JSON.parse((await runMended()).stdout).run;
     const text = await mended(second);
     const commas = ','.repeat(10);
-    await workspace.write(
+    await scene.write(
       'left-out.csv',
       `${text.replace('still wrong', '0412000006')}0412000001,New,A${commas}\n0412000005,New,A${commas}\n`,
     );
@@ -121,7 +97,7 @@ describe('a run of mended contacts', () => {
   });
 
   test('knows its origin from --of where the file has lost the columns of Volley', async () => {
-    await workspace.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000005,Eve,A\n');
+    await scene.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000005,Eve,A\n');
     expect(await runMended('--of', run)).toMatchObject({ code: 0 });
     expect(await sentTo()).toEqual(onceEach(1, 2, 3, 5));
   });
@@ -134,11 +110,11 @@ describe('a run of mended contacts', () => {
   });
 
   test('leaves out whom a run may have reached, and sends to those whom it provably did not', async () => {
-    const { pool } = opened.ledger;
+    const { pool } = scene.ledger;
     await giveRows(pool, run);
     await pool.query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 1`, [run]);
     await pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [run]);
-    await workspace.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n');
+    await scene.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n');
     const { stdout } = await runMended('--of', run);
     const next = JSON.parse(stdout).run;
     expect((await call('report', 'contacts', next, '--reasons', 'duplicate')).stdout).toContain(
@@ -149,11 +125,11 @@ describe('a run of mended contacts', () => {
 });
 
 test('recipients of a run who are sent to again leave out whom a run of its mended contacts reached', async () => {
-  await giveRows(opened.ledger.pool, run);
-  await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [
+  await giveRows(scene.ledger.pool, run);
+  await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1 AND request = 2`, [
     run,
   ]);
-  await workspace.write('left-out.csv', 'mobile,name,code\n0412000002,Bob,A\n');
+  await scene.write('left-out.csv', 'mobile,name,code\n0412000002,Bob,A\n');
   await runMended('--of', run);
   const { code, stderr } = await call('run', '--only', 'failed', '--of', run);
   expect([code, stderr]).toEqual([2, expect.stringContaining('No recipient is failed')]);
@@ -162,35 +138,33 @@ test('recipients of a run who are sent to again leave out whom a run of its mend
 
 test('contacts of a run of another campaign are contacts like any others, and Volley says so', async () => {
   await call('report', 'contacts', run, '--state', 'accepted', '--out', `delivered-${run}.csv`);
-  await workspace.write('campaign.yaml', smsCampaignYaml.replace('campaign: test', 'campaign: follow-up'));
+  await scene.write('campaign.yaml', smsCampaignYaml.replace('campaign: test', 'campaign: follow-up'));
   const { code, stderr } = await call('run', 'campaign.yaml', '--contacts', `delivered-${run}.csv`);
   expect([code, stderr]).toEqual([0, expect.stringContaining(`of run ${run} of another campaign`)]);
   expect(Object.values(await sentTo())).toEqual([2, 2, 2]);
 });
 
 test('contacts of a run that this ledger does not know are refused, by plan too, and so are those of a purged one and --of another campaign', async () => {
-  await workspace.write('left-out.csv', (await mended()).replaceAll(run, '200101-other'));
+  await scene.write('left-out.csv', (await mended()).replaceAll(run, '200101-other'));
   const words = 'There is no run "200101-other" in this ledger, so Volley cannot tell whom it reached';
   expect(await runMended()).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
   const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
   expect(planned).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
-  await workspace.write('campaign.yaml', smsCampaignYaml.replace('campaign: test', 'campaign: other'));
+  await scene.write('campaign.yaml', smsCampaignYaml.replace('campaign: test', 'campaign: other'));
   expect(await runMended('--of', run)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`Run ${run} is of campaign "test", and this is "other"`),
   });
-  await opened.ledger.pool.query('UPDATE runs SET purged_at = now() WHERE run_id = $1', [run]);
-  await workspace.write('campaign.yaml', smsCampaignYaml);
+  await scene.ledger.pool.query('UPDATE runs SET purged_at = now() WHERE run_id = $1', [run]);
+  await scene.write('campaign.yaml', smsCampaignYaml);
   expect(await runMended('--of', run)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('200101-other'),
   });
-  await workspace.write('left-out.csv', 'mobile,name,code\n0412000005,Eve,A\n');
+  await scene.write('left-out.csv', 'mobile,name,code\n0412000005,Eve,A\n');
   expect(await runMended('--of', run)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`recipients are erased (${run}, by volley purge)`),
   });
-  expect(
-    await readFile(`${workspace.folder}/journal.jsonl`, 'utf8').then((text) => text.trim().split('\n')),
-  ).toHaveLength(3);
+  expect(await scene.journal()).toHaveLength(3);
 });

@@ -6,7 +6,7 @@ import { readJournal } from '../support/journal.ts';
 import { openTestLedger } from '../support/ledger.ts';
 import { ordinaryList } from '../support/ordinary-list.ts';
 import { volleyHere } from '../support/volley.ts';
-import { accountsYaml, makeWorkspace } from '../support/workspace.ts';
+import { accountEnvironment, accountsYaml, makeWorkspace } from '../support/workspace.ts';
 
 const campaign = (more = '') => `
 campaign: outage
@@ -33,12 +33,7 @@ test('every person of an ordinary list with 75 mistakes is sent to once: run, ru
   );
   const journal = `${workspace.folder}/journal.jsonl`;
   const sandbox = cleanUp.adopt(await startSandbox({ journal }), (it) => it.close());
-  const env = {
-    DATABASE_URL: opened.url,
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_URL: sandbox.url,
-    VOLLEY_SANDBOX_TOKEN: 'any',
-  };
+  const env = { ...accountEnvironment(opened, sandbox) };
   const call = (...words: string[]) => volleyHere(words, { cwd: workspace.folder, env });
   const sentTo = async () => (await readJournal(journal)).flatMap(({ recipients }) => recipients).toSorted();
 

@@ -5,7 +5,13 @@ import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { giveRows } from '../support/rows.ts';
 import { type SendPeer, type SendReply, sendPeer } from '../support/send-peer.ts';
 import { type Ended, volleyHere } from '../support/volley.ts';
-import { accountsYaml, contactsCsv, makeWorkspace, type Workspace } from '../support/workspace.ts';
+import {
+  accountEnvironment,
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  type Workspace,
+} from '../support/workspace.ts';
 
 let opened: TestLedger;
 let workspace: Workspace;
@@ -32,13 +38,7 @@ afterEach(async () => {
 const volley = (...words: string[]): Promise<Ended> =>
   volleyHere(words, {
     cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: service.url,
-      VOLLEY_SANDBOX_TOKEN: 'any',
-      VOLLEY_WEBHOOK_TOKEN: 'any',
-    },
+    env: { ...accountEnvironment(opened, service), VOLLEY_WEBHOOK_TOKEN: 'any' },
   });
 
 /** A campaign of this name, so that each test has its own. */

@@ -3,7 +3,13 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { volleyHere as volley } from '../support/volley.ts';
-import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
+import {
+  accountEnvironment,
+  accountsYaml,
+  contactsCsv,
+  makeWorkspace,
+  smsCampaignYaml,
+} from '../support/workspace.ts';
 
 let opened: TestLedger;
 let cleanUp = new AsyncDisposableStack();
@@ -33,12 +39,7 @@ async function finishedRun(options: SandboxOptions = {}, accounts = withLookUp) 
   const call = (...words: string[]) =>
     volley(words, {
       cwd: workspace.folder,
-      env: {
-        DATABASE_URL: opened.url,
-        VOLLEY_ACCOUNTS: 'accounts.yaml',
-        VOLLEY_SANDBOX_URL: sandbox.url,
-        VOLLEY_SANDBOX_TOKEN: 'any',
-      },
+      env: { ...accountEnvironment(opened, sandbox) },
     });
   const { stdout, stderr } = await call('run', 'campaign.yaml', '--json');
   expect(stderr).not.toContain('error');

@@ -5,7 +5,7 @@ import { receiveReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { sendPeer } from '../support/send-peer.ts';
 import { volleyHere as volley } from '../support/volley.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
 let workspace: Workspace;
@@ -29,12 +29,7 @@ beforeAll(async () => {
     'contacts.csv': 'mobile,name\n021 123 0001,Ann\n021 123 0002,Bob\n021 123 0003,Cid\n',
   });
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
-  env = {
-    DATABASE_URL: opened.url,
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_URL: service.url,
-    VOLLEY_SANDBOX_TOKEN: 'any',
-  };
+  env = { ...accountEnvironment(opened, service) };
   const { stdout, stderr } = await volley(['run', 'campaign.yaml', '--json'], { cwd: workspace.folder, env });
   expect(stderr).toContain('planned');
   run = JSON.parse(stdout).run;

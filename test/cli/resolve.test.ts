@@ -1,61 +1,28 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { doubtfulRun } from '../support/doubts.ts';
-import { readJournal } from '../support/journal.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { giveRows } from '../support/rows.ts';
-import { type Ended, volleyHere as volley } from '../support/volley.ts';
-import {
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { useSandboxScene } from '../support/sandbox-scene.ts';
+import type { Ended } from '../support/volley.ts';
+import { accountsYaml, contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
-beforeEach(async () => {
-  workspace = await makeWorkspace({
-    'accounts.yaml': accountsYaml.replace('timeouts:', 'statusLookUp: on\n    timeouts:'),
-    'campaign.yaml': smsCampaignYaml,
-    'contacts.csv': contactsCsv(3),
-  });
-  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl` });
-});
-afterEach(async () => {
-  await sandbox.close();
-  await workspace[Symbol.asyncDispose]();
+const scene = useSandboxScene({
+  'accounts.yaml': accountsYaml.replace('timeouts:', 'statusLookUp: on\n    timeouts:'),
+  'campaign.yaml': smsCampaignYaml,
+  'contacts.csv': contactsCsv(3),
 });
 
-function command(...words: string[]): Promise<Ended> {
-  return volley(words, {
-    cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: sandbox.url,
-      VOLLEY_SANDBOX_TOKEN: 'any',
-    },
-  });
-}
+const command = (...words: string[]): Promise<Ended> => scene.command(words);
 
 const why = ['--reason', 'seen in the portal'];
 
 async function requestsOf(run: string) {
-  return (await summariseRun(opened.ledger.pool, run))?.requests;
+  return (await summariseRun(scene.ledger.pool, run))?.requests;
 }
 
 async function messageIdOf(run: string, request: number): Promise<string> {
   const sql = 'SELECT message_id FROM request_states WHERE run_id = $1 AND request = $2';
-  const { rows } = await opened.ledger.pool.query<{ message_id: string }>(sql, [run, request]);
+  const { rows } = await scene.ledger.pool.query<{ message_id: string }>(sql, [run, request]);
   return rows[0]?.message_id ?? '';
 }
 
@@ -63,8 +30,8 @@ async function messageIdOf(run: string, request: number): Promise<string> {
 async function sentAndDoubted(): Promise<string> {
   const { stdout } = await command('run', 'campaign.yaml', '--json');
   const { run }: { run: string } = JSON.parse(stdout);
-  await giveRows(opened.ledger.pool, run);
-  await opened.ledger.pool.query(
+  await giveRows(scene.ledger.pool, run);
+  await scene.ledger.pool.query(
     `UPDATE requests SET state = 'in_doubt', reason = 'connection reset' WHERE run_id = $1`,
     [run],
   );
@@ -73,7 +40,7 @@ async function sentAndDoubted(): Promise<string> {
 
 describe('volley resolve without a word', () => {
   test('lists what is in doubt: MessageID, recipients, attempts, since when and why', async () => {
-    const run = await doubtfulRun(opened.ledger, { requests: 2 });
+    const run = await doubtfulRun(scene.ledger, { requests: 2 });
     const { code, stdout, stderr } = await command('resolve', run);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Request.*MessageID.*Recipients.*Attempts.*Since \(UTC\).*Why/);
@@ -83,7 +50,7 @@ describe('volley resolve without a word', () => {
   });
 
   test('lists one object a line with --json, and only those that are named', async () => {
-    const run = await doubtfulRun(opened.ledger, { requests: 3 });
+    const run = await doubtfulRun(scene.ledger, { requests: 3 });
     const id = await messageIdOf(run, 3);
     const { stdout } = await command('resolve', run, '--request', '1', id, '--json');
     const lines = stdout.trim().split('\n');
@@ -94,7 +61,7 @@ describe('volley resolve without a word', () => {
   });
 
   test('says so when nothing is in doubt', async () => {
-    const run = await doubtfulRun(opened.ledger);
+    const run = await doubtfulRun(scene.ledger);
     await command('resolve', run, '--accepted', ...why);
     expect(await command('resolve', run)).toMatchObject({
       code: 0,
@@ -113,14 +80,14 @@ describe('volley resolve with a word', () => {
       '3 requests with 6 recipients: to be sent again; volley resume',
     ],
   ])('%s settles all that are in doubt', async (word, states, text) => {
-    const run = await doubtfulRun(opened.ledger, { requests: 3 });
+    const run = await doubtfulRun(scene.ledger, { requests: 3 });
     const { code, stdout } = await command('resolve', run, word, ...why);
     expect([code, stdout.slice(0, text.length)]).toEqual([0, text]);
     expect(await requestsOf(run)).toMatchObject(states);
   });
 
   test('settles those that are named, and both reports show who said so and why', async () => {
-    const run = await doubtfulRun(opened.ledger, { requests: 3 });
+    const run = await doubtfulRun(scene.ledger, { requests: 3 });
     const id = await messageIdOf(run, 3);
     const { stdout } = await command(
       'resolve',
@@ -144,9 +111,9 @@ describe('volley resolve with a word', () => {
   });
 
   test('is that of user@host by default', async () => {
-    const run = await doubtfulRun(opened.ledger);
+    const run = await doubtfulRun(scene.ledger);
     await command('resolve', run, '--accepted', ...why);
-    const { rows } = await opened.ledger.pool.query('SELECT resolved_by FROM resolutions WHERE run_id = $1', [
+    const { rows } = await scene.ledger.pool.query('SELECT resolved_by FROM resolutions WHERE run_id = $1', [
       run,
     ]);
     expect(rows).toEqual([{ resolved_by: 'tester@here' }]);
@@ -167,7 +134,7 @@ describe('volley resolve with a word', () => {
     // The other two are looked up at the end of the run.
     expect(await command('resume', run)).toMatchObject({ code: 0 });
     expect(await requestsOf(run)).toMatchObject({ accepted: 3, in_doubt: 0 });
-    const sent = (await readJournal(`${workspace.folder}/journal.jsonl`)).map(({ messageId }) => messageId);
+    const sent = (await scene.journal()).map(({ messageId }) => messageId);
     expect(sent).toHaveLength(4);
     expect(sent.filter((id) => id === sent[3])).toHaveLength(2);
     expect(sent[3]).toBe(await messageIdOf(run, 2));
@@ -196,7 +163,7 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
       /request ab: .* no such request/,
     ],
   ])('%s', async (_, words, message) => {
-    const run = await doubtfulRun(opened.ledger);
+    const run = await doubtfulRun(scene.ledger);
     const { code, stdout, stderr } = await command('resolve', run, ...words);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(message);
@@ -204,7 +171,7 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
   });
 
   test('a request that is not in doubt, and says what it is and why', async () => {
-    const run = await doubtfulRun(opened.ledger, { requests: 2 });
+    const run = await doubtfulRun(scene.ledger, { requests: 2 });
     await command('resolve', run, '--request', '2', '--accepted', ...why, '--by', 'ann');
     const { code, stderr } = await command('resolve', run, '--request', '1', '2', '--abandon', ...why);
     expect(code).toBe(2);
@@ -215,7 +182,7 @@ describe('volley resolve refuses, with exit code 2, and writes nothing,', () => 
   });
 
   test('to send again in a run that is cancelled', async () => {
-    const run = await doubtfulRun(opened.ledger, { runState: 'cancelled' });
+    const run = await doubtfulRun(scene.ledger, { runState: 'cancelled' });
     const { code, stderr } = await command('resolve', run, '--resend', ...why);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`volley run --only unknown --of ${run}`)]);
     expect(await command('resolve', run, '--abandon', ...why)).toMatchObject({ code: 0 });
@@ -233,7 +200,7 @@ describe('volley resolve --look-up', () => {
   test('accepts what the service has, leaves the others in doubt, and sends nothing', async () => {
     const run = await sentAndDoubted();
     // It never reached the service.
-    await opened.ledger.pool.query(
+    await scene.ledger.pool.query(
       `
       WITH fourth AS (
         INSERT INTO requests (run_id, request, envelope, recipients, state)
@@ -251,7 +218,7 @@ describe('volley resolve --look-up', () => {
     ]);
     expect(await requestsOf(run)).toMatchObject({ accepted: 3, in_doubt: 1 });
     expect((await command('report', 'contacts', run)).stdout).toContain('proved by the status look-up');
-    expect(await readJournal(`${workspace.folder}/journal.jsonl`)).toHaveLength(3);
+    expect(await scene.journal()).toHaveLength(3);
   });
 
   test('ends with 0 when nothing is left in doubt', async () => {
@@ -262,7 +229,7 @@ describe('volley resolve --look-up', () => {
 
   test('names an answer that says nothing for certain', async () => {
     const run = await sentAndDoubted();
-    await sandbox.close();
+    await scene.sandbox.close();
     const { code, stdout, stderr } = await command('resolve', run, '--request', '1', '--look-up');
     expect([code, stderr]).toEqual([3, expect.stringContaining('request 1: connection refused')]);
     expect(stdout).toContain('1 without a clear answer: still in doubt');
@@ -270,8 +237,7 @@ describe('volley resolve --look-up', () => {
 
   test('ends with 4 when the credential is refused', async () => {
     const run = await sentAndDoubted();
-    await sandbox.close();
-    sandbox = await startSandbox({ token: 'right' });
+    await scene.replaceSandbox({ token: 'right' });
     const { code, stderr } = await command('resolve', run, '--look-up');
     expect([code, stderr]).toEqual([
       4,
@@ -282,7 +248,7 @@ describe('volley resolve --look-up', () => {
 
   test('is refused where the account has none', async () => {
     const run = await sentAndDoubted();
-    await workspace.write('accounts.yaml', accountsYaml);
+    await scene.write('accounts.yaml', accountsYaml);
     const { code, stderr } = await command('resolve', run, '--look-up');
     expect([code, stderr]).toEqual([2, expect.stringContaining('set "statusLookUp: on"')]);
   });

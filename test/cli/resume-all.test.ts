@@ -3,7 +3,7 @@ import { pauseRun } from '../../src/ledger/runs/stop.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 import { type Ended, volleyHere } from '../support/volley.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let opened: TestLedger;
 let workspace: Workspace;
@@ -22,12 +22,7 @@ afterAll(async () => {
 const resume = (...words: string[]): Promise<Ended> =>
   volleyHere(['resume', ...words], {
     cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: sandbox.url,
-      VOLLEY_SANDBOX_TOKEN: 'any',
-    },
+    env: { ...accountEnvironment(opened, sandbox) },
   });
 
 async function planRun(state: 'planned' | 'running' | 'paused', account = 'sandbox', reason = 'interrupted') {

@@ -8,6 +8,7 @@ import { readJournal } from '../support/journal.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { startHere, volleyHere as volley } from '../support/volley.ts';
 import {
+  accountEnvironment,
   accountsYaml,
   contactsCsv,
   makeWorkspace,
@@ -42,12 +43,7 @@ async function surroundings(options: SandboxOptions = {}) {
   sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl`, ...options });
   return {
     cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: sandbox.url,
-      VOLLEY_SANDBOX_TOKEN: 'any',
-    },
+    env: { ...accountEnvironment(opened, sandbox) },
   };
 }
 

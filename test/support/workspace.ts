@@ -35,6 +35,16 @@ accounts:
     timeouts: { connect: 2s, headers: 5s, body: 5s }
 `;
 
+/** Of a command line that has `accountsYaml` in its folder. */
+export function accountEnvironment(ledger: { readonly url: string }, service: { readonly url: string }) {
+  return {
+    DATABASE_URL: ledger.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: service.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+}
+
 /** A contact file with this many Australian mobile numbers, ten to a ChargeCode. */
 export function contactsCsv(count: number): string {
   const rows = Array.from({ length: count }, (_, index) => {

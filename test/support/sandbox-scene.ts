@@ -1,0 +1,70 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import type { Ledger } from '../../src/ledger/connection.ts';
+import type { JournalLine } from '../../src/sandbox/journal.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { readJournal } from './journal.ts';
+import { openTestLedger, type TestLedger } from './ledger.ts';
+import { type Ended, type SurroundingsHere, volleyHere } from './volley.ts';
+import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from './workspace.ts';
+
+export type SandboxScene = {
+  readonly ledger: Ledger;
+  readonly sandbox: Sandbox;
+  /** Another service in its place. */
+  readonly replaceSandbox: (options: SandboxOptions) => Promise<void>;
+  readonly folder: string;
+  readonly write: Workspace['write'];
+  /** What the sandbox has received. */
+  readonly journal: () => Promise<readonly JournalLine[]>;
+  /** The command line in this process, in the folder; `env` is added to what it needs for the account. */
+  readonly command: (words: readonly string[], changes?: Omit<SurroundingsHere, 'cwd'>) => Promise<Ended>;
+};
+
+/** For the tests of the file that calls it: a ledger; and for each of them a folder with these files, and a sandbox. */
+export function useSandboxScene(files: Readonly<Record<string, string>> = {}): SandboxScene {
+  let opened: TestLedger | undefined;
+  let each: { readonly workspace: Workspace; readonly sandbox: Sandbox } | undefined;
+  const ledger = (): TestLedger => opened ?? tooEarly();
+  const scene = () => each ?? tooEarly();
+  const journalIn = (workspace: Workspace): string => `${workspace.folder}/journal.jsonl`;
+  beforeAll(async () => {
+    opened = await openTestLedger();
+  });
+  afterAll(() => ledger().close());
+  beforeEach(async () => {
+    const workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, ...files });
+    each = { workspace, sandbox: await startSandbox({ journal: journalIn(workspace) }) };
+  });
+  afterEach(async () => {
+    await scene().sandbox.close();
+    await scene().workspace[Symbol.asyncDispose]();
+  });
+  return {
+    get ledger() {
+      return ledger().ledger;
+    },
+    get sandbox() {
+      return scene().sandbox;
+    },
+    get folder() {
+      return scene().workspace.folder;
+    },
+    async replaceSandbox(options) {
+      const { workspace, sandbox } = scene();
+      await sandbox.close();
+      each = { workspace, sandbox: await startSandbox(options) };
+    },
+    write: (path, content) => scene().workspace.write(path, content),
+    journal: () => readJournal(journalIn(scene().workspace)),
+    command(words, { env, ...changes } = {}) {
+      const { workspace, sandbox } = scene();
+      const whole = { ...accountEnvironment(ledger(), sandbox), ...env };
+      return volleyHere(words, { ...changes, cwd: workspace.folder, env: whole });
+    },
+  };
+}
+
+function tooEarly(): never {
+  throw new Error('the scene is open only while tests run');
+}
