@@ -71,7 +71,7 @@ test.concurrent('a claim that is committed long after its process was killed is 
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
   const hold = await holdStatement(scene, claimOfRange);
   const killed = await killedAsItWaits(scene, hold);
-  const resumed = scene.start(['resume', killed.run]);
+  const resumed = scene.startHere(['resume', killed.run]);
   // It finds that the worker is dead, and cannot take the slice over before the claim has ended.
   await sleep(1_500);
   await hold.letGo();
@@ -84,7 +84,7 @@ test.concurrent('a next attempt that is committed after its process was killed i
   await using scene = await openDispatchScene({ requests: 100, concurrency, peer: { busy: 0.1 } });
   const hold = await holdStatement(scene, nextAttempt);
   const killed = await killedAsItWaits(scene, hold);
-  const resumed = scene.start(['resume', killed.run]);
+  const resumed = scene.startHere(['resume', killed.run]);
   await hold.othersWait();
   await hold.letGo();
   const { code, stderr } = await resumed.ended;
@@ -96,7 +96,7 @@ test.concurrent('a claim that is committed as the run of its killed process is c
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
   const hold = await holdStatement(scene, claimOfRange);
   const { run } = await killedAsItWaits(scene, hold);
-  const cancelling = scene.start(['cancel', run]);
+  const cancelling = scene.startHere(['cancel', run]);
   await runIs(scene, run, 'cancelled');
   await hold.letGo();
   expect((await cancelling.ended).code).toBe(0);

@@ -8,7 +8,7 @@ import { killServer } from '../support/own-postgres.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { type SendPeer, sendPeer } from '../support/send-peer.ts';
 import { type SignalAtPoint, saysSignal, signalVariable } from '../support/signal-points.ts';
-import { longestStop, type Started, startVolley } from '../support/volley.ts';
+import { type Ended, longestStop, type Started, startVolley, volleyHere } from '../support/volley.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
 const requests = 150;
@@ -31,20 +31,24 @@ async function openScene(
     await service[Symbol.asyncDispose]();
     await workspace[Symbol.asyncDispose]();
   });
+  const cwd = workspace.folder;
+  const env = {
+    ...database,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: service.url,
+    VOLLEY_SANDBOX_TOKEN: 'any',
+    VOLLEY_WEBHOOK_TOKEN: 'any',
+  };
   const start = (words: readonly string[], at?: SignalAtPoint): Started =>
     startVolley(words, {
-      cwd: workspace.folder,
+      cwd,
       nodeFlags: at ? ['--import', signalPreload] : [],
-      env: {
-        ...(at && { [signalVariable]: JSON.stringify(at) }),
-        ...database,
-        VOLLEY_ACCOUNTS: 'accounts.yaml',
-        VOLLEY_SANDBOX_URL: service.url,
-        VOLLEY_SANDBOX_TOKEN: 'any',
-        VOLLEY_WEBHOOK_TOKEN: 'any',
-      },
+      env: { ...env, ...(at && { [signalVariable]: JSON.stringify(at) }) },
     });
-  return { service, start };
+  /** In this process, for what nobody stops. */
+  const here = (words: readonly string[]): Promise<Ended> =>
+    volleyHere(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
+  return { service, start, here };
 }
 
 async function hasReceived(service: SendPeer, calls: number): Promise<void> {
@@ -110,7 +114,7 @@ describe.concurrent('Ctrl-C while the database is away', () => {
       onTestFinished(() => ledger.close());
       const proxy = await startPostgresProxy(ledger.url);
       onTestFinished(() => proxy[Symbol.asyncDispose]());
-      const { service, start } = await openScene({ DATABASE_URL: proxy.url }, onTestFinished);
+      const { service, start, here } = await openScene({ DATABASE_URL: proxy.url }, onTestFinished);
       const started = start(['run', 'campaign.yaml']);
       await hasReceived(service, 40);
       proxy[how]();
@@ -130,7 +134,7 @@ describe.concurrent('Ctrl-C while the database is away', () => {
         [run],
       );
       const sentBefore = service.accepted().map(({ messageId }) => messageId);
-      const resumed = await start(['resume', run, '--json']).ended;
+      const resumed = await here(['resume', run, '--json']);
       expect(resumed.code, resumed.stderr).toBe(3);
       const { rows } = await ledger.ledger.pool.query<{ message_id: string }>(
         `SELECT message_id FROM request_states WHERE run_id = $1 AND state = 'in_doubt' ORDER BY request`,
