@@ -18,6 +18,7 @@ import {
 } from '../../src/wire/fields.ts';
 import { wireInterfaces } from '../../src/wire/interfaces.ts';
 import type { WireCredentials, WireInterface } from '../../src/wire/wire.ts';
+import { anyCharacter } from './any-character.ts';
 
 /** Messages as the interfaces allow them, and the credentials each interface takes. */
 
@@ -67,7 +68,7 @@ export function smallestMessage(interfaceName: InterfaceName, channel: Channel):
 /** Any text that a format carries. */
 export function carriableText(format: Format): fc.Arbitrary<string> {
   const piece = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.string({ unit: 'grapheme' }),
     fc.constantFrom(
       ']]>',
