@@ -122,7 +122,7 @@ async function printResumes(bench: Bench): Promise<void> {
   };
   row('node -e 0', node);
   row('volley --version', version);
-  row('volley resume, to its first request', firstRequest, '2000');
+  row('volley resume, to its first request', firstRequest, '1000');
   const { requests, recipients } = bench.workload;
   console.log(
     `resume: a run of ${(requests * recipients).toLocaleString('en')} recipients, killed in its middle`,

@@ -1,60 +1,54 @@
 import { execFile } from 'node:child_process';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Table from 'cli-table3';
 import { parse } from 'csv-parse';
-import pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
 import { z } from 'zod';
 import { openLedger } from '../../src/ledger/connection.ts';
-import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome, throwAway } from '../support/embedded-home.ts';
+import { postgresSeconds } from './dispatch/processor-time.ts';
+import { importByHand } from './import/by-hand.ts';
+import { type Workload, writeWorkload } from './import/contacts.ts';
 import { median } from './rounds.ts';
 
 /**
- * From a contact file to a planned run, against a bare COPY of the same file into one table; and the preview, against
- * csv-parse alone. Medians of three rounds. `BENCH_ROWS` sets other sizes than a million, with commas between.
+ * From a contact file to a planned run, against a bare COPY of the same file into one table, and against COPY with the
+ * statement that a user would write by hand; each contact in a request of its own, against the same contacts in chunks; and
+ * the preview, against csv-parse alone. Medians of three rounds. `BENCH_ROWS` sets other sizes than a million, with commas
+ * between.
  */
 export async function benchImport(): Promise<void> {
   const sizes = (process.env['BENCH_ROWS'] ?? '1000000').split(',').map(Number);
   const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
   const home = makeHome('volley-bench-');
   const { address } = await leaseEmbeddedServer(home, throwAway);
-  const url = `postgres://${address.user}:${address.password}@${address.host}:${address.port}/${address.database}`;
-  const table = new Table({
-    head: [
-      'rows',
-      'COPY',
-      'to planned',
-      'ratio',
-      'aim',
-      'csv-parse',
-      'preview',
-      'ratio',
-      'aim',
-      'µs/row',
-      'peak',
-      'of preview',
-    ],
-    style: { head: [], border: [] },
-  });
+  const status = embeddedServerStatus(home);
+  const server = {
+    url: `postgres://${address.user}:${address.password}@${address.host}:${address.port}/${address.database}`,
+    postmaster: status.state === 'running' ? status.pid : Number.NaN,
+  };
   try {
-    await suppressSome(url);
-    for (const rows of sizes) table.push(await measureSize(folder, url, rows));
+    await suppressSome(server.url);
+    for (const rows of sizes) {
+      const workload = await writeWorkload(folder, rows);
+      const rounds: Round[] = [];
+      for (let round = 0; round < (rows > largeSize ? 1 : 3); round++)
+        rounds.push(await measureRound(server, workload));
+      printRounds(rows, rounds);
+    }
   } finally {
     await rm(folder, { recursive: true });
     deleteHome(home);
   }
-  console.log(
-    'import: 7 columns, phones normalised, 1 in 50 a duplicate, 1 in 100 of 100,000 suppressions met, 5,000 envelopes',
-  );
-  console.log(table.toString());
 }
+
+/** Above it, one round is long enough. */
+const largeSize = 1_000_000;
 
 /** A hundred thousand suppressed mobiles; some are among the contacts. */
 async function suppressSome(url: string): Promise<void> {
@@ -68,128 +62,122 @@ async function suppressSome(url: string): Promise<void> {
   await ledger.close();
 }
 
-async function measureSize(folder: string, url: string, rows: number): Promise<string[]> {
-  const file = join(folder, `${rows}.csv`);
-  await writeContacts(file, rows);
-  const campaign = join(folder, `${rows}.yaml`);
-  await writeFile(campaign, campaignFor(`${rows}.csv`));
-  await writeFile(join(folder, 'accounts.yaml'), accounts);
+type Server = { readonly url: string; readonly postmaster: number };
 
-  const rounds: Round[] = [];
-  for (let round = 0; round < (rows > largeSize ? 1 : 3); round++) {
-    const copy = await seconds(() => bareCopy(url, file));
-    const planned = await inChild('ledger', campaign, url, folder);
-    const parsing = await seconds(() => parseAlone(file));
-    const preview = await inChild('preview', campaign, '', folder);
-    rounds.push({
-      copy,
-      planned: planned.seconds,
-      parsing,
-      preview: preview.seconds,
-      peakBytes: planned.peakBytes,
-      previewBytes: preview.peakBytes,
-    });
-  }
-  const middle = (numberOf: (round: Round) => number): number => median(rounds.map(numberOf));
-  const planned = middle((round) => round.planned);
-  return [
-    rows.toLocaleString('en'),
-    `${middle(({ copy }) => copy).toFixed(1)} s`,
-    `${planned.toFixed(1)} s`,
-    middle((round) => round.copy / round.planned).toFixed(3),
-    '0.15',
-    `${middle(({ parsing }) => parsing).toFixed(1)} s`,
-    `${middle(({ preview }) => preview).toFixed(1)} s`,
-    middle((round) => round.parsing / round.preview).toFixed(2),
-    '0.3',
-    ((planned / rows) * 1e6).toFixed(1),
-    mebibytes(rounds.map(({ peakBytes }) => peakBytes)),
-    mebibytes(rounds.map(({ previewBytes }) => previewBytes)),
-  ];
-}
+const planned = z.object({
+  seconds: z.number(),
+  readSeconds: z.number(),
+  processorSeconds: z.number(),
+  peakBytes: z.number(),
+});
 
 /** Seconds, and the peak of the process that planned. */
+type Planned = z.infer<typeof planned> & { readonly postgresSeconds: number };
+
 type Round = {
+  /** Seconds. */
   readonly copy: number;
-  readonly planned: number;
+  readonly byHand: number;
   readonly parsing: number;
-  readonly preview: number;
-  readonly peakBytes: number;
-  readonly previewBytes: number;
+  readonly chunks: Planned;
+  readonly own: Planned;
+  readonly preview: Planned;
 };
 
-const mebibytes = (bytes: readonly number[]): string => `${Math.round(Math.max(...bytes) / 1024 / 1024)} MiB`;
-
-/** Above it, one round is long enough. */
-const largeSize = 1_000_000;
-
-const accounts = `accounts:
-  bench: { interface: rest-2.02, baseUrl: http://127.0.0.1:9, authToken: "\${BENCH_TOKEN}" }
-`;
-
-function campaignFor(file: string): string {
-  return `campaign: bench
-account: bench
-channel: sms
-contacts: { file: ${file}, country: AU, columns: { Recipient: mobile, First Name: first_name, Last Name: last_name } }
-message:
-  Message: "Hi [[First Name|there]], power is off in [[city]] tonight. [[STOP]]"
-  SubAccount: "[[state]]"
-  ChargeCode: "NET-[[post]]"
-`;
+async function measureRound(server: Server, { folder, file, campaigns }: Workload): Promise<Round> {
+  const { copy, ready } = await importByHand(server.url, file);
+  const chunks = await planInChild('ledger', campaigns.chunks, server, folder);
+  const own = await planInChild('ledger', campaigns.own, server, folder);
+  const parsing = await parseAlone(file);
+  const preview = await planInChild('preview', campaigns.chunks, server, folder);
+  return { copy, byHand: ready, parsing, chunks, own, preview };
 }
 
-const states = ['NSW', 'VIC', 'QLD', 'WA', 'SA'];
-
-/** Mobile numbers of Australia in national writing, 0400 to 0439; the same file for the same number of rows. */
-async function writeContacts(file: string, rows: number): Promise<void> {
-  async function* lines(): AsyncGenerator<string> {
-    let piece = 'first_name,last_name,mobile,city,state,post,email\n';
-    for (let row = 0; row < rows; row++) {
-      const number = row % 50 === 49 ? row - 1 : row;
-      const digits = String((number * 7) % 39_999_983).padStart(8, '0');
-      const post = 1000 + (row % 1000);
-      piece += `Ann${row % 997},Example,04${digits.slice(0, 2)} ${digits.slice(2, 5)} ${digits.slice(5)},City ${row % 313},${states[row % 5]},${post},ann${row}@example.com\n`;
-      if (piece.length > 65_536) {
-        yield piece;
-        piece = '';
-      }
+function printRounds(rows: number, rounds: readonly Round[]): void {
+  const middle = (numberOf: (round: Round) => number): number => median(rounds.map(numberOf));
+  const table = new Table({
+    head: [`${rows.toLocaleString('en')} rows`, 'seconds', 'ratio', 'aim', 'processor, µs/row', 'peak'],
+    style: { head: [], border: [] },
+  });
+  const row = (
+    name: string,
+    secondsOf: (round: Round) => number,
+    ratioOf?: (round: Round) => number,
+    aim = '',
+    of?: 'chunks' | 'own' | 'preview',
+  ): void => {
+    const seconds = middle(secondsOf).toFixed(2);
+    const ratio = ratioOf ? middle(ratioOf).toFixed(3) : '';
+    if (!of) {
+      table.push([name, seconds, ratio, aim, '', '']);
+      return;
     }
-    yield piece;
-  }
-  await pipeline(lines(), createWriteStream(file));
-}
-
-async function seconds(act: () => Promise<void>): Promise<number> {
-  const begun = performance.now();
-  await act();
-  return (performance.now() - begun) / 1000;
-}
-
-async function bareCopy(url: string, file: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(
-    'DROP TABLE IF EXISTS bare; CREATE TABLE bare (a text, b text, c text, d text, e text, f text, g text)',
+    const perRow = (used: (plan: Planned) => number): string =>
+      ((middle((round) => used(round[of])) / rows) * 1e6).toFixed(1);
+    const processor = `${perRow((plan) => plan.processorSeconds)} + ${perRow((plan) => plan.postgresSeconds)}`;
+    const peak = Math.max(...rounds.map((round) => round[of].peakBytes)) / 1024 / 1024;
+    table.push([name, seconds, ratio, aim, processor, `${Math.round(peak)} MiB`]);
+  };
+  const { chunks, own } = { chunks: (round: Round) => round.chunks, own: (round: Round) => round.own };
+  row('bare COPY', ({ copy }) => copy);
+  row('COPY and SQL by hand', ({ byHand }) => byHand);
+  row(
+    'to planned, of COPY',
+    (r) => chunks(r).seconds,
+    (r) => r.copy / chunks(r).seconds,
+    '0.2',
+    'chunks',
   );
-  await pipeline(createReadStream(file), client.query(copyFrom('COPY bare FROM STDIN (FORMAT csv, HEADER)')));
-  await client.end();
+  row(
+    '  its reading alone, of COPY',
+    (r) => chunks(r).readSeconds,
+    (r) => r.copy / chunks(r).readSeconds,
+  );
+  row(
+    'to planned, of SQL by hand',
+    (r) => chunks(r).seconds,
+    (r) => r.byHand / chunks(r).seconds,
+  );
+  const times = (r: Round): number => own(r).seconds / chunks(r).seconds;
+  row('a request each, × in chunks', (r) => own(r).seconds, times, '≤ 2', 'own');
+  row('csv-parse', ({ parsing }) => parsing);
+  row(
+    'preview, of csv-parse',
+    (r) => r.preview.seconds,
+    (r) => r.parsing / r.preview.seconds,
+    '0.3',
+    'preview',
+  );
+  console.log(
+    'import: 7 columns, phones normalised, 1 in 50 a duplicate, 1 in 100 of 100,000 suppressions met, 5,000 envelopes; processor: own + Postgres',
+  );
+  console.log(table.toString());
 }
 
-async function parseAlone(file: string): Promise<void> {
+async function parseAlone(file: string): Promise<number> {
+  const begun = performance.now();
   let count = 0;
   for await (const row of createReadStream(file).pipe(parse())) count += row.length;
   if (count === 0) throw new Error('nothing was read');
+  return (performance.now() - begun) / 1000;
 }
 
-const outcome = z.object({ seconds: z.number(), peakBytes: z.number() });
-
-async function inChild(kind: string, campaign: string, url: string, folder: string) {
+async function planInChild(
+  kind: 'ledger' | 'preview',
+  campaign: string,
+  { url, postmaster }: Server,
+  folder: string,
+): Promise<Planned> {
   const script = fileURLToPath(new URL('./plan-once.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [script, kind, campaign, url], {
-    cwd: folder,
-    env: { ...process.env, VOLLEY_ACCOUNTS: 'accounts.yaml', BENCH_TOKEN: 'token-of-the-bench' },
-    maxBuffer: 1024 * 1024,
-  });
-  return outcome.parse(JSON.parse(stdout));
+  const before = postgresSeconds(postmaster);
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [script, kind, campaign, kind === 'ledger' ? url : ''],
+    {
+      cwd: folder,
+      env: { ...process.env, VOLLEY_ACCOUNTS: 'accounts.yaml', BENCH_TOKEN: 'token-of-the-bench' },
+      maxBuffer: 1024 * 1024,
+    },
+  );
+  return { ...planned.parse(JSON.parse(stdout)), postgresSeconds: postgresSeconds(postmaster) - before };
 }
