@@ -150,7 +150,10 @@ async function planContacts(
         }),
         sourceRun: null,
         origins: origins.runs,
-        files: { kind: 'read', readFile: fingerprint.watchFiles(files.read) },
+        files:
+          fingerprint.paths().size === 0
+            ? { kind: 'none' }
+            : { kind: 'read', readFile: fingerprint.watchFiles(files.read) },
         rates,
         window: windowPlanner(definition.window, account.interface, now),
         forecast:

@@ -21,8 +21,9 @@ export async function readRunFiles(
 const batchBytes = 16 * 1024 * 1024;
 const batchFiles = 200;
 
-/** Where the files of a new run come from: read by their paths, or those of an earlier run. */
+/** Where the files of a new run come from: it has none, they are read by their paths, or are those of an earlier run. */
 export type FileSource =
+  | { readonly kind: 'none' }
   | { readonly kind: 'read'; readonly readFile: (path: string) => Promise<Buffer> }
   | { readonly kind: 'run'; readonly run: string };
 
@@ -42,6 +43,7 @@ const neededPaths = `
  * what was there when the run was planned.
  */
 export async function storeRunFiles(client: Transaction, run: string, source: FileSource): Promise<void> {
+  if (source.kind === 'none') return;
   if (source.kind === 'run') {
     await client.query(
       `
