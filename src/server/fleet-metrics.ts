@@ -10,7 +10,7 @@ export function fleetMetrics(registry: Registry): ShowFigures {
   const up = gauge('volley_database_up', 'Whether the database answered when this was asked.');
   const slices = gauge(
     'volley_slices',
-    'Slices (of 1,000 requests) of runs that are not over: waiting for their turn, queued for a worker, held by one. A run that settles its doubts has one more, of that phase.',
+    'Slices (of 100 to 2,000 requests) of runs that are not over: waiting for their turn, queued for a worker, held by one. A run that settles its doubts has one more, of that phase.',
     ['account', 'phase', 'state'],
   );
   const lag = gauge('volley_inbox_lag_seconds', 'Since the oldest report that is due fell due.');

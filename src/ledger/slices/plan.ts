@@ -1,7 +1,12 @@
 import type { Transaction } from '../session.ts';
 
-/** Requests in a slice: few enough to be shared out and taken over soon, enough for its bookkeeping not to count. */
-export const requestsInSlice = 1_000;
+/**
+ * Requests in a slice of a run that has so many in all: an eighth of them, so that a small run has as many in flight as a large
+ * one; not so few that a slice's bookkeeping counts, nor so many that the next run waits long for its turn.
+ */
+export function requestsInSlice(all: number): number {
+  return Math.max(100, Math.min(2_000, Math.ceil(all / 8)));
+}
 
 /** Requests that share no slice with others: all of a run without windows, else those of each window. */
 export type SliceableRange = {
@@ -46,7 +51,7 @@ export async function planSlices(
     [
       run,
       canary,
-      requestsInSlice,
+      requestsInSlice(ranges.at(-1)?.last ?? 0),
       ranges.map(({ first }) => first),
       ranges.map(({ last }) => last),
       ranges.map(({ windowPlace }) => windowPlace),

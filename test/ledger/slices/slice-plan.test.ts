@@ -22,25 +22,25 @@ async function slicesOf(requests: number, canary: number | null = null): Promise
   return rows.map(({ slice }) => slice);
 }
 
-const full = requestsInSlice;
+const least = 100;
 
 test.each([
   [1, [[1, 1, 1]]],
-  [full - 1, [[1, 1, full - 1]]],
-  [full, [[1, 1, full]]],
+  [least - 1, [[1, 1, least - 1]]],
+  [least, [[1, 1, least]]],
   [
-    full + 1,
+    least + 1,
     [
-      [1, 1, full],
-      [2, full + 1, full + 1],
+      [1, 1, least],
+      [2, least + 1, least + 1],
     ],
   ],
   [
-    2 * full + 203,
+    2 * least + 3,
     [
-      [1, 1, full],
-      [2, full + 1, 2 * full],
-      [3, 2 * full + 1, 2 * full + 203],
+      [1, 1, least],
+      [2, least + 1, 2 * least],
+      [3, 2 * least + 1, 2 * least + 3],
     ],
   ],
 ])(
@@ -49,6 +49,16 @@ test.each([
     expect(await slicesOf(requests)).toEqual([...slices, [slices.length + 1, null, null]]);
   },
 );
+
+test('a run of thousands is cut into eight slices, and one of tens of thousands into slices of two thousand', async () => {
+  const slices = await slicesOf(4_001);
+  expect(slices).toHaveLength(8 + 1);
+  expect(slices.slice(0, 2)).toEqual([
+    [1, 1, 501],
+    [2, 502, 1_002],
+  ]);
+  expect([800, 801, 16_000, 1_000_000].map(requestsInSlice)).toEqual([100, 101, 2_000, 2_000]);
+});
 
 test.each([
   [1, 10, [[1, 1, 1]]],
@@ -62,12 +72,12 @@ test.each([
     ],
   ],
   [
-    full + 100,
+    2 * least,
     10,
     [
       [1, 1, 10],
-      [2, 11, full + 10],
-      [3, full + 11, full + 100],
+      [2, 11, least + 10],
+      [3, least + 11, 2 * least],
     ],
   ],
 ])(
