@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,8 @@ import {
 import { grantTestRights, makeQuick } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
-const homePrefix = 'volley-test-run-';
+/** Of this checkout: another one may have another version's idea of which server is still in use, and would stop ours. */
+const homePrefix = `volley-test-run-${hash('sha256', import.meta.dirname).slice(0, 8)}-`;
 
 /**
  * One server for the whole run: that of TEST_DATABASE_URL, where it may create databases, or else a throw-away one.
