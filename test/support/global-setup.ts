@@ -19,7 +19,7 @@ import { grantTestRights, makeQuick } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 /** Of this checkout: another one may have another version's idea of which server is still in use, and would stop ours. */
-const homePrefix = `volley-test-run-${hash('sha256', import.meta.dirname).slice(0, 8)}-`;
+const homePrefix = `volley-tests-${hash('sha256', import.meta.dirname).slice(0, 8)}-`;
 
 /**
  * One server for the whole run: that of TEST_DATABASE_URL, where it may create databases, or else a throw-away one.
