@@ -98,7 +98,7 @@ const step = fc.oneof(
 );
 export type BillingStep = typeof step extends fc.Arbitrary<infer Step> ? Step : never;
 
-export const steps = fc.array(step, { minLength: 5, maxLength: 40 });
+export const steps = fc.array(step, { minLength: 5, maxLength: 30 });
 
 /** The day before daylight saving begins in Auckland, and the day before it ends. */
 export const beginnings = fc.constantFrom(

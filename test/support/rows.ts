@@ -13,7 +13,11 @@ export async function giveRows(pool: pg.Pool, run: string): Promise<void> {
     );
     for (const { owner, ...range } of rows) await addLostRows(client, { run, ...range }, owner);
     await addRowsOfAccepted(client, run);
-    await addRowsOfPlanned(client, run);
+    const { rowCount } = await client.query(`SELECT FROM runs WHERE run_id = $1 AND state = 'cancelled'`, [
+      run,
+    ]);
+    // What is left of a run that was cancelled is cancelled by that.
+    if (rowCount === 0) await addRowsOfPlanned(client, run);
   });
 }
 

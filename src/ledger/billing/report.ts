@@ -148,6 +148,8 @@ export async function* streamBilling(
   query: BillingQuery,
 ): AsyncGenerator<readonly BillingLine[], readonly BillingTotal[], undefined> {
   const totals: BillingTotal[] = [];
+  // Entries of a month are added up in memory, and not sorted on the disk.
+  await client.query("SET LOCAL work_mem = '64MB'");
   for await (const rows of streamRows<DbLine>(client, 'billing', statementOf(query), 1_000)) {
     const lines: BillingLine[] = [];
     for (const { isTotal, corrections, ...line } of rows) {
