@@ -12,7 +12,8 @@ export default defineConfig({
     // More than there are cores: many wait for servers and processes, and compute little.
     maxWorkers: 3,
     sequence: { sequencer: WaitingSpread },
-    testTimeout: 20_000,
+    // Far longer than any takes on a machine with nothing else to do: a busy one is no reason to fail.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,
   },

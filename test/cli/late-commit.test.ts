@@ -78,7 +78,7 @@ test.concurrent('a claim that is committed long after its process was killed is 
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
   await expectNothingLostOrTwice(scene, killed, concurrency);
-}, 40_000);
+});
 
 test.concurrent('a next attempt that is committed after its process was killed is in doubt with its request', async () => {
   await using scene = await openDispatchScene({ requests: 100, concurrency, peer: { busy: 0.1 } });
@@ -90,7 +90,7 @@ test.concurrent('a next attempt that is committed after its process was killed i
   const { code, stderr } = await resumed.ended;
   expect(code, stderr).toBe(3);
   await expectNothingLostOrTwice(scene, killed, concurrency);
-}, 40_000);
+});
 
 test.concurrent('a claim that is committed as the run of its killed process is cancelled is in doubt, not left as sending', async () => {
   await using scene = await openDispatchScene({ requests: 300, concurrency, peer: { latency: 2 } });
@@ -103,7 +103,7 @@ test.concurrent('a claim that is committed as the run of its killed process is c
   const { requests } = await statusOf(scene, run);
   expect(requests).toMatchObject({ planned: 0, sending: 0 });
   expect(requests.in_doubt).toBeGreaterThan(0);
-}, 40_000);
+});
 
 test.concurrent('a doubt is dated after the death of its process, however long the taking over had to wait', async () => {
   const stalled = { latency: 600_000 };
@@ -133,4 +133,4 @@ test.concurrent('a doubt is dated after the death of its process, however long t
   await worker.ended;
   const figures = await expectNothingLostOrTwice(scene, { run, kills: [killed], untilSent: [] }, concurrency);
   expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
-}, 60_000);
+});

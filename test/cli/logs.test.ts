@@ -170,4 +170,4 @@ test('no log line at info or warn has a secret, an address or a name, whatever g
     ...['a scheduled run is failed', 'a schedule cannot be read', 'a run is sent no more', '"check":"path"'],
   ])
     expect(log).toContain(said);
-}, 60_000);
+});

@@ -91,7 +91,7 @@ test('a run whose process is killed as it tells is told of by the next one: no e
   await worker.ended;
   expect(new Set(scene.peer.calls.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
   expect((await subjects()).slice(before)).toEqual(['Campaign test: completed, 4 sent']);
-}, 30_000);
+});
 
 test('`status` says whom nobody told, and why', async () => {
   scene.peer.answer(410);

@@ -74,7 +74,7 @@ test('the embedded server is killed in the middle of a run: the run says so, sta
   expect(new Set(service.accepted().map(({ messageId }) => messageId)).size).toBe(requests);
   expect(service.accepted()).toHaveLength(requests);
   expect(embeddedServerStatus(home)).toMatchObject({ state: 'stopped', leases: [] });
-}, 60_000);
+});
 
 const ways = [
   ['its connections are lost', 'stop'],

@@ -72,7 +72,6 @@ test.each(['json', 'xml'])(
     expect(recipients).toMatchObject({ total: 3, undelivered: 3, accepted: 0 });
     expect((await call('reports', 'missing', '--run', run)).stdout).toBe('No report is missing.\n');
   },
-  30_000,
 );
 
 test('a request is not asked about again within ten minutes, nor when nothing is missing', async () => {
@@ -80,7 +79,7 @@ test('a request is not asked about again within ten minutes, nor when nothing is
   expect(JSON.parse((await call('reports', 'poll', run, '--json')).stdout)).toMatchObject({ reports: 0 });
   expect(await kept(run)).toEqual([]);
   expect((await call('reports', 'poll', run)).stdout).toContain('No request to ask about');
-}, 30_000);
+});
 
 test('an account without a status look-up is refused, with what to do', async () => {
   const { run, call } = await finishedRun({}, accountsYaml);

@@ -61,7 +61,7 @@ const ways: readonly (readonly [string, Meanwhile, { rejects: number }, number, 
   ['it is paused', here('pause'), { rejects: 0 }, 4, { state: 'paused', requests: { planned: 6 } }],
 ];
 
-describe.concurrent('a run ends with its own summary and exit code', { timeout: 60_000 }, () => {
+describe.concurrent('a run ends with its own summary and exit code', () => {
   test.for(ways)('when, before it begins, %s by another process', async (way, { expect }) => {
     const [, meanwhile, peer, code, summary] = way;
     await using scene = await openDispatchScene({ ...planned, peer });

@@ -108,7 +108,7 @@ test('serve helps to send, and drains: says that it does, records what is on its
   expect((await states(scene.ledger, 'in_doubt')).rows).toEqual([]);
   const held = await scene.ledger.ledger.pool.query(`SELECT FROM slices WHERE state = 'held'`);
   expect(held.rowCount).toBe(0);
-}, 30_000);
+});
 
 const states = ({ ledger }: TestLedger, state: string) =>
   ledger.pool.query<{ request: number }>('SELECT request FROM request_states WHERE state = $1 ORDER BY 1', [

@@ -34,7 +34,7 @@ test('a run is paused from another process within a second, and resumed from ano
   expect((await resuming).code).toBe(0);
   const figures = await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
   expect(figures.accepted).toBe(options.requests);
-}, 60_000);
+});
 
 test('a run is cancelled from another process within a second, and what is planned is never sent', async () => {
   await using scene = await openDispatchScene(options);
@@ -57,7 +57,7 @@ test('a run is cancelled from another process within a second, and what is plann
 
   expect((await scene.here(['resume', run])).code).toBe(4);
   expect(await scene.peer.acceptances()).toHaveLength(sent);
-}, 60_000);
+});
 
 test('a worker that waits begins to send within a second of a resume, and does not end with the run', async () => {
   await using scene = await openDispatchScene(options);
@@ -82,22 +82,18 @@ test('a worker that waits begins to send within a second of a resume, and does n
   worker.process.kill('SIGTERM');
   expect((await worker.ended).code).toBe(0);
   await expectNothingLostOrTwice(scene, { run, kills: [killed], untilSent: [] }, options.concurrency);
-}, 60_000);
+});
 
-test.each(['pause', 'cancel'])(
-  '%s after a kill names what was on its way',
-  async (word) => {
-    await using scene = await openDispatchScene(options);
-    const running = scene.start(['run', 'campaign.yaml']);
-    const run = await plannedRun(running);
-    await scene.peer.hasReceived(20);
-    running.process.kill('SIGKILL');
-    await running.ended;
-    const { code, stdout } = await scene.here([word, run, '--json']);
-    expect(code).toBe(0);
-    const { requests } = JSON.parse(stdout);
-    expect(requests.sending).toBe(0);
-    expect(requests.in_doubt).toBeGreaterThan(0);
-  },
-  60_000,
-);
+test.each(['pause', 'cancel'])('%s after a kill names what was on its way', async (word) => {
+  await using scene = await openDispatchScene(options);
+  const running = scene.start(['run', 'campaign.yaml']);
+  const run = await plannedRun(running);
+  await scene.peer.hasReceived(20);
+  running.process.kill('SIGKILL');
+  await running.ended;
+  const { code, stdout } = await scene.here([word, run, '--json']);
+  expect(code).toBe(0);
+  const { requests } = JSON.parse(stdout);
+  expect(requests.sending).toBe(0);
+  expect(requests.in_doubt).toBeGreaterThan(0);
+});

@@ -49,7 +49,7 @@ test.concurrent('Ctrl-C ends a run within 10 seconds although the service stalls
   const interrupted = { run, kills: [{ what: 'Ctrl-C', from, to }], untilSent: [] };
   const figures = await expectNothingLostOrTwice(scene, interrupted, concurrency);
   expect(figures).toMatchObject({ inDoubt: concurrency, inDoubtAccepted: concurrency });
-}, 40_000);
+});
 
 test.concurrent('a second Ctrl-C ends a run at once, which is as safe as a kill', async () => {
   await using scene = await openDispatchScene({ requests: 60, concurrency, peer: stalled });
@@ -71,7 +71,7 @@ test.concurrent('a second Ctrl-C ends a run at once, which is as safe as a kill'
   const interrupted = { run, kills: [{ what: 'second Ctrl-C', from, to }], untilSent: [] };
   const figures = await expectNothingLostOrTwice(scene, interrupted, concurrency);
   expect(figures.inDoubt).toBeGreaterThanOrEqual(concurrency);
-}, 40_000);
+});
 
 test.concurrent('Ctrl-C of a run whose service answers leaves nothing in doubt', async () => {
   await using scene = await openDispatchScene({ requests: 200, concurrency, peer: { latency: 20 } });
@@ -86,4 +86,4 @@ test.concurrent('Ctrl-C of a run whose service answers leaves nothing in doubt',
 
   await resume(scene, run);
   await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
-}, 40_000);
+});

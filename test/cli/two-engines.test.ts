@@ -17,7 +17,7 @@ test.concurrent('engines that are started on one run at the same time send nothi
   }
   const figures = await expectNothingLostOrTwice(scene, { run, kills: [], untilSent: [] }, 0);
   expect(figures.accepted).toBe(240);
-}, 60_000);
+});
 
 test.concurrent('a worker that is stopped for longer than its heartbeat sends nothing when it goes on that another has', {
   timeout: 60_000,

@@ -41,4 +41,4 @@ test('a run whose window is shut says until when it waits, outlives its process,
   expect(await scene.here(['cancel', run])).toMatchObject({ code: 0 });
   expect((await scene.here(['status', run, '--json'])).stdout).toContain('"cancelled":3');
   expect(scene.peer.received()).toMatchObject({ requests: 0 });
-}, 60_000);
+});

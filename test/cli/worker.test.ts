@@ -13,7 +13,7 @@ test.concurrent('a worker says of which account it leaves the requests to others
   expect(code, stderr).toBe(0);
   expect(stderr).toContain('sandbox');
   expect(stderr).not.toContain('token');
-}, 30_000);
+});
 
 test.concurrent('a worker that is stopped while its database is away says so, within 10 seconds', async () => {
   await using scene = await openDispatchScene({ requests: 1, concurrency: 1 });
@@ -26,4 +26,4 @@ test.concurrent('a worker that is stopped while its database is away says so, wi
   expect(code, stderr).toBe(1);
   expect(stderr).toContain('the database was away until the end; nothing was being sent');
   expect(stderr).not.toContain('the database is back');
-}, 30_000);
+});

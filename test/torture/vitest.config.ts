@@ -20,6 +20,7 @@ export default mergeConfig(
       provide: { dataInMemory: false },
       env: { VOLLEY_EXAMPLES_FACTOR: '20' },
       testTimeout: 1_800_000,
+      hookTimeout: 600_000,
       // One after the other: some measure memory.
       fileParallelism: false,
       isolate: true,

@@ -44,7 +44,7 @@ test('Postgres is killed and comes back in the middle of a run: the run waits, s
   const { end, said } = await executed;
   expect([end.kind, said]).toEqual(['finished', ['away', 'back']]);
   await expectAllSentOnce(ledger, run, service, 300);
-}, 60_000);
+});
 
 test('when Postgres is killed and comes back, two that share a run do not take each other for dead', async () => {
   await using service = await slowService();
@@ -56,7 +56,7 @@ test('when Postgres is killed and comes back, two that share a run do not take e
   await postgres.start();
   for (const { end } of await Promise.all(executed)) expect(end.kind).toBe('finished');
   await expectAllSentOnce(ledger, run, service, 1_200);
-}, 60_000);
+});
 
 /** A slice whose worker has no session, as after the end of all sessions. */
 async function leaveSliceHeld(): Promise<void> {
