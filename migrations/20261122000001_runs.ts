@@ -19,7 +19,10 @@ async function makeRuns(knex: Knex): Promise<void> {
       channel             text NOT NULL CHECK (channel IN ('email', 'sms', 'fax', 'voice', 'tts')),
       state               text NOT NULL DEFAULT 'planned' CHECK (state IN
                             ('planned', 'running', 'completed', 'paused', 'cancelled')),
-      state_reason        text,
+      state_reason        jsonb CHECK (state_reason ->> 'kind' IN
+                            ('interrupted', 'waits_for_approval', 'approved', 'all_rejected', 'too_many_rejected',
+                             'credential_refused', 'service_refuses', 'doubts_reopened', 'ledger_held',
+                             'ledger_restored', 'untried_proof')),
       priority            smallint NOT NULL DEFAULT 0 CHECK (priority BETWEEN -1 AND 1),
       definition          jsonb NOT NULL,
       message_key         bytea NOT NULL CHECK (length(message_key) >= 16),
@@ -49,7 +52,12 @@ async function makeRuns(knex: Knex): Promise<void> {
       'set by an operator, or by Volley when the run cannot go on; it can be resumed. cancelled: set by an '
       'operator; what was not sent never will be.';
     COMMENT ON COLUMN runs.state_reason IS
-      'Why it is in its state, for people; null where there is nothing to say, and after a purge.';
+      'Why it is in its state: null where there is nothing to say, and after a purge; a string in the words of an '
+      'operator or a caller; or an object whose kind, with values, is one of these. interrupted: its process was asked '
+      'to stop. waits_for_approval: by another person. approved: by that person. all_rejected, too_many_rejected: '
+      'failFast. credential_refused: the service did. service_refuses: everything, for longer than the campaign '
+      'waits. doubts_reopened: requests are to be sent again. ledger_held: nothing is sent from the ledger. '
+      'ledger_restored, untried_proof: it may have been sent by a ledger that is gone.';
     COMMENT ON COLUMN runs.priority IS
       '-1 bulk, 0 normal, 1 urgent. Of the runs of an account, the more urgent ones are sent first.';
     COMMENT ON COLUMN runs.definition IS
@@ -100,7 +108,7 @@ async function makeStates(knex: Knex): Promise<void> {
       run_id     text NOT NULL REFERENCES runs ON DELETE CASCADE,
       change     bigint GENERATED ALWAYS AS IDENTITY,
       state      text NOT NULL,
-      reason     text,
+      reason     jsonb,
       changed_at timestamptz NOT NULL,
       PRIMARY KEY (run_id, change)
     );
@@ -196,13 +204,13 @@ async function makeChecks(knex: Knex): Promise<void> {
     COMMENT ON COLUMN approvals.campaign_sha256 IS 'Of the campaign file as it was planned.';
 
     CREATE TABLE untried_proofs (
-      run_id text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-      reason text NOT NULL
+      run_id     text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+      message_id text NOT NULL
     );
     COMMENT ON TABLE untried_proofs IS
       'Runs of which a delivery report proved a request that this ledger never tried: another copy of the ledger '
       'has sent them. A worker puts what is planned of them in doubt, and deletes the row.';
-    COMMENT ON COLUMN untried_proofs.reason IS 'The proof, for people.';
+    COMMENT ON COLUMN untried_proofs.message_id IS 'What the report names.';
   `);
 }
 

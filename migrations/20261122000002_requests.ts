@@ -24,7 +24,10 @@ async function makeRequests(knex: Knex): Promise<void> {
       recipients   integer NOT NULL CHECK (recipients >= 0),
       state        text NOT NULL DEFAULT 'planned' CHECK (state IN
                      ('planned', 'sending', 'accepted', 'rejected', 'failed', 'in_doubt', 'cancelled', 'abandoned')),
-      reason       text,
+      reason       jsonb CHECK (reason ->> 'kind' IN
+                     ('job', 'reported', 'looked_up', 'worker_ended', 'resent', 'run_cancelled',
+                      'run_cancelled_before_resend', 'all_suppressed', 'all_suppressed_before_resend', 'suppressed',
+                      'withheld', 'claim_unanswered', 'resolved', 'ledger_restored', 'untried_proof')),
       owner        uuid,
       attempts     integer NOT NULL DEFAULT 0,
       resends      integer NOT NULL DEFAULT 0,
@@ -43,7 +46,16 @@ async function makeRequests(knex: Knex): Promise<void> {
       'rejected: the service refused it. failed: it provably never reached the service, and is not tried again. '
       'in_doubt: it was sent, and whether the service has it is not known. cancelled: it was not sent and will not be, '
       'because the run was cancelled or all its recipients were suppressed. abandoned: an operator gave it up in doubt.';
-    COMMENT ON COLUMN requests.reason IS 'Why it is in its state, for people; the words of the service where it has any.';
+    COMMENT ON COLUMN requests.reason IS
+      'Why it is in its state: a string in the words of the service, or of what failed on the way to it; or an object '
+      'whose kind, with values, is one of these. job: it is accepted under this number. reported: a delivery report or a '
+      'reply proves it. looked_up: the status look-up does. worker_ended: its worker ended before the answer was '
+      'recorded. resent: it was sent again after a doubt, and ended in this state. run_cancelled: its run was. '
+      'run_cancelled_before_resend: the same, while it was to be sent again after a doubt. all_suppressed: all its '
+      'recipients are. all_suppressed_before_resend: the same, while it was to be sent again. suppressed: this '
+      'recipient is. withheld: it might not leave then. claim_unanswered: the answer to the claim was lost before it '
+      'was sent. resolved: by an operator. ledger_restored, untried_proof: it may have been sent by a ledger that is '
+      'gone.';
     COMMENT ON COLUMN requests.owner IS 'The owner of its slice, by whom it was claimed; null once it is settled.';
     COMMENT ON COLUMN requests.resends IS 'How often it was sent again though the service may have had it.';
     COMMENT ON COLUMN requests.divided_from IS 'The rejected request of whose recipients this one has a part.';
@@ -74,7 +86,7 @@ async function makeAttempts(knex: Knex): Promise<void> {
       verdict     text CHECK (verdict IN
                     ('accepted', 'rejected', 'unauthorized', 'retry', 'failed', 'in_doubt', 'released')),
       http_status integer,
-      detail      text,
+      detail      jsonb,
       PRIMARY KEY (run_id, request, attempt)
     ) WITH (fillfactor = 40);
     COMMENT ON TABLE attempts IS 'Attempts of the requests that have a row. all_attempts has them all.';
@@ -84,7 +96,7 @@ async function makeAttempts(knex: Knex): Promise<void> {
       'request is planned again. retry: it did not take the request, which its owner sends again. failed: it did not '
       'take the request, which is not tried again. in_doubt: whether it has the request is not known. released: it did '
       'not take the request, which is planned again. Null: nothing is recorded yet.';
-    COMMENT ON COLUMN attempts.detail IS 'The words of the service, or what happened; for people.';
+    COMMENT ON COLUMN attempts.detail IS 'As requests.reason, of this attempt.';
   `);
 }
 
@@ -150,7 +162,7 @@ async function makeRecipients(knex: Knex): Promise<void> {
     COMMENT ON COLUMN recipient_outcomes.outcome IS
       'delivered, undelivered: set when a delivery report is applied. cancelled: the recipient was left out of the '
       'request, because the address was suppressed after the run was planned; set by the worker that claims it.';
-    COMMENT ON COLUMN recipient_outcomes.result IS 'In the words of the service, or why the recipient was left out.';
+    COMMENT ON COLUMN recipient_outcomes.result IS 'In the words of the service; null for cancelled.';
     COMMENT ON COLUMN recipient_outcomes.units IS 'Parts, pages, seconds: what the service charges for.';
     COMMENT ON COLUMN recipient_outcomes.price IS 'In the currency of the account.';
     COMMENT ON COLUMN recipient_outcomes.report_id IS 'The report that decided; null for cancelled.';

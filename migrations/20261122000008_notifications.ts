@@ -35,7 +35,7 @@ async function makeNotifications(knex: Knex): Promise<void> {
       campaign_file text,
       missed        jsonb,
       refused       jsonb,
-      reason        text,
+      reason        jsonb,
       noted_at      timestamptz NOT NULL,
       state         text NOT NULL DEFAULT 'due' CHECK (state IN ('due', 'told', 'given up')),
       due_at        timestamptz NOT NULL DEFAULT '-infinity',

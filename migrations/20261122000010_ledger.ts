@@ -11,7 +11,9 @@ export async function up(knex: Knex): Promise<void> {
       ledger      uuid NOT NULL,
       place       text,
       held_at     timestamptz,
-      held_reason text,
+      held_reason jsonb CHECK (held_reason ->> 'kind' IN
+                    ('former_backup', 'lacks_claim', 'lacks_attempt', 'other_server', 'other_timeline',
+                     'other_database', 'being_restored')),
       incomplete  boolean NOT NULL DEFAULT false,
       CHECK ((held_at IS NULL) = (held_reason IS NULL))
     );
@@ -25,7 +27,10 @@ export async function up(knex: Knex): Promise<void> {
       'system identifier/timeline/number of the database; null where nothing was claimed yet, or the server does '
       'not say.';
     COMMENT ON COLUMN ledger_place.held_at IS 'Since when it is held.';
-    COMMENT ON COLUMN ledger_place.held_reason IS 'Why it is held, for people.';
+    COMMENT ON COLUMN ledger_place.held_reason IS 
+      'Why it is held: an object whose kind, with values, is one of these. former_backup: it is as it was before an '
+      'operator released it. lacks_claim: one of a machine. lacks_attempt: of a request that a delivery report proves. '
+      'other_server, other_timeline, other_database: it is not where it was. being_restored: an operator says so.';
     COMMENT ON COLUMN ledger_place.incomplete IS
       'It is held because something is known to be missing in it, not only because it was moved.';
     INSERT INTO ledger_place (ledger) VALUES (gen_random_uuid());

@@ -69,7 +69,7 @@ async function makeOrdinaryRequests(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE FUNCTION ordinary_requests_between(run text, first integer, last integer)
     RETURNS TABLE (
-      run_id text, request integer, slice integer, envelope integer, recipients integer, state text, reason text,
+      run_id text, request integer, slice integer, envelope integer, recipients integer, state text, reason jsonb,
       owner uuid, claimed_at timestamptz, finished_at timestamptz, took interval, http_status integer, job text,
       updated_at timestamptz
     )
@@ -81,8 +81,8 @@ async function makeOrdinaryRequests(knex: Knex): Promise<void> {
                WHEN n.took_ms IS NULL THEN 'sending'
                ELSE 'accepted'
              END,
-             CASE WHEN n.request > s.claimed_to AND s.run_state = 'cancelled' THEN 'the run was cancelled'
-                  ELSE 'job ' || n.job END,
+             CASE WHEN n.request > s.claimed_to AND s.run_state = 'cancelled' THEN jsonb_build_object('kind', 'run_cancelled')
+                  WHEN n.job IS NOT NULL THEN jsonb_build_object('kind', 'job', 'job', n.job) END,
              CASE WHEN n.request <= s.claimed_to AND n.took_ms IS NULL THEN s.owner END,
              CASE WHEN n.request <= s.claimed_to THEN s.claimed_at END,
              s.base_at + n.finished_ms * interval '1 millisecond',
@@ -132,7 +132,7 @@ async function makeRanges(knex: Knex): Promise<void> {
 
     CREATE FUNCTION requests_between(run text, first integer, last integer)
     RETURNS TABLE (
-      run_id text, request integer, message_id text, envelope integer, recipients integer, state text, reason text,
+      run_id text, request integer, message_id text, envelope integer, recipients integer, state text, reason jsonb,
       attempts integer, resends integer, divided_from integer, updated_at timestamptz
     )
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -153,7 +153,7 @@ async function makeRanges(knex: Knex): Promise<void> {
     CREATE FUNCTION attempts_between(run text, first integer, last integer)
     RETURNS TABLE (
       run_id text, request integer, attempt integer, owner uuid, started_at timestamptz, finished_at timestamptz,
-      verdict text, http_status integer, detail text
+      verdict text, http_status integer, detail jsonb
     )
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -186,7 +186,9 @@ async function makeViews(knex: Knex): Promise<void> {
     CREATE VIEW recipient_states AS
     SELECT q.run_id, q.request, q.message_id, q.envelope, p.position, p.line, p.address, p.original_address, p.parts,
            p.tariff, q.state AS request_state, o.outcome,
-           CASE WHEN o.outcome IS NULL THEN q.reason ELSE o.result END AS reason,
+           CASE WHEN o.outcome IS NULL THEN q.reason
+                WHEN o.outcome = 'cancelled' THEN jsonb_build_object('kind', 'suppressed')
+                ELSE to_jsonb(o.result) END AS reason,
            o.units, o.price, o.reported_at
     FROM runs r
     CROSS JOIN LATERAL requests_between(r.run_id, 1, 2147483647) q

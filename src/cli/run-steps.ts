@@ -1,3 +1,4 @@
+import { isInterruption } from '../domain/reasons.ts';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { cutOffAfter } from '../engine/dispatch/drain.ts';
@@ -114,7 +115,7 @@ function leaveWithout(shell: Shell, run: string, end: Exclude<RunEnd, KnownEnd>)
         `The database was away until the end, after all of the run had been recorded: it is ${state} (${counts}). \`volley status ${run}\` shows it.`,
       );
       if (state === 'completed') return shell.leave(notAccepted > 0 ? 3 : 0);
-      return shell.leave(stateReason === 'interrupted' ? 130 : 4);
+      return shell.leave(isInterruption(stateReason) ? 130 : 4);
     }
   }
 }

@@ -2,6 +2,7 @@ import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
 import { type ClaimMarks, marksInMemory } from '../domain/claim-marks.ts';
 import { InputError } from '../domain/problems.ts';
+import type { HoldReason } from '../domain/reasons.ts';
 import type { DatabaseConnection } from '../platform/database.ts';
 import { isConnectionFailure } from '../platform/database-failures.ts';
 import { bindToPlace, readPlace } from './place/place.ts';
@@ -199,7 +200,7 @@ export type DatabaseLook = {
   readonly version: string;
   readonly gap: MigrationGap;
   /** Why nothing is sent from the ledger; null where there is none, or something may be. */
-  readonly held: string | null;
+  readonly held: HoldReason | null;
 };
 
 /**

@@ -1,4 +1,5 @@
 import type { FailedRequest } from '../ledger/requests/failures.ts';
+import { reasonWordsOrNull } from '../platform/reason-words.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 
 /** A line of the report: a request, or the sum of all. */
@@ -11,7 +12,7 @@ const columns: readonly SheetColumn<FailureLine>[] = [
   { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },
   { key: 'request', title: 'Request', kind: 'integer', value: ({ request }) => request, minor: 5 },
   { key: 'state', title: 'State', kind: 'text', value: ({ state }) => state },
-  { key: 'reason', title: 'Words', kind: 'text', value: ({ reason }) => reason },
+  { key: 'reason', title: 'Words', kind: 'text', value: ({ reason }) => reasonWordsOrNull(reason) },
   { key: 'httpStatus', title: 'HTTP', kind: 'integer', value: ({ httpStatus }) => httpStatus, minor: 4 },
   { key: 'attempts', title: 'Attempts', kind: 'integer', value: ({ attempts }) => attempts, minor: 3 },
   { key: 'firstAt', title: 'First (UTC)', kind: 'time', value: ({ firstAt }) => firstAt, minor: 6 },

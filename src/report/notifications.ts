@@ -24,6 +24,6 @@ function outcome({ state, attempts, problem, mailRun, mailState }: ListedNotific
         ? 'not told yet, as nobody has tried'
         : `not told yet, ${tries}${because}`;
     case 'given up':
-      return `given up, ${tries}${because}`;
+      return `given up, ${tries}${problem === null ? ': the run was purged' : because}`;
   }
 }

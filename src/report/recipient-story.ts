@@ -1,11 +1,25 @@
 import type { ListedReport } from '../ledger/delivery-reports/list.ts';
-import type { RecipientStory } from '../ledger/recipients/story.ts';
+import type { RecipientStory, StoryAttempt } from '../ledger/recipients/story.ts';
+import { reasonWordsOrNull } from '../platform/reason-words.ts';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { timeOn, zoneOf } from './time.ts';
+import { type Worded, worded } from './worded.ts';
+
+/** A story with its reasons in words. */
+export type WordedStory = Omit<Worded<RecipientStory>, 'attempts'> & {
+  readonly attempts: readonly (Omit<StoryAttempt, 'detail'> & { readonly detail: string | null })[];
+};
+
+export function wordedStory(story: RecipientStory): WordedStory {
+  const attempts = story.attempts.map(({ detail, ...attempt }) => {
+    return { ...attempt, detail: reasonWordsOrNull(detail) };
+  });
+  return { ...worded(story), attempts };
+}
 
 /** The whole story of a recipient in the order it happened, for `volley report recipient`. */
-export function recipientStoryText(story: RecipientStory, screen?: Screen): string {
+export function recipientStoryText(story: WordedStory, screen?: Screen): string {
   const { run, campaign, channel, address, originalAddress, file, line, messageId } = story;
   const written = originalAddress === address ? '' : ` ("${originalAddress}")`;
   const billing = [
@@ -32,7 +46,7 @@ export function recipientStoryText(story: RecipientStory, screen?: Screen): stri
 
 type StoryEvent = { readonly at: Date; readonly words: string };
 
-function events({ attempts, resolutions, reports }: RecipientStory): StoryEvent[] {
+function events({ attempts, resolutions, reports }: WordedStory): StoryEvent[] {
   return [
     ...attempts.map(({ attempt, startedAt, finishedAt, verdict, httpStatus, detail }) => ({
       at: finishedAt ?? startedAt,

@@ -1,9 +1,11 @@
 import type { ReconciliationPeriod } from '../ledger/billing/compare-invoice.ts';
 import type { ReconciliationLine, ReconciliationTotal } from '../ledger/billing/reconcile.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
+import { differenceWords } from './reconcile-words.ts';
 
 /** A line of the report: a difference, or the sum of a kind of them. */
-type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient'> & {
+type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient' | 'known'> & {
+  readonly detail: string | null;
   readonly kind: string;
   readonly messageId: string | null;
   readonly recipient: string | null;
@@ -63,9 +65,15 @@ export function reconcileSheet(
     subtitle: [period, ...filters, ...left],
     asOf,
     columns,
-    rows: differences,
+    rows: wordDifferences(differences),
     totals: () => totals.map(totalLine),
   };
+}
+
+async function* wordDifferences(
+  batches: AsyncIterable<readonly ReconciliationLine[]>,
+): AsyncGenerator<readonly SheetLine[], void, undefined> {
+  for await (const batch of batches) yield batch.map((line) => ({ ...line, detail: differenceWords(line) }));
 }
 
 function totalLine({ kind, lines, ...sums }: ReconciliationTotal): SheetLine {

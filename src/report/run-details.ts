@@ -1,5 +1,6 @@
 import type { RejectedContact } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
+import type { RunReason } from '../domain/reasons.ts';
 import type { RunSummary } from '../domain/runs.ts';
 import type { BillingDimension, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
 import type { ConflictingReport } from '../ledger/delivery-reports/conflicting.ts';
@@ -13,8 +14,10 @@ import type {
 } from '../ledger/runs/details.ts';
 import type { Sending } from '../ledger/runs/sending.ts';
 import type { RunStateChange } from '../ledger/runs/states.ts';
+import { reasonWordsOrNull } from '../platform/reason-words.ts';
 import { type Largest, largest } from './run-money.ts';
 import { runTimeline, type TimelineEvent } from './run-timeline.ts';
+import { type Worded, worded } from './worded.ts';
 
 /** The whole story of a run, for `volley report run`; as JSON it is printed as it is. */
 export type RunDetails = {
@@ -26,12 +29,12 @@ export type RunDetails = {
   readonly timeZone: string;
   readonly timeline: readonly TimelineEvent[];
   readonly sending: Sending;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly Worded<Failure>[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
   /** All are counted, the first ones listed. */
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
-  readonly cancellations: readonly Cancellation[];
+  readonly cancellations: readonly Worded<Cancellation>[];
   readonly rejections: readonly RejectionGroup[];
   /** The first of them, in the order of the file. */
   readonly rejectedContacts: readonly RejectedContact[];
@@ -46,7 +49,13 @@ export type RunMoney = Pick<
 > & { readonly bySubAccount: Largest; readonly byChargeCode: Largest };
 
 /** As the ledger has it. */
-type Recorded = Omit<RunDetails, 'timeZone' | 'timeline' | 'money'> & {
+type Recorded = Omit<
+  RunDetails,
+  'timeZone' | 'timeline' | 'money' | 'stateReason' | 'failures' | 'cancellations'
+> & {
+  readonly stateReason: RunReason | null;
+  readonly failures: readonly Failure[];
+  readonly cancellations: readonly Cancellation[];
   readonly states: readonly RunStateChange[];
   readonly billingBy: (
     dimension: BillingDimension,
@@ -57,10 +66,16 @@ export async function runDetails(
   { states, billingBy, ...recorded }: Recorded,
   timeZone: string,
 ): Promise<RunDetails> {
-  const { summary, stateReason, account, channel, ...others } = recorded;
+  const { summary, stateReason, account, channel, failures, cancellations, ...others } = recorded;
   const timeline = runTimeline(states, others.sending);
   const money = await moneyOf(billingBy);
-  return { summary, stateReason, account, channel, timeZone, timeline, ...others, money };
+  return {
+    ...{ summary, stateReason: reasonWordsOrNull(stateReason), account, channel, timeZone, timeline },
+    ...others,
+    failures: failures.map((failure) => worded(failure)),
+    cancellations: cancellations.map((each) => worded(each)),
+    money,
+  };
 }
 
 async function moneyOf(billingBy: Recorded['billingBy']): Promise<RunMoney | null> {

@@ -1,6 +1,7 @@
 import type { RunState } from '../domain/runs.ts';
 import type { Sending } from '../ledger/runs/sending.ts';
 import type { RunStateChange } from '../ledger/runs/states.ts';
+import { reasonWordsOrNull } from '../platform/reason-words.ts';
 
 /** What happened to a run as a whole, and when. */
 export type TimelineEvent = {
@@ -16,7 +17,8 @@ export function runTimeline(
   { firstAt, lastAt }: Pick<Sending, 'firstAt' | 'lastAt'>,
 ): TimelineEvent[] {
   const begun = states.findIndex(({ state }) => state === 'running');
-  const changes = states.map(({ state, at, reason }, place): TimelineEvent => {
+  const changes = states.map(({ state, at, reason: known }, place): TimelineEvent => {
+    const reason = reasonWordsOrNull(known);
     if (state !== 'running') return { what: state, at, reason };
     return { what: place === begun ? 'begun' : 'resumed', at, reason };
   });

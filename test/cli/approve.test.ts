@@ -61,7 +61,9 @@ test('the ledger itself does not begin a run that waits', async () => {
   const begun = await beginRun(await queue(), pool, plan, { lookUp: false, resends: 0 }, new Date());
   expect(begun).toBe('unapproved');
   const { rows } = await pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [run]);
-  expect(rows).toEqual([{ state: 'planned', state_reason: 'waits for approval: every run of the campaign' }]);
+  expect(rows).toEqual([
+    { state: 'planned', state_reason: { kind: 'waits_for_approval', why: 'every run of the campaign' } },
+  ]);
 });
 
 test.each([

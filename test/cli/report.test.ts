@@ -46,7 +46,10 @@ describe('volley report failures', () => {
 
   test('cannot command a screen in any format, and is unchanged in a pipe', async () => {
     const words = 'the service says \u009b2J \u202e and no more';
-    await opened.ledger.pool.query(`UPDATE requests SET reason = $2 WHERE run_id = $1`, [run, words]);
+    await opened.ledger.pool.query(`UPDATE requests SET reason = $2 WHERE run_id = $1`, [
+      run,
+      JSON.stringify(words),
+    ]);
     for (const format of ['csv', 'json', 'ndjson', 'html']) {
       const shown = await volley(['report', 'failures', run, '--format', format], {
         cwd: workspace.folder,

@@ -32,7 +32,7 @@ async function sentAndDoubted(): Promise<string> {
   const { run }: { run: string } = JSON.parse(stdout);
   await giveRows(scene.ledger.pool, run);
   await scene.ledger.pool.query(
-    `UPDATE requests SET state = 'in_doubt', reason = 'connection reset' WHERE run_id = $1`,
+    `UPDATE requests SET state = 'in_doubt', reason = '"connection reset"' WHERE run_id = $1`,
     [run],
   );
   return run;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RunReason } from '../../src/domain/reasons.ts';
 import { pauseRun } from '../../src/ledger/runs/stop.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
@@ -25,7 +26,11 @@ const resume = (...words: string[]): Promise<Ended> =>
     env: { ...accountEnvironment(opened, sandbox) },
   });
 
-async function planRun(state: 'planned' | 'running' | 'paused', account = 'sandbox', reason = 'interrupted') {
+async function planRun(
+  state: 'planned' | 'running' | 'paused',
+  account = 'sandbox',
+  reason: RunReason = { kind: 'interrupted' },
+) {
   const run = await planContacts(opened.ledger, aRun({ account }), [aContact(1), aContact(2)]);
   if (state === 'running')
     await opened.ledger.pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [run]);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rejectionReasons } from '../../src/domain/contacts.ts';
 import { recipientOutcomes, reportStates } from '../../src/domain/delivery-reports.ts';
 import { channels } from '../../src/domain/message.ts';
+import { holdReasonKinds, requestReasonKinds, runReasonKinds } from '../../src/domain/reasons.ts';
 import { requestStates, resolutions, runStates } from '../../src/domain/runs.ts';
 import { suppressionSources } from '../../src/domain/suppressions.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -15,7 +16,10 @@ afterAll(() => opened.close());
 test.each([
   ['runs', 'channel', channels],
   ['runs', 'state', runStates],
+  ['runs', 'state_reason', ['kind', ...runReasonKinds]],
   ['requests', 'state', requestStates],
+  ['requests', 'reason', ['kind', ...requestReasonKinds]],
+  ['ledger_place', 'held_reason', ['kind', ...holdReasonKinds]],
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
   ['unusual_reports', 'state', reportStates],

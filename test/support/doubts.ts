@@ -23,7 +23,7 @@ export async function doubtfulRun(
   const run = await planContacts({ pool, ...ledger }, aRun(), contacts);
   await giveRows(pool, run);
   const statements = [
-    `UPDATE requests SET state = 'in_doubt', reason = 'no answer within 30000 ms', attempts = 1, updated_at = now()
+    `UPDATE requests SET state = 'in_doubt', reason = '"no answer within 30000 ms"', attempts = 1, updated_at = now()
      WHERE run_id = $1`,
     `INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'in_doubt' FROM request_states WHERE run_id = $1`,

@@ -3,6 +3,7 @@ import { reconcileInvoice } from '../../src/engine/billing/reconcile.ts';
 import { noteOutcomes } from '../../src/ledger/billing/changes.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../src/ledger/billing/compare-invoice.ts';
 import type { ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
+import { differenceWords } from '../../src/report/reconcile-words.ts';
 import { claimRequests, settleRequests } from './claims.ts';
 import { collect } from './collect.ts';
 import { aContact, anEnvelope, aRun, planContacts, type TestLedger } from './ledger.ts';
@@ -93,7 +94,9 @@ export function anInvoice(rows: readonly string[], changes: Partial<InvoiceToRea
   };
 }
 
-export type Reconciled = Pick<Reconciliation, 'totals'> & { readonly lines: readonly ReconciliationLine[] };
+export type Reconciled = Pick<Reconciliation, 'totals'> & {
+  readonly lines: readonly (ReconciliationLine & { readonly detail: string | null })[];
+};
 
 /** Compares an invoice with all accounts' recipients. */
 export async function reconcile(
@@ -110,7 +113,7 @@ export async function reconcile(
     { ...all, ...scope },
     async ({ differences, totals }) => ({
       totals,
-      lines: (await collect(differences)).flat(),
+      lines: (await collect(differences)).flat().map((line) => ({ ...line, detail: differenceWords(line) })),
     }),
   );
 }

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
-import { heldAdvice } from '../../engine/dispatch/place.ts';
 import { confirmRestored, type DoubtedRun } from '../../engine/schedule/restored.ts';
 import { lookAtDatabase } from '../../ledger/connection.ts';
 import type { MigrationGap } from '../../ledger/schema.ts';
 import { leaseDatabase } from '../../platform/database.ts';
 import { embeddedServerStatus, stopEmbeddedServer } from '../../platform/embedded-postgres.ts';
 import { requireHome } from '../../platform/project.ts';
+import { heldAdvice, reasonWords } from '../../platform/reason-words.ts';
 import { parseTime } from '../options.ts';
 import { type Shell, withLedger, withNewLedger } from '../shell.ts';
 
@@ -96,7 +96,7 @@ async function externalStatus({ settings }: Shell): Promise<DatabaseStatus> {
   );
   const { version, gap, held } = await lookAtDatabase(connection, description);
   const status = { database: 'DATABASE_URL', state: 'running', version, ledger: schemaText(gap) };
-  return held === null ? status : { ...status, held: `${held} ${heldAdvice}` };
+  return held === null ? status : { ...status, held: `${reasonWords(held)} ${heldAdvice}` };
 }
 
 const noLedgerYet = 'none yet: the database is empty; volley init makes a ledger in it';

@@ -5,6 +5,7 @@ import { type Purge, previewPurge, purge } from '../../engine/billing/purge.ts';
 import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
 import { ensureHashKey } from '../../platform/hash-key.ts';
 import { printable } from '../../report/printable.ts';
+import { keptBecause } from '../../report/purge.ts';
 import { askToPurge } from '../ask-to-purge.ts';
 import { parseDuration } from '../scalar-options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
@@ -49,7 +50,9 @@ export function define(command: Command, shell: Shell): void {
       };
       const print = (result: Purge): void => {
         noteHeld(shell, result);
-        shell.print(json ? JSON.stringify({ ...result, before: limit.before }) : purgeText(result, dryRun));
+        const held = result.held.map((each) => ({ ...each, held: keptBecause(each) }));
+        const printed = { ...result, held, before: limit.before };
+        shell.print(json ? JSON.stringify(printed) : purgeText(result, dryRun));
       };
       const expected = await withLedgerToRead(shell, (context) => previewPurge(context, limit));
       if (dryRun) {
@@ -73,7 +76,7 @@ export function define(command: Command, shell: Shell): void {
 const namedRuns = 20;
 
 function noteHeld({ note }: Shell, { held }: Purge): void {
-  for (const { run, held: why } of held.slice(0, namedRuns)) note(`Run ${run} is kept: ${why}.`);
+  for (const each of held.slice(0, namedRuns)) note(`Run ${each.run} is kept: ${keptBecause(each)}.`);
   if (held.length > namedRuns) note(`${held.length} runs are kept, the first ${namedRuns} shown.`);
 }
 

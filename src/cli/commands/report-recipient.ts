@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { tellRecipient } from '../../engine/reporting/recipient-story.ts';
-import { recipientStoryText } from '../../report/recipient-story.ts';
+import { recipientStoryText, wordedStory } from '../../report/recipient-story.ts';
 import { parseCountry } from '../country-option.ts';
 import { parseCount } from '../options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
@@ -19,10 +19,11 @@ export function define(command: Command, shell: Shell): void {
       const { stories, areMore, others } = await withLedgerToRead(shell, (context) =>
         tellRecipient(context, recipient, country, limit),
       );
+      const told = stories.map(wordedStory);
       shell.print(
         json
-          ? stories.map((story) => JSON.stringify(story)).join('\n')
-          : stories.map((story) => recipientStoryText(story, shell.screen)).join('\n\n'),
+          ? told.map((story) => JSON.stringify(story)).join('\n')
+          : told.map((story) => recipientStoryText(story, shell.screen)).join('\n\n'),
       );
       if (areMore) shell.note(`There are more than these ${stories.length}; --limit <number> tells of more.`);
       if (others) {

@@ -4,6 +4,7 @@ import type { Resolution } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { type NamedRequests, openDoubts, resolveDoubts } from '../../engine/runs/resolve.ts';
 import { doubtTable, resolvedText } from '../../report/doubts.ts';
+import { worded } from '../../report/worded.ts';
 import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
@@ -81,7 +82,7 @@ async function list(
 ): Promise<void> {
   let doubts = 0;
   for await (const page of await openDoubts(context, requests)) {
-    if (json) shell.print(page.map((doubt) => JSON.stringify(doubt)).join('\n'));
+    if (json) shell.print(page.map((doubt) => JSON.stringify(worded(doubt))).join('\n'));
     else if (doubts === 0) shell.print(doubtTable(page.slice(0, listed), shell.screen));
     doubts += page.length;
   }

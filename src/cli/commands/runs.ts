@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
+import { reasonWords, reasonWordsOrNull } from '../../platform/reason-words.ts';
 import { type Screen, toneOf } from '../../report/screen.ts';
 import { table } from '../../report/table.ts';
 import { inZoneOf, timeOn } from '../../report/time.ts';
@@ -25,7 +26,16 @@ export function define(command: Command, shell: Shell): void {
 }
 
 function listed({ run, campaign, account, channel, state, stateReason, createdAt, finishedAt }: ListedRun) {
-  return { run, campaign, account, channel, state, reason: stateReason, createdAt, finishedAt };
+  return {
+    run,
+    campaign,
+    account,
+    channel,
+    state,
+    reason: reasonWordsOrNull(stateReason),
+    createdAt,
+    finishedAt,
+  };
 }
 
 function runTable(runs: readonly ListedRun[], screen?: Screen): string {
@@ -36,7 +46,7 @@ function runTable(runs: readonly ListedRun[], screen?: Screen): string {
       { title: 'Channel', value: ({ channel }) => channel, minor: 1 },
       {
         title: 'State',
-        value: ({ state, stateReason }) => (stateReason ? `${state} (${stateReason})` : state),
+        value: ({ state, stateReason }) => (stateReason ? `${state} (${reasonWords(stateReason)})` : state),
         tone: ({ state }) => toneOf(state),
       },
       {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { heldAdvice } from '../../engine/dispatch/place.ts';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
 import type { ClockStep } from '../../ledger/limits/clock.ts';
+import { heldAdvice } from '../../platform/reason-words.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
 import { refusalNow } from '../../report/refusal.ts';

@@ -87,7 +87,7 @@ export async function purge(
           return first;
         }));
       if (!begun) {
-        held.push({ ...candidate, held: 'it is in use' });
+        held.push({ ...candidate, held: 'in_use' });
         continue;
       }
       onRun(candidate);

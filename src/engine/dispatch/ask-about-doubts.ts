@@ -1,7 +1,7 @@
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { LookUp } from '../../gateway/look-up.ts';
 import type { Doubt } from '../../ledger/requests/doubts.ts';
-import { acceptProven } from '../../ledger/requests/resolve.ts';
+import { acceptFound } from '../../ledger/requests/resolve.ts';
 import type { EngineContext } from '../context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
@@ -21,9 +21,6 @@ export type LookUpEnd = LookUpCounts &
     /** The service refused the credential; its words. */
     | { readonly kind: 'refused'; readonly words: readonly string[] }
   );
-
-/** What a request is accepted for. */
-const lookUpProof = 'proved by the status look-up';
 
 /** Who is asked, and how fast. */
 export type LookUpService = {
@@ -56,12 +53,7 @@ export async function askAboutDoubts(
       onAnswer(doubt, answer);
       switch (answer.kind) {
         case 'found':
-          await acceptProven(context.ledger.pool, {
-            run,
-            request: doubt.request,
-            proof: lookUpProof,
-            now: context.now(),
-          });
+          await acceptFound(context.ledger.pool, { run, request: doubt.request, now: context.now() });
           counts.found++;
           break;
         case 'not_found':

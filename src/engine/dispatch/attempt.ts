@@ -1,4 +1,5 @@
 import type { Channel } from '../../domain/message.ts';
+import type { RequestReason, Withholding } from '../../domain/reasons.ts';
 import type { Evidence } from '../../gateway/evidence.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Verdict } from '../../gateway/verdict.ts';
@@ -12,7 +13,7 @@ export type Outcome =
   /** No byte of it left: the interface cannot express the request, or a file of it is missing. */
   | { readonly kind: 'unsendable'; readonly reason: string }
   /** No byte of it left: it may not be sent now. */
-  | { readonly kind: 'withheld'; readonly reason: string };
+  | { readonly kind: 'withheld'; readonly because: Withholding };
 
 export type Attempt = {
   readonly number: number;
@@ -46,7 +47,7 @@ export async function attempt(
     exchange = gateway.send(toSendRequest(channel, claimed, contents), cutOff);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return unmade('unsendable', number, reason, context.now());
+    return unmade({ kind: 'unsendable', reason }, number, context.now());
   }
   const evidence = await exchange;
   pass('answered', run, claimed.request);
@@ -61,24 +62,29 @@ export async function attempt(
 
 /** An attempt of which no byte has left. */
 export function unmade(
-  kind: 'unsendable' | 'withheld',
+  outcome: Extract<Outcome, { kind: 'unsendable' | 'withheld' }>,
   number: number,
-  reason: string,
   finishedAt: Date,
 ): Attempt {
-  return { number, outcome: { kind, reason }, httpStatus: null, startedAt: finishedAt, finishedAt };
+  return { number, outcome, httpStatus: null, startedAt: finishedAt, finishedAt };
+}
+
+/** It may not be sent now, and no byte of it has left. */
+export function withheld(because: Withholding, number: number, now: Date): Attempt {
+  return unmade({ kind: 'withheld', because }, number, now);
 }
 
 /** What is kept of an outcome: the service's own words, or what went wrong. */
-export function describe(outcome: Outcome): string | null {
+export function describe(outcome: Outcome): RequestReason | null {
   switch (outcome.kind) {
     case 'accepted':
-      return outcome.job === undefined ? null : `job ${outcome.job}`;
+      return outcome.job === undefined ? null : { kind: 'job', job: outcome.job };
     case 'rejected':
     case 'unauthorized':
       return outcome.words.join('; ');
-    case 'unsendable':
     case 'withheld':
+      return outcome;
+    case 'unsendable':
     case 'retry':
     case 'in_doubt':
       return outcome.reason;

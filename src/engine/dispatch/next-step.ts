@@ -1,3 +1,4 @@
+import type { Withholding } from '../../domain/reasons.ts';
 import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
 import type { Settled } from '../../ledger/requests/settlement.ts';
 import type { Attempt } from './attempt.ts';
@@ -69,7 +70,7 @@ function settle(as: Settled): Step {
 /**
  * Decides, right before an attempt, whether it may leave.
  *
- * @returns why not, in words; undefined where it may
+ * @returns why not; undefined where it may
  */
 export function whyNotToSend({
   stopping,
@@ -83,10 +84,10 @@ export function whyNotToSend({
   readonly windowOpen: boolean;
   /** Whether the circuit breaker is open, and this is not the request that tries the service again. */
   readonly refusesAll: boolean;
-}): string | undefined {
-  if (stopping) return 'stopped before it was sent';
-  if (!held) return "not sent, because its slice may be another worker's by now";
-  if (!windowOpen) return 'not sent, because its window had shut';
-  if (refusesAll) return 'not sent, because the service refuses everything';
+}): Withholding | undefined {
+  if (stopping) return 'stopping';
+  if (!held) return 'not_held';
+  if (!windowOpen) return 'window_shut';
+  if (refusesAll) return 'service_refuses';
   return undefined;
 }

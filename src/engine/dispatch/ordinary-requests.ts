@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../domain/message.ts';
+import type { Withholding } from '../../domain/reasons.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/requests/contents.ts';
 import { addPlannedRows, addSendingRows, type BegunRequest } from '../../ledger/requests/rows.ts';
 import { gather } from '../gather.ts';
-import { unmade } from './attempt.ts';
+import { withheld } from './attempt.ts';
 import type { AcceptedAttempt, SliceCheckpoint } from './checkpoint.ts';
 import { released } from './next-step.ts';
 import { type RequestSource, refusedWait, type SourceTools } from './request-source.ts';
@@ -31,7 +32,7 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
   let claimedTo = slice.claimedTo;
   /** The highest request of which a byte may have left. */
   let begunTo = slice.claimedTo;
-  const withheld: { readonly claimed: ClaimedRequest; readonly reason: string }[] = [];
+  const unsent: { readonly claimed: ClaimedRequest; readonly because: Withholding }[] = [];
   const addRow = gather(
     async (begun: readonly BegunRequest[]) => {
       await persist(() => addSendingRows(pool, { ...slice, begun }));
@@ -74,15 +75,15 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
   }
 
   async function noteReleased(sender: Sender): Promise<void> {
-    const behind = withheld.filter(({ claimed }) => claimed.request < begunTo);
+    const behind = unsent.filter(({ claimed }) => claimed.request < begunTo);
     await Promise.all(
-      behind.map(async ({ claimed, reason }) => {
+      behind.map(async ({ claimed, because }) => {
         const now = context.now();
         await addRow({ request: claimed.request, startedAt: now });
-        await recorder.record(settlementOf(sender, claimed, unmade('withheld', 1, reason, now), released));
+        await recorder.record(settlementOf(sender, claimed, withheld(because, 1, now), released));
       }),
     );
-    if (behind.length < withheld.length) await checkpoint.giveBack(begunTo);
+    if (behind.length < unsent.length) await checkpoint.giveBack(begunTo);
   }
 
   return {
@@ -114,7 +115,7 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
       const { attempt, step } = await tryOnce(sender, sending, 1);
       const { outcome, startedAt } = attempt;
       if (outcome.kind === 'withheld') {
-        withheld.push({ claimed, reason: outcome.reason });
+        unsent.push({ claimed, because: outcome.because });
         return settlementOf(sender, claimed, attempt, released);
       }
       begunTo = Math.max(begunTo, claimed.request);
@@ -130,14 +131,14 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
       if (settlement && (await recorder.record(settlement))) onSettled(claimed.messageId, settlement.state);
       return settlement;
     },
-    async release(_sender, claimed, reason) {
-      withheld.push(...claimed.map((each) => ({ claimed: each, reason })));
+    async release(_sender, claimed, because) {
+      unsent.push(...claimed.map((each) => ({ claimed: each, because })));
     },
     async end(sender) {
       await checkpoint.recorded();
       await noteReleased(sender);
       // All that is left has rows of its own.
-      if (withheld.length === 0 && ahead.length === 0 && readTo === slice.last && claimedTo < slice.last) {
+      if (unsent.length === 0 && ahead.length === 0 && readTo === slice.last && claimedTo < slice.last) {
         checkpoint.hurry();
         await checkpoint.claim({ to: slice.last, epoch: epoch ?? '' });
       }

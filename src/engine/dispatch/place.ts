@@ -1,5 +1,6 @@
 import type { ClaimMark } from '../../domain/claim-marks.ts';
 import { InputError } from '../../domain/problems.ts';
+import type { HoldReason } from '../../domain/reasons.ts';
 import {
   findMissingClaim,
   holdLedger,
@@ -10,6 +11,7 @@ import {
   settlePlace,
 } from '../../ledger/place/place.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
+import { heldAdvice, reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 
 /** What the ledger was found to be. */
@@ -20,10 +22,6 @@ export type CheckedPlace = {
   /** Why nothing is sent from it; null where it can be. */
   readonly held: string | null;
 };
-
-/** What to do about a ledger that is held. */
-export const heldAdvice =
-  '`volley db restored --since TIME --reason …` puts what may have been sent in doubt and goes on (docs/backup.md).';
 
 /**
  * Holds the ledger where it is not the one that this machine claimed from last: one that lacks those claims was restored
@@ -50,12 +48,12 @@ export async function checkPlace(context: EngineContext): Promise<CheckedPlace> 
   }
   const { ledger: id, place, heldReason } = await readPlace(pool);
   if (heldReason !== null) await pauseRunning(context, heldReason);
-  return { ledger: id, place, held: heldReason };
+  return { ledger: id, place, held: reasonWordsOrNull(heldReason) };
 }
 
-async function pauseRunning({ ledger }: EngineContext, reason: string): Promise<void> {
+async function pauseRunning({ ledger }: EngineContext, hold: HoldReason): Promise<void> {
   for (const run of await listRunsIn(ledger.pool, ['running']))
-    await pauseRun(await ledger.queue(), ledger.pool, run, `${reason} ${heldAdvice}`);
+    await pauseRun(await ledger.queue(), ledger.pool, run, { kind: 'ledger_held', hold });
 }
 
 /** @throws InputError when nothing is to be sent from the ledger */
@@ -69,24 +67,20 @@ export async function requirePlace(context: EngineContext): Promise<void> {
 function whySucceeded(
   succeeded: { readonly place: string | null } | undefined,
   here: string | null,
-): string | null {
-  if (!succeeded || succeeded.place !== here) return null;
-  return 'An operator has said since that this ledger was restored, and now it is as it was before: an older backup was brought back in its place.';
+): HoldReason | null {
+  return succeeded && succeeded.place === here ? { kind: 'former_backup' } : null;
 }
 
-/** It names no run: whoever may see any run is told why nothing of it is sent. */
-function whyOlder(missing: ClaimMark | undefined): string | null {
-  if (!missing) return null;
-  return `This machine claimed a request at ${missing.at} that the ledger does not know: it was restored from a backup, or is a copy.`;
+function whyOlder(missing: ClaimMark | undefined): HoldReason | null {
+  return missing ? { kind: 'lacks_claim', at: missing.at } : null;
 }
 
 /** A server that does not tell where it is cannot be told from another. */
-function whyElsewhere({ place }: LedgerPlace, here: string | null): string | null {
+function whyElsewhere({ place }: LedgerPlace, here: string | null): HoldReason | null {
   if (place === null || here === null || place === here) return null;
-  const [was, is] = [place.split('/'), here.split('/')];
-  if (was[0] !== is[0])
-    return `The ledger was on another server (system identifier ${was[0]}, now ${is[0]}): it was restored from a backup, copied or moved.`;
-  if (was[1] !== is[1])
-    return `The server is on another timeline (${was[1]}, now ${is[1]}): a stand-by was promoted, or a backup restored, and may lack the last claims.`;
-  return `The ledger was another database of this server (number ${was[2]}, now ${is[2]}): it was restored from a dump, or is a copy.`;
+  const was = place.split('/');
+  const is = here.split('/');
+  const parts = ['other_server', 'other_timeline', 'other_database'] as const;
+  const at = was.findIndex((part, index) => part !== is[index]);
+  return { kind: parts[at] ?? 'other_database', was: was[at] ?? '', is: is[at] ?? '' };
 }

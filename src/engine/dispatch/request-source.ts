@@ -1,3 +1,4 @@
+import type { Withholding } from '../../domain/reasons.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
@@ -22,7 +23,11 @@ export type RequestSource = {
    */
   readonly send: (sender: Sender, sending: Sending) => Promise<Settlement | undefined>;
   /** Gives back claimed requests of which no byte will leave. */
-  readonly release: (sender: Sender, claimed: readonly ClaimedRequest[], reason: string) => Promise<void>;
+  readonly release: (
+    sender: Sender,
+    claimed: readonly ClaimedRequest[],
+    because: Withholding,
+  ) => Promise<void>;
   /** Everything has been sent, or will not be: resolves when that is noted. */
   readonly end: (sender: Sender) => Promise<void>;
 };

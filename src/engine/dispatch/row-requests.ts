@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lowestPlanned } from '../../ledger/requests/lowest-planned.ts';
-import { unmade } from './attempt.ts';
+import { withheld } from './attempt.ts';
 import type { SliceCheckpoint } from './checkpoint.ts';
 import { released } from './next-step.ts';
 import { type RequestSource, refusedWait, type SourceTools } from './request-source.ts';
@@ -40,14 +40,12 @@ export function openRowRequests(tools: SourceTools, checkpoint: SliceCheckpoint)
       known.delete(sending.claimed.request);
       return settlement;
     },
-    async release(sender, claimed, reason) {
+    async release(sender, claimed, because) {
       const now = context.now();
       // Where this fails too, why it began is reported, and they are in doubt after all.
       await Promise.allSettled(
         claimed.map((each) =>
-          recorder.record(
-            settlementOf(sender, each, unmade('withheld', each.attempt, reason, now), released),
-          ),
+          recorder.record(settlementOf(sender, each, withheld(because, each.attempt, now), released)),
         ),
       );
     },

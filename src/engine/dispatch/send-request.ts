@@ -76,7 +76,7 @@ async function writeNextAttempt(
   const owned = await patience.persist(() =>
     startNextAttempt(context.ledger.pool, {
       ...{ run, owner, request, attempt: number, httpStatus, finishedAt },
-      detail: describe(outcome) ?? '',
+      detail: describe(outcome),
       now: context.now(),
     }),
   );

@@ -1,4 +1,5 @@
 import type { WindowGate } from '../../campaign/window-gate.ts';
+import type { RunReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findRefusedFor } from '../../ledger/limits/breaker.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
@@ -6,7 +7,6 @@ import type { HeldSlice, SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { shutWindow } from '../../ledger/slices/windows.ts';
-import { durationText } from '../../platform/scalars.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountDesk } from './account-desk.ts';
 import type { Checkpointer } from './checkpoint.ts';
@@ -46,7 +46,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
   const { context, queue, patience, checkpointer, recorder, observer, cutOff } = tools;
   const { pool } = context.ledger;
 
-  const pause = (run: string, reason: string): Promise<unknown> =>
+  const pause = (run: string, reason: RunReason): Promise<unknown> =>
     patience.persist(() => pauseRun(queue, pool, run, reason));
 
   async function stopIfRejected({ run, definition }: HeldSlice, watch: RunWatch): Promise<void> {
@@ -93,7 +93,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       },
       onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
       onRefused: (words) => {
-        pausing = pause(run, `the service refused the credential of account "${account.name}": ${words}`);
+        pausing = pause(run, { kind: 'credential_refused', account: account.name, words });
       },
       givesUp: () => pauseIfRefused(run, account, settings),
     });
@@ -112,9 +112,8 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
   ): Promise<boolean> {
     const refused = await findRefusedFor(pool, run);
     if (!refused || refused.milliseconds < giveUpAfter) return false;
-    const time = durationText(giveUpAfter);
-    const why = `has refused everything for ${time}: ${refused.reason}`;
-    await pause(run, `the service of account "${account.name}" ${why}`);
+    const words = refused.reason;
+    await pause(run, { kind: 'service_refuses', account: account.name, milliseconds: giveUpAfter, words });
     return true;
   }
 

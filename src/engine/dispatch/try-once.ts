@@ -1,7 +1,7 @@
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { Settled, Settlement } from '../../ledger/requests/settlement.ts';
 import type { AccountBreaker } from './account-breaker.ts';
-import { type Attempt, type Attempting, attempt, describe, unmade } from './attempt.ts';
+import { type Attempt, type Attempting, attempt, describe, withheld } from './attempt.ts';
 import { nextStep, type Step, whyNotToSend } from './next-step.ts';
 import type { Patience } from './patience.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -53,16 +53,16 @@ export async function tryOnce(sender: Sender, sending: Sending, tries: number): 
   // What is answered while the ledger is away would be in doubt if this process had to end.
   if (patience.isAway()) await patience.back(stop);
   const held = stop.aborted || sender.surelyHeld() || (await patience.persist(sender.stillHeld));
-  const reason = whyNotToSend({
+  const because = whyNotToSend({
     stopping: stop.aborted,
     held,
     windowOpen: sender.mayLeave(),
     refusesAll: !probe && isOpen(breaker),
   });
   const made =
-    reason === undefined
+    because === undefined
       ? await attempt(sender, claimed, contents, number)
-      : unmade('withheld', number, reason, context.now());
+      : withheld(because, number, context.now());
   const tellOthers = breaker && tellBreaker(breaker, made, probe);
   if (tellOthers) await patience.persist(tellOthers);
   return { attempt: made, step: stepAfter(sender, claimed, made, tries) };

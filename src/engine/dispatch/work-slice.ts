@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import type { Settled } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
+import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import { pass } from '../points.ts';
 import { openBell } from './bell.ts';
 import type { Checkpointer, SliceCheckpoint } from './checkpoint.ts';
@@ -167,7 +168,7 @@ async function sendOne({ source, sender, onRefused, fail }: Sent, sending: Sendi
   try {
     const settlement = await source.send(sender, sending);
     const isRefused = settlement?.state === 'planned' && settlement.verdict === 'unauthorized';
-    if (isRefused) onRefused(settlement.detail ?? '');
+    if (isRefused) onRefused(reasonWordsOrNull(settlement.detail) ?? '');
   } catch (error) {
     fail(error);
   }
@@ -213,7 +214,7 @@ async function loadOrRelease(
   try {
     return await patience.persist(() => files.load(claimed));
   } catch (error) {
-    await source.release(sender, claimed, 'its files could not be read from the ledger');
+    await source.release(sender, claimed, 'files_unread');
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import type { MissedTimes, Told } from '../../domain/notify.ts';
 import type { TakenNotification } from '../../ledger/notifications/take.ts';
+import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 import { requireSummary } from '../runs/find-run.ts';
 
@@ -10,8 +11,9 @@ import { requireSummary } from '../runs/find-run.ts';
  */
 export async function describeEvent(
   context: EngineContext,
-  { about, event, reason, notedAt }: TakenNotification,
+  { about, event, reason: noted, notedAt }: TakenNotification,
 ): Promise<Told> {
+  const reason = reasonWordsOrNull(noted);
   const timestamp = notedAt.toISOString();
   if (about.kind === 'schedule') {
     return {

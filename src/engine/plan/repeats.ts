@@ -3,6 +3,7 @@ import { InputError } from '../../domain/problems.ts';
 import { isOver } from '../../domain/runs.ts';
 import { findRepeated, type RepeatedRun } from '../../ledger/runs/repeats.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
+import { reasonWords } from '../../platform/reason-words.ts';
 import { durationText } from '../../platform/scalars.ts';
 import type { Fingerprint } from './fingerprint.ts';
 
@@ -64,7 +65,7 @@ async function whyRepeat(
 
 function repeatText(repeated: RepeatedRun, repeat: number): string {
   const { run, state, stateReason, since, waitsForApproval } = repeated;
-  const reason = stateReason === null ? '' : ` (${stateReason})`;
+  const reason = stateReason === null ? '' : ` (${reasonWords(stateReason)})`;
   const found = `Run ${run} has the same message for the same contacts, and is ${state}${reason} since ${since.toISOString()}; nothing is sent twice within ${durationText(repeat)} (dispatch.repeat).`;
   const on = isOver(state)
     ? `\`volley resume ${run}\` shows what it came to, and \`volley run --only failed,rejected,cancelled --of ${run}\` sends to those it did not reach.`

@@ -6,6 +6,7 @@ import { type ListedNotification, listRunNotifications } from '../../ledger/noti
 import { readPlace } from '../../ledger/place/place.ts';
 import { findOvertaking } from '../../ledger/slices/priority.ts';
 import { watchRuns } from '../../ledger/slices/watch.ts';
+import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun, requireSummary } from '../runs/find-run.ts';
 
@@ -35,11 +36,11 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const refusal = (await findRefusal(context.ledger.pool, run)) ?? null;
   const notifications = await listRunNotifications(context.ledger.pool, run);
   const clockStep = (await findClockStep(context.ledger.pool, run)) ?? null;
-  const { heldReason: held } = await readPlace(context.ledger.pool);
+  const held = reasonWordsOrNull((await readPlace(context.ledger.pool)).heldReason);
   const watch = (await watchRuns(context.ledger.pool, [run])).get(run);
   const phase = watch?.state === 'running' ? watch.phase : null;
   return {
-    ...{ ...summary, reason: stateReason, phase, overtakenBy: overtakenBy ?? null },
+    ...{ ...summary, reason: reasonWordsOrNull(stateReason), phase, overtakenBy: overtakenBy ?? null },
     ...{ refusal, clockStep, held, notifications },
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isInterruption } from '../../domain/reasons.ts';
 import { isOver, type RunSummary } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
@@ -7,12 +8,13 @@ import { pauseRun } from '../../ledger/runs/stop.ts';
 import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
 import { type RunWatch, watchRuns } from '../../ledger/slices/watch.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
+import { heldAdvice, reasonWords } from '../../platform/reason-words.ts';
 import { noteOf, noteRefused } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { drainDeadlines } from '../dispatch/drain.ts';
 import { type Outage, openPatience } from '../dispatch/patience.ts';
-import { checkPlace, heldAdvice, requirePlace } from '../dispatch/place.ts';
+import { checkPlace, requirePlace } from '../dispatch/place.ts';
 import { runWorker, type WorkerOptions } from '../dispatch/worker.ts';
 import { pass } from '../points.ts';
 import { noteBegun, nothingLeft, requireApproved, toldIfRefused } from './begin-run.ts';
@@ -82,8 +84,9 @@ export async function executeRun(
     await toldIfRefused(context, run, async () => requireApproved(runId, before));
     progress.onStart(await persist(() => requireSummary(context, runId)));
 
-    const reason = 'interrupted';
-    const note = noteOf(context, { action: 'run paused', run: runId, details: { reason } });
+    const reason = { kind: 'interrupted' } as const;
+    const details = { reason: reasonWords(reason) };
+    const note = noteOf(context, { action: 'run paused', run: runId, details });
     const pausing = drained.begun.then(() => persist(() => pauseRun(queue, pool, runId, reason, note)));
     // Where it fails, the worker fails too.
     pausing.catch(() => undefined);
@@ -160,11 +163,11 @@ async function findEnd(
 ): Promise<KnownEnd | undefined> {
   const { state, stateReason } = await requireRun(context, runId);
   const summary = await requireSummary(context, runId);
-  const reason = stateReason ?? '';
+  const reason = stateReason === null ? '' : reasonWords(stateReason);
   if (state === 'completed') return { kind: 'finished', summary };
   if (isOver(state)) return { kind: 'cancelled', reason, summary };
   // An operator may have resumed it by now.
-  if (stop.aborted && (stateReason === 'interrupted' || state === 'running'))
+  if (stop.aborted && (isInterruption(stateReason) || state === 'running'))
     return { kind: 'drained', summary };
   return state === 'paused' ? { kind: 'paused', reason, summary } : undefined;
 }

@@ -4,6 +4,7 @@ import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/doub
 import { findNamedRequests } from '../../ledger/requests/named.ts';
 import { type Resolved, resolveRequests } from '../../ledger/requests/resolve.ts';
 import { inTransaction } from '../../ledger/session.ts';
+import { reasonWords } from '../../platform/reason-words.ts';
 import { audited, noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun, requireUnpurgedRun } from './find-run.ts';
@@ -95,7 +96,7 @@ async function requireDoubts(
       const what = `Run ${run} has no such request; \`volley resolve ${run}\` lists those in doubt.`;
       problems.push({ where, what });
     } else if (match.state !== 'in_doubt') {
-      const because = match.reason === null ? '' : ` (${match.reason})`;
+      const because = match.reason === null ? '' : ` (${reasonWords(match.reason)})`;
       const what = `It is ${match.state}${because}; only a request that is in doubt can be resolved.`;
       problems.push({ where, what });
     } else {

@@ -11,6 +11,7 @@ import {
 import { doubtUnsent } from '../../ledger/runs/doubt-unsent.ts';
 import { missDueTicks, noteTicks, takeSchedules } from '../../ledger/schedules/ticks.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
+import { reasonWords } from '../../platform/reason-words.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { mostTicks } from './note-ticks.ts';
@@ -48,8 +49,8 @@ export async function confirmRestored(
       throw new InputError([{ where: '--since', what }]);
     }
     if (since === null) await requireComplete(context);
-    const hold = { reason: `An operator is looking after a restored ledger: ${reason}.`, incomplete: false };
-    await holdLedger(ledger.pool, hold, now());
+    const hold = { kind: 'being_restored', words: reason } as const;
+    await holdLedger(ledger.pool, { reason: hold, incomplete: false }, now());
     const doubted = since === null ? [] : await doubtAll(context, { reason, since });
     const place = await serverPlace(ledger.pool);
     const { ledger: former } = await readPlace(ledger.pool);
@@ -65,7 +66,7 @@ export async function confirmRestored(
 
 async function requireComplete({ ledger: { pool, marks } }: EngineContext): Promise<void> {
   const { ledger, incomplete, heldReason } = await readPlace(pool);
-  if (incomplete) throw new InputError([notComplete(heldReason ?? '')]);
+  if (incomplete) throw new InputError([notComplete(heldReason === null ? '' : reasonWords(heldReason))]);
   const missing = await findMissingClaim(pool, marks.read(ledger));
   if (!missing) return;
   const { run, slice, version, at } = missing;
@@ -87,7 +88,7 @@ async function doubtAll(
   { ledger, now }: EngineContext,
   { reason, since }: { readonly reason: string; readonly since: Date },
 ): Promise<DoubtedRun[]> {
-  const why = `the ledger was restored to ${since.toISOString()} (${reason}): it may have been sent since`;
+  const why = { kind: 'ledger_restored', since: since.toISOString(), words: reason } as const;
   const doubted: DoubtedRun[] = [];
   for (const run of await listRunsIn(ledger.pool, ['planned', 'running', 'paused'])) {
     const requests = await doubtUnsent(await ledger.queue(), ledger.pool, run, { reason: why, since }, now());

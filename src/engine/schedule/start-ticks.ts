@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { writtenSchedule } from '../../campaign/schedule.ts';
+import type { Actor } from '../../domain/access.ts';
 import { InputError, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { beginRun } from '../../ledger/runs/begin.ts';
@@ -115,7 +116,7 @@ async function planTick(
   const prepared = await prepareCampaign(path, settings, { kept, ranBefore: filesRanBefore(context) });
   const taken = new AbortController();
   try {
-    const actor = { who: `schedule ${tick.schedule}`, how: 'schedule', token: null } as const;
+    const actor = actorOf({ schedule: tick.schedule });
     const run = await planRun(
       { ...context, actor },
       prepared,
@@ -149,7 +150,7 @@ export async function beginScheduledRuns(
   const { ledger, now } = context;
   const queue = await ledger.queue();
   const begun: string[] = [];
-  for (const { run: runId, ...actor } of await listUnbegunRuns(ledger.pool)) {
+  for (const { run: runId, ...madeBy } of await listUnbegunRuns(ledger.pool)) {
     const run = await requireRun(context, runId);
     const account = await accountNamed(run.account).catch((error: unknown) => {
       if (!(error instanceof InputError)) throw error;
@@ -160,9 +161,18 @@ export async function beginScheduledRuns(
     await beginRun(queue, ledger.pool, plan, policy, now(), {
       // A run that is paused by now was paused by an operator, after it was planned.
       evenPaused: false,
-      alongside: noteBegun({ ...context, actor }, runId),
+      alongside: noteBegun({ ...context, actor: actorOf(madeBy) }, runId),
     });
     begun.push(runId);
   }
   return begun;
+}
+
+function actorOf(
+  madeBy:
+    | { readonly schedule: string }
+    | { readonly schedule: null; readonly owner: string; readonly token: string },
+): Actor {
+  if (madeBy.schedule !== null) return { who: `schedule ${madeBy.schedule}`, how: 'schedule', token: null };
+  return { who: madeBy.owner, how: 'api', token: madeBy.token };
 }

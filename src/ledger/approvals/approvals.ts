@@ -30,7 +30,7 @@ export async function askApproval(
       INSERT INTO approvals (run_id, reason, planned_by, planned_how, campaign_file, campaign_sha256)
       VALUES ($1, $2, $3, $4, $5, $6)
     )
-    UPDATE runs SET state_reason = 'waits for approval: ' || $2 WHERE run_id = $1
+    UPDATE runs SET state_reason = jsonb_build_object('kind', 'waits_for_approval', 'why', $2::text) WHERE run_id = $1
     `,
     [run, reason, plannedBy, plannedHow, campaignFile, campaignSha256],
   );
@@ -71,7 +71,7 @@ export async function giveApproval(
       RETURNING a.run_id
     )
     UPDATE runs
-    SET state_reason = CASE state WHEN 'planned' THEN 'approved by ' || $2 ELSE state_reason END
+    SET state_reason = CASE state WHEN 'planned' THEN jsonb_build_object('kind', 'approved', 'by', $2::text) ELSE state_reason END
     WHERE run_id IN (SELECT run_id FROM approved)
     `,
     [run, by, now],

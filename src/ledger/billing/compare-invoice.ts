@@ -34,7 +34,7 @@ export async function compareInvoice(
   await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
   await client.query(`
     CREATE TEMPORARY TABLE wanted_requests (
-      run_id text, request integer, message_id text, state text, reason text, sub_account text, department text,
+      run_id text, request integer, message_id text, state text, reason jsonb, sub_account text, department text,
       charge_code text, sent_at timestamptz, in_period boolean, in_scope boolean
     ) ON COMMIT DROP
   `);
@@ -52,7 +52,7 @@ export async function compareInvoice(
     CREATE TEMPORARY TABLE reconciled (
       kind text, message_id text, recipient text COLLATE "C", run_id text, request integer, sub_account text,
       department text, charge_code text, line integer, date text, invoiced_units numeric, units numeric,
-      invoiced_price numeric, price numeric, detail text
+      invoiced_price numeric, price numeric, known jsonb
     ) ON COMMIT DROP
   `);
   await client.query(comparison, [timeZone]);
@@ -102,7 +102,7 @@ const comparison = `
   INSERT INTO reconciled
   WITH recipient AS (
     -- Range by range; of one of which few are wanted, from the first of them to the last.
-    SELECT w.run_id, w.request, c.address, ${comparedWithService('c.address')} AS compared, o.outcome, o.result,
+    SELECT w.run_id, w.request, c.address, ${comparedWithService('c.address')} AS compared, o.outcome,
            o.price, coalesce(o.units, c.parts, CASE r.channel WHEN 'email' THEN 1 END) AS units
     FROM (
       SELECT run_id, min(request) AS first, max(request) AS last
@@ -125,7 +125,7 @@ const comparison = `
   ), pair AS (
     SELECT i.line, i.first_line, i.message_id, i.destination, i.date, i.units AS invoiced_units,
            i.price AS invoiced_price, coalesce(i.run_id, c.run_id) AS run_id,
-           coalesce(i.request, c.request) AS request, c.address, c.outcome, c.result, c.units, c.price
+           coalesce(i.request, c.request) AS request, c.address, c.outcome, c.units, c.price
     FROM invoiced i
     FULL JOIN recipient c ON c.run_id = i.run_id AND c.request = i.request AND c.compared = i.address
   ), judged AS (
@@ -155,28 +155,14 @@ const comparison = `
          CASE WHEN kind IN ('agrees', 'other price', 'other units', 'missing there') THEN units END,
          invoiced_price,
          CASE WHEN kind IN ('agrees', 'other price', 'other units', 'missing there') THEN price END,
-         CASE kind
-           WHEN 'twice in the invoice' THEN 'line ' || first_line || ' has it already'
-           WHEN 'missing there' THEN coalesce(outcome, 'accepted') || ', sent ' || sent.at
-           WHEN 'other period' THEN 'sent ' || sent.at || ', price ' || coalesce(price::text, 'not reported')
-           WHEN 'other price' THEN concat_ws(', ',
-             CASE WHEN price IS NULL THEN 'no price was reported' END,
-             CASE WHEN invoiced_units <> coalesce(units, 0) THEN 'other units too' END)
-           WHEN 'other units' THEN CASE WHEN units IS NULL THEN 'no units were reported' END
-           WHEN 'unknown' THEN CASE
-             WHEN purged_at IS NOT NULL THEN 'the run was purged, so its recipients are not known'
-             WHEN state = 'in_doubt' THEN 'in doubt here, and the invoice says the service has it: volley resolve '
-               || run_id || ' --request ' || request || ' --accepted --reason "in the invoice"'
-             WHEN state = 'sending' THEN 'being sent'
-             ELSE 'given up here, and the invoice says the service has it' || coalesce(': ' || reason, '') END
-           WHEN 'missing here' THEN CASE
-             WHEN run_id IS NULL THEN 'no request has this MessageID'
-             WHEN outcome = 'cancelled' THEN 'left out of the request' || coalesce(': ' || result, '')
-             WHEN address IS NOT NULL THEN 'the request is ' || state || coalesce(': ' || reason, '')
-             WHEN state = 'rejected' AND EXISTS (SELECT FROM request_states h WHERE h.run_id = judged.run_id AND h.divided_from = judged.request)
-               THEN 'the request was rejected and divided: its recipients have other MessageIDs'
-             ELSE 'the request has no such recipient' END
-         END
+         jsonb_build_object(
+           'firstLine', first_line, 'outcome', outcome, 'sent', sent.at, 'price', price::text,
+           'hasUnits', units IS NOT NULL, 'sameUnits', invoiced_units IS NOT DISTINCT FROM coalesce(units, 0),
+           'state', state, 'reason', reason, 'purged', purged_at IS NOT NULL, 'hasRecipient', address IS NOT NULL,
+           'divided', state = 'rejected' AND address IS NULL AND EXISTS (
+             SELECT FROM request_states h WHERE h.run_id = judged.run_id AND h.divided_from = judged.request
+           )
+         )
   FROM judged
   CROSS JOIN LATERAL (SELECT to_char(sent_at AT TIME ZONE $1, 'YYYY-MM-DD HH24:MI') AS at) sent
 `;

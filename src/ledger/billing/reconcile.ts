@@ -1,3 +1,6 @@
+import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
+import type { RequestReason } from '../../domain/reasons.ts';
+import type { RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
 
@@ -12,6 +15,27 @@ export const reconciliationKinds = [
   'unknown',
 ] as const;
 export type ReconciliationKind = (typeof reconciliationKinds)[number];
+
+/** What the ledger knows of a line, or of a recipient that is not in the invoice. */
+export type KnownOfLine = {
+  /** Of the invoice: the first for this recipient. */
+  readonly firstLine: number | null;
+  readonly outcome: DeliveryOutcome | 'cancelled' | null;
+  /** When its request was sent, in the zone of the report: `2026-11-21 10:00`. */
+  readonly sent: string | null;
+  /** As reported, whatever is compared. */
+  readonly price: string | null;
+  readonly hasUnits: boolean;
+  readonly sameUnits: boolean;
+  /** Null where no request has the MessageID. */
+  readonly state: RequestState | null;
+  readonly reason: RequestReason | null;
+  /** Of its run nothing more is known. */
+  readonly purged: boolean;
+  readonly hasRecipient: boolean;
+  /** Its request was rejected, and its recipients have other MessageIDs. */
+  readonly divided: boolean;
+};
 
 /** A difference. Money and units are exact decimals, as text. */
 export type ReconciliationLine = {
@@ -34,8 +58,7 @@ export type ReconciliationLine = {
   readonly price: string | null;
   /** invoicedPrice - price, either nothing where it is null. */
   readonly difference: string;
-  /** What is known of it, in words. */
-  readonly detail: string | null;
+  readonly known: KnownOfLine;
 };
 
 /** Sums of a kind, of the lines that agree, or of both together. */
@@ -57,7 +80,7 @@ export function streamDifferences(
     SELECT kind, message_id AS "messageId", recipient, run_id AS run, request, sub_account AS "subAccount", department,
            charge_code AS "chargeCode", line, date, invoiced_units::text AS "invoicedUnits", units::text AS units,
            invoiced_price::text AS "invoicedPrice", price::text AS price,
-           (coalesce(invoiced_price, 0) - coalesce(price, 0))::text AS difference, nullif(detail, '') AS detail
+           (coalesce(invoiced_price, 0) - coalesce(price, 0))::text AS difference, known
     FROM reconciled
     WHERE kind <> 'agrees'
     ORDER BY array_position($1::text[], kind), run_id NULLS FIRST, request, message_id, recipient, line

@@ -31,20 +31,12 @@ async function noteUntried(
   untried: readonly { readonly run: string; readonly messageId: string }[],
   now: Date,
 ): Promise<void> {
-  const reasons = new Map(
-    untried.map(({ run, messageId }) => [
-      run,
-      `a report or a reply proves that the service has ${messageId}, which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent the run`,
-    ]),
-  );
+  const proofs = new Map(untried.map(({ run, messageId }) => [run, messageId]));
   await client.query(
-    `INSERT INTO untried_proofs (run_id, reason)
+    `INSERT INTO untried_proofs (run_id, message_id)
      SELECT * FROM unnest($1::text[], $2::text[])
      ON CONFLICT DO NOTHING`,
-    [[...reasons.keys()], [...reasons.values()]],
+    [[...proofs.keys()], [...proofs.values()]],
   );
-  // It names no run: whoever may see any run is told why nothing of it is sent.
-  const reason =
-    'A report or a reply proves that the service has a message which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent.';
-  await holdLedger(client, { reason, incomplete: true }, now);
+  await holdLedger(client, { reason: { kind: 'lacks_attempt' }, incomplete: true }, now);
 }

@@ -7,7 +7,7 @@ export async function eraseNotifications(pool: pg.Pool, run: string): Promise<vo
     UPDATE notifications
     SET reason = NULL, body = NULL, target = jsonb_build_object('on', target -> 'on', 'kind', target -> 'kind'),
         state = CASE state WHEN 'due' THEN 'given up' ELSE state END,
-        problem = CASE state WHEN 'due' THEN 'the run was purged' ELSE problem END,
+        problem = CASE state WHEN 'due' THEN NULL ELSE problem END,
         ended_at = coalesce(ended_at, now())
     WHERE run_id = $1
     `,

@@ -11,7 +11,7 @@ export type ListedNotification = {
   readonly state: 'due' | 'told' | 'given up';
   readonly notedAt: Date;
   readonly attempts: number;
-  /** Why it was not told yet, or never will be. */
+  /** Why it was not told yet, or never will be; null of one that was given up because its run was purged. */
   readonly problem: string | null;
   readonly endedAt: Date | null;
   /** The run of its own that an e-mail is. */

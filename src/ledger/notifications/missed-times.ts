@@ -1,5 +1,6 @@
 import type { RefusedRun } from '../../domain/problems.ts';
 import { batchOf } from '../batch.ts';
+import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /** A time of a schedule that made no run, or several that were missed at once. */
@@ -25,8 +26,9 @@ const noted = batchOf<MissedTick>({
   ],
   refused: ['jsonb', ({ refused }) => refused && JSON.stringify(refused)],
   reason: [
-    'text',
-    ({ state, reason, refused }) => (refused ? refused.reason : state === 'missed' ? reason : null),
+    'jsonb',
+    ({ state, reason, refused }) =>
+      reasonValue(refused ? refused.reason : state === 'missed' ? reason : null),
   ],
 });
 

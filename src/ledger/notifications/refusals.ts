@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RefusedRun } from '../../domain/problems.ts';
+import { reasonValue } from '../reasons.ts';
 
 /**
  * Notes that a run was refused, for each target that asks for it.
@@ -22,7 +23,7 @@ export async function insertRefusals(
     WHERE target -> 'on' @> '"refused"'
     RETURNING notification
     `,
-    [JSON.stringify(targets), campaignFile, JSON.stringify(refused), refused.reason, now],
+    [JSON.stringify(targets), campaignFile, JSON.stringify(refused), reasonValue(refused.reason), now],
   );
   return rows.map(({ notification }) => notification);
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { MissedTimes, NotifiedEvent } from '../../domain/notify.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
+import type { RunReason } from '../../domain/reasons.ts';
 
 /** Something that is to be told to somebody; taken, so that nobody else tells it now. */
 export type TakenNotification = {
@@ -19,7 +20,7 @@ export type TakenNotification = {
         readonly schedule: string | null;
         readonly campaignFile: string | null;
       };
-  readonly reason: string | null;
+  readonly reason: RunReason | null;
   readonly notedAt: Date;
   /** Earlier ones. */
   readonly attempts: number;

@@ -1,5 +1,7 @@
 import type { ClaimMark } from '../../domain/claim-marks.ts';
+import type { HoldReason } from '../../domain/reasons.ts';
 import { batchOf } from '../batch.ts';
+import { reasonValue } from '../reasons.ts';
 import type { Connection } from '../session.ts';
 
 /** Which ledger this is, where it was last known to be, and whether it is held: then nothing is claimed from it. */
@@ -9,7 +11,7 @@ export type LedgerPlace = {
   /** As in `serverPlace`; null where nobody knows. */
   readonly place: string | null;
   readonly heldAt: Date | null;
-  readonly heldReason: string | null;
+  readonly heldReason: HoldReason | null;
   /** Whether it is held because it lacks what is known to have been done, so that nobody can say it lacks nothing. */
   readonly incomplete: boolean;
 };
@@ -119,7 +121,7 @@ export async function settlePlace(client: Connection, place: string): Promise<vo
 }
 
 /** Why nothing is to be claimed, and whether that is because the ledger lacks something. */
-export type Hold = { readonly reason: string; readonly incomplete: boolean };
+export type Hold = { readonly reason: HoldReason; readonly incomplete: boolean };
 
 /**
  * Nothing is claimed from now on, by whatever process. A ledger that is held already keeps its reason, unless it is only
@@ -130,7 +132,7 @@ export async function holdLedger(client: Connection, { reason, incomplete }: Hol
     `UPDATE ledger_place
      SET held_at = coalesce(held_at, $1), held_reason = $2, incomplete = $3
      WHERE held_at IS NULL OR ($3 AND NOT incomplete)`,
-    [now, reason, incomplete],
+    [now, reasonValue(reason), incomplete],
   );
 }
 

@@ -10,7 +10,13 @@ export type PurgeLimit = {
   readonly alsoInDoubt: boolean;
 };
 
-/** A run that is old enough. `held` says, as half a sentence, why it is not purged; null where it is. */
+/**
+ * Why a run is kept: it is not over; requests of it are planned or being sent, or in doubt; a younger run was made of it; it is
+ * not in billing as a whole yet; or somebody makes a run of it now.
+ */
+export type PurgeHold = 'not_over' | 'unsent' | 'in_doubt' | 'younger_run' | 'unbooked' | 'in_use';
+
+/** A run that is old enough. `held`: why it is not purged; null where it is. */
 export type PurgeCandidate = {
   readonly run: string;
   readonly campaign: string;
@@ -19,7 +25,7 @@ export type PurgeCandidate = {
   readonly requests: number;
   /** Without those of cancelled requests. */
   readonly recipients: number;
-  readonly held: string | null;
+  readonly held: PurgeHold | null;
 };
 
 /**
@@ -29,11 +35,11 @@ export type PurgeCandidate = {
 const whyHeld = `
   CASE
     WHEN r.purging THEN NULL
-    WHEN r.state NOT IN ('completed', 'cancelled') THEN 'it is ' || r.state
+    WHEN r.state NOT IN ('completed', 'cancelled') THEN 'not_over'
     WHEN EXISTS (SELECT FROM request_states q WHERE q.run_id = r.run_id AND q.state IN ('planned', 'sending'))
-      THEN 'requests of it are planned or being sent'
+      THEN 'unsent'
     WHEN NOT $2 AND EXISTS (SELECT FROM request_states q WHERE q.run_id = r.run_id AND q.state = 'in_doubt')
-      THEN 'requests of it are in doubt'
+      THEN 'in_doubt'
     WHEN EXISTS (
       WITH RECURSIVE later AS (
         SELECT run_id, state, finished_at FROM runs WHERE source_run = r.run_id
@@ -42,12 +48,12 @@ const whyHeld = `
       )
       SELECT FROM later
       WHERE state NOT IN ('completed', 'cancelled') OR finished_at IS NULL OR finished_at >= $1
-    ) THEN 'a younger run was made of it'
+    ) THEN 'younger_run'
     WHEN NOT $3 AND (EXISTS (SELECT FROM billing_slices b WHERE b.run_id = r.run_id AND b.open)
       OR EXISTS (SELECT FROM billing_openings o WHERE o.run_id = r.run_id)
       OR EXISTS (SELECT FROM billing_changes d WHERE d.run_id = r.run_id)
       OR EXISTS (SELECT FROM billing_outcomes d WHERE d.run_id = r.run_id))
-      THEN 'it is not in billing as a whole yet; try again'
+      THEN 'unbooked'
   END`;
 
 const isOld = `(r.purging OR (r.purged_at IS NULL AND coalesce(r.finished_at, r.created_at) < $1))`;

@@ -1,10 +1,12 @@
 import type pg from 'pg';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Channel } from '../../domain/message.ts';
+import type { RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
+import { reasonOf } from '../reasons.ts';
 import { attemptsOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
 import { findNamedRequests, type RequestKey } from '../requests/named.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
@@ -27,8 +29,7 @@ export type RecipientStory = {
   readonly chargeCode: string | null;
   readonly messageId: string;
   readonly state: RecipientState;
-  /** In the service's words, or ours. */
-  readonly reason: string | null;
+  readonly reason: RequestReason | null;
   /** Decimal text. */
   readonly units: string | null;
   /** Decimal text. */
@@ -44,7 +45,7 @@ export type StoryAttempt = {
   readonly finishedAt: Date | null;
   readonly verdict: string | null;
   readonly httpStatus: number | null;
-  readonly detail: string | null;
+  readonly detail: RequestReason | null;
 };
 
 export type StoryResolution = {
@@ -53,6 +54,12 @@ export type StoryResolution = {
   readonly by: string;
   readonly reason: string;
 };
+
+/** SQL: of a recipient `o` of the request `q`. The view recipient_states says the same. */
+const recipientReason = `
+  CASE WHEN o.outcome IS NULL THEN q.reason
+       WHEN o.outcome = 'cancelled' THEN ${reasonOf('suppressed')}
+       ELSE to_jsonb(o.result) END`;
 
 type DbRecipient = Omit<RecipientStory, 'state' | 'attempts' | 'resolutions' | 'reports'> & {
   readonly request: number;
@@ -153,7 +160,7 @@ async function findRecipients(
            coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line,
            e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode", q.message_id AS "messageId",
            q.request, r.position, q.state AS "requestState", o.outcome,
-           CASE WHEN o.outcome IS NULL THEN q.reason ELSE o.result END AS reason,
+           ${recipientReason} AS reason,
            o.units::text AS units, o.price::text AS price
     FROM ${named ? namedRecipients : recipientsWithAddress} r
     JOIN runs run ON run.run_id = r.run_id

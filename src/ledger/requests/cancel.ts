@@ -1,3 +1,4 @@
+import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function cancelPlanned(
     `
     UPDATE requests
     SET state = CASE WHEN resends > 0 THEN 'in_doubt' ELSE 'cancelled' END,
-        reason = CASE WHEN resends > 0 THEN 'the run was cancelled before it was sent again' ELSE 'the run was cancelled' END,
+        reason = CASE WHEN resends > 0 THEN ${reasonOf('run_cancelled_before_resend')} ELSE ${reasonOf('run_cancelled')} END,
         updated_at = $2
     WHERE run_id = $1 AND state = 'planned' AND ($3::integer IS NULL OR request BETWEEN $3 AND $4)
     `,

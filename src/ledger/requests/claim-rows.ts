@@ -3,6 +3,7 @@ import { leaveOutDestinations } from '../../domain/destinations.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { moveBilledOutcomes } from '../billing/moves.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
+import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
 import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
 import type { CancelledRequest, ClaimedRequest } from './claimed.ts';
@@ -177,8 +178,8 @@ const claimStatement = `
         ) AS nobody
       )
   ), left_out AS (
-    INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
-    SELECT $1, request, position, 'cancelled', 'suppressed since the run was planned', $4
+    INSERT INTO recipient_outcomes (run_id, request, position, outcome, reported_at)
+    SELECT $1, request, position, 'cancelled', $4
     FROM suppressed
     WHERE attempts = 0 OR request IN (SELECT request FROM gone WHERE NOT sent_before)
     ON CONFLICT DO NOTHING
@@ -186,8 +187,8 @@ const claimStatement = `
     UPDATE requests q
     SET state = CASE WHEN sent_before THEN 'in_doubt' ELSE 'cancelled' END, updated_at = $4,
         reason = CASE WHEN sent_before
-                   THEN 'not sent again, because every recipient is suppressed by now'
-                   ELSE 'every recipient suppressed since the run was planned'
+                   THEN ${reasonOf('all_suppressed_before_resend')}
+                   ELSE ${reasonOf('all_suppressed')}
                  END
     FROM gone
     WHERE q.run_id = gone.run_id AND q.request = gone.request

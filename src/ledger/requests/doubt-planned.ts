@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { UnrecordedReason } from '../../domain/reasons.ts';
 import { moveBilledOutcomes } from '../billing/moves.ts';
+import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { reportProof } from './proof.ts';
 import { addRowsOfPlanned } from './rows.ts';
 
 /** Why, and since when the ledger may lack what was done. */
-export type Unrecorded = { readonly reason: string; readonly since: Date };
+export type Unrecorded = { readonly reason: UnrecordedReason; readonly since: Date };
 
 /**
  * `planned → in_doubt` for all that is left of a run which may have been sent by a ledger that is gone; what a report has
@@ -26,7 +27,7 @@ export async function doubtPlanned(
     WITH unsent AS (
       UPDATE requests
       SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
-          reason = CASE WHEN reported THEN '${reportProof}' ELSE $2 END,
+          reason = CASE WHEN reported THEN ${reasonOf('reported')} ELSE $2::jsonb END,
           attempts = attempts + 1, updated_at = $4
       WHERE run_id = $1 AND state = 'planned'
       RETURNING request, attempts, state
@@ -47,7 +48,7 @@ export async function doubtPlanned(
     )
     SELECT request, attempts AS attempt, state FROM unsent
     `,
-    [run, reason, since, now, randomUUID()],
+    [run, reasonValue(reason), since, now, randomUUID()],
   );
   await moveBilledOutcomes(
     client,

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import type { Connection } from '../session.ts';
 
@@ -11,7 +12,7 @@ export type Doubt = {
   /** Since when it is in doubt. */
   readonly since: Date | null;
   /** Why, in words. */
-  readonly reason: string | null;
+  readonly reason: RequestReason | null;
   readonly attempts: number;
 };
 
@@ -54,7 +55,7 @@ export type NamedRequest = {
   readonly request: number;
   readonly messageId: string;
   readonly state: RequestState;
-  readonly reason: string | null;
+  readonly reason: RequestReason | null;
 };
 
 /** Those requests of a run that have one of these numbers. */

@@ -1,3 +1,4 @@
+import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
@@ -11,7 +12,7 @@ export type FailedRequest = {
   readonly messageId: string;
   readonly state: (typeof failedStates)[number];
   /** The service's own words, or what happened instead of an answer. */
-  readonly reason: string | null;
+  readonly reason: RequestReason | null;
   /** Of the last attempt that was answered. */
   readonly httpStatus: number | null;
   readonly attempts: number;

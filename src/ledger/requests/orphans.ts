@@ -1,9 +1,7 @@
+import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { reportProof } from './proof.ts';
 import { addLostRows } from './rows.ts';
 import type { SliceRange } from './slice-range.ts';
-
-const reason = 'the process that was sending it ended before the answer was recorded';
 
 /**
  * `sending → in_doubt` for requests of a slice whose owner sends nothing of it any more: it gives the slice up, or is dead, or
@@ -26,7 +24,7 @@ export async function doubtUnrecorded(
     WITH orphaned AS (
       UPDATE requests
       SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
-          reason = CASE WHEN reported THEN '${reportProof}' ELSE $6 END,
+          reason = CASE WHEN reported THEN ${reasonOf('reported')} ELSE ${reasonOf('worker_ended')} END,
           owner = NULL, updated_at = $4
       WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending'
       RETURNING request, attempts, reported
@@ -38,7 +36,7 @@ export async function doubtUnrecorded(
     )
     SELECT request, attempts FROM orphaned
     `,
-    [run, first, last, now, slice, reason],
+    [run, first, last, now, slice],
   );
   if (rows.length === 0) return 0;
   // In a statement of its own: the last of a dead process may have begun an attempt while the first one waited for it,
@@ -46,11 +44,11 @@ export async function doubtUnrecorded(
   await client.query(
     `
     UPDATE attempts a
-    SET finished_at = $4, verdict = 'in_doubt', detail = $5
+    SET finished_at = $4, verdict = 'in_doubt', detail = ${reasonOf('worker_ended')}
     FROM unnest($2::integer[], $3::integer[]) AS orphaned (request, attempt)
     WHERE a.run_id = $1 AND a.request = orphaned.request AND a.attempt = orphaned.attempt AND a.finished_at IS NULL
     `,
-    [run, rows.map(({ request }) => request), rows.map(({ attempts }) => attempts), now, reason],
+    [run, rows.map(({ request }) => request), rows.map(({ attempts }) => attempts), now],
   );
   return rows.length;
 }

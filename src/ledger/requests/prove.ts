@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { openSlices } from '../billing/open-slices.ts';
-import { reportProof } from './proof.ts';
+import { reasonOf } from '../reasons.ts';
 
 type Named = { readonly run: string; readonly request: number };
 
@@ -59,7 +59,7 @@ async function proveRows(client: pg.ClientBase, requests: readonly Named[]): Pro
     UPDATE requests q
     SET reported = true,
         state = CASE WHEN q.state = 'sending' OR p.untried THEN q.state ELSE 'accepted' END,
-        reason = CASE WHEN q.state = 'sending' OR p.untried THEN q.reason ELSE '${reportProof}' END
+        reason = CASE WHEN q.state = 'sending' OR p.untried THEN q.reason ELSE ${reasonOf('reported')} END
     FROM proven p
     JOIN runs r USING (run_id)
     WHERE q.run_id = p.run_id AND q.request = p.request

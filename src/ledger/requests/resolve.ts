@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { openSlices } from '../billing/open-slices.ts';
+import { reasonOf } from '../reasons.ts';
 import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
 import { markSlicesReopened } from '../slice-states/transitions.ts';
@@ -13,12 +14,6 @@ const resolvedState = {
   resend: 'planned',
   abandon: 'abandoned',
 } as const satisfies Record<Resolution, RequestState>;
-
-const words: Readonly<Record<Resolution, string>> = {
-  accepted: 'taken as accepted',
-  resend: 'to be sent again',
-  abandon: 'given up',
-};
 
 /**
  * `in_doubt → accepted | planned | abandoned`, by the word of a person, which is kept.
@@ -51,14 +46,15 @@ export async function resolveRequests(
     `
     WITH resolved AS (
       UPDATE requests q
-      SET state = $3, reason = $4, updated_at = $5, resends = resends + CASE $3 WHEN 'planned' THEN 1 ELSE 0 END
+      SET state = $3, updated_at = $4, resends = resends + CASE $3 WHEN 'planned' THEN 1 ELSE 0 END,
+          reason = jsonb_build_object('kind', 'resolved', 'resolution', $5::text, 'by', $6::text, 'words', $7::text)
       WHERE run_id = $1 AND state = 'in_doubt' AND ($2::integer[] IS NULL OR request = ANY ($2))
       RETURNING run_id, request, recipients
     ), opened AS (
       ${openSlices('resolved')}
     ), kept AS (
       INSERT INTO resolutions (run_id, request, resolved_at, resolution, resolved_by, reason)
-      SELECT $1, request, $5, $6, $7, $8
+      SELECT $1, request, $4, $5, $6, $7
       FROM resolved
     )
     SELECT request, recipients - (
@@ -69,16 +65,7 @@ export async function resolveRequests(
     FROM resolved
     ORDER BY request
     `,
-    [
-      run,
-      requests === 'all' ? null : requests,
-      resolvedState[resolution],
-      `${words[resolution]} by ${by}: ${reason}`,
-      now,
-      resolution,
-      by,
-      reason,
-    ],
+    [run, requests === 'all' ? null : requests, resolvedState[resolution], now, resolution, by, reason],
   );
   if (resolution === 'resend' && rows.length > 0) {
     await reopen(
@@ -105,26 +92,24 @@ async function reopen(client: Transaction, run: string, requests: readonly numbe
     `,
     [run, requests],
   );
-  const reason = `requests in doubt are to be sent again; \`volley resume ${run}\` sends them`;
-  await markReopened(client, run, reason);
+  await markReopened(client, run, { kind: 'doubts_reopened', run });
   await markSlicesReopened(client, run, requests);
 }
 
 /**
- * `in_doubt → accepted`, because it was proved.
+ * `in_doubt → accepted`, because the status look-up has found it.
  *
- * @param proof what proved it, in words
  * @returns false when the request is no longer in doubt
  */
-export async function acceptProven(
+export async function acceptFound(
   pool: pg.Pool,
-  accepted: { readonly run: string; readonly request: number; readonly proof: string; readonly now: Date },
+  found: { readonly run: string; readonly request: number; readonly now: Date },
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
     `
     WITH accepted AS (
       UPDATE requests
-      SET state = 'accepted', reason = $3, updated_at = $4
+      SET state = 'accepted', reason = ${reasonOf('looked_up')}, updated_at = $3
       WHERE run_id = $1 AND request = $2 AND state = 'in_doubt'
       RETURNING run_id, request
     ), opened AS (
@@ -132,7 +117,7 @@ export async function acceptProven(
     )
     SELECT FROM accepted
     `,
-    [accepted.run, accepted.request, accepted.proof, accepted.now],
+    [found.run, found.request, found.now],
   );
   return rowCount === 1;
 }

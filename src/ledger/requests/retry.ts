@@ -1,5 +1,7 @@
 import type pg from 'pg';
+import type { RequestReason } from '../../domain/reasons.ts';
 import { moveBilledOutcomes } from '../billing/moves.ts';
+import { reasonValue } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
 
 /**
@@ -18,7 +20,7 @@ export async function startNextAttempt(
     /** The attempt that ended. */
     readonly attempt: number;
     readonly httpStatus: number | null;
-    readonly detail: string;
+    readonly detail: RequestReason | null;
     readonly finishedAt: Date;
     readonly now: Date;
   },
@@ -51,7 +53,7 @@ export async function startNextAttempt(
         retry.attempt,
         retry.finishedAt,
         retry.httpStatus,
-        retry.detail,
+        reasonValue(retry.detail),
         retry.now,
       ],
     );

@@ -26,7 +26,7 @@ export async function settleDoubted(
       UPDATE requests q
       SET state = CASE WHEN q.resends > 0 AND o.state = 'rejected' THEN 'in_doubt' ELSE o.state END,
           reason = CASE WHEN q.resends > 0 AND o.state = 'rejected'
-                     THEN concat_ws(': ', 'sent again and rejected, but it may have arrived before', o.detail)
+                     THEN jsonb_build_object('kind', 'resent', 'state', o.state, 'words', o.detail)
                      ELSE o.detail
                    END,
           updated_at = o.finished_at

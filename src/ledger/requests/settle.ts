@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
+import { reasonOf } from '../reasons.ts';
 import { type Connection, inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
-import { reportProof } from './proof.ts';
 import { settleDoubted } from './settle-doubted.ts';
 import { type Settlement, settlementColumns } from './settlement.ts';
 
@@ -91,9 +91,9 @@ function settleStatement(hasJobs: boolean): string {
                     ELSE o.state
                   END,
           reason = CASE
-                     WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN '${reportProof}'
+                     WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN ${reasonOf('reported')}
                      WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
-                     THEN concat_ws(': ', 'sent again and ' || o.state || ', but it may have arrived before', o.detail)
+                     THEN jsonb_build_object('kind', 'resent', 'state', o.state, 'words', o.detail)
                      ELSE o.detail
                    END,
           owner = NULL, updated_at = o.finished_at

@@ -1,4 +1,6 @@
+import type { RequestReason } from '../../domain/reasons.ts';
 import type { Columns } from '../batch.ts';
+import { reasonValue } from '../reasons.ts';
 
 /** How an attempt ended, and what its request becomes. */
 export type Settlement = Settled & {
@@ -10,8 +12,8 @@ export type Settlement = Settled & {
   readonly attempt: number;
   readonly finishedAt: Date;
   readonly httpStatus: number | null;
-  /** The service's words, or what went wrong; null when there is nothing to say. */
-  readonly detail: string | null;
+  /** What is to be said of it, if anything. */
+  readonly detail: RequestReason | null;
 };
 
 /** What a request becomes. */
@@ -41,7 +43,7 @@ export const settlementColumns: Columns<Settlement> = {
   attempt: ['integer', ({ attempt }) => attempt],
   finished_at: ['timestamptz', ({ finishedAt }) => finishedAt],
   http_status: ['integer', ({ httpStatus }) => httpStatus],
-  detail: ['text', ({ detail }) => detail],
+  detail: ['jsonb', ({ detail }) => reasonValue(detail)],
   state: ['text', ({ state }) => state],
   verdict: ['text', (settled) => (settled.state === 'planned' ? settled.verdict : settled.state)],
   divided: ['boolean', (settled) => settled.state === 'rejected' && settled.divide],

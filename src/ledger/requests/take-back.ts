@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
-import { reportProof } from './proof.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
@@ -35,14 +35,14 @@ export async function takeBackUnanswered(
       WITH unanswered AS (
         UPDATE requests
         SET state = CASE WHEN reported THEN 'accepted' ELSE 'planned' END,
-            reason = CASE WHEN reported THEN '${reportProof}' ELSE reason END,
+            reason = CASE WHEN reported THEN ${reasonOf('reported')} ELSE reason END,
             owner = NULL, updated_at = $6
         WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending' AND owner = $4
           AND request <> ALL ($5::integer[])
         RETURNING request, attempts
       )
       UPDATE attempts a
-      SET finished_at = $6, verdict = 'released', detail = 'the answer of the ledger was lost before it was sent'
+      SET finished_at = $6, verdict = 'released', detail = ${reasonOf('claim_unanswered')}
       FROM unanswered u
       WHERE a.run_id = $1 AND a.request = u.request AND a.attempt = u.attempts
       `,

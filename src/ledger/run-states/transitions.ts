@@ -1,5 +1,7 @@
+import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
 import { noteRunChange } from '../notifications/run-changes.ts';
+import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /*
@@ -32,12 +34,16 @@ export async function markResumed(client: Transaction, run: string): Promise<voi
 }
 
 /** `planned, running → paused` */
-export async function markPaused(client: Transaction, run: string, reason: string): Promise<void> {
+export async function markPaused(client: Transaction, run: string, reason: RunReason): Promise<void> {
   await change(client, run, { from: ['planned', 'running'], to: 'paused', reason });
 }
 
 /** `planned, running, paused → paused`: another ledger may have sent it. For one that is paused, this is the reason from now on. */
-export async function markUnrecorded(client: Transaction, run: string, reason: string): Promise<void> {
+export async function markUnrecorded(
+  client: Transaction,
+  run: string,
+  reason: UnrecordedReason,
+): Promise<void> {
   await change(client, run, { from: ['planned', 'running', 'paused'], to: 'paused', reason });
 }
 
@@ -45,7 +51,7 @@ export async function markUnrecorded(client: Transaction, run: string, reason: s
 export async function markCancelled(
   client: Transaction,
   run: string,
-  reason: string,
+  reason: RunReason,
   now: Date,
 ): Promise<void> {
   await change(client, run, { from: ['planned', 'running', 'paused'], to: 'cancelled', reason, over: now });
@@ -57,14 +63,14 @@ export async function markCompleted(client: Transaction, run: string, now: Date)
 }
 
 /** `completed → paused`: requests of it are to be sent again. */
-export async function markReopened(client: Transaction, run: string, reason: string): Promise<void> {
+export async function markReopened(client: Transaction, run: string, reason: RunReason): Promise<void> {
   await change(client, run, { from: ['completed'], to: 'paused', reason });
 }
 
 type Change = {
   readonly from: readonly RunState[];
   readonly to: RunState;
-  readonly reason?: string;
+  readonly reason?: RunReason;
   /** When the run was completed or cancelled by it. */
   readonly over?: Date;
 };
@@ -76,7 +82,7 @@ async function change(client: Transaction, run: string, { from, to, reason, over
       SELECT state FROM runs WHERE run_id = $1 AND state = ANY ($2::text[]) FOR NO KEY UPDATE
     ), changed AS (
       UPDATE runs
-      SET state = $3, state_reason = $4, finished_at = $5
+      SET state = $3, state_reason = $4::jsonb, finished_at = $5
       FROM before
       WHERE run_id = $1
       RETURNING before.state AS former_state
@@ -87,7 +93,7 @@ async function change(client: Transaction, run: string, { from, to, reason, over
     WHERE former_state <> $3
     RETURNING change
     `,
-    [run, from, to, reason ?? null, over ?? null],
+    [run, from, to, reason === undefined ? null : reasonValue(reason), over ?? null],
   );
   const [noted] = rows;
   if (noted && (to === 'completed' || to === 'paused')) await noteRunChange(client, run, noted.change);

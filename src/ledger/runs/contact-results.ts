@@ -1,5 +1,6 @@
 import type { RejectionReason } from '../../domain/contacts.ts';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
+import type { RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
@@ -11,8 +12,7 @@ export type ContactResult = {
   readonly state: RecipientState | RejectionReason;
   /** The column that is to blame for a contact that was left out. */
   readonly column: string | null;
-  /** Why: of a contact that was left out, in our words; otherwise in the service's. */
-  readonly reason: string | null;
+  readonly reason: RequestReason | null;
   readonly address: string | null;
   readonly messageId: string | null;
   /** SMS parts, pages, seconds or e-mails, as reported; before that, SMS parts as they were counted. Decimal text. */
@@ -42,7 +42,7 @@ export async function* streamContactResults(
     FROM recipient_states
     WHERE run_id = $1
     UNION ALL
-    SELECT line, column_name, detail, NULL, NULL, NULL, NULL, reason, NULL, NULL
+    SELECT line, column_name, to_jsonb(detail), NULL, NULL, NULL, NULL, reason, NULL, NULL
     FROM rejected_contacts
     WHERE run_id = $1
     ORDER BY line

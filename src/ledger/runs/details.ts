@@ -1,6 +1,8 @@
 import type { RejectedContact, RejectionReason } from '../../domain/contacts.ts';
 import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/delivery-reports.ts';
+import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
+import { reasonOf } from '../reasons.ts';
 import { failedStates } from '../requests/failures.ts';
 import type { Connection } from '../session.ts';
 
@@ -29,10 +31,10 @@ export async function listRejectedContacts(
   return rows;
 }
 
-/** Requests that did not end as accepted, grouped by state and the service's own words. */
+/** Requests that did not end as accepted, grouped by state and reason. */
 export type Failure = {
   readonly state: RequestState;
-  readonly reason: string | null;
+  readonly reason: RequestReason | null;
   readonly requests: number;
   /** Without those that were left out of their request. */
   readonly recipients: number;
@@ -118,16 +120,15 @@ export async function countConflicts(client: Connection, run: string): Promise<C
 }
 
 /** Recipients that were cancelled after the run was planned, by the reason. */
-export type Cancellation = { readonly reason: string; readonly recipients: number };
+export type Cancellation = { readonly reason: RequestReason; readonly recipients: number };
 
 export async function listCancellations(client: Connection, run: string): Promise<Cancellation[]> {
   const { rows } = await client.query<Cancellation>(
     `
-    SELECT result AS reason, count(*)::integer AS recipients
+    SELECT ${reasonOf('suppressed')} AS reason, count(*)::integer AS recipients
     FROM recipient_outcomes
     WHERE run_id = $1 AND outcome = 'cancelled'
-    GROUP BY result
-    ORDER BY recipients DESC, result
+    HAVING count(*) > 0
     `,
     [run],
   );

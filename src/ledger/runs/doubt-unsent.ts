@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { UnrecordedReason } from '../../domain/reasons.ts';
 import { isOver } from '../../domain/runs.ts';
 import { doubtPlanned, type Unrecorded } from '../requests/doubt-planned.ts';
 import { markUnrecorded } from '../run-states/transitions.ts';
@@ -31,12 +32,14 @@ export async function doubtUnsent(
   });
 }
 
-/** A run of which a report proved a request that the ledger never tried, and that proof in words. */
-export type UntriedProof = { readonly run: string; readonly reason: string };
+/** A run of which a report proved a request that the ledger never tried, and that proof. */
+export type UntriedProof = { readonly run: string; readonly reason: UnrecordedReason };
 
 export async function listUntriedProofs(pool: pg.Pool): Promise<UntriedProof[]> {
   const { rows } = await pool.query<UntriedProof>(
-    'SELECT run_id AS run, reason FROM untried_proofs ORDER BY run_id',
+    `SELECT run_id AS run, jsonb_build_object('kind', 'untried_proof', 'messageId', message_id) AS reason
+     FROM untried_proofs
+     ORDER BY run_id`,
   );
   return rows;
 }

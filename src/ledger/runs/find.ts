@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Channel } from '../../domain/message.ts';
+import type { RunReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
 
 /** A run without its counts. */
@@ -15,7 +16,7 @@ export type ListedRun = {
   readonly account: string;
   readonly channel: Channel;
   readonly state: RunState;
-  readonly stateReason: string | null;
+  readonly stateReason: RunReason | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
   /** Since when nothing is known of its contacts and messages; null for a run that was not purged. */
@@ -28,7 +29,7 @@ type DbListedRunRow = {
   readonly account: string;
   readonly channel: Channel;
   readonly state: RunState;
-  readonly state_reason: string | null;
+  readonly state_reason: RunReason | null;
   readonly created_at: Date;
   readonly finished_at: Date | null;
   readonly purged_at: Date | null;

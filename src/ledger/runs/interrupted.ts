@@ -12,7 +12,7 @@ export async function listInterruptedRuns(
     `
     SELECT run_id AS run, account
     FROM runs r
-    WHERE state = 'running' OR (state = 'paused' AND state_reason = 'interrupted')
+    WHERE state = 'running' OR (state = 'paused' AND state_reason ->> 'kind' = 'interrupted')
        OR (state = 'planned'
            AND NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL))
     ORDER BY created_at, run_id

@@ -1,3 +1,4 @@
+import type { RunReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
 import type { Connection, Transaction } from '../session.ts';
 
@@ -6,7 +7,7 @@ export type RepeatedRun = {
   readonly run: string;
   readonly state: RunState;
   /** Why it is in its state. */
-  readonly stateReason: string | null;
+  readonly stateReason: RunReason | null;
   /** When it came into that state. */
   readonly since: Date;
   /** Whether it cannot be sent before another person has approved it. */

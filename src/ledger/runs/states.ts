@@ -1,12 +1,12 @@
 import type { Channel } from '../../domain/message.ts';
+import type { RunReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
 import type { Connection } from '../session.ts';
 
 /** A state of a run, and when it was entered. */
 export type RunStateChange = {
   readonly state: RunState;
-  /** Why, where there is something to say. */
-  readonly reason: string | null;
+  readonly reason: RunReason | null;
   readonly at: Date;
 };
 
@@ -24,7 +24,7 @@ export type RunHead = {
   readonly account: string;
   readonly channel: Channel;
   /** Why it is in its state. */
-  readonly stateReason: string | null;
+  readonly stateReason: RunReason | null;
 };
 
 export async function findRunHead(client: Connection, run: string): Promise<RunHead | undefined> {

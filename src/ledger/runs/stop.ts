@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { RunReason } from '../../domain/reasons.ts';
 import { isOver, type RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { markCancelled, markPaused } from '../run-states/transitions.ts';
@@ -15,7 +16,6 @@ export type Stopped = { readonly changed: boolean; readonly state: RunState };
  * `planned, running → paused`: nothing more of the run is claimed from now on; what is on its way is recorded by whoever
  * sends it.
  *
- * @param reason why, in words a person can act on
  * @param alongside committed with it, where it changes anything
  * @returns undefined when there is no such run
  */
@@ -23,7 +23,7 @@ export async function pauseRun(
   queue: SliceQueue,
   pool: pg.Pool,
   run: string,
-  reason: string,
+  reason: RunReason,
   alongside?: Alongside,
 ): Promise<Stopped | undefined> {
   return inTransaction(pool, async (client) => {
@@ -47,7 +47,7 @@ export async function cancelRun(
   queue: SliceQueue,
   pool: pg.Pool,
   run: string,
-  reason: string,
+  reason: RunReason,
   now: Date,
   alongside?: Alongside,
 ): Promise<Stopped | undefined> {

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { Actor } from '../../domain/access.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { TickState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
@@ -174,20 +173,23 @@ export async function endTick(
   });
 }
 
-/** A run that nobody has begun to send, and who wanted it. */
-export type UnbegunRun = Actor & { readonly run: string };
+/** A run that a schedule has made, or an owner of a token. */
+export type UnbegunRun = { readonly run: string } & (
+  | { readonly schedule: string; readonly owner: null; readonly token: null }
+  | { readonly schedule: null; readonly owner: string; readonly token: string }
+);
 
 /** Planned runs of ticks and of the API, except those that wait for approval; in the order in which they were wanted. */
 export async function listUnbegunRuns(pool: pg.Pool): Promise<UnbegunRun[]> {
   const { rows } = await pool.query<UnbegunRun>(
     `
-    SELECT run_id AS run, who, how, token
+    SELECT run_id AS run, schedule, owner, token
     FROM (
-      SELECT run_id, 'schedule ' || schedule AS who, 'schedule' AS how, NULL AS token, due_at AS wanted_at
+      SELECT run_id, schedule, NULL AS owner, NULL AS token, due_at AS wanted_at
       FROM ticks JOIN runs USING (run_id)
       WHERE runs.state = 'planned'
       UNION ALL
-      SELECT run_id, t.owner, 'api', t.name, runs.created_at
+      SELECT run_id, NULL, t.owner, t.name, runs.created_at
       FROM runs JOIN started_by_key s USING (run_id) JOIN tokens t ON t.name = s.token
       WHERE runs.state = 'planned'
     ) unbegun

@@ -1,12 +1,13 @@
 import type pg from 'pg';
 import type { Refusal } from '../../domain/breaker.ts';
+import type { RunReason } from '../../domain/reasons.ts';
 import type { RunPhase, RunState } from '../../domain/runs.ts';
 import { isOvertaken } from './priority.ts';
 
 /** How far a run is, over all workers. Read from its slices, which are few. */
 export type RunWatch = {
   readonly state: RunState;
-  readonly stateReason: string | null;
+  readonly stateReason: RunReason | null;
   /** Requests; grows when rejected ones are divided. */
   readonly total: number;
   readonly settled: number;

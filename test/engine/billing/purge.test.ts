@@ -8,7 +8,8 @@ import { keepFailed } from '../../../src/ledger/delivery-reports/failed.ts';
 import { listFailures } from '../../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { recipientStoryText } from '../../../src/report/recipient-story.ts';
+import { keptBecause } from '../../../src/report/purge.ts';
+import { recipientStoryText, wordedStory } from '../../../src/report/recipient-story.ts';
 import { anAccount } from '../../support/account.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { problemsLater } from '../../support/problems.ts';
@@ -101,7 +102,7 @@ test('one that was killed in the middle goes on', async () => {
 });
 
 describe('a run is kept', () => {
-  const held = async () => (await purgeNow()).held.map(({ held: why }) => why);
+  const held = async () => (await purgeNow()).held.map(keptBecause);
   const change = (sql: string) => query(sql);
 
   test('when it ended later', async () => {
@@ -184,7 +185,9 @@ describe('of a run that was purged', () => {
     const { stories } = await tellRecipient(opened.context, messageId, undefined, 10);
     const [story] = stories;
     expect(story).toMatchObject({ address: '', state: 'delivered', price: '0.05', subAccount: 'North' });
-    expect(story && recipientStoryText(story)).toMatch(/purged +20\d\d-.*; address, message and words/);
+    expect(story && recipientStoryText(wordedStory(story))).toMatch(
+      /purged +20\d\d-.*; address, message and words/,
+    );
     const [problem] = await problemsLater(() => tellRecipient(opened.context, '+61412345671', undefined, 10));
     expect(problem).toMatch(/purged \(1, the last at 20/);
   });

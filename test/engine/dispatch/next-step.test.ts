@@ -25,7 +25,7 @@ const rejected: Outcome = { kind: 'rejected', words: ['Bad number'] };
 const unauthorized: Outcome = { kind: 'unauthorized', words: ['Who are you?'] };
 const inDoubt: Outcome = { kind: 'in_doubt', reason: 'no answer in time' };
 const unsendable: Outcome = { kind: 'unsendable', reason: 'a file is missing' };
-const withheld: Outcome = { kind: 'withheld', reason: 'not sent, because its window had shut' };
+const withheld: Outcome = { kind: 'withheld', because: 'window_shut' };
 
 const givenBack = { state: 'planned', verdict: 'released' } as const;
 const pausesTheRun = { state: 'planned', verdict: 'unauthorized' } as const;
@@ -102,11 +102,11 @@ describe('a request leaves', () => {
   });
 
   test.each([
-    [{ stopping: true }, 'stopped before it was sent'],
-    [{ held: false }, "not sent, because its slice may be another worker's by now"],
-    [{ windowOpen: false }, 'not sent, because its window had shut'],
-    [{ refusesAll: true }, 'not sent, because the service refuses everything'],
-    [{ stopping: true, held: false, windowOpen: false, refusesAll: true }, 'stopped before it was sent'],
+    [{ stopping: true }, 'stopping'],
+    [{ held: false }, 'not_held'],
+    [{ windowOpen: false }, 'window_shut'],
+    [{ refusesAll: true }, 'service_refuses'],
+    [{ stopping: true, held: false, windowOpen: false, refusesAll: true }, 'stopping'],
   ])('not with %o', (circumstances, reason) => {
     expect(whyNotToSend({ ...allowed, ...circumstances })).toBe(reason);
   });

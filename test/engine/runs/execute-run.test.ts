@@ -181,9 +181,11 @@ test('a refused credential pauses the run, and all of it can be sent later', asy
     const { end, summary } = await execute(run, service.url);
     expect(end).toMatchObject({ kind: 'paused', reason: expect.stringMatching(/: bad token$/) });
     expect(summary).toMatchObject({ state: 'paused', requests: { planned: 20, sending: 0 } });
-    expect((await requireRun(opened.context, run)).stateReason).toMatch(
-      /credential of account "sandbox": bad token/,
-    );
+    expect((await requireRun(opened.context, run)).stateReason).toEqual({
+      kind: 'credential_refused',
+      account: 'sandbox',
+      words: 'bad token',
+    });
   }
   const { calls, peer } = counting((_, messageId, response) => succeed(messageId, response));
   await using service = await peer;

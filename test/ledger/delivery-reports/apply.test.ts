@@ -193,7 +193,7 @@ describe('a report that comes while its request is being sent', () => {
     );
     return rows[0];
   };
-  const proved = { state: 'accepted', reason: 'proved by a delivery report or a reply' };
+  const proved = { state: 'accepted', reason: { kind: 'reported' } };
   const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: 'no answer' };
 
   test.each(['delivered', 'pending'] as const)(

@@ -399,6 +399,6 @@ test('a reply to a request in doubt proves that the service accepted it', async 
   await receive({ kind: 'inbound', ...reply, address: addressOf(3) });
   await apply();
   expect(await query('SELECT state, reason FROM request_states WHERE run_id = $1', [run])).toEqual([
-    { state: 'accepted', reason: 'proved by a delivery report or a reply' },
+    { state: 'accepted', reason: { kind: 'reported' } },
   ]);
 });

@@ -100,7 +100,7 @@ async function reject(run: string, requests: readonly number[]): Promise<void> {
        INSERT INTO attempts (run_id, request, attempt, owner, started_at, verdict)
        SELECT $1, request, 1, $3, now(), 'rejected' FROM unnest($2::integer[]) AS request
      )
-     UPDATE requests SET state = 'rejected', reason = 'poison', attempts = 1
+     UPDATE requests SET state = 'rejected', reason = '"poison"', attempts = 1
      WHERE run_id = $1 AND request = ANY ($2)`,
     [run, requests, owner],
   );

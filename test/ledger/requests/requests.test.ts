@@ -320,7 +320,7 @@ describe('recipients who are suppressed when their request is claimed', () => {
       recipients: { total: 5, pending: 3, cancelled: 2 },
     });
     expect(await listCancellations(opened.ledger.pool, run)).toEqual([
-      { reason: 'suppressed since the run was planned', recipients: 2 },
+      { reason: { kind: 'suppressed' }, recipients: 2 },
     ]);
   });
 

@@ -84,7 +84,7 @@ test.each(['rejected', 'failed'] as const)(
     await settle(run, state);
     expect(await requestOf(run)).toEqual({
       state: 'in_doubt',
-      reason: `sent again and ${state}, but it may have arrived before: words`,
+      reason: { kind: 'resent', state, words: 'words' },
     });
     expect((await summariseRun(opened.ledger.pool, run))?.recipients).toMatchObject({ total: 2, unknown: 2 });
   },
@@ -119,7 +119,7 @@ test('it is in doubt, not cancelled, when everybody in it is suppressed before i
   await opened.ledger.pool.query('DELETE FROM suppressions');
   expect(await requestOf(run)).toEqual({
     state: 'in_doubt',
-    reason: 'not sent again, because every recipient is suppressed by now',
+    reason: { kind: 'all_suppressed_before_resend' },
   });
   expect((await summariseRun(opened.ledger.pool, run))?.recipients).toMatchObject({
     unknown: 2,
@@ -132,7 +132,7 @@ test('it is in doubt, not cancelled, when its run is cancelled before it is sent
   await cancelRun(await opened.ledger.queue(), opened.ledger.pool, run, 'by ann', now);
   expect(await requestOf(run)).toEqual({
     state: 'in_doubt',
-    reason: 'the run was cancelled before it was sent again',
+    reason: { kind: 'run_cancelled_before_resend' },
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolution } from '../../../src/domain/runs.ts';
 import { type Doubt, findRequests, listDoubts } from '../../../src/ledger/requests/doubts.ts';
-import { acceptProven, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
+import { acceptFound, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
 import { listFailures, listResolutions } from '../../../src/ledger/runs/details.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
@@ -38,32 +38,33 @@ const slicesOf = (run: string) =>
 const runOf = async (run: string) =>
   (await query('SELECT state, state_reason, finished_at FROM runs WHERE run_id = $1', [run]))[0];
 
+const by = (resolution: string) => {
+  return { kind: 'resolved', resolution, by: 'ann@office', words: 'seen in the portal' };
+};
+
 describe('a request in doubt', () => {
   test.each([
-    ['accepted', 'accepted', 'taken as accepted by ann@office: seen in the portal', 0],
-    ['resend', 'planned', 'to be sent again by ann@office: seen in the portal', 1],
-    ['abandon', 'abandoned', 'given up by ann@office: seen in the portal', 0],
-  ] as const)(
-    'becomes, by the word %s, %s; who said so and why is kept',
-    async (word, state, reason, resends) => {
-      const run = await doubtfulRun(opened.ledger, { requests: 2 });
-      expect(await resolve(run, word, [2])).toEqual([{ request: 2, recipients: 2 }]);
-      expect(await requestsOf(run)).toEqual([
-        { request: 1, state: 'in_doubt', reason: 'no answer within 30000 ms', attempts: 1, resends: 0 },
-        { request: 2, state, reason, attempts: 1, resends },
-      ]);
-      expect(await query('SELECT * FROM resolutions WHERE run_id = $1', [run])).toEqual([
-        {
-          run_id: run,
-          request: 2,
-          resolved_at: now,
-          resolution: word,
-          resolved_by: 'ann@office',
-          reason: 'seen in the portal',
-        },
-      ]);
-    },
-  );
+    ['accepted', 'accepted', 0],
+    ['resend', 'planned', 1],
+    ['abandon', 'abandoned', 0],
+  ] as const)('becomes, by the word %s, %s; who said so and why is kept', async (word, state, resends) => {
+    const run = await doubtfulRun(opened.ledger, { requests: 2 });
+    expect(await resolve(run, word, [2])).toEqual([{ request: 2, recipients: 2 }]);
+    expect(await requestsOf(run)).toEqual([
+      { request: 1, state: 'in_doubt', reason: 'no answer within 30000 ms', attempts: 1, resends: 0 },
+      { request: 2, state, reason: by(word), attempts: 1, resends },
+    ]);
+    expect(await query('SELECT * FROM resolutions WHERE run_id = $1', [run])).toEqual([
+      {
+        run_id: run,
+        request: 2,
+        resolved_at: now,
+        resolution: word,
+        resolved_by: 'ann@office',
+        reason: 'seen in the portal',
+      },
+    ]);
+  });
 
   test('is the only one that can be resolved, whatever is asked for', async () => {
     const states = ['planned', 'accepted', 'rejected', 'failed', 'cancelled', 'abandoned'];
@@ -115,12 +116,10 @@ describe('a request in doubt', () => {
 
   test('that is proved to be accepted is accepted once, and no operator is named', async () => {
     const run = await doubtfulRun(opened.ledger);
-    const proven = { run, request: 1, proof: 'proved by the status look-up', now };
-    expect(await acceptProven(opened.ledger.pool, proven)).toBe(true);
-    expect(await acceptProven(opened.ledger.pool, proven)).toBe(false);
-    expect(await requestsOf(run)).toMatchObject([
-      { state: 'accepted', reason: 'proved by the status look-up' },
-    ]);
+    const proven = { run, request: 1, now };
+    expect(await acceptFound(opened.ledger.pool, proven)).toBe(true);
+    expect(await acceptFound(opened.ledger.pool, proven)).toBe(false);
+    expect(await requestsOf(run)).toMatchObject([{ state: 'accepted', reason: { kind: 'looked_up' } }]);
     expect(await listResolutions(opened.ledger.pool, run)).toEqual([]);
   });
 });
@@ -136,7 +135,7 @@ describe('to be sent again', () => {
     ]);
     expect(await runOf(run)).toEqual({
       state: 'paused',
-      state_reason: `requests in doubt are to be sent again; \`volley resume ${run}\` sends them`,
+      state_reason: { kind: 'doubts_reopened', run },
       finished_at: null,
     });
   });
@@ -226,7 +225,7 @@ test('the reason of a resolution is in the failures, the results and, counted, i
   expect(await listFailures(opened.ledger.pool, run)).toEqual([
     {
       state: 'abandoned',
-      reason: 'given up by ann@office: seen in the portal',
+      reason: by('abandon'),
       requests: 1,
       recipients: 2,
     },
@@ -237,9 +236,9 @@ test('the reason of a resolution is in the failures, the results and, counted, i
     return rows.map(({ state, reason }) => [state, reason]);
   });
   expect(results).toEqual([
-    ['accepted', 'taken as accepted by ann@office: seen in the portal'],
-    ['accepted', 'taken as accepted by ann@office: seen in the portal'],
-    ['unknown', 'given up by ann@office: seen in the portal'],
-    ['unknown', 'given up by ann@office: seen in the portal'],
+    ['accepted', by('accepted')],
+    ['accepted', by('accepted')],
+    ['unknown', by('abandon')],
+    ['unknown', by('abandon')],
   ]);
 });

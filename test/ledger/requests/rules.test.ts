@@ -107,7 +107,7 @@ function afterTakeover(change: (pool: pg.Pool) => Promise<unknown>): Mutation {
   };
 }
 
-const orphaned = `state = 'in_doubt' AND reason = 'the process that was sending it ended before the answer was recorded'`;
+const orphaned = `state = 'in_doubt' AND reason ->> 'kind' = 'worker_ended'`;
 
 test('without rule 2, a request with a row that is planned again because its owner is gone is found', async () => {
   await expectFound(

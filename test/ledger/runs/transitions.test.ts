@@ -43,12 +43,14 @@ const notified = () =>
 
 const over = new Date('2026-11-01T03:00Z');
 
+const unrecorded = { kind: 'untried_proof', messageId: 'aa' } as const;
+
 const transitions = {
   begun: [(client: Client) => markBegun(client, run), ['planned'], 'running'],
   resumed: [(client: Client) => markResumed(client, run), ['paused'], 'running'],
   paused: [(client: Client) => markPaused(client, run, 'why'), ['planned', 'running'], 'paused'],
   'taken for unrecorded': [
-    (client: Client) => markUnrecorded(client, run, 'why'),
+    (client: Client) => markUnrecorded(client, run, unrecorded),
     ['planned', 'running', 'paused'],
     'paused',
   ],
@@ -81,7 +83,7 @@ test('that a run is planned is noted with the time at which it was', async () =>
   expect(known).toEqual({ same: true });
 });
 
-describe.each(Object.entries(transitions))('a run is %s', (_, [transition, from, to]) => {
+describe.each(Object.entries(transitions))('a run is %s', (name, [transition, from, to]) => {
   const ends = to === 'completed' || to === 'cancelled';
 
   test.each(Object.entries(ways))('from %s, or stays as it is', async (state, way) => {
@@ -96,7 +98,8 @@ describe.each(Object.entries(transitions))('a run is %s', (_, [transition, from,
       ]);
       return;
     }
-    const reason = to === 'running' || to === 'completed' ? null : 'why';
+    const why = name === 'taken for unrecorded' ? unrecorded : 'why';
+    const reason = to === 'running' || to === 'completed' ? null : why;
     expect(await current()).toEqual([{ state: to, reason, over: ends ? over : null }]);
     expect(await changes()).toEqual([...changedBefore, ...(state === to ? [] : [{ state: to, reason }])]);
     const told = state !== to && (to === 'completed' || to === 'paused');

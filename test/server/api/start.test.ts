@@ -85,7 +85,7 @@ describe('a run that is started', () => {
       const newest = 'SELECT run_id FROM runs ORDER BY created_at DESC, run_id DESC LIMIT 1';
       scene.beforeBegin(() =>
         scene.opened.ledger.pool.query(
-          `UPDATE runs SET state = '${state}', state_reason = 'by another' WHERE run_id = (${newest})`,
+          `UPDATE runs SET state = '${state}', state_reason = '"by another"' WHERE run_id = (${newest})`,
         ),
       );
       const { status, json } = await start('payroll.yaml', `quick-${state}`);

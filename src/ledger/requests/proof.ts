@@ -1,2 +1,0 @@
-/** Why a request is accepted whose answer nobody has recorded. */
-export const reportProof = 'proved by a delivery report or a reply';

@@ -1,0 +1,105 @@
+import type { HoldReason, Reason, Withholding } from '../domain/reasons.ts';
+import type { Resolution } from '../domain/runs.ts';
+import { durationText, percentText } from './scalars.ts';
+
+/** What to do about a ledger that is held. */
+export const heldAdvice =
+  '`volley db restored --since TIME --reason …` puts what may have been sent in doubt and goes on (docs/backup.md).';
+
+/** Why something is as it is, for people. The ledger keeps kinds and values; this is the one place that words them. */
+export function reasonWords(reason: Reason): string {
+  if (typeof reason === 'string') return reason;
+  switch (reason.kind) {
+    case 'job':
+      return `job ${reason.job}`;
+    case 'reported':
+      return 'proved by a delivery report or a reply';
+    case 'looked_up':
+      return 'proved by the status look-up';
+    case 'worker_ended':
+      return 'the process that was sending it ended before the answer was recorded';
+    case 'resent': {
+      const words = `sent again and ${reason.state}, but it may have arrived before`;
+      return reason.words === null ? words : `${words}: ${reason.words}`;
+    }
+    case 'run_cancelled':
+      return 'the run was cancelled';
+    case 'run_cancelled_before_resend':
+      return 'the run was cancelled before it was sent again';
+    case 'all_suppressed':
+      return 'every recipient suppressed since the run was planned';
+    case 'all_suppressed_before_resend':
+      return 'not sent again, because every recipient is suppressed by now';
+    case 'suppressed':
+      return 'suppressed since the run was planned';
+    case 'withheld':
+      return withheld[reason.because];
+    case 'claim_unanswered':
+      return 'the answer of the ledger was lost before it was sent';
+    case 'resolved':
+      return `${resolved[reason.resolution]} by ${reason.by}: ${reason.words}`;
+    case 'ledger_restored':
+      return `the ledger was restored to ${reason.since} (${reason.words}): it may have been sent since`;
+    case 'untried_proof':
+      return `a report or a reply proves that the service has ${reason.messageId}, which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent the run`;
+    case 'interrupted':
+      return 'interrupted';
+    case 'waits_for_approval':
+      return `waits for approval: ${reason.why}`;
+    case 'approved':
+      return `approved by ${reason.by}`;
+    case 'all_rejected':
+      return `the service rejected all of the first ${reason.requests} requests (failFast)`;
+    case 'too_many_rejected':
+      return `the service rejected ${reason.rejected} of ${reason.requests} requests, more than ${percentText(reason.share)} (failFast)`;
+    case 'credential_refused':
+      return `the service refused the credential of account "${reason.account}": ${reason.words}`;
+    case 'service_refuses':
+      return `the service of account "${reason.account}" has refused everything for ${durationText(reason.milliseconds)}: ${reason.words}`;
+    case 'doubts_reopened':
+      return `requests in doubt are to be sent again; \`volley resume ${reason.run}\` sends them`;
+    case 'ledger_held':
+      return `${reasonWords(reason.hold)} ${heldAdvice}`;
+    default:
+      return holdWords(reason);
+  }
+}
+
+/** The same of what may be missing. */
+export function reasonWordsOrNull(reason: Reason | null): string | null {
+  return reason === null ? null : reasonWords(reason);
+}
+
+const withheld: Readonly<Record<Withholding, string>> = {
+  stopping: 'stopped before it was sent',
+  not_held: "not sent, because its slice may be another worker's by now",
+  window_shut: 'not sent, because its window had shut',
+  files_unread: 'its files could not be read from the ledger',
+  service_refuses: 'not sent, because the service refuses everything',
+};
+
+const resolved: Readonly<Record<Resolution, string>> = {
+  accepted: 'taken as accepted',
+  resend: 'to be sent again',
+  abandon: 'given up',
+};
+
+/** Whole sentences: they are shown by themselves. */
+function holdWords(reason: HoldReason): string {
+  switch (reason.kind) {
+    case 'former_backup':
+      return 'An operator has said since that this ledger was restored, and now it is as it was before: an older backup was brought back in its place.';
+    case 'lacks_claim':
+      return `This machine claimed a request at ${reason.at} that the ledger does not know: it was restored from a backup, or is a copy.`;
+    case 'lacks_attempt':
+      return 'A report or a reply proves that the service has a message which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent.';
+    case 'other_server':
+      return `The ledger was on another server (system identifier ${reason.was}, now ${reason.is}): it was restored from a backup, copied or moved.`;
+    case 'other_timeline':
+      return `The server is on another timeline (${reason.was}, now ${reason.is}): a stand-by was promoted, or a backup restored, and may lack the last claims.`;
+    case 'other_database':
+      return `The ledger was another database of this server (number ${reason.was}, now ${reason.is}): it was restored from a dump, or is a copy.`;
+    case 'being_restored':
+      return `An operator is looking after a restored ledger: ${reason.words}.`;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Reason } from '../domain/reasons.ts';
+import { reasonWords } from '../platform/reason-words.ts';
+
+/** A row of the ledger with its reason in words. */
+export type Worded<Row extends { readonly reason: Reason | null }> = Omit<Row, 'reason'> & {
+  readonly reason: string | Extract<Row['reason'], null>;
+};
+
+export function worded<Row extends { readonly reason: Reason }>(row: Row): Worded<Row>;
+export function worded<Row extends { readonly reason: Reason | null }>(row: Row): Worded<Row>;
+export function worded<Row extends { readonly reason: Reason | null }>({ reason, ...row }: Row) {
+  return { ...row, reason: reason === null ? null : reasonWords(reason) };
+}

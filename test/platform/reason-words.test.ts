@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import {
+  holdReasonKinds,
+  type Reason,
+  requestReasonKinds,
+  runReasonKinds,
+} from '../../src/domain/reasons.ts';
+import { reasonWords } from '../../src/platform/reason-words.ts';
+
+const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
+  [{ kind: 'job', job: 'A17' }, 'job A17'],
+  [{ kind: 'reported' }, 'proved by a delivery report or a reply'],
+  [{ kind: 'looked_up' }, 'proved by the status look-up'],
+  [{ kind: 'worker_ended' }, 'the process that was sending it ended before the answer was recorded'],
+  [
+    { kind: 'resent', state: 'rejected', words: 'No credit' },
+    'sent again and rejected, but it may have arrived before: No credit',
+  ],
+  [{ kind: 'resent', state: 'failed', words: null }, 'sent again and failed, but it may have arrived before'],
+  [{ kind: 'run_cancelled' }, 'the run was cancelled'],
+  [{ kind: 'run_cancelled_before_resend' }, 'the run was cancelled before it was sent again'],
+  [{ kind: 'all_suppressed' }, 'every recipient suppressed since the run was planned'],
+  [{ kind: 'all_suppressed_before_resend' }, 'not sent again, because every recipient is suppressed by now'],
+  [{ kind: 'suppressed' }, 'suppressed since the run was planned'],
+  [{ kind: 'withheld', because: 'stopping' }, 'stopped before it was sent'],
+  [{ kind: 'withheld', because: 'not_held' }, "not sent, because its slice may be another worker's by now"],
+  [{ kind: 'withheld', because: 'window_shut' }, 'not sent, because its window had shut'],
+  [{ kind: 'withheld', because: 'service_refuses' }, 'not sent, because the service refuses everything'],
+  [{ kind: 'withheld', because: 'files_unread' }, 'its files could not be read from the ledger'],
+  [{ kind: 'claim_unanswered' }, 'the answer of the ledger was lost before it was sent'],
+  [{ kind: 'resolved', resolution: 'accepted', by: 'ann', words: 'seen' }, 'taken as accepted by ann: seen'],
+  [{ kind: 'resolved', resolution: 'resend', by: 'ann', words: 'seen' }, 'to be sent again by ann: seen'],
+  [{ kind: 'resolved', resolution: 'abandon', by: 'ann', words: 'seen' }, 'given up by ann: seen'],
+  [
+    { kind: 'ledger_restored', since: '2026-11-01T03:00:00.000Z', words: 'disk lost' },
+    'the ledger was restored to 2026-11-01T03:00:00.000Z (disk lost): it may have been sent since',
+  ],
+  [
+    { kind: 'untried_proof', messageId: 'aa' },
+    'a report or a reply proves that the service has aa, which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent the run',
+  ],
+  [{ kind: 'interrupted' }, 'interrupted'],
+  [{ kind: 'waits_for_approval', why: 'every run' }, 'waits for approval: every run'],
+  [{ kind: 'approved', by: 'bob' }, 'approved by bob'],
+  [{ kind: 'all_rejected', requests: 10 }, 'the service rejected all of the first 10 requests (failFast)'],
+  [
+    { kind: 'too_many_rejected', rejected: 8, requests: 100, share: 0.07 },
+    'the service rejected 8 of 100 requests, more than 7% (failFast)',
+  ],
+  [
+    { kind: 'too_many_rejected', rejected: 13, requests: 100, share: 0.125 },
+    'the service rejected 13 of 100 requests, more than 12.5% (failFast)',
+  ],
+  [
+    { kind: 'credential_refused', account: 'main', words: 'bad token' },
+    'the service refused the credential of account "main": bad token',
+  ],
+  [
+    { kind: 'service_refuses', account: 'main', milliseconds: 3_600_000, words: 'HTTP 503' },
+    'the service of account "main" has refused everything for 1h: HTTP 503',
+  ],
+  [
+    { kind: 'doubts_reopened', run: '1-a' },
+    'requests in doubt are to be sent again; `volley resume 1-a` sends them',
+  ],
+  [
+    { kind: 'ledger_held', hold: { kind: 'being_restored', words: 'disk lost' } },
+    'An operator is looking after a restored ledger: disk lost. `volley db restored --since TIME --reason …` puts what may have been sent in doubt and goes on (docs/backup.md).',
+  ],
+  [
+    { kind: 'former_backup' },
+    'An operator has said since that this ledger was restored, and now it is as it was before: an older backup was brought back in its place.',
+  ],
+  [
+    { kind: 'lacks_claim', at: '2026-11-01T03:00:00.000Z' },
+    'This machine claimed a request at 2026-11-01T03:00:00.000Z that the ledger does not know: it was restored from a backup, or is a copy.',
+  ],
+  [
+    { kind: 'lacks_attempt' },
+    'A report or a reply proves that the service has a message which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent.',
+  ],
+  [
+    { kind: 'other_server', was: '7', is: '8' },
+    'The ledger was on another server (system identifier 7, now 8): it was restored from a backup, copied or moved.',
+  ],
+  [
+    { kind: 'other_timeline', was: '1', is: '2' },
+    'The server is on another timeline (1, now 2): a stand-by was promoted, or a backup restored, and may lack the last claims.',
+  ],
+  [
+    { kind: 'other_database', was: '5', is: '6' },
+    'The ledger was another database of this server (number 5, now 6): it was restored from a dump, or is a copy.',
+  ],
+  [
+    { kind: 'being_restored', words: 'disk lost' },
+    'An operator is looking after a restored ledger: disk lost.',
+  ],
+];
+
+test.each(worded)('%j is worded', (reason, words) => {
+  expect(reasonWords(reason)).toBe(words);
+});
+
+test('the words of others are shown as they are', () => {
+  expect(reasonWords('Missing or empty message')).toBe('Missing or empty message');
+});
+
+test('every kind that the ledger may keep is among these', () => {
+  const kinds = new Set<string>([...requestReasonKinds, ...runReasonKinds, ...holdReasonKinds]);
+  expect(new Set(worded.map(([{ kind }]) => kind))).toEqual(kinds);
+});
