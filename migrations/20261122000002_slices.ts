@@ -51,8 +51,8 @@ async function makeSlices(knex: Knex): Promise<void> {
       'The process that holds it. The session of that process keeps an advisory lock, so that its death shows at once.';
     COMMENT ON COLUMN slices.owner IS 'New each time a worker takes the slice: fences what a former owner sends late.';
     COMMENT ON COLUMN slices.version IS
-      'How often its owners have changed what is claimed or accepted of it. Each change is made on top of the one '
-      'before, so one that is made again, because its answer was lost, is made once.';
+      'How often it was taken, or its owners have changed what is claimed or accepted of it. Each change is made on top '
+      'of the one before, so one that is made again, because its answer was lost, is made once.';
     COMMENT ON COLUMN slices.claimed_to IS
       'Requests up to this one, as far as they have no rows of their own, may be in flight; first_request - 1 before '
       'the first claim.';
@@ -63,6 +63,17 @@ async function makeSlices(knex: Knex): Promise<void> {
     COMMENT ON COLUMN slices.rejected IS 'Those of them that the service rejected.';
     COMMENT ON COLUMN slices.not_accepted IS 'Those of them that were not accepted, and not divided.';
     COMMENT ON COLUMN slices.window_place IS 'The place of its window in run_windows; null: the run has no window.';
+
+    CREATE TABLE slice_owners (
+      run_id  text NOT NULL REFERENCES runs ON DELETE CASCADE,
+      slice   integer NOT NULL,
+      version integer NOT NULL,
+      owner   uuid NOT NULL,
+      PRIMARY KEY (run_id, slice, version)
+    );
+    COMMENT ON TABLE slice_owners IS
+      'Whose the changes of a slice are, from a version on. A machine knows its last claim by its owner and version: in '
+      'a ledger that was restored, the version may be another owner''s.';
   `);
 }
 
@@ -110,5 +121,5 @@ async function makeOutcomes(knex: Knex): Promise<void> {
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('DROP TABLE slice_outcomes, outcomes, slices');
+  await knex.raw('DROP TABLE slice_outcomes, outcomes, slice_owners, slices');
 }

@@ -1,7 +1,12 @@
-/** A claim, by the number of the change of its slice that made it. */
+/**
+ * A claim, by the number of the change of its slice that made it, and the owner. In a ledger that was restored, another owner may
+ * have come to the same number.
+ */
 export type ClaimMark = {
   readonly run: string;
   readonly slice: number;
+  /** Random, new each time a worker takes the slice. */
+  readonly owner: string;
   readonly version: number;
   /** When it was claimed (ISO 8601). */
   readonly at: string;

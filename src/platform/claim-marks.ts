@@ -25,6 +25,7 @@ const written = z.array(
   z.object({
     run: z.string(),
     slice: z.number(),
+    owner: z.string(),
     version: z.number(),
     at: z.string(),
   }),

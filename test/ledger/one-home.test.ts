@@ -46,6 +46,10 @@ test.each(['requests', 'attempts', 'outcomes', 'slice_outcomes', 'early_proofs',
   },
 );
 
+test('whose the changes of a slice are is written by the home of its state', () => {
+  expect(writersOf('slice_owners')).toEqual(['slice-states/transitions.ts']);
+});
+
 test('what is booked anew is noted by billing alone, in statements of others that it gives them', () => {
   expect(writersOf('billing_openings').toSorted()).toEqual([
     'billing/fold.ts',

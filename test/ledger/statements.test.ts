@@ -69,6 +69,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'runs/doubt-unsent.ts listUntriedProofs': ['untried_proofs', lists],
   'runs/interrupted.ts listInterruptedRuns': ['approvals, runs', lists],
   'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account goes before'],
+  'slices/acquire.ts findOwn': ['runs, slices', 'the slice that a worker holds as an owner, of whatever run'],
   'slices/priority.ts findOvertaking': [
     'runs, slices',
     'whether a more urgent run of the account goes before',

@@ -75,7 +75,7 @@ export function openCheckpointer(context: EngineContext, patience: Patience, led
       return claimRows(hot, wanted, now, hashKey, fence.current());
     });
     if (claimed.kind === 'refused') await fence.lookAgain();
-    else fence.note([{ run: slice.run, slice: slice.slice, version: ++state.version }], now);
+    else fence.note([{ ...slice, version: ++state.version }], now);
     return claimed;
   }
 

@@ -20,7 +20,9 @@ export function openClaimFence(context: EngineContext, { persist }: Patience, le
   return {
     current: () => fence,
     note(claims, now) {
-      const made = claims.map(({ run, slice, version }) => ({ run, slice, version, at: now.toISOString() }));
+      const made = claims.map(({ run, slice, owner, version }) => {
+        return { run, slice, owner, version, at: now.toISOString() };
+      });
       marks.write(fence.ledger, made);
       fence = { ...fence, last: made[0] ?? fence.last };
     },

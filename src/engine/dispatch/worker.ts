@@ -150,12 +150,16 @@ async function takeSlices(taking: Taking): Promise<void> {
 async function takeOne(taking: Taking): Promise<boolean> {
   const { context, queue, patience, worker, accounts, inHand } = taking;
   const { ledger, now } = context;
-  const acquisition = await patience.persist(() =>
-    acquireSlice(queue, ledger.pool, {
-      ...{ worker, owner: context.randomUuid(), ignoredAccounts: accounts.unknown(), now },
+  const owner = context.randomUuid();
+  let isRepeated = false;
+  const acquisition = await patience.persist(() => {
+    const taking = acquireSlice(queue, ledger.pool, {
+      ...{ worker, owner, isRepeated, ignoredAccounts: accounts.unknown(), now },
       leastPriority: inHand.busy() < mostHeld ? 'bulk' : 'urgent',
-    }),
-  );
+    });
+    isRepeated = true;
+    return taking;
+  });
   if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
   const { slice } = acquisition;
   pass('slice acquired', slice.run);

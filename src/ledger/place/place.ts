@@ -67,29 +67,47 @@ export type ClaimFence = {
 };
 
 /**
+ * SQL: whether the ledger has a claim. The owner who claims is looked at first; of one that is gone it is known by which
+ * number it took the slice, and by which the next one did.
+ */
+function hasClaim(run: string, slice: string, owner: string, version: string): string {
+  return `EXISTS (
+    SELECT FROM slices s
+    WHERE s.run_id = ${run} AND s.slice = ${slice} AND s.version >= ${version}
+      AND ${owner} IN (s.owner, (
+        SELECT h.owner
+        FROM slice_owners h
+        WHERE h.run_id = ${run} AND h.slice = ${slice} AND h.version <= ${version}
+        ORDER BY h.version DESC
+        LIMIT 1
+      ))
+  )`;
+}
+
+/**
  * SQL: whether claims may be made. A part of the statement that claims, so nothing comes between.
  *
- * @param first number of the first of four parameters: the values of `fenceValues`
+ * @param first number of the first of five parameters: the values of `fenceValues`
  */
 export function mayClaim(first: number): string {
-  const [ledger, run, slice, version] = [0, 1, 2, 3].map((index) => `$${first + index}`);
+  const [ledger, run, slice, owner, version] = [0, 1, 2, 3, 4].map((index) => `$${first + index}`);
+  const isKnown = hasClaim(`${run}::text`, `${slice}::integer`, `${owner}::uuid`, `${version}::integer`);
   return `(EXISTS (
     SELECT FROM ledger_place
     WHERE one AND held_at IS NULL AND (${ledger}::uuid IS NULL OR ledger = ${ledger}::uuid)
       AND (place IS NULL OR coalesce(current_setting('volley.place', true), '') IN ('', place))
-  ) AND (${run}::text IS NULL OR EXISTS (
-    SELECT FROM slices WHERE run_id = ${run}::text AND slice = ${slice}::integer AND version >= ${version}::integer
-  )))`;
+  ) AND (${run}::text IS NULL OR ${isKnown}))`;
 }
 
 export function fenceValues(fence: ClaimFence | null): unknown[] {
-  const { run = null, slice = null, version = null } = fence?.last ?? {};
-  return [fence?.ledger ?? null, run, slice, version];
+  const { run = null, slice = null, owner = null, version = null } = fence?.last ?? {};
+  return [fence?.ledger ?? null, run, slice, owner, version];
 }
 
 const claims = batchOf<ClaimMark>({
   run_id: ['text', ({ run }) => run],
   slice: ['integer', ({ slice }) => slice],
+  owner: ['uuid', ({ owner }) => owner],
   version: ['integer', ({ version }) => version],
 });
 
@@ -103,9 +121,7 @@ export async function findMissingClaim(
     `
     SELECT CAST(place - 1 AS integer) AS place
     FROM ${claims.table('m', 1, 'place')}
-    WHERE NOT EXISTS (
-      SELECT FROM slices s WHERE s.run_id = m.run_id AND s.slice = m.slice AND s.version >= m.version
-    )
+    WHERE NOT ${hasClaim('m.run_id', 'm.slice', 'm.owner', 'm.version')}
     ORDER BY place
     LIMIT 1
     `,

@@ -74,7 +74,7 @@ function advanceStatement(hasJobs: boolean): string {
   const jobs = `
     ), numbered AS (
       INSERT INTO jobs (job_number, account, run_id, request, answered_at)
-      SELECT upper(a.job), r.account, t.run_id, a.request, $5
+      SELECT upper(a.job), r.account, t.run_id, a.request, $6
       FROM moved
       JOIN step t USING (place)
       JOIN runs r ON r.run_id = t.run_id
@@ -86,7 +86,7 @@ function advanceStatement(hasJobs: boolean): string {
       SELECT a.*,
              a.claim_to IS NOT NULL AND r.state = 'running' AND a.epoch = (SELECT epoch FROM suppression_epoch WHERE one)
                AND ${mayClaim(1)} AS may_claim
-      FROM ${steps.table('a', 6, 'place')}
+      FROM ${steps.table('a', 7, 'place')}
       JOIN runs r ON r.run_id = a.run_id
     ), held AS MATERIALIZED (
       -- In the order of their keys, so that two that change the same slices wait for each other, not crosswise.
@@ -99,7 +99,7 @@ function advanceStatement(hasJobs: boolean): string {
       UPDATE slices s
       SET version = t.version,
           claimed_to = CASE WHEN t.may_claim OR t.claim_to < s.claimed_to THEN t.claim_to ELSE s.claimed_to END,
-          claimed_at = CASE WHEN t.may_claim THEN $5 ELSE s.claimed_at END,
+          claimed_at = CASE WHEN t.may_claim THEN $6 ELSE s.claimed_at END,
           settled = s.settled + t.accepted
       FROM held
       JOIN step t USING (place)
@@ -107,7 +107,7 @@ function advanceStatement(hasJobs: boolean): string {
       RETURNING t.place, t.claim_to IS NOT DISTINCT FROM s.claimed_to AS granted
     ), kept AS (
       INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms, statuses, jobs)
-      SELECT t.run_id, t.slice, t.version, $5, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
+      SELECT t.run_id, t.slice, t.version, $6, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
              (t.times::integer[])[t.accepted + 1 :], t.statuses::smallint[], t.jobs::text[]
       FROM moved
       JOIN step t USING (place)

@@ -112,7 +112,7 @@ const claimStatement = `
   WITH held AS MATERIALIZED (
     SELECT run_id
     FROM slices
-    WHERE run_id = $1 AND slice = $7 AND owner = $2 AND version = $14::integer - 1
+    WHERE run_id = $1 AND slice = $7 AND owner = $2 AND version = $15::integer - 1
       AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state = 'running')
       AND ${keyFits('$8', '$9')}
       AND ${mayClaim(10)}
@@ -194,7 +194,7 @@ const claimStatement = `
     WHERE q.run_id = gone.run_id AND q.request = gone.request
   ), counted AS (
     UPDATE slices s
-    SET version = $14, settled = settled + g.requests, not_accepted = not_accepted + g.doubts
+    SET version = $15, settled = settled + g.requests, not_accepted = not_accepted + g.doubts
     FROM held, (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM gone) g
     WHERE s.run_id = $1 AND s.slice = $7
     RETURNING s.slice

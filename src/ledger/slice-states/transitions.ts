@@ -97,7 +97,7 @@ export async function markHeld(
   const { rows } = await client.query<DbAcquiredSlice>(
     `
     UPDATE slices s
-    SET state = 'held', worker = $4, owner = $5
+    SET state = 'held', worker = $4, owner = $5, version = version + 1
     FROM (SELECT owner AS former_owner FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE) former
     WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held')
     RETURNING s.phase, s.first_request, s.last_request, s.claimed_to, s.version, s.window_place, former.former_owner
@@ -105,6 +105,19 @@ export async function markHeld(
     [run, slice, job, worker, owner],
   );
   return rows[0];
+}
+
+/** Notes whose changes of the slice come from now on, for `hasClaim` of `place/place.ts`. */
+export async function noteOwner(
+  client: Transaction,
+  { run, slice, owner, version }: { run: string; slice: number; owner: string; version: number },
+): Promise<void> {
+  await client.query('INSERT INTO slice_owners (run_id, slice, version, owner) VALUES ($1, $2, $3, $4)', [
+    run,
+    slice,
+    version,
+    owner,
+  ]);
 }
 
 /** `held → queued` under another job, for a slice that was acquired just now. */

@@ -6,7 +6,7 @@ import { doubtUnrecorded } from '../requests/orphans.ts';
 import type { SliceRange } from '../requests/slice-range.ts';
 import { markBegun } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { type DbAcquiredSlice, markHeld } from '../slice-states/transitions.ts';
+import { type DbAcquiredSlice, markHeld, noteOwner } from '../slice-states/transitions.ts';
 import { mostSlots, requeueLater, type SliceJob } from './enqueue.ts';
 import { isOvertaken, rankOf } from './priority.ts';
 import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
@@ -69,8 +69,7 @@ const tiers = Object.fromEntries(
  * running, and what a former owner whose lease has expired left in the middle of sending is in doubt (rule 2). Takings are
  * one after the other over the fleet.
  *
- * Where the answer is lost though it was committed, nothing renews the lease of the slice: it is in the queue again when
- * that expires, with nothing claimed of it.
+ * Where the answer was lost though it was committed, the same owner takes the same slice.
  *
  * @param ignoredAccounts accounts that this process does not have
  * @param leastPriority only slices of runs that are at least so urgent
@@ -81,6 +80,8 @@ export async function acquireSlice(
   taking: {
     readonly worker: string;
     readonly owner: string;
+    /** It was asked for this owner before, and no answer came. */
+    readonly isRepeated?: boolean;
     readonly ignoredAccounts: readonly string[];
     readonly leastPriority?: Priority;
     /** Asked when the slice is held: until then a former owner may have begun more. */
@@ -89,7 +90,10 @@ export async function acquireSlice(
 ): Promise<Acquisition> {
   return inTransaction(pool, async (client) => {
     const db = throughClient(client);
+    // Waits for the end of the one whose answer was lost, too.
     await lockTakings(client);
+    const known = taking.isRepeated ? await findOwn(queue, client, taking) : undefined;
+    if (known) return { kind: 'held', slice: known };
     const [job] = await queue.fetch<SliceJob>(queueName, {
       db,
       groupConcurrency: { default: 1, tiers },
@@ -117,13 +121,51 @@ export async function acquireSlice(
       await requeueLater(queue, client, plan, { slice, job: job.id }, overtakenWait);
       return { kind: 'overtaken' };
     }
+    await noteOwner(client, { run, slice, owner, version: row.version });
     const taken = { id: job.id, retryCount: job.retryCount };
     const held = { run, slice, owner, job: taken, account, channel, definition };
-    if (!range) return { kind: 'held', slice: { ...held, phase: 'settling doubts' } };
-    const { version, window_place } = row;
-    const window = window_place === null ? null : await findWindow(client, run, window_place);
-    return { kind: 'held', slice: { ...held, ...range, phase: 'sending', version, window } };
+    return { kind: 'held', slice: await heldSlice(client, held, row) };
   });
+}
+
+type DbOwnSlice = Omit<DbAcquiredSlice, 'former_owner'> &
+  Pick<Held, 'run' | 'slice' | 'account' | 'channel' | 'definition'> & { readonly job: string };
+
+/** A slice that this worker has taken as this owner, and was not told so; its lease is renewed. */
+async function findOwn(
+  queue: SliceQueue,
+  client: Transaction,
+  { worker, owner }: { readonly worker: string; readonly owner: string },
+): Promise<HeldSlice | undefined> {
+  const { rows } = await client.query<DbOwnSlice>(
+    `
+    SELECT s.run_id AS run, s.slice, s.job, s.phase, s.first_request, s.last_request, s.claimed_to, s.version,
+           s.window_place, r.account, r.channel, r.definition
+    FROM slices s
+    JOIN runs r USING (run_id)
+    WHERE s.state = 'held' AND s.worker = $1 AND s.owner = $2
+    `,
+    [worker, owner],
+  );
+  const [row] = rows;
+  const job = row && (await queue.getJobById(queueName, row.job, { db: throughClient(client) }));
+  if (!job) return undefined;
+  const { run, slice, account, channel, definition } = row;
+  const taken = { id: job.id, retryCount: job.retryCount };
+  if (!(await renewLeases(queue, [taken], client)).includes(job.id)) return undefined;
+  return heldSlice(client, { run, slice, owner, job: taken, account, channel, definition }, row);
+}
+
+async function heldSlice(
+  client: Transaction,
+  held: Held,
+  row: Omit<DbAcquiredSlice, 'former_owner'>,
+): Promise<HeldSlice> {
+  const range = rangeOf(row);
+  if (!range) return { ...held, phase: 'settling doubts' };
+  const { version, window_place: place } = row;
+  const window = place === null ? null : await findWindow(client, held.run, place);
+  return { ...held, ...range, phase: 'sending', version, window };
 }
 
 async function findRun(client: Transaction, run: string): Promise<DbRun | undefined> {
@@ -139,7 +181,9 @@ async function findRun(client: Transaction, run: string): Promise<DbRun | undefi
 }
 
 /** @returns undefined of the phase that has no requests of its own */
-function rangeOf(row: DbAcquiredSlice): Pick<SendingSlice, 'first' | 'last' | 'claimedTo'> | undefined {
+function rangeOf(
+  row: Omit<DbAcquiredSlice, 'former_owner'>,
+): Pick<SendingSlice, 'first' | 'last' | 'claimedTo'> | undefined {
   const { first_request: first, last_request: last, claimed_to: claimedTo } = row;
   return first === null || last === null || claimedTo === null ? undefined : { first, last, claimedTo };
 }
@@ -151,7 +195,10 @@ const touched = z.object({ settled: z.array(z.string()).nullish() });
 export async function renewLeases(
   queue: SliceQueue,
   jobs: readonly HeldSlice['job'][],
+  client?: Transaction,
 ): Promise<readonly string[]> {
-  const { settled } = touched.parse(await queue.touch(queueName, [...jobs]));
+  const { settled } = touched.parse(
+    await queue.touch(queueName, [...jobs], client && { db: throughClient(client) }),
+  );
   return settled ?? [];
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,6 +87,7 @@ test('nobody can say that nothing is missing in a ledger of which another machin
   const gone = {
     run: 'r',
     slice: 1,
+    owner: randomUUID(),
     version: 1,
     at: '2026-11-22T10:00:00.000Z',
   };
@@ -129,6 +131,7 @@ test('marks of a process are there for the next one, and only the newest is kept
   const mark = {
     run: 'r',
     slice: 1,
+    owner: randomUUID(),
     version: 1,
     at: '2026-11-22T10:00:00.000Z',
   };
@@ -153,6 +156,7 @@ test('marks are written anew where another container, which sees no process of t
   const mark = {
     run: 'r',
     slice: 1,
+    owner: randomUUID(),
     version: 1,
     at: '2026-11-22T10:00:00.000Z',
   };
@@ -173,6 +177,7 @@ test('where marks cannot be written, it is said once, and the process goes on wi
   const mark = {
     run: 'r',
     slice: 1,
+    owner: randomUUID(),
     version: 1,
     at: '2026-11-22T10:00:00.000Z',
   };

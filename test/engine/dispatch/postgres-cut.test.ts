@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../../src/ledger/connection.ts';
+import { leaseSeconds } from '../../../src/ledger/slices/queue.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { executeIn, expectAllSentOnce, planRequests } from '../../support/outage-runs.ts';
 import { type Cut, type PostgresProxy, startPostgresProxy } from '../../support/postgres-proxy.ts';
@@ -59,8 +60,10 @@ describe.each(moments)('the connection is lost when %s', (_, moment) => {
     }));
     const run = await planRequests(opened.ledger, 40);
     const cuts = cut({ ...moment, executed });
+    const begun = performance.now();
     const { end } = await executeIn(engine, run, service);
     expect(end.kind).toBe('finished');
+    expect(performance.now() - begun, 'no lease is waited for').toBeLessThan(leaseSeconds * 1_000);
     expect(cuts()).toBe(1);
     await expectAllSentOnce(opened.ledger, run, service, 40);
   });

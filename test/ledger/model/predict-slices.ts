@@ -88,6 +88,7 @@ export function acquirable(model: Model): { readonly slices: readonly number[]; 
 export function acquire(model: Model, holding: Holding): void {
   const slice = sliceNumbered(model, holding.slice);
   if (model.run === 'planned') model.run = 'running';
+  slice.version++;
   Object.assign(slice, { state: 'held', owner: holding.owner, worker: holding.worker, expired: false });
   doubt(model, slice);
   model.holdings.push(holding);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
+import { acquireSlice, type HeldSlice } from '../../../src/ledger/slices/acquire.ts';
 import { enqueueDoubts } from '../../../src/ledger/slices/enqueue.ts';
 import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
@@ -91,4 +91,24 @@ test('a run that is begun goes into the queue as the account is now, whatever it
   await beginRun(queue, ledger.pool, { ...plan, slots: 1, atOnce: 1 }, policy, new Date());
   const taken = [await takeSlice(opened.ledger), await takeSlice(opened.ledger)];
   expect(taken.map(({ kind }) => kind)).toEqual(['held', 'none']);
+});
+
+test('a worker that has no answer to an acquisition finds the slice that it took, and takes no other', async () => {
+  const { ledger } = opened;
+  const { pool } = ledger;
+  const queue = await ledger.queue();
+  const run = await planSlicedRun(ledger, 2);
+  const first = await holdNextSlice(ledger, run);
+  const { rows } = await pool.query<{ worker: string }>('SELECT worker FROM slices WHERE owner = $1', [
+    first.owner,
+  ]);
+  const taking = {
+    ...{ worker: rows[0]?.worker ?? '', owner: first.owner },
+    ...{ ignoredAccounts: [], now: () => new Date() },
+  };
+  const again = await acquireSlice(queue, pool, { ...taking, isRepeated: true });
+  expect(again).toEqual({ kind: 'held', slice: first });
+  await returnSlice(queue, pool, first, new Date());
+  const next = await acquireSlice(queue, pool, { ...taking, isRepeated: true });
+  expect(next).toMatchObject({ kind: 'held', slice: { run, slice: 2, owner: first.owner } });
 });

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ClaimMark } from '../../src/domain/claim-marks.ts';
+import { findMissingClaim } from '../../src/ledger/place/place.ts';
+import type { SendingSlice } from '../../src/ledger/slices/acquire.ts';
+import { returnSlice } from '../../src/ledger/slices/reclaim.ts';
+import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { backUpLedger } from '../support/ledger-backup.ts';
+import { claimRequests } from '../support/requests.ts';
+import { claimFrom, holdNextSlice, planSlicedRun } from '../support/slices.ts';
+
+let opened: TestLedger;
+let run: string;
+let slice: SendingSlice;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  run = await planSlicedRun(opened.ledger, 1, 20);
+  slice = await holdNextSlice(opened.ledger, run);
+});
+
+/** Claims so many requests, one after the other. */
+async function claimEach(of: SendingSlice, requests: number): Promise<ClaimMark> {
+  for (let claimed = 0; claimed < requests; claimed++)
+    expect((await claimFrom(opened.ledger, of, 1)).claimed).toHaveLength(1);
+  const { rows } = await opened.ledger.pool.query<{ version: number }>(
+    'SELECT version FROM slices WHERE run_id = $1 AND slice = $2',
+    [of.run, of.slice],
+  );
+  const at = new Date().toISOString();
+  return { run: of.run, slice: of.slice, owner: of.owner, version: rows[0]?.version ?? 0, at };
+}
+
+const returned = async (of: SendingSlice): Promise<unknown> =>
+  returnSlice(await opened.ledger.queue(), opened.ledger.pool, of, new Date());
+const takeOver = async (): Promise<SendingSlice> => {
+  await returned(slice);
+  return holdNextSlice(opened.ledger, run);
+};
+const missing = (mark: ClaimMark) => findMissingClaim(opened.ledger.pool, [mark]);
+
+test('a claim is found while its owner holds the slice, when the slice is returned, and after others have claimed', async () => {
+  const mark = await claimEach(slice, 3);
+  expect(await missing(mark)).toBeUndefined();
+  await returned(slice);
+  expect(await missing(mark)).toBeUndefined();
+  await claimEach(await holdNextSlice(opened.ledger, run), 4);
+  expect(await missing(mark)).toBeUndefined();
+});
+
+test.each([1, 3, 6])(
+  'a claim that a restored ledger lacks is missed, also when another owner has made %i since',
+  async (claims) => {
+    await claimEach(slice, 1);
+    const backup = await backUpLedger(opened.url);
+    const mark = await claimEach(slice, 3);
+    await backup.restore();
+    expect(await missing(mark)).toEqual(mark);
+    const other = await takeOver();
+    expect(await missing(await claimEach(other, claims))).toBeUndefined();
+    expect(await missing(mark)).toEqual(mark);
+  },
+);
+
+test('nothing is claimed behind such a mark', async () => {
+  const backup = await backUpLedger(opened.url);
+  const last = await claimEach(slice, 3);
+  await backup.restore();
+  const other = await takeOver();
+  await claimEach(other, 6);
+  const { rows } = await opened.ledger.pool.query<{ ledger: string }>('SELECT ledger FROM ledger_place');
+  const fence = { ledger: rows[0]?.ledger ?? '', last };
+  const claim = { ...other, limit: 1 };
+  const [refused] = await claimRequests(opened.ledger.pool, [claim], new Date(), null, fence);
+  expect(refused?.claimed).toEqual([]);
+  const own = { ...fence, last: await claimEach(other, 1) };
+  const [granted] = await claimRequests(opened.ledger.pool, [claim], new Date(), null, own);
+  expect(granted?.claimed).toHaveLength(1);
+});
