@@ -13,6 +13,11 @@ export function fleetMetrics(registry: Registry): ShowFigures {
     'Slices (of 100 to 2,000 requests) of runs that are not over: waiting for their turn, queued for a worker, held by one. A run that settles its doubts has one more, of that phase.',
     ['account', 'phase', 'state'],
   );
+  const refused = gauge(
+    'volley_account_refused_seconds',
+    'For how long the service of the account has refused everything; no line where it does not.',
+    ['account'],
+  );
   const lag = gauge('volley_inbox_lag_seconds', 'Since the oldest report that is due fell due.');
   const inbox = gauge(
     'volley_inbox_reports',
@@ -33,7 +38,7 @@ export function fleetMetrics(registry: Registry): ShowFigures {
     'volley_schedule_next_timestamp_seconds',
     'The next time of any schedule; 0: there is none to come.',
   );
-  const all = [slices, lag, inbox, unknown, ticks, untold, next];
+  const all = [slices, refused, lag, inbox, unknown, ticks, untold, next];
 
   return (figures) => {
     // An account without slices has no line, rather than an old one.
@@ -44,6 +49,7 @@ export function fleetMetrics(registry: Registry): ShowFigures {
       return;
     }
     for (const { slices: count, ...labels } of figures.slices) slices.set(labels, count);
+    for (const { account, seconds } of figures.openBreakers) refused.set({ account }, seconds);
     lag.set(figures.inbox.lag);
     inbox.set({ state: 'due' }, figures.inbox.due);
     inbox.set({ state: 'later' }, figures.inbox.later);

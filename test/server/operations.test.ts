@@ -158,6 +158,10 @@ test('the figures of the ledger are those of its small tables', async () => {
            CASE WHEN place >= 5 THEN now() END
     FROM generate_series(1, 8) place
   `);
+  await pool.query(`
+    INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason)
+    VALUES ('sandbox', now() - interval '70 seconds', now(), 9, 'HTTP 503')
+  `);
   const figures = await scrape(await served(cleanUp));
   expect(Object.fromEntries(figures)).toMatchObject({
     'volley_notifications{state="overdue"}': 2,
@@ -171,6 +175,7 @@ test('the figures of the ledger are those of its small tables', async () => {
     volley_schedule_next_timestamp_seconds: Date.UTC(2999, 0) / 1000,
   });
   expect(figures.get('volley_inbox_lag_seconds')).toBeGreaterThanOrEqual(90);
+  expect(figures.get('volley_account_refused_seconds{account="sandbox"}')).toBeGreaterThanOrEqual(70);
 });
 
 test('the database is asked for its figures once in five seconds, however often they are scraped', async () => {

@@ -1,7 +1,16 @@
+import type { Breaker } from '../../domain/breaker.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type BreakerLook, changeBreaker, lookAtBreaker } from '../../ledger/limits/breaker.ts';
 import type { EngineContext } from '../context.ts';
-import { opened, type Refused, refusalsToOpen, untilProbe, withoutProbe, withProbe } from './breaker.ts';
+import {
+  opened,
+  type Refused,
+  refusalsToOpen,
+  untilProbe,
+  withLongerProbe,
+  withoutProbe,
+  withProbe,
+} from './breaker.ts';
 
 /** Whether requests may go out through an account. One for each account and process; the ledger is what they share. */
 export type AccountBreaker = {
@@ -25,6 +34,8 @@ export type AccountBreaker = {
   readonly answered: () => void;
   /** The service has answered the one that tried it again. */
   readonly close: () => Promise<void>;
+  /** Right before the one that tries is claimed. @returns whether it still may */
+  readonly mayStillProbe: () => Promise<boolean>;
   /** What was to try the service was not sent. */
   readonly notTried: () => Promise<void>;
 };
@@ -49,6 +60,8 @@ export function openAccountBreaker(
   let refusalsInARow = 0;
   /** By `monotonic`. */
   let probeFrom = 0;
+  /** Until when this process may try the service, by the ledger; 0: it may not. */
+  let ownProbeUntil = 0;
   let learnedAt = Number.NEGATIVE_INFINITY;
 
   const learn = ({ breaker, now }: BreakerLook): void => {
@@ -82,6 +95,7 @@ export function openAccountBreaker(
         return next;
       });
       learn(look);
+      if (taken) ownProbeUntil = look.breaker?.probeUntil ?? 0;
       return taken ? 'probe' : open ? longestWait : 'all';
     },
     async refused(refusal) {
@@ -94,6 +108,19 @@ export function openAccountBreaker(
       refusalsInARow = 0;
     },
     close: async () => learn(await changeBreaker(pool, name, () => undefined)),
-    notTried: async () => learn(await changeBreaker(pool, name, withoutProbe)),
+    async mayStillProbe() {
+      let longer: Breaker | undefined;
+      const look = await changeBreaker(pool, name, (breaker, now) => {
+        longer = breaker && withLongerProbe(breaker, ownProbeUntil, now, lease);
+        return longer ?? breaker;
+      });
+      learn(look);
+      ownProbeUntil = longer?.probeUntil ?? 0;
+      return longer !== undefined || look.breaker === undefined;
+    },
+    async notTried() {
+      const until = ownProbeUntil;
+      learn(await changeBreaker(pool, name, (breaker) => breaker && withoutProbe(breaker, until)));
+    },
   };
 }

@@ -56,7 +56,28 @@ export function withProbe(breaker: Breaker, now: number, lease: number): Breaker
   return untilProbe(breaker, now, lease) > 0 ? breaker : { ...breaker, probeUntil: now + lease };
 }
 
-/** The worker that was to try again has nothing to send. */
-export function withoutProbe(breaker: Breaker | undefined): Breaker | undefined {
-  return breaker && { ...breaker, probeUntil: null };
+/**
+ * Gives the worker that tries again the whole time for its answer, now that it is about to claim: it may have waited long for the
+ * account's rate.
+ *
+ * @param until as it was given before
+ * @returns undefined where it took so long that another worker may try
+ */
+export function withLongerProbe(
+  breaker: Breaker,
+  until: number,
+  now: number,
+  lease: number,
+): Breaker | undefined {
+  return isProbeOf(breaker, until) ? { ...breaker, probeUntil: now + lease } : undefined;
+}
+
+/** The worker that was to try again has nothing to send; another one that tries by now is left to it. */
+export function withoutProbe(breaker: Breaker, until: number): Breaker {
+  return isProbeOf(breaker, until) ? { ...breaker, probeUntil: null } : breaker;
+}
+
+/** Postgres keeps microseconds. */
+function isProbeOf({ probeUntil }: Breaker, until: number): boolean {
+  return probeUntil !== null && Math.abs(probeUntil - until) < 1;
 }

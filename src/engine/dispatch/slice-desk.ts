@@ -2,6 +2,7 @@ import type { WindowGate } from '../../campaign/window-gate.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findRefusedFor } from '../../ledger/limits/breaker.ts';
+import { failRefused } from '../../ledger/requests/fail-refused.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import type { HeldSlice, SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
@@ -95,7 +96,7 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       onRefused: (words) => {
         pausing = pause(run, { kind: 'credential_refused', account: account.name, words });
       },
-      givesUp: () => pauseIfRefused(run, account, settings),
+      givesUp: () => giveUpIfRefused(slice, account, settings),
     });
     // The slice is given up only after that, or it would be taken again.
     await pausing;
@@ -104,14 +105,21 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
     if (watch) await stopIfRejected(slice, watch);
   }
 
-  /** @returns whether the service has refused everything for so long that the run waits no longer */
-  async function pauseIfRefused(
-    run: string,
+  /**
+   * Where the service has refused everything for so long that the run waits no longer, it is paused. A request that was
+   * refused until the last such pause too fails: else it alone could have the run paused again and again.
+   *
+   * @returns whether the slice is to be given up
+   */
+  async function giveUpIfRefused(
+    slice: SendingSlice,
     account: Account,
     { giveUpAfter }: DispatchSettings,
   ): Promise<boolean> {
+    const { run } = slice;
     const refused = await findRefusedFor(pool, run);
     if (!refused || refused.milliseconds < giveUpAfter) return false;
+    if ((await failRefused(pool, slice, context.now())) > 0) return true;
     const words = refused.reason;
     await pause(run, { kind: 'service_refuses', account: account.name, milliseconds: giveUpAfter, words });
     return true;

@@ -200,7 +200,8 @@ async function admit(
 ): Promise<number> {
   const { limiter, breaker } = sender;
   const admitted = await patience.persist(() => limiter.admit(wanted, stop), stop);
-  if (admitted > 0 && sender.mayLeave()) return admitted;
+  const mayProbe = async () => !probe || !breaker || (await patience.persist(breaker.mayStillProbe));
+  if (admitted > 0 && sender.mayLeave() && (await mayProbe())) return admitted;
   await patience.persist(() => limiter.spend({ admitted, claimed: 0, recipients: 0 }));
   if (probe) await patience.persist(async () => breaker?.notTried());
   return 0;

@@ -5,6 +5,8 @@ import type { RunPhase } from '../../domain/runs.ts';
 export type LedgerFigures = {
   /** Of runs that are not over, those that are not done. */
   readonly slices: readonly SliceCount[];
+  /** Accounts whose service refuses everything now. */
+  readonly openBreakers: readonly OpenBreaker[];
   readonly inbox: InboxFigures;
   /** Of whom nobody knows whether the service took their request, by what is booked: some seconds old. */
   readonly unknownRecipients: number;
@@ -23,6 +25,9 @@ export type SliceCount = {
   readonly slices: number;
 };
 
+/** Seconds since the service was found to refuse everything. */
+export type OpenBreaker = { readonly account: string; readonly seconds: number };
+
 export type InboxFigures = {
   /** Seconds since the oldest report fell due; 0 when none is due. */
   readonly lag: number;
@@ -37,6 +42,7 @@ export type InboxFigures = {
 /** One after the other, so that a scrape takes one connection. */
 export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigures> {
   const slices = await countSlices(pool);
+  const openBreakers = await listOpenBreakers(pool);
   const inbox = await inboxFigures(pool, now);
   const unknownRecipients = await countUnknown(pool);
   const ticks = await countTicks(pool);
@@ -44,6 +50,7 @@ export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigur
   const { rows } = await pool.query<{ times: unknown }>('SELECT times FROM schedules WHERE active');
   return {
     slices,
+    openBreakers,
     inbox,
     unknownRecipients,
     ticks,
@@ -62,6 +69,18 @@ async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
     WHERE r.state IN ('planned', 'running', 'paused') AND s.state <> 'done'
       AND (s.phase = 'sending' OR s.state <> 'waiting')
     GROUP BY r.account, s.phase, s.state
+    `,
+  );
+  return rows;
+}
+
+/** By Postgres's clock, as the breakers are. */
+async function listOpenBreakers(pool: pg.Pool): Promise<OpenBreaker[]> {
+  const { rows } = await pool.query<OpenBreaker>(
+    `
+    SELECT account, greatest(0, extract(epoch FROM clock_timestamp() - opened_at))::float8 AS seconds
+    FROM account_breakers
+    ORDER BY account
     `,
   );
   return rows;

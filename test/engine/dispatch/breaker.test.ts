@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Breaker } from '../../../src/domain/breaker.ts';
-import { opened, untilProbe, withoutProbe, withProbe } from '../../../src/engine/dispatch/breaker.ts';
+import {
+  opened,
+  untilProbe,
+  withLongerProbe,
+  withoutProbe,
+  withProbe,
+} from '../../../src/engine/dispatch/breaker.ts';
 
 const lease = 60_000;
 const refused = { reason: 'HTTP 503', asked: undefined, probe: false, random: 0.5 };
@@ -28,7 +34,17 @@ test('one worker tries at a time, until its lease is over', () => {
   expect(probed).toEqual({ ...open, probeUntil: 250 + lease });
   expect(withProbe(probed, 300, lease)).toBe(probed);
   expect(withProbe(probed, 250 + lease, lease)).not.toBe(probed);
-  expect(withoutProbe(probed)).toEqual(open);
+  expect(withoutProbe(probed, 250 + lease)).toEqual(open);
+});
+
+test('the time to try begins anew before the claim, and is not taken from another worker', () => {
+  const probed = withProbe(open, 250, lease);
+  const longer = withLongerProbe(probed, 250 + lease, 5_000, lease);
+  expect(longer).toEqual({ ...open, probeUntil: 5_000 + lease });
+  // By another worker, which found the first one's time over.
+  const others = withProbe(probed, 300 + lease, lease);
+  expect(withLongerProbe(others, 250 + lease, 400 + lease, lease)).toBeUndefined();
+  expect(withoutProbe(others, 250 + lease)).toBe(others);
 });
 
 test('a clock that was set back by a day makes nobody wait until it has caught up', () => {

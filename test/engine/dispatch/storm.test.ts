@@ -73,6 +73,18 @@ describe('while the service refuses everything', () => {
   });
 });
 
+test('a request that is refused alone until its run pauses, and again after that, fails, and the run ends', async () => {
+  await using proxy = await startFaultProxy(runs.service.port, () => busy);
+  const account = anAccount(proxy.url);
+  const context = { ...runs.context, random: () => 0.2 };
+  const run = await runs.plan(1, { dispatch: { retries: 9, giveUpAfter: 1_000 } });
+  expect((await execute(context, run, account)).end.kind).toBe('paused');
+  expect(await statesOf(run)).toEqual({ planned: 1 });
+  expect((await execute(context, run, account)).end.kind).toBe('finished');
+  expect(await statesOf(run)).toEqual({ failed: 1 });
+  await runs.context.ledger.pool.query('DELETE FROM account_breakers');
+});
+
 test('a worker that starts while the service is known to refuse everything sends nothing before the next try', async () => {
   const seen: number[] = [];
   await using proxy = await startFaultProxy(runs.service.port, () => {
