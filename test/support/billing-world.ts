@@ -7,7 +7,7 @@ import { advanceSlices } from '../../src/ledger/requests/advance.ts';
 import { cancelPlanned } from '../../src/ledger/requests/cancel.ts';
 import { doubtPlanned } from '../../src/ledger/requests/doubt-planned.ts';
 import { resendDoubts } from '../../src/ledger/requests/resend.ts';
-import { acceptProven, resolveRequests } from '../../src/ledger/requests/resolve.ts';
+import { acceptFound, resolveRequests } from '../../src/ledger/requests/resolve.ts';
 import { markCancelled, markResumed, markUnrecorded } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { markClosed } from '../../src/ledger/slice-states/transitions.ts';
@@ -143,7 +143,7 @@ async function takeOfRun(pool: pg.Pool, run: string, step: StepOfRun, now: Date)
     }
     case 'lookUp':
       for (const { request } of await listRequests(pool, run, ['in_doubt'])) {
-        await acceptProven(pool, { run, request, proof: 'looked up', now });
+        await acceptFound(pool, { run, request, now });
       }
       return;
     case 'resend':
@@ -151,8 +151,9 @@ async function takeOfRun(pool: pg.Pool, run: string, step: StepOfRun, now: Date)
       return;
     case 'restore':
       await inTransaction(pool, async (client) => {
-        await markUnrecorded(client, run, 'restored');
-        await doubtPlanned(client, run, { reason: 'restored', since: now }, now);
+        const reason = { kind: 'ledger_restored', since: now.toISOString(), words: 'disk lost' } as const;
+        await markUnrecorded(client, run, reason);
+        await doubtPlanned(client, run, { reason, since: now }, now);
         await markResumed(client, run);
       });
       await letGo(pool, run);
