@@ -186,6 +186,7 @@ async function makeChecks(knex: Knex): Promise<void> {
       reason          text NOT NULL,
       planned_by      text NOT NULL,
       planned_how     text NOT NULL CHECK (planned_how IN ('cli', 'api', 'schedule')),
+      folder          text,
       campaign_file   text,
       campaign_sha256 bytea,
       approved_by     text,
@@ -199,8 +200,10 @@ async function makeChecks(knex: Knex): Promise<void> {
     COMMENT ON COLUMN approvals.planned_how IS
       'cli: on the command line, where one system user is one person. api: by a caller with a token. schedule: by a '
       'schedule.';
+    COMMENT ON COLUMN approvals.folder IS
+      'Absolute: the working folder where it was planned. The campaign and the contact files are named from there.';
     COMMENT ON COLUMN approvals.campaign_file IS
-      'Relative to the working folder; null for a run that was made from another.';
+      'Null for a run that was made from another.';
     COMMENT ON COLUMN approvals.campaign_sha256 IS 'Of the campaign file as it was planned.';
 
     CREATE TABLE untried_proofs (

@@ -20,3 +20,6 @@ export type Suppression = {
   readonly source: SuppressionSource;
   readonly createdAt: Date;
 };
+
+/** Characters of a SubAccount that the service takes, and so of one that a suppression may be for. */
+export const subAccountLimit = 40;

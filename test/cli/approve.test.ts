@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import { giveRows } from '../support/rows.ts';
@@ -77,6 +79,17 @@ test.each([
     ...{ code: 2, stderr: expect.stringMatching(`^${file}: It has changed since run ${run} was planned`) },
   });
   expect(await sent()).toBe(0);
+});
+
+test('nor by somebody who approves it in another folder', async () => {
+  await write('required');
+  const run = await waiting();
+  await scene.write('contacts.csv', contactsCsv(5));
+  await mkdir(join(scene.folder, 'elsewhere'));
+  const there = { who: 'bob@desk', subfolder: 'elsewhere' };
+  expect(await scene.command(['approve', run], there)).toMatchObject({
+    ...{ code: 2, stderr: expect.stringMatching(/^contacts.csv: It has changed since/) },
+  });
 });
 
 test.each([

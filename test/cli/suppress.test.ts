@@ -56,6 +56,15 @@ describe('volley suppress add', () => {
     ]);
   });
 
+  test.each([41, 100_000])('refuses a SubAccount of %d characters in words', async (length) => {
+    const words = ['+64211234567', '--channel', 'sms', '--sub-account', 'x'.repeat(length)];
+    expect(await suppress('add', ...words)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`It has ${length} characters; a SubAccount has 40 at most.`),
+    });
+    expect(await suppressed()).toEqual([]);
+  });
+
   test('writes nothing when one of them is no address, and names it', async () => {
     const { code, stdout, stderr } = await suppress('add', '+64211234567', '021 12', '--channel', 'sms');
     expect([code, stdout]).toEqual([2, '']);
@@ -124,6 +133,16 @@ describe('volley suppress import', () => {
       'sms +64211234567 old system import',
       'sms +64211234568 ACME old system import',
     ]);
+  });
+
+  test('names a line whose SubAccount is too long, and takes the others', async () => {
+    const names = ['x'.repeat(40), Array.from({ length: 9_000 }, (_, at) => at * at).join('')];
+    await workspace.write('long.csv', `to,SubAccount\n+64211234567,${names[0]}\n+64211234568,${names[1]}\n`);
+    expect(await suppress('import', 'long.csv', '--channel', 'sms')).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/long.csv:3: its SubAccount has \d+ characters, 40 at most/),
+    });
+    expect(await suppressed()).toEqual([`sms +64211234567 ${names[0]} import`]);
   });
 
   test('takes a list of addresses alone, and a column by its name', async () => {

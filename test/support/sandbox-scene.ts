@@ -18,7 +18,10 @@ export type SandboxScene = {
   /** What the sandbox has received. */
   readonly journal: () => Promise<readonly JournalLine[]>;
   /** The command line in this process, in the folder; `env` is added to what it needs for the account. */
-  readonly command: (words: readonly string[], changes?: Omit<SurroundingsHere, 'cwd'>) => Promise<Ended>;
+  readonly command: (
+    words: readonly string[],
+    changes?: Omit<SurroundingsHere, 'cwd'> & { readonly subfolder?: string },
+  ) => Promise<Ended>;
 };
 
 /** For the tests of the file that calls it: a ledger; and for each of them a folder with these files, and a sandbox. */
@@ -57,10 +60,10 @@ export function useSandboxScene(files: Readonly<Record<string, string>> = {}): S
     },
     write: (path, content) => scene().workspace.write(path, content),
     journal: () => readJournal(journalIn(scene().workspace)),
-    command(words, { env, ...changes } = {}) {
+    command(words, { env, subfolder = '.', ...changes } = {}) {
       const { workspace, sandbox } = scene();
       const whole = { ...accountEnvironment(ledger(), sandbox), ...env };
-      return volleyHere(words, { ...changes, cwd: workspace.folder, env: whole });
+      return volleyHere(words, { ...changes, cwd: `${workspace.folder}/${subfolder}`, env: whole });
     },
   };
 }

@@ -12,7 +12,7 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', 'print the approval as JSON')
     .action(async (run: string, { json }: { json?: true }) => {
       await withLedger(shell, async (context) => {
-        const { approvedBy: by, approvedAt, reason } = await approveRun(context, shell.settings, run);
+        const { approvedBy: by, approvedAt, reason } = await approveRun(context, run);
         const { state } = await requireRun(context, run);
         const next =
           state === 'paused'

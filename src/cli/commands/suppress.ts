@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Channel, channels } from '../../domain/message.ts';
+import { InputError } from '../../domain/problems.ts';
+import { subAccountLimit } from '../../domain/suppressions.ts';
 import {
   importSuppressionFile,
   readAddresses,
@@ -145,7 +147,7 @@ function addressOptions(command: Command): Command {
         .makeOptionMandatory(),
     )
     .option('--account <name>', 'only for messages of this account (default: of all)')
-    .option('--sub-account <name>', 'only for messages of this SubAccount', '')
+    .option('--sub-account <name>', 'only for messages of this SubAccount', parseSubAccount, '')
     .option('--country <country>', 'of numbers that are written without a country code', parseCountry)
     .option('--json', 'print the result as JSON');
 }
@@ -163,6 +165,13 @@ function keysOf(texts: readonly string[], account: string, options: AddressOptio
       (address): SuppressionKey => ({ channel: name, address, account, subAccount }),
     ),
   );
+}
+
+/** @throws InputError without the name itself, which may be long */
+function parseSubAccount(name: string): string {
+  if (name.length <= subAccountLimit) return name;
+  const what = `It has ${name.length} characters; a SubAccount has ${subAccountLimit} at most.`;
+  throw new InputError([{ where: '--sub-account', what }]);
 }
 
 function keyText({ channel, address, account = '', subAccount }: SuppressionKey): string {

@@ -13,7 +13,6 @@ import { audited, type Note } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { isSamePerson } from '../persons.ts';
 import { requireRun } from '../runs/find-run.ts';
-import type { Settings } from '../settings.ts';
 
 /**
  * Approves a run that waits for it, in the name of the actor: another person than the one who planned it, and only what the
@@ -21,16 +20,11 @@ import type { Settings } from '../settings.ts';
  *
  * @throws InputError when it does not wait, the person is the same, or a file has changed since
  */
-export async function approveRun(context: EngineContext, settings: Settings, run: string): Promise<Approval> {
-  return audited(context, { action: 'run approved', run }, (note) => approve(context, settings, run, note));
+export async function approveRun(context: EngineContext, run: string): Promise<Approval> {
+  return audited(context, { action: 'run approved', run }, (note) => approve(context, run, note));
 }
 
-async function approve(
-  context: EngineContext,
-  settings: Settings,
-  run: string,
-  note: Note,
-): Promise<Approval> {
+async function approve(context: EngineContext, run: string, note: Note): Promise<Approval> {
   const { pool } = context.ledger;
   await requireRun(context, run);
   const refuse = (what: string, ...persons: string[]): never => {
@@ -45,7 +39,7 @@ async function approve(
       `It was planned by ${plannedBy}, and you are ${actor.who}; another person has to approve it, as a system user of their own or over the API with a token of their own.`,
       plannedBy,
     );
-  const problems = await changesSince(context, settings, approval);
+  const problems = await changesSince(context, approval);
   if (problems.length > 0) throw new InputError(problems);
   const now = context.now();
   const given = await inTransaction(pool, async (client) => {
@@ -60,15 +54,15 @@ async function approve(
 /** Files that are gone cannot mislead anybody: the run has what they said. */
 async function changesSince(
   { ledger }: EngineContext,
-  { workingFolder }: Settings,
-  { run, campaignFile, campaignSha256 }: Approval,
+  { run, folder, campaignFile, campaignSha256 }: Approval,
 ): Promise<Problem[]> {
+  if (folder === null) return [];
   const own =
     campaignFile !== null && campaignSha256 !== null ? [{ name: campaignFile, sha256: campaignSha256 }] : [];
   const files = [...own, ...(await listReadFiles(ledger.pool, run))];
   const problems: Problem[] = [];
   for (const { name, sha256 } of files) {
-    const now = await digestOf(resolve(workingFolder, name));
+    const now = await digestOf(resolve(folder, name));
     if (now === undefined || now.equals(sha256)) continue;
     const what = `It has changed since run ${run} was planned; look at it, cancel the run, and plan another one.`;
     problems.push({ where: name, what });

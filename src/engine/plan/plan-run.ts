@@ -113,7 +113,8 @@ async function planContacts(
   const tariffs = openTariffs(definition.channel, account);
   const first = await firstSlices(context, run, account, definition);
   const { who: plannedBy, how: plannedHow } = context.actor;
-  const asked = { run, plannedBy, plannedHow, campaignFile: prepared.path, campaignSha256: prepared.sha256 };
+  const { workingFolder: folder, path: campaignFile, sha256: campaignSha256 } = prepared;
+  const asked = { run, plannedBy, plannedHow, folder, campaignFile, campaignSha256 };
   const fingerprint = openFingerprint(definition);
   const gate = openApprovalGate(definition.approval, asked, startingWith(context, run, first.enqueue));
   await inSession(context.ledger.pool, async (client) => {

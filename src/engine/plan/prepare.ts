@@ -45,6 +45,8 @@ export type PreparedCampaign = {
   readonly contactFiles: readonly ContactFile[];
   /** The run that the operator says the contacts were left out of, before they were mended. */
   readonly origin: string | undefined;
+  /** Absolute. */
+  readonly workingFolder: string;
   /** Of the campaign, relative to the working folder. */
   readonly path: string;
   readonly absolutePath: string;
@@ -168,6 +170,7 @@ async function prepareContacts(
   const contacts = files.checkContacts(readContacts(contactFiles, composition, readAddress, tally.watch));
   return {
     ...opened,
+    workingFolder: resolve(settings.workingFolder),
     absolutePath: resolve(settings.workingFolder, path),
     contactBytes,
     files,

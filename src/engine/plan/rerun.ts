@@ -82,7 +82,8 @@ export async function planRerun(
     const recipientColumn = 'Recipient';
     const first = await firstSlices(context, run, account, source.definition);
     const { who: plannedBy, how: plannedHow } = context.actor;
-    const asked = { run, plannedBy, plannedHow, campaignFile: null, campaignSha256: null };
+    const files = { folder: null, campaignFile: null, campaignSha256: null };
+    const asked = { run, plannedBy, plannedHow, ...files };
     const told = { campaign: source.campaign, of: sourceRun, only: states };
     const note = noteOf(context, { action: 'run planned', run, details: told });
     const gate = openApprovalGate(approval, asked, startingWith(context, run, first.enqueue));

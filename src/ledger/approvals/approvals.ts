@@ -9,7 +9,9 @@ export type AskedApproval = {
   /** Who may not approve it, and in which way that person planned it. */
   readonly plannedBy: string;
   readonly plannedHow: AuditWay;
-  /** Relative to the working folder; null for a run that was made from another. */
+  /** Absolute: the working folder of the process that planned it. The campaign and the contact files are named from there. */
+  readonly folder: string | null;
+  /** It, the folder and the digest are null for a run that was made from another. */
   readonly campaignFile: string | null;
   readonly campaignSha256: Buffer | null;
 };
@@ -22,17 +24,17 @@ export type Approval = AskedApproval & {
 /** Has a run that is being made wait. */
 export async function askApproval(
   client: Transaction,
-  { run, reason, plannedBy, plannedHow, campaignFile, campaignSha256 }: AskedApproval,
+  { run, reason, plannedBy, plannedHow, folder, campaignFile, campaignSha256 }: AskedApproval,
 ): Promise<void> {
   await client.query(
     `
     WITH asked AS (
-      INSERT INTO approvals (run_id, reason, planned_by, planned_how, campaign_file, campaign_sha256)
-      VALUES ($1, $2, $3, $4, $5, $6)
+      INSERT INTO approvals (run_id, reason, planned_by, planned_how, folder, campaign_file, campaign_sha256)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
     )
     UPDATE runs SET state_reason = jsonb_build_object('kind', 'waits_for_approval', 'why', $2::text) WHERE run_id = $1
     `,
-    [run, reason, plannedBy, plannedHow, campaignFile, campaignSha256],
+    [run, reason, plannedBy, plannedHow, folder, campaignFile, campaignSha256],
   );
 }
 
@@ -40,7 +42,7 @@ export async function askApproval(
 export async function findApproval(client: Connection, run: string): Promise<Approval | undefined> {
   const { rows } = await client.query<Approval>(
     `
-    SELECT run_id AS run, reason, planned_by AS "plannedBy", planned_how AS "plannedHow",
+    SELECT run_id AS run, reason, planned_by AS "plannedBy", planned_how AS "plannedHow", folder,
            campaign_file AS "campaignFile", campaign_sha256 AS "campaignSha256", approved_by AS "approvedBy", approved_at AS "approvedAt"
     FROM approvals
     WHERE run_id = $1

@@ -132,7 +132,7 @@ export async function addPlannedRows(
   });
 }
 
-/** Rows for all that is planned of a run, so that something can become of each. */
+/** Rows for all that is planned of a run, so that something can become of each; none of a run that is over. */
 export async function addRowsOfPlanned(client: Transaction, run: string): Promise<void> {
   await client.query(
     `
@@ -144,7 +144,12 @@ export async function addRowsOfPlanned(client: Transaction, run: string): Promis
     [run],
   );
   await client.query(
-    'UPDATE slices SET claimed_to = last_request WHERE run_id = $1 AND claimed_to < last_request',
+    `
+    UPDATE slices
+    SET claimed_to = last_request
+    WHERE run_id = $1 AND claimed_to < last_request
+      AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state IN ('planned', 'running', 'paused'))
+    `,
     [run],
   );
 }

@@ -56,7 +56,7 @@ function addApprove(server: Routes): void {
     handler: async (request) => {
       const call = callOf(request);
       const { run } = await existingRun(call, request.params.run);
-      const approved = await asConflict(approveRun(call.context, call.place.settings, run));
+      const approved = await asConflict(approveRun(call.context, run));
       const { approvedBy: by, approvedAt, reason } = approved;
       if (by === null || approvedAt === null) throw new Error('what is approved has a person and a time');
       return { run, by, approvedAt, reason };

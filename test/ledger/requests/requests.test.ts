@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../../src/domain/suppressions.ts';
 import { listCancellations, listDeliveryResults, listFailures } from '../../../src/ledger/runs/details.ts';
-import { pauseRun } from '../../../src/ledger/runs/stop.ts';
+import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
@@ -454,4 +454,17 @@ describe('recipients who are suppressed when their request is claimed', () => {
       state === 'accepted' ? [] : [{ state, reason: 'words', requests: 1, recipients: 2 }],
     );
   });
+});
+
+test('requests of a cancelled run are cancelled also when rows are to be given to what is planned of it', async () => {
+  const { pool } = opened.ledger;
+  const run = await planContacts(
+    opened.ledger,
+    aRun({ chunkSize: 1 }),
+    [1, 2, 3].map((line) => aContact(line)),
+  );
+  await cancelRun(await opened.ledger.queue(), pool, run, 'wrong list', new Date());
+  await giveRows(pool, run);
+  const { rows } = await pool.query('SELECT DISTINCT state FROM request_states WHERE run_id = $1', [run]);
+  expect(rows).toEqual([{ state: 'cancelled' }]);
 });
