@@ -14,6 +14,7 @@ export default defineConfig({
     sequence: { sequencer: WaitingSpread },
     // Far longer than any takes on a machine with nothing else to do: a busy one is no reason to fail.
     testTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 60_000,
     teardownTimeout: 60_000,
   },

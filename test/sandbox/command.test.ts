@@ -30,7 +30,7 @@ test('volley sandbox serves every interface, reports in the format asked for, an
   expect(await get(`${url}/?wsdl`)).toMatchObject({ status: 200 });
   expect(await get(`${url}/api/v2.02/get/status/M1`, { ...headers })).toMatchObject({ status: 200 });
   await expect
-    .poll(() => hook.bodies.map(String), { timeout: 5000 })
+    .poll(() => hook.bodies.map(String))
     .toEqual([expect.stringContaining('<DeliveryReport><Version>v2.02</Version><Type>SMS</Type>')]);
 
   expect(await ended(sandbox)).toMatchObject({ code: 0 });

@@ -69,7 +69,7 @@ async function send(sandbox: Sandbox, ...requests: SendRequest[]): Promise<void>
   await gateway.close();
 }
 
-const allTaken = (sandbox: Sandbox) => expect.poll(sandbox.outstandingReports, { timeout: 5000 }).toBe(0);
+const allTaken = (sandbox: Sandbox) => expect.poll(sandbox.outstandingReports).toBe(0);
 
 describe('an accepted request', () => {
   test('is reported once for every recipient, with what was sent along', async () => {

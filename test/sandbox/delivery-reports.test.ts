@@ -41,7 +41,7 @@ async function reportsOf(
   for (const { wire, request } of messages) {
     expect(await send(sandbox, wire, request)).toMatchObject({ status: 200 });
   }
-  await expect.poll(sandbox.outstandingReports, { timeout: 5000 }).toBe(0);
+  await expect.poll(sandbox.outstandingReports).toBe(0);
   return hook.calls.map((call) => {
     const decoded = decodeDeliveryReport(call);
     if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);

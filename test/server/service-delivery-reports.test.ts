@@ -69,15 +69,13 @@ const text = { name: 'rest-1.04', channel: 'sms', fields: { Message: 'Hello' } }
 
 test('a service that answers with a job number and reports under it has its reports applied', async () => {
   await using scene = await reportedRun({ ...call, webhook: { id: 'job' } });
-  await expect.poll(scene.outstanding, { timeout: 5_000 }).toBe(0);
+  await expect.poll(scene.outstanding).toBe(0);
   const { rows } = await opened.ledger.pool.query('SELECT job_number, account FROM jobs WHERE run_id = $1', [
     scene.run,
   ]);
   expect(rows).toEqual([{ job_number: expect.stringMatching(/^[0-9A-F]{8}$/), account: 'sandbox' }]);
   expect(await scene.reports()).toMatchObject(Array(3).fill({ MessageID: rows[0].job_number }));
-  await expect
-    .poll(scene.recipients, { timeout: 5_000 })
-    .toMatchObject({ total: 3, accepted: 0, delivered: 3 });
+  await expect.poll(scene.recipients).toMatchObject({ total: 3, accepted: 0, delivered: 3 });
 });
 
 test('a receiver that requires the credentials of the account takes the reports of a service that shows them', async () => {
@@ -87,7 +85,7 @@ test('a receiver that requires the credentials of the account takes the reports 
     receiver: '{ credentials: required }',
     webhook: { credentials },
   });
-  await expect.poll(scene.recipients, { timeout: 5_000 }).toMatchObject({ delivered: 3 });
+  await expect.poll(scene.recipients).toMatchObject({ delivered: 3 });
 });
 
 test.each([
@@ -95,7 +93,7 @@ test.each([
   ['shows others', { credentials: { sender: 'volley@example.com', apiKey: 'another key' } }],
 ] as const)('and none of the reports of a service that %s', async (_, webhook) => {
   await using scene = await reportedRun({ ...text, receiver: '{ credentials: required }', webhook });
-  await expect.poll(scene.outstanding, { timeout: 5_000 }).toBe(3);
+  await expect.poll(scene.outstanding).toBe(3);
   expect(await scene.reports()).toEqual([]);
   expect(await scene.recipients()).toMatchObject({ accepted: 3, delivered: 0 });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Priority } from '../../../src/domain/runs.ts';
 import { executeRun } from '../../../src/engine/runs/execute-run.ts';
 import type { Account } from '../../../src/gateway/account.ts';
@@ -53,7 +53,7 @@ test('an urgent run overtakes a bulk one that runs in the same process, and in a
       overtaken ||= watch.overtaken;
     }),
   ];
-  await vi.waitFor(() => expect(service.calls.length).toBeGreaterThan(20), 10_000);
+  await expect.poll(() => service.calls.length).toBeGreaterThan(20);
   const urgent = await planRun('urgent', 'overtaken', 1, 40);
   ends.push(execute(urgent, account));
   for (const end of await Promise.all(ends))
@@ -76,7 +76,7 @@ test('an urgent run does not wait for the rate that a bulk one has asked for', a
   const bulk = await planRun('bulk', 'slow', 1, 2);
   const urgent = await planRun('urgent', 'slow', 1, 1);
   const end = execute(bulk, account);
-  await vi.waitFor(() => expect(service.calls.length).toBe(1), 10_000);
+  await expect.poll(() => service.calls.length).toBe(1);
   await execute(urgent, account);
   expect(await callsOf(service, urgent)).toEqual([false, true]);
   await end;

@@ -197,7 +197,7 @@ describe('a run of which nothing can go now', () => {
     expect(await stopped).toMatchObject({ kind: 'drained' });
     const resumed = scene.execute(run, { onWait: () => {} });
     await expect
-      .poll(async () => requireSummary(scene.context, run), { timeout: 5_000 })
+      .poll(async () => requireSummary(scene.context, run))
       .toMatchObject({
         state: 'running',
         waits: [
