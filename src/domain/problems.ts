@@ -38,6 +38,11 @@ export class InputError extends Error {
   }
 }
 
+/** A part of this process has ended and is started again: the same may succeed now. `cause` says why. */
+export class EndedError extends Error {
+  override readonly name = 'EndedError';
+}
+
 /** A run that was refused because of its contacts, so that nothing was sent. No address is in it. */
 export type RefusedRun = {
   readonly campaign: string;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { EndedError } from '../../domain/problems.ts';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { FindCommand } from '../../engine/notify/find-command.ts';
@@ -59,13 +60,15 @@ export function openPlanner(
       if (said.kind === 'failure') promise?.reject(toError(said.failure));
       else promise?.resolve(said.answer);
     });
-    let reason: unknown = new Error('the planning thread has ended');
+    let cause: unknown;
     started.on('error', (error) => {
-      reason = error;
+      cause = error;
     });
     started.on('exit', () => {
       if (thread === started) thread = undefined;
-      for (const { reject } of pending.values()) reject(reason);
+      const why = cause === undefined ? '' : ` (${reasonOf(cause)})`;
+      const ended = new EndedError(`the planning thread has ended${why}`, { cause });
+      for (const { reject } of pending.values()) reject(ended);
       pending.clear();
     });
     return started;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { InputError, type Problem, shownProblems } from '../../domain/problems.ts';
+import { EndedError, InputError, type Problem, shownProblems } from '../../domain/problems.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { isConnectionFailure, reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -84,6 +84,10 @@ function problemOf(error: FastifyError): ProblemError {
   if (isConnectionFailure(thrown)) {
     const headers = { 'retry-after': '5' };
     return new ProblemError(503, 'unavailable', 'The database is away; try again.', { headers });
+  }
+  if (thrown instanceof EndedError) {
+    const headers = { 'retry-after': '5' };
+    return new ProblemError(503, 'unavailable', 'What plans runs here has ended; try again.', { headers });
   }
   const { statusCode = 500, code } = error;
   if (statusCode < 400 || statusCode >= 500)

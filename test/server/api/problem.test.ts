@@ -1,0 +1,24 @@
+import { fastify } from 'fastify';
+import { expect, test } from 'vitest';
+import { EndedError } from '../../../src/domain/problems.ts';
+import { openLogger } from '../../../src/platform/logger.ts';
+import { openErrorHandler } from '../../../src/server/api/problem.ts';
+
+test('a call whose planning thread ends is answered 503, in words, and why it ended is only logged', async () => {
+  const logged: string[] = [];
+  const server = fastify();
+  server.setErrorHandler(
+    openErrorHandler(openLogger('info', 'info', { write: (line) => void logged.push(line) })),
+  );
+  server.get('/', () => {
+    throw new EndedError('the planning thread has ended (out of memory)');
+  });
+  const answer = await server.inject('/');
+  expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5']);
+  expect(answer.json()).toMatchObject({
+    kind: 'unavailable',
+    detail: 'What plans runs here has ended; try again.',
+  });
+  expect(logged.join('')).toContain('out of memory');
+  await server.close();
+});
