@@ -46,7 +46,7 @@ export async function leaseDatabase(
   const place = requireHome(environment, workingFolder);
   if (!mayMake && !embeddedDataExist(place)) throw noLedger(place);
   const { address, home, revive, release } = await leaseEmbeddedServer(place);
-  const description = `embedded Postgres in ${home} (${address.host}:${address.port}, database ${address.database})`;
+  const description = `embedded Postgres in ${home} (database ${address.database})`;
   return { connection: address, description, revive, release };
 }
 
@@ -76,7 +76,7 @@ const loopback = addressList(['127.0.0.0/8', '::1/128']);
 /** Whether what goes to the database can be read on the way: it is on another machine, and TLS is not asked for. */
 function isReadable(text: string, environment: Environment): boolean {
   const url = new URL(text);
-  const host = (url.searchParams.get('host') ?? url.hostname).replace(/^\[|\]$/g, '');
+  const host = (url.searchParams.get('host') ?? decodeURIComponent(url.hostname)).replace(/^\[|\]$/g, '');
   const isHere = host === '' || host.startsWith('/') || host === 'localhost' || loopback.has(host);
   if (isHere) return false;
   // As `pg` reads them: what asks for TLS goes nowhere without it. The address says more than the environment.

@@ -1,21 +1,29 @@
-import { appendFileSync, closeSync, existsSync, ftruncateSync, lstatSync, realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain/problems.ts';
+import { hasCode } from './file-error.ts';
 import { answersSignals } from './process-identity.ts';
-import { makeData, placeForData, readLogin, settings } from './server-data.ts';
 import { createHome, messageOf, readText, type ServerFiles, serverFiles } from './server-files.ts';
 import { isLocked, type LockFile, openLock, runScript, scriptWords } from './server-locks.ts';
 import {
   longestStart,
   longestStop,
-  pidFileOf,
   readServer,
+  role,
   type ServerProcess,
   startServer,
   stopScript,
 } from './server-process.ts';
-import { chooseServerUser, postgresPrograms } from './server-user.ts';
+import { chooseServerUser, makeDataFolder, postgresPrograms } from './server-user.ts';
 
 export type EmbeddedServerOptions = {
   /** Words that the server is started with besides its own, such as `-c`, `fsync=off` for one whose data nobody will miss. */
@@ -24,12 +32,11 @@ export type EmbeddedServerOptions = {
   readonly systemFolder?: string;
 };
 
-/** Where the server listens, and how to log in. */
+/** The folder of the server's socket, and how to log in: only who can enter the folder can, so no password is asked for. */
 export type ServerAddress = {
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  readonly password: string;
   readonly database: string;
 };
 
@@ -37,10 +44,10 @@ export type EmbeddedServerLease = {
   readonly address: ServerAddress;
   readonly home: string;
   /**
-   * Starts the server again at its address, should it be gone; the first command that comes does it for all.
+   * Starts the server again, should it be gone; the first command that comes does it for all.
    *
    * @param onGone called before that
-   * @throws InputError that names the log, when it cannot be started there
+   * @throws InputError that names the log, when it cannot be started
    */
   readonly revive: (onGone: () => void) => Promise<void>;
   /** Gives the lease up, and stops the server if it was the last. Doing it again does nothing. */
@@ -55,7 +62,7 @@ export type EmbeddedServerStatus = {
   readonly logFile: string;
   /** The numbers of the processes that use the server. */
   readonly leases: readonly number[];
-} & ({ readonly state: 'stopped' } | ({ readonly state: 'running' } & Pick<ServerProcess, 'pid' | 'port'>));
+} & ({ readonly state: 'stopped' } | ({ readonly state: 'running' } & Pick<ServerProcess, 'pid'>));
 
 /** How long the locks are waited for: longer than the longest thing done with one of them (seconds). */
 const longest = longestStart + longestStop;
@@ -89,13 +96,13 @@ export async function leaseEmbeddedServer(
       await released;
     };
     try {
-      const port = await ensureServer(files, users, options);
+      const data = await ensureServer(files, users, options);
       appendFileSync(users, `${process.pid}\n`);
-      const address = { host: '127.0.0.1', port, ...readLogin(files) };
+      const address = { host: reachable(data), port: 5432, user: role, database: role };
       const revive = async (onGone: () => void): Promise<void> => {
-        if (findServer(files)?.port === port) return;
+        if (findServer(files) !== undefined) return;
         onGone();
-        await ensureServer(files, users, options, port).catch((cause: unknown) => {
+        await ensureServer(files, users, options).catch((cause: unknown) => {
           throw failed('is gone and could not be started again', cause, files);
         });
       };
@@ -120,26 +127,21 @@ export async function leaseEmbeddedServer(
 export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   const files = serverFiles(existsSync(home) ? realpathSync(home) : resolve(home));
   const { data, log, users } = files;
-  const exists = embeddedDataExist(files.home);
-  const found = {
-    home: files.home,
-    dataFolder: existsSync(data) ? realpathSync(data) : data,
-    exists,
-    logFile: log,
-  };
+  const dataFolder = existsSync(data) ? realpathSync(data) : data;
+  const found = { home: files.home, dataFolder, exists: embeddedDataExist(files.home), logFile: log };
   const server = findServer(files);
   if (server === undefined) return { ...found, leases: [], state: 'stopped' };
   const numbers = new Set((readText(users) ?? '').split('\n').filter(Boolean).map(Number));
   const leases = [...numbers].filter(answersSignals);
-  return { ...found, leases, state: 'running', pid: server.pid, port: server.port };
+  return { ...found, leases, state: 'running', pid: server.pid };
 }
 
-/** Whether a home has data; those of a link that leads nowhere are missed when the server is to be started. */
+/** Whether a home has data, or a folder for them that another user has closed. */
 export function embeddedDataExist(home: string): boolean {
   try {
-    return lstatSync(serverFiles(home).data) !== undefined;
-  } catch {
-    return false;
+    return readdirSync(serverFiles(home).data).includes('pg');
+  } catch (error) {
+    return hasCode(error, 'EACCES');
   }
 }
 
@@ -156,13 +158,12 @@ export async function stopEmbeddedServer(
   return (await leave(files, openLock(files.users))) ? { outcome: 'stopped' } : { outcome: 'in-use', leases };
 }
 
-/** Returns the port of the server, which is started unless it runs; the users' lock is shared from then on. */
+/** Returns the data folder of the server, which is started unless it runs; the users' lock is shared from then on. */
 async function ensureServer(
   files: ServerFiles,
   users: LockFile,
   { words = [], systemFolder = '/var/lib/volley' }: EmbeddedServerOptions,
-  onlyPort?: number,
-): Promise<number> {
+): Promise<string> {
   const opened = [openLock(files.start)];
   const open = (path: string): LockFile => opened[opened.push(openLock(path)) - 1] ?? -1;
   try {
@@ -171,23 +172,19 @@ async function ensureServer(
         `another process has had ${files.users} or ${files.start} for ${longest} s; \`fuser\` names it`,
       );
     const user = chooseServerUser(files.data);
-    const isNew = !embeddedDataExist(files.home);
-    if (!isNew && !existsSync(files.data)) throw dataAreGone(files);
-    const data = isNew ? placeForData(files, user, systemFolder) : realpathSync(files.data);
-    const lock = open(dataLockOf(data));
+    if (!existsSync(files.data)) makeDataFolder(files, user, systemFolder);
+    const data = realpathSync(files.data);
+    const lock = open(join(data, 'lock'));
     const deadline = Date.now() + longestStart * 1000;
     while ((await runScript(scriptWords('lock 0 x <&3'), [lock])) !== 0) {
-      const server = readServer(data);
-      if (server?.isReady && server.port === (onlyPort ?? server.port)) return server.port;
-      if (server?.isReady)
-        throw new Error(`it runs at port ${server.port} by now, and this command knows it at ${onlyPort}`);
+      if (readServer(data)?.isReady) return data;
       if (Date.now() > deadline) throw new Error(`the server was not ready after ${longestStart} s`);
       await sleep(10);
     }
     const programs = await postgresPrograms(user, systemFolder);
-    const call = { log: files.log, user, locks: [lock, open(files.users), open(dataLockOf(data))] };
-    await makeData(call, programs, files, data);
-    return await startServer(call, data, [programs.postgres, ...settings, ...words], onlyPort);
+    const locks = [lock, open(files.users), open(join(data, 'lock'))];
+    await startServer(data, { log: files.log, user, programs, locks, words });
+    return data;
   } finally {
     for (const file of opened) closeSync(file);
   }
@@ -195,10 +192,10 @@ async function ensureServer(
 
 /** Gives up what is had of the users' lock, and stops the server if nobody else uses it. @returns whether it is stopped */
 async function leave(files: ServerFiles, users: LockFile): Promise<boolean> {
-  const view = existsSync(files.data) ? openLock(dataLockOf(realpathSync(files.data))) : undefined;
+  const view = existsSync(files.data) ? openLock(join(files.data, 'lock')) : undefined;
   try {
     if (view === undefined) return true;
-    const code = await runScript(scriptWords(leaveScript, pidFileOf(files.data)), [users, users, view]);
+    const code = await runScript(scriptWords(leaveScript, files.data), [users, users, view]);
     if (code === 1) throw new Error(`The embedded Postgres has not stopped. Its log is ${files.log}.`);
     if (code === 0) ftruncateSync(users);
     return code === 0;
@@ -208,18 +205,15 @@ async function leave(files: ServerFiles, users: LockFile): Promise<boolean> {
   }
 }
 
+/** A folder by a name that is short enough for a socket (104 bytes on macOS); on Linux there always is one, while it is open. */
+function reachable(data: string): string {
+  const folder = join(data, 'pg');
+  const isShort = Buffer.byteLength(folder) < 104 - '/.s.PGSQL.5432'.length;
+  return isShort ? folder : `/proc/self/fd/${openSync(folder, 'r')}`;
+}
+
 function findServer({ data }: ServerFiles): ServerProcess | undefined {
-  return existsSync(data) && isLocked(dataLockOf(realpathSync(data))) ? readServer(data) : undefined;
-}
-
-/** Had by every process of Postgres that works on the data, and by nothing else. Beside them: a copied home may have a link to the same. */
-function dataLockOf(data: string): string {
-  return `${data}.lock`;
-}
-
-function dataAreGone({ data }: ServerFiles): InputError {
-  const what = `is a link to data that are gone. Bring them back, or delete the link to begin with an empty ledger.`;
-  return new InputError([{ where: data, what }]);
+  return isLocked(join(data, 'lock')) ? readServer(data) : undefined;
 }
 
 function failed(what: string, cause: unknown, { log }: ServerFiles, advice = ''): InputError {

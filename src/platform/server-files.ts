@@ -1,14 +1,5 @@
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { InputError } from '../domain/problems.ts';
 import { hasCode } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
@@ -19,16 +10,12 @@ export type ServerFiles = ReturnType<typeof serverFiles>;
 export function serverFiles(home: string) {
   return {
     home,
-    /** The data, or a link to them where they could not be in the home; see server-data.ts. */
+    /** The folder of the data, or a link to it where it could not be in the home. */
     data: join(home, 'data'),
     /** Shared by every command that uses the server. It has their numbers. */
     users: join(home, 'users.lock'),
     /** Had alone by the command that starts the server, or looks whether it has to. */
     start: join(home, 'start.lock'),
-    /** Of the role that Volley works as. */
-    password: join(home, 'password'),
-    /** Of the superuser, which nothing uses. */
-    adminPassword: join(home, 'admin-password'),
     log: join(home, 'server.log'),
   } as const;
 }
@@ -64,20 +51,6 @@ export function explainForeignFile(path: string, cause: unknown): unknown {
   const what =
     'belongs to another user. Run volley as that user, set VOLLEY_HOME to a folder of your own, or set DATABASE_URL.';
   return new InputError([{ where: path, what }], { cause });
-}
-
-/** Writes a file that only its owner may read; after a power failure it is there whole or not at all. */
-export function writeDurably(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
-  moveDurably(`${path}.new`, path);
-}
-
-/** Renames, and waits until the new name is on disk. */
-export function moveDurably(from: string, to: string): void {
-  renameSync(from, to);
-  const folder = openSync(dirname(to), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
 }
 
 /** What an error says. */

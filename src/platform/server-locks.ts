@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, fchownSync, openSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, fchownSync, fstatSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { explainForeignFile } from './server-files.ts';
 
@@ -24,11 +24,14 @@ export function scriptWords(script: string, ...words: readonly string[]): string
 
 /** Opens a file to lock, made where there is none. */
 export function openLock(path: string): LockFile {
+  // A link could lead root to a file of its own.
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW;
   try {
-    const file = openSync(path, 'a+', 0o600);
+    if (existsSync(path)) return openSync(path, flags);
+    const file = openSync(path, flags | constants.O_CREAT, 0o600);
     const { uid, gid } = statSync(dirname(path));
-    // The owner of the home has to be able to lock what a command of root's has made.
-    if (process.getuid?.() === 0) fchownSync(file, uid, gid);
+    // The owner of the folder has to be able to lock what a command of root's has made.
+    if (process.getuid?.() === 0 && fstatSync(file).nlink === 1) fchownSync(file, uid, gid);
     return file;
   } catch (error) {
     throw explainForeignFile(path, error);

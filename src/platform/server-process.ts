@@ -1,13 +1,31 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { closeSync, copyFileSync, fstatSync, openSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { closeSync, fstatSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answersSignals } from './process-identity.ts';
 import { readText } from './server-files.ts';
-import { type LockFile, scriptWords } from './server-locks.ts';
-import type { ServerUser } from './server-user.ts';
+import { type LockFile, openLock, scriptWords } from './server-locks.ts';
+import type { PostgresPrograms, ServerUser } from './server-user.ts';
+
+/** The role that Volley works as, which may do what it likes in its database of the same name and nothing else. */
+export const role = 'volley';
+
+/**
+ * What a server is started with. It listens on no port: its socket is in the data, which only its user and root can enter, and needs
+ * no password. Without the last two, the log would hold statements and rows, and in them the addresses of people.
+ */
+const settings = [
+  'listen_addresses=',
+  'unix_socket_directories=.',
+  'port=5432',
+  // Several commands, each with a pool.
+  'max_connections=200',
+  'timezone=UTC',
+  'log_timezone=UTC',
+  'log_checkpoints=off',
+  'log_error_verbosity=terse',
+  'log_min_error_statement=panic',
+].flatMap((setting) => ['-c', setting]);
 
 /** A start after a crash replays at most 1 GB of write-ahead log, some 20 s on a slow disk (seconds). */
 export const longestStart = 120;
@@ -19,7 +37,7 @@ const largestLog = 4_000_000;
 const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Stops the server whose postmaster.pid is `$0`, and ends when nothing has the lock of the data (file 5) any longer. SIGINT is
+ * Stops the server of the folder `$0`, and ends when nothing has the lock of the data (file 5) any longer. SIGINT is
  * Postgres' "fast shutdown": sessions are ended, what is committed is on disk. One that was asked while it recovered from a
  * crash may never end (18.4); SIGQUIT ends that, and what is committed is recovered at the next start. One that has just
  * been started has no postmaster.pid yet.
@@ -30,99 +48,82 @@ until lock $((tries > 0)) x <&5; do
   tries=$((tries + 1))
   [ $tries -gt ${longestStop + 10} ] && exit 1
   [ $tries -gt ${longestStop} ] && signal=QUIT || signal=INT
-  read -r pid <"$0" && kill -s $signal "$pid"
+  read -r pid <"$0/pg/postmaster.pid" && kill -s $signal "$pid"
 done`;
 
 /**
- * Becomes the server, which keeps the lock of the data (file 3). Before, it leaves a process behind that waits until no command
- * shares the users' lock (4), however the last of them ended, and then stops what server there is by then.
+ * Makes the data of the folder `$0` where there are none (a killed command leaves nothing that looks like data), leaves a process
+ * behind that waits until no command shares the users' lock (file 4), however the last of them ended, and then stops what
+ * server there is by then; and becomes the server. Each program of Postgres has the lock of the data (3) as long as it works.
+ * The database is made by Postgres without a server, to which nothing can connect. The builtin locale knows Unicode without any of the system,
+ * and sorts the same on every machine.
  */
 const startScript = `
-( ( exec 3<&-; lock 999999999 x <&4; ${stopScript}
+set -e
+postgres=$1 initdb=$2
+shift 2
+if [ ! -d "$0/pg" ]; then
+  rm -rf "$0/new"
+  "$initdb" --username=postgres --auth-local=trust --auth-host=reject --encoding=UTF8 \\
+    --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8 --pgdata="$0/new"
+  "$postgres" --single -D "$0/new" -c exit_on_error=on postgres <<'SQL'
+CREATE ROLE ${role} LOGIN
+CREATE DATABASE ${role} OWNER ${role}
+SQL
+  mv "$0/new" "$0/pg"
+  sync "$0"
+fi
+( ( exec 3<&-; set +e; lock 999999999 x <&4; ${stopScript}
 ) >/dev/null 2>&1 & )
-exec "$@" 4<&- 5<&-`;
+exec "$postgres" -D "$0/pg" "$@" 4<&- 5<&-`;
 
-export type ServerProcess = { readonly pid: number; readonly port: number; readonly isReady: boolean };
+export type ServerProcess = { readonly pid: number; readonly isReady: boolean };
 
-/** What the server of a data folder says of itself. Its file may be stale where nothing has the lock of the data. */
+/** What the server of a folder says of itself. That may be stale where nothing has the lock of the data. */
 export function readServer(data: string): ServerProcess | undefined {
-  const [pid, , , port, , , , state] = readText(pidFileOf(data))?.split('\n') ?? [];
+  const [pid, , , , , , , state] = readText(join(data, 'pg', 'postmaster.pid'))?.split('\n') ?? [];
   if (!(Number(pid) > 0 && answersSignals(Number(pid)))) return undefined;
-  return { pid: Number(pid), port: Number(port), isReady: state?.trim() === 'ready' };
+  return { pid: Number(pid), isReady: state?.trim() === 'ready' };
 }
 
-export type ProgramCall = {
+/** How a server is started: its log, the user, the programs, and the locks of `startScript` as files 3 and following. */
+export type ServerCall = {
   readonly log: string;
-  /** Words of a shell: a script, its `$0` and so on. */
-  readonly words: readonly string[];
   readonly user: ServerUser;
-  /** What it has as file 3 and following: the lock of the data, which is held as long as it works on them; and others. */
+  readonly programs: PostgresPrograms;
   readonly locks: readonly LockFile[];
-  readonly input?: string;
+  readonly words: readonly string[];
 };
 
 /**
- * Starts the server of data whose lock this process has alone; the lock is the server's from then on.
+ * Starts the server of a folder whose lock this process has alone, makes its data where there are none, and waits until it is ready. The
+ * lock is the server's from then on. It is out of reach of a Ctrl-C in the terminal.
  *
- * @param onlyPort where its users have an address already
- * @returns its port, when it is ready
- * @throws Error when there is no server, or none at that port
+ * @throws Error in the words of what failed
  */
 export async function startServer(
-  call: Omit<ProgramCall, 'words'>,
   data: string,
-  server: readonly string[],
-  onlyPort: number | undefined,
-): Promise<number> {
-  for (let port = onlyPort ?? usualPort(data); ; port += 1) {
-    // Of a server that is gone, as the lock says; Postgres may take another program, by its number, for that one.
-    rmSync(pidFileOf(data), { force: true });
-    const words = scriptWords(startScript, pidFileOf(data), ...server, '-D', data, '-p', String(port));
-    const { child, complaint } = startLogged({ ...call, words });
-    child.unref();
-    for (const deadline = Date.now() + longestStart * 1000; isRunning(child); await sleep(10)) {
-      if (readServer(data)?.isReady) return port;
-      if (Date.now() > deadline) throw new Error(`the server was not ready after ${longestStart} s`);
-    }
-    const isPortTaken = /could not (bind|create any TCP)/.test(complaint());
-    if (!isPortTaken) throw new Error(complaint());
-    if (onlyPort !== undefined) throw new Error(`another program has taken its port, ${port}`);
+  { log, user, programs, locks, words }: ServerCall,
+): Promise<void> {
+  // Of a server that is gone, as the lock says; Postgres may take another program, by its number, for that one.
+  for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock'])
+    rmSync(join(data, 'pg', name), { force: true });
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > largestLog) renameSync(log, `${log}.1`);
+  const logged = openLock(log);
+  const begin = fstatSync(logged).size;
+  const child = spawn(
+    '/bin/sh',
+    scriptWords(startScript, data, programs.postgres, programs.initdb, ...settings, ...words),
+    { ...user, cwd: '/', env, detached: true, stdio: ['ignore', 'ignore', logged, ...locks] },
+  );
+  closeSync(logged);
+  child.unref();
+  for (const deadline = Date.now() + longestStart * 1000; Date.now() < deadline; await sleep(10)) {
+    if (readServer(data)?.isReady) return;
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(complaintIn(child, readFileSync(log).subarray(begin).toString('utf8')));
   }
-}
-
-/** Runs programs of Postgres to their end. @throws Error when one fails */
-export async function runLogged(call: ProgramCall): Promise<void> {
-  const { child, complaint } = startLogged(call);
-  await once(child, 'exit');
-  if (child.exitCode === 0) return;
-  const isIncomplete = /shared librar/.test(complaint());
-  const advice = isIncomplete ? ' (if npm skipped install scripts, `npm rebuild` completes it)' : '';
-  throw new Error(`the data could not be made: ${complaint()}${advice}`);
-}
-
-/** Starts programs of Postgres, whose complaints go to the log, out of reach of a Ctrl-C in the terminal. */
-function startLogged({ log, words, user, locks, input }: ProgramCall) {
-  const descriptor = openSync(log, 'a', 0o600);
-  try {
-    // Copied and not renamed, so that the file keeps its owner when root comes by.
-    if (fstatSync(descriptor).size > largestLog) {
-      copyFileSync(log, `${log}.1`);
-      truncateSync(log);
-    }
-    const begin = fstatSync(descriptor).size;
-    const files = { cwd: '/', stdio: ['pipe' as const, 'ignore' as const, descriptor, ...locks] };
-    const child = spawn('/bin/sh', words, { ...user, ...files, env, detached: true });
-    // A program that ends early says why in the log.
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(input);
-    return { child, complaint: () => complaintIn(child, readFileSync(log).subarray(begin).toString('utf8')) };
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode === null && signalCode === null;
+  throw new Error(`the server was not ready after ${longestStart} s`);
 }
 
 /** Why a program failed, in the words of the log that say it best. */
@@ -131,14 +132,8 @@ function complaintIn({ signalCode }: ChildProcess, logged: string): string {
   const lines = logged.split('\n').filter((line) => line.trim() !== '');
   const said =
     lines.find((line) => /\b(FATAL|PANIC|error):/i.test(line)) ?? lines.at(-1) ?? 'nothing was logged';
-  return said.replace(/^.*?\b(FATAL|PANIC|error|initdb):\s*/i, '').replace(/[.\s]+$/, '');
-}
-
-/** The same for the same folder, so that nothing has to remember it; below those that programs get which ask for any. */
-function usualPort(data: string): number {
-  return 20_000 + (createHash('sha256').update(data).digest().readUInt32BE() % 10_000);
-}
-
-export function pidFileOf(data: string): string {
-  return join(data, 'postmaster.pid');
+  const advice = /shared librar/.test(said)
+    ? ' (if npm skipped install scripts, `npm rebuild` completes it)'
+    : '';
+  return `${said.replace(/^.*?\b(FATAL|PANIC|error|initdb):\s*/i, '').replace(/[.\s]+$/, '')}${advice}`;
 }

@@ -1,9 +1,20 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
 import { makeFolder } from './make-folder.ts';
+import type { ServerFiles } from './server-files.ts';
 
 /** The user that the server runs as; empty: that of the command. It goes into `spawn` as it is. */
 export type ServerUser = { readonly uid?: number; readonly gid?: number };
@@ -20,7 +31,7 @@ export type PostgresPrograms = Readonly<z.infer<typeof packageExports>>;
 export function chooseServerUser(dataFolder: string): ServerUser {
   if (process.getuid?.() !== 0) return {};
   const data = statSync(dataFolder, { throwIfNoEntry: false });
-  if (data !== undefined) return { uid: data.uid, gid: data.gid };
+  if (data !== undefined && data.uid !== 0) return { uid: data.uid, gid: data.gid };
   const accounts = readFileSync('/etc/passwd', 'utf8');
   for (const name of ['postgres', 'nobody']) {
     const [, uid, gid] = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(accounts) ?? [];
@@ -29,6 +40,19 @@ export function chooseServerUser(dataFolder: string): ServerUser {
   const what =
     'Postgres does not run as root, and /etc/passwd has neither a user postgres nor nobody. Add one, run volley as another user, or set DATABASE_URL.';
   throw new InputError([{ where: 'embedded Postgres', what }]);
+}
+
+/**
+ * Makes the folder for the data, which is the server's user's: in the home if that user can enter it, else below the system folder,
+ * with a link in the home.
+ */
+export function makeDataFolder({ home, data }: ServerFiles, user: ServerUser, systemFolder: string): void {
+  const isHere = canEnter(home, user);
+  if (!isHere) openSystemFolder(systemFolder);
+  const made = mkdtempSync(isHere ? `${data}.` : join(systemFolder, 'data-'));
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(made, user.uid, user.gid);
+  if (isHere) renameSync(made, data);
+  else symlinkSync(made, data);
 }
 
 /** Whether the server's user can go into a folder. Tried rather than reckoned, for modes are not the only rule. */
@@ -80,6 +104,6 @@ async function importPrograms(): Promise<PostgresPrograms> {
 }
 
 /** Makes the folder for what root's server cannot reach in a home: everybody can pass through it, whatever the umask. */
-export function openSystemFolder(folder: string): void {
+function openSystemFolder(folder: string): void {
   if (makeFolder(folder)) chmodSync(folder, 0o755);
 }

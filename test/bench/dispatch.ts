@@ -5,7 +5,7 @@ import Table from 'cli-table3';
 import pg from 'pg';
 import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
-import { grantTestRights } from '../support/server-rights.ts';
+import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
 import { measureResumes } from './dispatch/resume.ts';
 import { type Bench, measureRound, type Round, type Turn } from './dispatch/rounds.ts';
 import { startService } from './dispatch/start-service.ts';
@@ -29,14 +29,14 @@ export async function benchDispatch(): Promise<void> {
 
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home);
-  await grantTestRights(home, lease.address);
+  await grantTestRights(lease.address);
   const status = embeddedServerStatus(home);
   const tools = {
     service: await startService(),
     postmaster: status.state === 'running' ? status.pid : Number.NaN,
   };
   const { address } = lease;
-  const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
+  const server = urlOfServer(address);
   try {
     await inBench(server, tools, single, async (bench) => printRounds(bench, rounds, '0.6'));
     await inBench(server, tools, chunked, async (bench) => {

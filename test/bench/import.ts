@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome, throwAway } from '../support/embedded-home.ts';
+import { urlOfServer } from '../support/server-rights.ts';
 import { postgresSeconds } from './dispatch/processor-time.ts';
 import { importByHand } from './import/by-hand.ts';
 import { type Workload, writeWorkload } from './import/contacts.ts';
@@ -29,7 +30,7 @@ export async function benchImport(): Promise<void> {
   const { address } = await leaseEmbeddedServer(home, throwAway);
   const status = embeddedServerStatus(home);
   const server = {
-    url: `postgres://${address.user}:${address.password}@${address.host}:${address.port}/${address.database}`,
+    url: `${urlOfServer(address)}/${address.database}`,
     postmaster: status.state === 'running' ? status.pid : Number.NaN,
   };
   try {

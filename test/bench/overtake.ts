@@ -7,7 +7,7 @@ import pg from 'pg';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { textPeer } from '../gateway/peer.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
-import { grantTestRights } from '../support/server-rights.ts';
+import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
 import { startVolley, volley } from '../support/volley.ts';
 import { median } from './rounds.ts';
 
@@ -23,9 +23,9 @@ export async function benchOvertake(): Promise<void> {
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? '10');
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home);
-  await grantTestRights(home, lease.address);
+  await grantTestRights(lease.address);
   const { address } = lease;
-  const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
+  const server = urlOfServer(address);
   const table = new Table({
     head: [
       'service answers after',

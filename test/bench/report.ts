@@ -12,7 +12,7 @@ import { inTransaction } from '../../src/ledger/session.ts';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
 import { contextOf } from '../support/ledger.ts';
-import { grantTestRights } from '../support/server-rights.ts';
+import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
 import { median } from './rounds.ts';
 
 /** A month: a run a night. */
@@ -31,9 +31,9 @@ export async function benchReport(): Promise<void> {
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? '5');
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home);
-  await grantTestRights(home, lease.address);
+  await grantTestRights(lease.address);
   const { address } = lease;
-  const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
+  const server = urlOfServer(address);
   try {
     await execute(`${server}/postgres`, 'CREATE DATABASE bench');
     const ledger = await openLedger({ connectionString: `${server}/bench` }, 'bench');

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { acceptAll } from '../support/accept-all.ts';
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
-import { grantTestRights } from '../support/server-rights.ts';
+import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
 import { startVolley } from '../support/volley.ts';
 import { planRun } from './dispatch/volley.ts';
 import { writeCampaign } from './dispatch/workload.ts';
@@ -31,9 +31,9 @@ export async function benchWebhooks(): Promise<void> {
   const large = Number(process.env['BENCH_RECIPIENTS'] ?? '1000000');
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home);
-  await grantTestRights(home, lease.address);
+  await grantTestRights(lease.address);
   const { address } = lease;
-  const server = `postgres://${address.user}:${address.password}@${address.host}:${address.port}`;
+  const server = urlOfServer(address);
   const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
   const bench: WebhookBench = { folder, databaseUrl: `${server}/bench`, file: join(folder, 'reports.jsonl') };
   try {

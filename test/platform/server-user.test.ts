@@ -52,7 +52,6 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     expect(first.server.dataFolder.startsWith(`${systemFolder}/`)).toBe(true);
     expect(readdirSync(systemFolder).filter((name) => name.startsWith('postgres-'))).toHaveLength(1);
     expect(realpathSync(join(home, 'data'))).toBe(first.server.dataFolder);
-    expect(statSync(join(home, 'password'))).toMatchObject({ mode: 0o100600, uid: 0 });
     expect(statSync(clone).mode & 0o777).toBe(0o700);
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });

@@ -45,9 +45,6 @@ export const throwAway: EmbeddedServerOptions = {
   words: ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
 };
 
-/** What a copied home has; leases, lock and port are each home's own. */
-const copied = ['data', 'password', 'admin-password'];
-
 /**
  * Gives a home that is not there yet, or empty, the data of one whose server is stopped, which takes a tenth of the time of
  * initdb. Does nothing where there are none, or the server's user cannot enter the home: initdb makes them then.
@@ -60,7 +57,7 @@ export function copyHome(origin: string | undefined, home: string): void {
   chmodSync(home, 0o711);
   if (!canEnter(home, chooseServerUser(join(origin, 'data')))) return;
   // With its owners, which Node's own copy leaves out.
-  execFileSync('cp', ['-a', ...copied.map((name) => join(origin, name)), home]);
+  execFileSync('cp', ['-a', join(origin, 'data'), home]);
 }
 
 /** Stops the server of a home, whatever uses it. SIGQUIT: at once, as in a crash. */
@@ -96,6 +93,6 @@ export async function removeAbandonedHomes(prefix: string, folder: string): Prom
 export function deleteHome(path: string): void {
   const { home, dataFolder } = embeddedServerStatus(path);
   // Root has to keep the data elsewhere if the folder for temporary files is closed to the server's user.
-  if (dirname(dataFolder) !== home) rmSync(dirname(dataFolder), { recursive: true, force: true });
+  if (dirname(dataFolder) !== home) rmSync(dataFolder, { recursive: true, force: true });
   rmSync(home, { recursive: true, force: true, maxRetries: 20 });
 }

@@ -15,7 +15,7 @@ import {
   removeHome,
   throwAway,
 } from './embedded-home.ts';
-import { grantTestRights, makeQuick } from './server-rights.ts';
+import { grantTestRights, makeQuick, urlOfServer } from './server-rights.ts';
 import { dropDatabase, runStatement, urlOfDatabase } from './statement.ts';
 
 /** Of this checkout: another one may have another version's idea of which server is still in use, and would stop ours. */
@@ -65,17 +65,16 @@ async function startServer(url: string | undefined, inMemory: boolean): Promise<
   await (await leaseEmbeddedServer(initialHome, throwAway)).release();
   copyHome(initialHome, home);
   const { address } = await leaseEmbeddedServer(home, throwAway);
-  await grantTestRights(home, address);
-  await makeQuick(home, address);
+  await grantTestRights(address);
+  await makeQuick(address);
   // After a Ctrl-C nothing is torn down.
   process.once('exit', () => {
     const status = embeddedServerStatus(home);
     if (status.state === 'running') process.kill(status.pid, 'SIGQUIT');
     deleteHome(home);
   });
-  const { host, port, user, password } = address;
   return {
-    url: `postgres://${user}:${password}@${host}:${port}/postgres`,
+    url: `${urlOfServer(address)}/postgres`,
     initialHome,
     stop: () => removeHome(home),
   };

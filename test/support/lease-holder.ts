@@ -6,14 +6,12 @@ import { z } from 'zod';
 
 const holderStatus = z.object({
   pid: z.number(),
-  port: z.number(),
   dataFolder: z.string(),
   leases: z.array(z.number()),
   address: z.object({
     host: z.string(),
     port: z.number(),
     user: z.string(),
-    password: z.string(),
     database: z.string(),
   }),
 });

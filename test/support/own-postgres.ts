@@ -9,12 +9,12 @@ import {
 } from '../../src/platform/embedded-postgres.ts';
 import { copyHome, endServer, makeHome, removeHome } from './embedded-home.ts';
 import { killPostmaster, stopPostmaster } from './kill-postmaster.ts';
-import { grantTestRights } from './server-rights.ts';
+import { grantTestRights, urlOfServer } from './server-rights.ts';
 import { runStatement } from './statement.ts';
 
 const prefix = 'volley-test-own-';
 
-/** A durable Postgres of the test's own, which may be killed and come back with the same port and data. */
+/** A durable Postgres of the test's own, which may be killed and come back with the same data. */
 export type OwnPostgres = AsyncDisposable & {
   /** A new, empty database; its address. */
   readonly createDatabase: () => Promise<string>;
@@ -35,10 +35,10 @@ export type OwnPostgres = AsyncDisposable & {
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const home = makeHome(prefix);
   copyHome(inject('initialHome'), home);
-  const leases: EmbeddedServerLease[] = [await leaseEmbeddedServer(home)];
-  for (const { address } of leases) await grantTestRights(home, address);
-  const { host, port, user, password } = leases[0]?.address ?? {};
-  const urlOf = (database: string): string => `postgres://${user}:${password}@${host}:${port}/${database}`;
+  const first = await leaseEmbeddedServer(home);
+  const leases: EmbeddedServerLease[] = [first];
+  await grantTestRights(first.address);
+  const urlOf = (database: string): string => `${urlOfServer(first.address)}/${database}`;
   let databases = 0;
   let frozen: readonly number[] = [];
   const thaw = (): void => {
@@ -65,10 +65,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     },
     kill: () => killServer(home),
     async start() {
-      const lease = await leaseEmbeddedServer(home);
-      leases.push(lease);
-      if (lease.address.port !== port)
-        throw new Error(`the server has another port now: ${lease.address.port}`);
+      leases.push(await leaseEmbeddedServer(home));
     },
     async stop() {
       // Told to stop while it recovers, it may never end (Postgres 18.4).

@@ -53,7 +53,9 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
   };
 
   const server = createServer((client) => {
-    const upstream = connect(Number(address.port), address.hostname);
+    const host = decodeURIComponent(address.hostname);
+    const port = Number(address.port);
+    const upstream = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
     carry(client, upstream, takeOrder, () => hangs);
   });
   const listener = await listening(server);

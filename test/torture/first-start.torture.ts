@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
@@ -25,6 +26,6 @@ test.each(moments)(
     expect((await client.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
     await client.end();
     await next.end('release');
-    expect(readdirSync(home).filter((name) => name.startsWith('unfinished'))).toEqual([]);
+    expect(readdirSync(join(home, 'data')).filter((name) => name === 'new')).toEqual([]);
   },
 );
