@@ -10,13 +10,13 @@ export function listDestinations({ addresses, fields }: Destinations): Destinati
 
 /** The JSON of what `listDestinations` gives, without making it. */
 export function writeDestinations(destinations: Destinations): string {
+  if (destinations.count === 0) return '[]';
   const { addresses, fields } = splitDestinations(destinations);
-  let text = '';
-  for (let place = 0; place < destinations.count; place++) {
+  const entries = addresses.map((address, place) => {
     const others = fields?.[place];
-    text += `${place === 0 ? '' : ','}{"Recipient":"${addresses[place]}"${others ? `,${others}` : ''}}`;
-  }
-  return `[${text}]`;
+    return others ? `${address}",${others}` : `${address}"`;
+  });
+  return `[{"Recipient":"${entries.join('},{"Recipient":"')}}]`;
 }
 
 /** The destinations of neighbouring requests, a request at a time. */
