@@ -20,7 +20,7 @@ async function makeInbox(knex: Knex): Promise<void> {
       received_at  timestamptz NOT NULL,
       method       text NOT NULL CHECK (method IN ('POST', 'GET', 'LOOK-UP')),
       content_type text NOT NULL,
-      headers      jsonb NOT NULL,
+      headers      json NOT NULL,
       body         bytea NOT NULL
     );
     COMMENT ON TABLE inbox IS

@@ -4,6 +4,7 @@ type Values = {
   bytea: Uint8Array;
   bigint: string | number;
   integer: number;
+  json: string;
   jsonb: string;
   numeric: string;
   smallint: number;

@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { AccountSharing } from '../../domain/accounts.ts';
 import { findNamedRequests } from '../requests/named.ts';
+import type { Transaction } from '../session.ts';
 import { decideOutcomes, listReportedBefore, lockOutcomes } from './decide.ts';
 import { findFarPrices } from './far-prices.ts';
 import { lookAgain } from './inbox.ts';
@@ -23,7 +23,7 @@ import type { QueuedReading, Reading } from './reading.ts';
  * @throws pg.DatabaseError
  */
 export async function applyReadings(
-  client: pg.ClientBase,
+  client: Transaction,
   batch: readonly QueuedReading[],
   sharing: AccountSharing,
   now: Date,

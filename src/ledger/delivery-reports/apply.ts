@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { type AccountSharing, nothingShared } from '../../domain/accounts.ts';
 import { refusalCode } from '../../platform/database-failures.ts';
-import { inTransaction } from '../session.ts';
+import { inTransaction, type Transaction } from '../session.ts';
 import { applyReadings } from './apply-readings.ts';
 import { keepDecided } from './decided.ts';
 import { type FailedReport, keepFailed } from './failed.ts';
@@ -78,7 +78,7 @@ async function readAll(
  * @returns those that it refuses
  */
 async function applyEach(
-  client: pg.ClientBase,
+  client: Transaction,
   readings: readonly QueuedReading[],
   apply: (readings: readonly QueuedReading[]) => Promise<void>,
 ): Promise<readonly FailedReport[]> {

@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
+import type { Connection } from '../session.ts';
 
 /** A report that says something else than the one that decided. */
 export type ConflictingReport = {
@@ -22,7 +22,7 @@ export type ConflictingReport = {
  * @param limit most to list
  */
 export async function listConflicting(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   run: string,
   limit: number,
 ): Promise<ConflictingReport[]> {

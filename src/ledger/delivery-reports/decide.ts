@@ -1,7 +1,8 @@
-import type pg from 'pg';
+import { batchOf } from '../batch.ts';
 import { noteOutcomes } from '../billing/changes.ts';
+import type { Transaction } from '../session.ts';
 import { keepDeciders } from './decided.ts';
-import { keysOf, type MatchedRecipient, type RecipientKey, recipientKey } from './matched.ts';
+import { keys, type MatchedRecipient, type RecipientKey, recipientKey } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
 type Deciding = { readonly reading: ReadReport<'delivery'>; readonly recipient: MatchedRecipient };
@@ -19,7 +20,7 @@ type Deciding = { readonly reading: ReadReport<'delivery'>; readonly recipient: 
  * @param before recipients that reports of the same batch were about when they were read before; locked
  */
 export async function decideOutcomes(
-  client: pg.ClientBase,
+  client: Transaction,
   deliveries: readonly ReadReport<'delivery'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
   before: readonly RecipientKey[],
@@ -29,9 +30,9 @@ export async function decideOutcomes(
     return recipient && reading.outcome !== 'pending' ? [{ reading, recipient }] : [];
   });
   const groups = Map.groupBy(final, ({ recipient }) => recipientKey(recipient));
-  const first = [...groups.values()].flatMap((group) => group.slice(0, 1));
-  const decided = await decideFirst(client, first);
-  const contested = first.filter(({ recipient }) => {
+  const earliest = [...groups.values()].flatMap((group) => group.slice(0, 1));
+  const decided = await decideFirst(client, earliest);
+  const contested = earliest.filter(({ recipient }) => {
     const key = recipientKey(recipient);
     return !decided.has(key) || (groups.get(key)?.length ?? 0) > 1;
   });
@@ -44,7 +45,7 @@ export async function decideOutcomes(
 
 /** The recipients that these reports were about when they were read before; of a run that was purged none is known. */
 export async function listReportedBefore(
-  client: pg.ClientBase,
+  client: Transaction,
   reports: readonly string[],
 ): Promise<RecipientKey[]> {
   // Not a prepared statement: a plan from when the tables were small would read all of them for every batch.
@@ -60,27 +61,34 @@ export async function listReportedBefore(
   return rows;
 }
 
+const first = batchOf<Deciding>({
+  run_id: ['text', ({ recipient }) => recipient.run],
+  request: ['integer', ({ recipient }) => recipient.request],
+  position: ['integer', ({ recipient }) => recipient.position],
+  outcome: ['text', ({ reading }) => reading.outcome],
+  result: ['text', ({ reading }) => reading.result],
+  units: ['numeric', ({ reading }) => reading.units],
+  price: ['numeric', ({ reading }) => reading.price],
+  reported_at: ['timestamptz', ({ reading }) => reading.receivedAt],
+  report_id: ['bigint', ({ reading }) => reading.report],
+});
+
 /**
  * Writes the outcomes of recipients that have none; in the order of the key, so that two that write the same recipients
  * wait for each other, not crosswise. An outcome that is there is locked and stays.
  *
  * @returns keys of the recipients that had none
  */
-async function decideFirst(
-  client: pg.ClientBase,
-  deciding: readonly Deciding[],
-): Promise<ReadonlySet<string>> {
+async function decideFirst(client: Transaction, deciding: readonly Deciding[]): Promise<ReadonlySet<string>> {
   if (deciding.length === 0) return new Set();
   const { rows } = await client.query<RecipientKey>({
     name: 'decide-outcomes',
     text: `
     WITH decided AS (
       INSERT INTO recipient_outcomes AS o
-        (run_id, request, position, outcome, result, units, price, reported_at, report_id)
+        (${first.columns})
       SELECT *
-      FROM unnest($1::text[], $2::integer[], $3::integer[], $4::text[], $5::text[], $6::numeric[], $7::numeric[],
-                  $8::timestamptz[], $9::bigint[])
-        AS d (run_id, request, position, outcome, result, units, price, reported_at, report_id)
+      FROM ${first.table('d')}
       ORDER BY run_id, request, position
       -- Locks the row, and writes nothing.
       ON CONFLICT (run_id, request, position) DO UPDATE SET report_id = o.report_id WHERE false
@@ -89,17 +97,7 @@ async function decideFirst(
     )
     SELECT run_id AS run, request, position FROM decided
     `,
-    values: [
-      deciding.map(({ recipient }) => recipient.run),
-      deciding.map(({ recipient }) => recipient.request),
-      deciding.map(({ recipient }) => recipient.position),
-      deciding.map(({ reading }) => reading.outcome),
-      deciding.map(({ reading }) => reading.result),
-      deciding.map(({ reading }) => reading.units),
-      deciding.map(({ reading }) => reading.price),
-      deciding.map(({ reading }) => reading.receivedAt),
-      deciding.map(({ reading }) => reading.report),
-    ],
+    values: first.values(deciding),
   });
   return new Set(rows.map(recipientKey));
 }
@@ -109,20 +107,17 @@ async function decideFirst(
  * were read before are kept anew: who decides about a recipient marks all its reports, and two of them would wait for each
  * other crosswise, one for the report and one for the outcome.
  */
-export async function lockOutcomes(
-  client: pg.ClientBase,
-  recipients: readonly RecipientKey[],
-): Promise<void> {
+export async function lockOutcomes(client: Transaction, recipients: readonly RecipientKey[]): Promise<void> {
   if (recipients.length === 0) return;
   await client.query(
     `
     SELECT
     FROM recipient_outcomes
-    WHERE (run_id, request, position) IN (SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[]))
+    WHERE (run_id, request, position) IN (SELECT * FROM ${keys.table('k')})
     ORDER BY run_id, request, position
     FOR UPDATE
     `,
-    keysOf(recipients),
+    keys.values(recipients),
   );
 }
 
@@ -131,7 +126,7 @@ const mostReports = 100;
 
 /** Decides anew by all reports of these recipients, and marks what that makes of each. */
 async function decideAgain(
-  client: pg.ClientBase,
+  client: Transaction,
   recipients: readonly RecipientKey[],
   reports: readonly string[],
 ): Promise<void> {
@@ -141,7 +136,7 @@ async function decideAgain(
     `
     WITH recipient AS MATERIALIZED (
       SELECT DISTINCT run_id, request, position
-      FROM unnest($1::text[], $2::integer[], $3::integer[]) AS r (run_id, request, position)
+      FROM ${keys.table('r', 2)}
       WHERE NOT EXISTS (
         SELECT FROM recipient_outcomes o
         WHERE o.run_id = r.run_id AND o.request = r.request AND o.position = r.position AND o.outcome = 'cancelled'
@@ -177,7 +172,7 @@ async function decideAgain(
         FROM (
           SELECT run_id, request, position, report_id, outcome FROM said
           UNION
-          SELECT run_id, request, position, report_id, outcome FROM unusual_reports WHERE report_id = ANY ($4::bigint[])
+          SELECT run_id, request, position, report_id, outcome FROM unusual_reports WHERE report_id = ANY ($1::bigint[])
         ) s
         JOIN decision d USING (run_id, request, position)
       ) m
@@ -215,6 +210,6 @@ async function decideAgain(
       UNION ALL
       SELECT -1, b.* FROM before b JOIN written w USING (run_id, request, position)`)}
     `,
-    [...keysOf(recipients), reports],
+    [reports, ...keys.values(recipients)],
   );
 }

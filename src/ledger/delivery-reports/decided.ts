@@ -1,5 +1,5 @@
-import type pg from 'pg';
-import { keysOf, type RecipientKey } from './matched.ts';
+import type { Transaction } from '../session.ts';
+import { keys, type RecipientKey } from './matched.ts';
 
 /*
  * Gives ordinary reports rows of their own, from which on these say what became of them. What they decided is not changed
@@ -14,7 +14,7 @@ const keep = `
   FROM reports`;
 
 /** Those of these reports that were ordinary when they were read before. */
-export async function keepDecided(client: pg.ClientBase, reports: readonly string[]): Promise<void> {
+export async function keepDecided(client: Transaction, reports: readonly string[]): Promise<void> {
   if (reports.length === 0) return;
   // First, as for those who decide about their recipients: two of them would wait for each other crosswise.
   await client.query(
@@ -29,14 +29,11 @@ export async function keepDecided(client: pg.ClientBase, reports: readonly strin
 }
 
 /** Those that decided what became of these recipients, whose outcomes the caller has locked. */
-export async function keepDeciders(
-  client: pg.ClientBase,
-  recipients: readonly RecipientKey[],
-): Promise<void> {
+export async function keepDeciders(client: Transaction, recipients: readonly RecipientKey[]): Promise<void> {
   await client.query(
     `${keep}
-     WHERE (run_id, request, position) IN (SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[]))
+     WHERE (run_id, request, position) IN (SELECT * FROM ${keys.table('k')})
      ON CONFLICT DO NOTHING`,
-    keysOf(recipients),
+    keys.values(recipients),
   );
 }

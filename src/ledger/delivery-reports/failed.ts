@@ -1,4 +1,5 @@
-import type pg from 'pg';
+import { batchOf } from '../batch.ts';
+import type { Transaction } from '../session.ts';
 import { decideOutcomes, listReportedBefore, lockOutcomes } from './decide.ts';
 import type { InboxReport } from './reading.ts';
 
@@ -8,8 +9,15 @@ export type FailedReport = Pick<InboxReport, 'report' | 'account' | 'receivedAt'
   readonly code: string;
 };
 
+const said = batchOf<FailedReport>({
+  report_id: ['bigint', ({ report }) => report],
+  account: ['text', ({ account }) => account],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+  code: ['text', ({ code }) => `the ledger refuses it (${code})`],
+});
+
 /** Marks reports as `failed`, with the code. What they decided when they were read before is taken back. */
-export async function keepFailed(client: pg.ClientBase, failed: readonly FailedReport[]): Promise<void> {
+export async function keepFailed(client: Transaction, failed: readonly FailedReport[]): Promise<void> {
   if (failed.length === 0) return;
   const reports = failed.map(({ report }) => report);
   const before = await listReportedBefore(client, reports);
@@ -18,18 +26,13 @@ export async function keepFailed(client: pg.ClientBase, failed: readonly FailedR
     `
     INSERT INTO unusual_reports (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'failed', code
-    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[]) AS f (report_id, account, received_at, code)
+    FROM ${said.table('f')}
     ON CONFLICT (report_id) DO UPDATE
     SET state = 'failed', detail = excluded.detail, message_id = NULL, job_number = NULL, address = NULL,
         status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL, text = NULL,
         run_id = NULL, request = NULL, position = NULL
     `,
-    [
-      reports,
-      failed.map(({ account }) => account),
-      failed.map(({ receivedAt }) => receivedAt),
-      failed.map(({ code }) => `the ledger refuses it (${code})`),
-    ],
+    said.values(failed),
   );
   await decideOutcomes(client, [], new Map(), before);
 }

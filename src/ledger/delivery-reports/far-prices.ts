@@ -1,7 +1,8 @@
-import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
+import { batchOf } from '../batch.ts';
 import { priceOf } from '../billing/price-of.ts';
-import type { MatchedRecipient } from './matched.ts';
+import type { Transaction } from '../session.ts';
+import type { MatchedRecipient, RecipientKey } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
 /** A price that is so many times what the rate card says, or so small a part of it, is looked at by a person. */
@@ -45,6 +46,18 @@ function expectedPrice(rate: string, row: string, units: string): string {
 /** A price that is far from the rate card of its run. Exact decimals. */
 export type FarPrice = { readonly price: string; readonly expected: string };
 
+type Priced = RecipientKey & Pick<ReadReport<'delivery'>, 'report' | 'receivedAt' | 'units' | 'price'>;
+
+const pricedReports = batchOf<Priced>({
+  report_id: ['bigint', ({ report }) => report],
+  run_id: ['text', ({ run }) => run],
+  request: ['integer', ({ request }) => request],
+  position: ['integer', ({ position }) => position],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+  units: ['numeric', ({ units }) => units],
+  price: ['numeric', ({ price }) => price],
+});
+
 /**
  * The prices of these reports that are far from what the rate cards of their runs say; a price of nothing is none. They
  * count all the same: the service says what it charges.
@@ -53,7 +66,7 @@ export type FarPrice = { readonly price: string; readonly expected: string };
  * @returns by report
  */
 export async function findFarPrices(
-  client: pg.ClientBase,
+  client: Transaction,
   deliveries: readonly ReadReport<'delivery'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
 ): Promise<ReadonlyMap<string, FarPrice>> {
@@ -71,25 +84,15 @@ export async function findFarPrices(
                FROM recipients_between(p.run_id, p.request, p.request) c
                WHERE c.position = p.position
              ) ELSE 0 END AS tariff
-      FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::timestamptz[], $6::numeric[], $7::numeric[])
-        AS p (report_id, run_id, request, position, received_at, units, price)
+      FROM ${pricedReports.table('p', 2)}
       JOIN runs r ON r.run_id = p.run_id AND r.rates IS NOT NULL
     ), ${tariffsOf('priced')}
-    SELECT p.report_id::text AS report, p.price::text AS price, trim_scale(${expectedPrice('t.rate', 'p', '$8')})::text AS expected
+    SELECT p.report_id::text AS report, p.price::text AS price, trim_scale(${expectedPrice('t.rate', 'p', '$1')})::text AS expected
     FROM priced p
     JOIN tariff t USING (run_id, tariff)
-    WHERE ${farFrom('t.rate', 'p', '$8')}
+    WHERE ${farFrom('t.rate', 'p', '$1')}
     `,
-    [
-      priced.map(({ report }) => report),
-      priced.map(({ run }) => run),
-      priced.map(({ request }) => request),
-      priced.map(({ position }) => position),
-      priced.map(({ receivedAt }) => receivedAt),
-      priced.map(({ units }) => units),
-      priced.map(({ price }) => price),
-      JSON.stringify(usualUnits),
-    ],
+    [JSON.stringify(usualUnits), ...pricedReports.values(priced)],
   );
   return new Map(rows.map(({ report, ...far }) => [report, far]));
 }

@@ -1,5 +1,6 @@
-import type pg from 'pg';
 import type { ReportMethod } from '../../domain/delivery-reports.ts';
+import { batchOf } from '../batch.ts';
+import type { Transaction } from '../session.ts';
 import type { InboxReport } from './reading.ts';
 
 export type QueuedReport = InboxReport & {
@@ -34,7 +35,7 @@ const mostBytes = 16 * 1024 * 1024;
  *
  * @param enough not more entries are taken than are needed for so many reports
  */
-export async function takeReports(client: pg.ClientBase, enough: number, now: Date): Promise<QueuedReport[]> {
+export async function takeReports(client: Transaction, enough: number, now: Date): Promise<QueuedReport[]> {
   const { rows } = await client.query<DbQueuedReport>({
     name: 'take-reports',
     text: `
@@ -76,12 +77,18 @@ export async function takeReports(client: pg.ClientBase, enough: number, now: Da
   }));
 }
 
+const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'tries'>>({
+  report_id: ['bigint', ({ report }) => report],
+  bytes: ['bigint', ({ body }) => body.byteLength],
+  tries: ['integer', ({ tries }) => tries],
+});
+
 /**
  * For a MessageID that nobody knows yet: looked for again after a minute, then at twice the distance each time, for about
  * three days. After that only a replay looks again.
  */
 export async function lookAgain(
-  client: pg.ClientBase,
+  client: Transaction,
   unmatched: readonly Pick<QueuedReport, 'report' | 'body' | 'tries'>[],
   now: Date,
 ): Promise<void> {
@@ -90,20 +97,15 @@ export async function lookAgain(
   await client.query(
     `
     INSERT INTO inbox_queue (due_at, report_ids, bytes, tries, again)
-    SELECT $4::timestamptz + interval '1 minute' * power(2, tries), array_agg(report_id ORDER BY report_id),
+    SELECT $1::timestamptz + interval '1 minute' * power(2, tries), array_agg(report_id ORDER BY report_id),
            sum(bytes), tries + 1, true
     FROM (
       SELECT *, sum(bytes) OVER (PARTITION BY tries ORDER BY report_id) AS bytes_so_far
-      FROM unnest($1::bigint[], $2::bigint[], $3::integer[]) AS unmatched (report_id, bytes, tries)
+      FROM ${waiting.table('unmatched', 2)}
     ) sized
     GROUP BY tries, div(bytes_so_far, ${entryBytes})
     `,
-    [
-      again.map(({ report }) => report),
-      again.map(({ body }) => body.byteLength),
-      again.map(({ tries }) => tries),
-      now,
-    ],
+    [now, ...waiting.values(again)],
   );
 }
 

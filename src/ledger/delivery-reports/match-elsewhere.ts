@@ -1,7 +1,9 @@
-import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
+import { batchOf } from '../batch.ts';
 import { comparedWithService } from '../compared-address.ts';
 import { requestOf } from '../request-rows.ts';
+import type { RequestKey } from '../requests/named.ts';
+import type { Transaction } from '../session.ts';
 import {
   type MatchedRecipient,
   mayBeAbout,
@@ -14,6 +16,16 @@ import {
 /** Requests that were given the same number, in so many years. */
 const mostOfOneNumber = 100;
 
+const names = batchOf<ReportName & { readonly request: RequestKey | undefined }>({
+  message_id: ['text', ({ messageId }) => messageId],
+  job_number: ['text', ({ jobNumber }) => jobNumber],
+  account: ['text', ({ account }) => account],
+  address: ['text', ({ address }) => address],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+  run_id: ['text', ({ request }) => request?.run ?? null],
+  request: ['integer', ({ request }) => request?.request ?? null],
+});
+
 /**
  * Finds the recipients of reports that are not where their MessageID says, or that have no MessageID of ours, among the
  * same messages:
@@ -25,24 +37,23 @@ const mostOfOneNumber = 100;
  * @returns by the place of the report in the list
  */
 export async function findElsewhere(
-  client: pg.ClientBase,
+  client: Transaction,
   reports: readonly ReportName[],
   requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<ReadonlyMap<number, MatchedRecipient>> {
-  const named = reports.map((report) => namedBy(report, requests));
+  const named = reports.map((report) => ({ ...report, request: namedBy(report, requests) }));
   // Each step looks by a key, one report after the other: without the limits a plan that knows nothing of a run that was
   // just sent joins all of its requests, which takes half a minute where this takes 20 ms.
   const { rows } = await client.query<MatchedRecipient & { readonly place: number }>(
     `
     WITH RECURSIVE report AS MATERIALIZED (
       SELECT *
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $8::text[], $9::integer[])
-        WITH ORDINALITY AS report (message_id, job_number, account, address, received_at, run_id, request, place)
+      FROM ${names.table('report', 3, 'place')}
     ), by_message AS MATERIALIZED (
       SELECT r.place, q.run_id, q.request, interval '0' AS later, r.received_at AS answered_at
       FROM report r
-      JOIN runs u ON u.run_id = r.run_id AND ${mayBeAbout('u.account', 'r.account', '$6', '$7')}
+      JOIN runs u ON u.run_id = r.run_id AND ${mayBeAbout('u.account', 'r.account', '$1', '$2')}
       JOIN ${requestOf('r.run_id', 'r.request')} q ON true
     ), named AS (
       SELECT *, true AS whole FROM by_message
@@ -52,7 +63,7 @@ export async function findElsewhere(
       CROSS JOIN LATERAL (
         SELECT run_id, request, answered_at
         FROM jobs
-        WHERE job_number = ANY (ARRAY[upper(r.job_number), upper(r.message_id)]) AND ${mayBeAbout('account', 'r.account', '$6', '$7')}
+        WHERE job_number = ANY (ARRAY[upper(r.job_number), upper(r.message_id)]) AND ${mayBeAbout('account', 'r.account', '$1', '$2')}
         ORDER BY job_number, account, run_id, request
         LIMIT ${mostOfOneNumber}
       ) j
@@ -80,16 +91,7 @@ export async function findElsewhere(
     ) c
     ORDER BY n.place, n.later, n.answered_at DESC, n.run_id, n.request
     `,
-    [
-      reports.map(({ messageId }) => messageId),
-      reports.map(({ jobNumber }) => jobNumber),
-      reports.map(({ account }) => account),
-      reports.map(({ address }) => address),
-      reports.map(({ receivedAt }) => receivedAt),
-      ...sharedColumns(webhooks),
-      named.map((request) => request?.run ?? null),
-      named.map((request) => request?.request ?? null),
-    ],
+    [...sharedColumns(webhooks), ...names.values(named)],
   );
   return new Map(rows.map(({ place, ...recipient }) => [place, recipient]));
 }

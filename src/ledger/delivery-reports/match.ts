@@ -1,6 +1,8 @@
-import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
+import { batchOf } from '../batch.ts';
 import { acceptanceOf } from '../requests/accepted.ts';
+import type { RequestKey } from '../requests/named.ts';
+import type { Transaction } from '../session.ts';
 import { findElsewhere } from './match-elsewhere.ts';
 import {
   type MatchedRecipient,
@@ -19,7 +21,7 @@ import {
  * @returns by the place of the report in the list
  */
 export async function findRecipients(
-  client: pg.ClientBase,
+  client: Transaction,
   reports: readonly ReportName[],
   requests: NamedRequests,
   webhooks: readonly SharedWith[],
@@ -40,8 +42,16 @@ export async function findRecipients(
   return found;
 }
 
+const names = batchOf<ReportName & RequestKey & { readonly place: number }>({
+  place: ['integer', ({ place }) => place],
+  run_id: ['text', ({ run }) => run],
+  request: ['integer', ({ request }) => request],
+  address: ['text', ({ address }) => address],
+  account: ['text', ({ account }) => account],
+});
+
 async function findByRequest(
-  client: pg.ClientBase,
+  client: Transaction,
   reports: readonly ReportName[],
   requests: NamedRequests,
   webhooks: readonly SharedWith[],
@@ -60,9 +70,8 @@ async function findByRequest(
              CASE WHEN a.accepted THEN 'accepted'
                   ELSE (SELECT state FROM requests_between(r.run_id, r.request, r.request) LIMIT 1)
              END AS state
-      FROM unnest($1::integer[], $2::text[], $3::integer[], $4::text[], $5::text[])
-        AS r (place, run_id, request, address, account)
-      JOIN runs u ON u.run_id = r.run_id AND ${mayBeAbout('u.account', 'r.account', '$6', '$7')}
+      FROM ${names.table('r', 3)}
+      JOIN runs u ON u.run_id = r.run_id AND ${mayBeAbout('u.account', 'r.account', '$1', '$2')}
       CROSS JOIN LATERAL position_of(r.run_id, r.request, r.address) p
       CROSS JOIN ${acceptanceOf('r.run_id', 'r.request')} a
       OFFSET 0 -- so that the position is looked for once, not wherever it is used
@@ -75,14 +84,7 @@ async function findByRequest(
     ) o ON true
     WHERE f.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'
     `,
-    [
-      named.map(({ place }) => place),
-      named.map(({ run }) => run),
-      named.map(({ request }) => request),
-      named.map(({ address }) => address),
-      named.map(({ account }) => account),
-      ...sharedColumns(webhooks),
-    ],
+    [...sharedColumns(webhooks), ...names.values(named)],
   );
   return new Map(rows.map(({ place, ...recipient }) => [place, { ...recipient, isProof: true }]));
 }

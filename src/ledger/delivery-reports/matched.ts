@@ -1,5 +1,6 @@
 import type { SharedWith } from '../../domain/accounts.ts';
 import type { RequestState } from '../../domain/runs.ts';
+import { batchOf } from '../batch.ts';
 import type { RequestKey } from '../requests/named.ts';
 import type { Delivery, InboxReport } from './reading.ts';
 
@@ -48,11 +49,9 @@ export function recipientKey({ run, request, position }: RecipientKey): string {
   return `${run} ${request} ${position}`;
 }
 
-/** As three parameters of a statement. */
-export function keysOf(recipients: readonly RecipientKey[]): [string[], number[], number[]] {
-  return [
-    recipients.map(({ run }) => run),
-    recipients.map(({ request }) => request),
-    recipients.map(({ position }) => position),
-  ];
-}
+/** Keys of recipients, as a batch of rows. */
+export const keys = batchOf<RecipientKey>({
+  run_id: ['text', ({ run }) => run],
+  request: ['integer', ({ request }) => request],
+  position: ['integer', ({ position }) => position],
+});

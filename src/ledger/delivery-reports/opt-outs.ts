@@ -1,7 +1,8 @@
-import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
+import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { recipientOf, requestOf } from '../request-rows.ts';
+import type { Transaction } from '../session.ts';
 import { sharedColumns } from './matched.ts';
 
 /** A report by which its recipient has opted out. */
@@ -14,6 +15,13 @@ export type OptOut = {
   readonly subAccount: string;
 };
 
+const said = batchOf<OptOut>({
+  report_id: ['bigint', ({ report }) => report],
+  source: ['text', ({ source }) => source],
+  reason: ['text', ({ reason }) => reason],
+  sub_account: ['text', ({ subAccount }) => subAccount],
+});
+
 /**
  * Suppresses recipients who have opted out, in the channel and for the account and SubAccount of the message that is
  * answered; of a reply to nothing that is known, in SMS, for the account that the reply came for and the SubAccount that the
@@ -23,7 +31,7 @@ export type OptOut = {
  * @param shared accounts that go by the suppressions of another
  */
 export async function suppressOptOuts(
-  client: pg.ClientBase,
+  client: Transaction,
   optOuts: readonly OptOut[],
   shared: readonly SharedWith[],
   now: Date,
@@ -39,17 +47,17 @@ export async function suppressOptOuts(
              coalesce(w.of, r.account, k.account) AS account,
              CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
              o.reason || coalesce(' (run ' || k.run_id || ')', '') AS reason, o.source
-      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS o (report_id, source, reason, sub_account)
+      FROM ${said.table('o', 4)}
       JOIN unusual_reports k USING (report_id)
       LEFT JOIN runs r USING (run_id)
-      LEFT JOIN unnest($6::text[], $7::text[]) AS w (account, of) ON w.account = coalesce(r.account, k.account)
+      LEFT JOIN unnest($2::text[], $3::text[]) AS w (account, of) ON w.account = coalesce(r.account, k.account)
       LEFT JOIN ${requestOf('k.run_id', 'k.request')} q ON true
       LEFT JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
       LEFT JOIN ${recipientOf('k.run_id', 'k.request', 'k.position')} c ON true
     )
     INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)
     SELECT DISTINCT ON (channel, address, account, sub_account)
-           channel, address, account, sub_account, reason, source, $5::timestamptz
+           channel, address, account, sub_account, reason, source, $1::timestamptz
     FROM opted_out o
     WHERE NOT EXISTS (
       SELECT FROM removed_suppressions s
@@ -59,13 +67,6 @@ export async function suppressOptOuts(
     ORDER BY channel, address, account, sub_account, report_id
     ON CONFLICT DO NOTHING
     `,
-    [
-      optOuts.map(({ report }) => report),
-      optOuts.map(({ source }) => source),
-      optOuts.map(({ reason }) => reason),
-      optOuts.map(({ subAccount }) => subAccount),
-      now,
-      ...sharedColumns(shared),
-    ],
+    [now, ...sharedColumns(shared), ...said.values(optOuts)],
   );
 }

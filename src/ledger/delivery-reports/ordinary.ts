@@ -1,9 +1,9 @@
-import type pg from 'pg';
 import { arrayOf } from '../arrays.ts';
 import { batchOf } from '../batch.ts';
 import { noteFirstOutcomes } from '../billing/changes.ts';
 import { acceptanceOf } from '../requests/accepted.ts';
 import type { RequestKey } from '../requests/named.ts';
+import type { Transaction } from '../session.ts';
 import { farFrom, tariffsOf, usualUnits } from './far-prices.ts';
 import { type NamedRequests, namedBy } from './matched.ts';
 import type { QueuedReading, ReadReport } from './reading.ts';
@@ -18,7 +18,7 @@ import type { QueuedReading, ReadReport } from './reading.ts';
  * @returns the readings that are left
  */
 export async function applyOrdinary(
-  client: pg.ClientBase,
+  client: Transaction,
   readings: readonly QueuedReading[],
   requests: NamedRequests,
 ): Promise<readonly QueuedReading[]> {

@@ -1,8 +1,30 @@
-import type pg from 'pg';
 import type { SharedWith } from '../../domain/accounts.ts';
+import { batchOf } from '../batch.ts';
 import { requestOf } from '../request-rows.ts';
+import type { RequestKey } from '../requests/named.ts';
+import type { Transaction } from '../session.ts';
 import { type MatchedRecipient, mayBeAbout, type NamedRequests, namedBy, sharedColumns } from './matched.ts';
 import type { ReadReport } from './reading.ts';
+
+type Reply = ReadReport<'inbound'> & {
+  readonly recipient: MatchedRecipient | undefined;
+  readonly named: RequestKey | undefined;
+};
+
+const replies = batchOf<Reply>({
+  report_id: ['bigint', ({ report }) => report],
+  account: ['text', ({ account }) => account],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+  message_id: ['text', ({ messageId }) => messageId],
+  job_number: ['text', ({ jobNumber }) => jobNumber],
+  address: ['text', ({ address }) => address],
+  text: ['text', ({ text }) => text],
+  run_id: ['text', ({ recipient }) => recipient?.run ?? null],
+  request: ['integer', ({ recipient }) => recipient?.request ?? null],
+  position: ['integer', ({ recipient }) => recipient?.position ?? null],
+  named_run: ['text', ({ named }) => named?.run ?? null],
+  named_request: ['integer', ({ named }) => named?.request ?? null],
+});
 
 /**
  * Keeps messages that came in, with the recipient they answer where that is known. Where it is not, as of another phone that
@@ -11,15 +33,18 @@ import type { ReadReport } from './reading.ts';
  * @param recipients by report
  */
 export async function keepInbound(
-  client: pg.ClientBase,
+  client: Transaction,
   messages: readonly ReadReport<'inbound'>[],
   recipients: ReadonlyMap<string, MatchedRecipient>,
   requests: NamedRequests,
   webhooks: readonly SharedWith[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  const found = messages.map(({ report }) => recipients.get(report));
-  const named = messages.map((message) => namedBy(message, requests));
+  const answering = messages.map((message) => ({
+    ...message,
+    recipient: recipients.get(message.report),
+    named: namedBy(message, requests),
+  }));
   // Not a prepared statement: a plan from when the tables were small would read all of them for every reply.
   await client.query(
     `
@@ -28,42 +53,32 @@ export async function keepInbound(
     SELECT m.report_id, m.account, m.received_at, 'inbound', m.message_id, m.job_number, m.address, m.text,
            coalesce(m.run_id, q.run_id), coalesce(m.request, q.request),
            coalesce(m.position, (SELECT p.position FROM position_of(q.run_id, q.request, m.address) p))
-    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
-                $8::text[], $9::integer[], $10::integer[], $13::text[], $14::integer[])
-      AS m (report_id, account, received_at, message_id, job_number, address, text, run_id, request, position,
-            named_run, named_request)
+    FROM ${replies.table('m', 3)}
     LEFT JOIN LATERAL (
       SELECT n.run_id, n.request
       FROM runs u
       JOIN ${requestOf('u.run_id', 'm.named_request')} n ON true
-      WHERE u.run_id = m.named_run AND m.run_id IS NULL AND ${mayBeAbout('u.account', 'm.account', '$11', '$12')}
+      WHERE u.run_id = m.named_run AND m.run_id IS NULL AND ${mayBeAbout('u.account', 'm.account', '$1', '$2')}
     ) q ON true
     ON CONFLICT (report_id) DO UPDATE
     SET state = 'inbound', detail = NULL, message_id = excluded.message_id, address = excluded.address,
         job_number = excluded.job_number, text = excluded.text, run_id = excluded.run_id, request = excluded.request, position = excluded.position,
         status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL
     `,
-    [
-      messages.map(({ report }) => report),
-      messages.map(({ account }) => account),
-      messages.map(({ receivedAt }) => receivedAt),
-      messages.map(({ messageId }) => messageId),
-      messages.map(({ jobNumber }) => jobNumber),
-      messages.map(({ address }) => address),
-      messages.map(({ text }) => text),
-      found.map((recipient) => recipient?.run ?? null),
-      found.map((recipient) => recipient?.request ?? null),
-      found.map((recipient) => recipient?.position ?? null),
-      ...sharedColumns(webhooks),
-      named.map((request) => request?.run ?? null),
-      named.map((request) => request?.request ?? null),
-    ],
+    [...sharedColumns(webhooks), ...replies.values(answering)],
   );
 }
 
+const unread = batchOf<ReadReport<'unreadable'>>({
+  report_id: ['bigint', ({ report }) => report],
+  account: ['text', ({ account }) => account],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+  why: ['text', ({ why }) => why],
+});
+
 /** Keeps of reports that cannot be read why that is. */
 export async function keepUnreadable(
-  client: pg.ClientBase,
+  client: Transaction,
   unreadable: readonly ReadReport<'unreadable'>[],
 ): Promise<void> {
   if (unreadable.length === 0) return;
@@ -72,18 +87,12 @@ export async function keepUnreadable(
     text: `
     INSERT INTO unusual_reports AS k (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'unreadable', why
-    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::text[])
-      AS u (report_id, account, received_at, why)
+    FROM ${unread.table('u')}
     ON CONFLICT (report_id) DO UPDATE
     SET state = 'unreadable', detail = excluded.detail, message_id = NULL, job_number = NULL, address = NULL,
         status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL, text = NULL,
         run_id = NULL, request = NULL, position = NULL
     `,
-    values: [
-      unreadable.map(({ report }) => report),
-      unreadable.map(({ account }) => account),
-      unreadable.map(({ receivedAt }) => receivedAt),
-      unreadable.map(({ why }) => why),
-    ],
+    values: unread.values(unreadable),
   });
 }

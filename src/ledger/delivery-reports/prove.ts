@@ -1,7 +1,7 @@
-import type pg from 'pg';
 import type { RequestState } from '../../domain/runs.ts';
 import { holdLedger } from '../place/place.ts';
 import { proveRequests } from '../requests/prove.ts';
+import type { Transaction } from '../session.ts';
 import type { MatchedRecipient } from './matched.ts';
 
 /** States in which a report may still prove something. */
@@ -15,7 +15,7 @@ const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
  * held, so that nothing more is claimed from it, and the run is noted: what is planned of it is to be in doubt.
  */
 export async function proveAccepted(
-  client: pg.ClientBase,
+  client: Transaction,
   recipients: readonly MatchedRecipient[],
   now: Date,
 ): Promise<void> {
@@ -27,7 +27,7 @@ export async function proveAccepted(
 }
 
 async function noteUntried(
-  client: pg.ClientBase,
+  client: Transaction,
   untried: readonly { readonly run: string; readonly messageId: string }[],
   now: Date,
 ): Promise<void> {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ReportMethod } from '../../domain/delivery-reports.ts';
+import { batchOf } from '../batch.ts';
 import { entryBytes, entryReports } from './inbox.ts';
 
 /** One call of the receiver, as it came. */
@@ -29,71 +30,77 @@ export async function receiveReports(
   reports: readonly ReceivedReport[],
 ): Promise<void> {
   let end = 1;
-  const starts = reports.map(({ body }) => {
-    end += body.byteLength;
-    return end - body.byteLength;
+  const placed = reports.map((report): PlacedReport => {
+    const start = end;
+    end += report.body.byteLength;
+    return { ...report, start };
   });
+  // Bytes go as they are, where an array of them would go as text of twice the length.
+  const bodies = Buffer.concat(reports.map(({ body }) => body));
   await pool.query({
     name: 'receive-reports',
-    text: `
-    WITH fresh AS (
-      INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($4::timestamptz[])[1])
-      ON CONFLICT DO NOTHING
-      RETURNING batch
-    ), received AS MATERIALIZED (
-      SELECT calls.*
-      FROM fresh
-      CROSS JOIN ROWS FROM (
-        unnest($3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[], $8::integer[], $9::integer[]),
-        jsonb_array_elements($10::jsonb)
-      ) WITH ORDINALITY AS calls (account, received_at, method, content_type, signature, start, bytes, headers, place)
-    ), signed AS (
-      -- In the order of the key, so that two that write the same signatures wait for each other, not crosswise.
-      INSERT INTO signed_calls (account, digest, received_at)
-      SELECT account, signature, min(received_at)
-      FROM received
-      WHERE signature IS NOT NULL
-      GROUP BY account, signature
-      ORDER BY account, signature
-      ON CONFLICT DO NOTHING
-      RETURNING account, digest
-    ), stored AS (
-      INSERT INTO inbox (account, received_at, method, content_type, headers, body)
-      SELECT account, received_at, method, content_type, headers, substr($2::bytea, start, bytes)
-      FROM received
-      WHERE signature IS NULL OR place IN (
-        SELECT min(r.place)
-        FROM received r
-        JOIN signed n ON n.account = r.account AND n.digest = r.signature
-        GROUP BY r.account, r.signature
-      )
-      ORDER BY place
-      RETURNING report_id, received_at, octet_length(body) AS bytes
-    )
-    INSERT INTO inbox_queue (due_at, report_ids, bytes)
-    SELECT min(received_at), array_agg(report_id ORDER BY report_id), sum(bytes)
-    FROM (
-      SELECT *, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place
-      FROM stored
-      WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
-    ) sized
-    GROUP BY div(bytes_so_far, ${entryBytes}), div(place, ${entryReports})
-    `,
-    values: [
-      batch,
-      // Bytes go as they are, where an array of them would go as text of twice the length.
-      Buffer.concat(reports.map(({ body }) => body)),
-      reports.map(({ account }) => account),
-      reports.map(({ receivedAt }) => receivedAt),
-      reports.map(({ method }) => method),
-      reports.map(({ contentType }) => contentType),
-      reports.map(({ signature }) => signature ?? null),
-      starts,
-      reports.map(({ body }) => body.byteLength),
-      JSON.stringify(reports.map(({ headers }) => headers)),
-    ],
+    text: receive,
+    values: [batch, bodies, ...calls.values(placed)],
   });
 }
+
+type PlacedReport = ReceivedReport & {
+  /** Where its body begins among all, from 1. */
+  readonly start: number;
+};
+
+const calls = batchOf<PlacedReport>({
+  account: ['text', ({ account }) => account],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+  method: ['text', ({ method }) => method],
+  content_type: ['text', ({ contentType }) => contentType],
+  headers: ['json', ({ headers }) => JSON.stringify(headers)],
+  signature: ['bytea', ({ signature }) => signature ?? null],
+  start: ['integer', ({ start }) => start],
+  bytes: ['integer', ({ body }) => body.byteLength],
+});
+
+const receive = `
+  WITH fresh AS (
+    INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($4::timestamptz[])[1])
+    ON CONFLICT DO NOTHING
+    RETURNING batch
+  ), received AS MATERIALIZED (
+    SELECT calls.*
+    FROM fresh
+    CROSS JOIN ${calls.table('calls', 3, 'place')}
+  ), signed AS (
+    -- In the order of the key, so that two that write the same signatures wait for each other, not crosswise.
+    INSERT INTO signed_calls (account, digest, received_at)
+    SELECT account, signature, min(received_at)
+    FROM received
+    WHERE signature IS NOT NULL
+    GROUP BY account, signature
+    ORDER BY account, signature
+    ON CONFLICT DO NOTHING
+    RETURNING account, digest
+  ), stored AS (
+    INSERT INTO inbox (account, received_at, method, content_type, headers, body)
+    SELECT account, received_at, method, content_type, headers, substr($2::bytea, start, bytes)
+    FROM received
+    WHERE signature IS NULL OR place IN (
+      SELECT min(r.place)
+      FROM received r
+      JOIN signed n ON n.account = r.account AND n.digest = r.signature
+      GROUP BY r.account, r.signature
+    )
+    ORDER BY place
+    RETURNING report_id, received_at, octet_length(body) AS bytes
+  )
+  INSERT INTO inbox_queue (due_at, report_ids, bytes)
+  SELECT min(received_at), array_agg(report_id ORDER BY report_id), sum(bytes)
+  FROM (
+    SELECT *, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place
+    FROM stored
+    WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
+  ) sized
+  GROUP BY div(bytes_so_far, ${entryBytes}), div(place, ${entryReports})
+`;
 
 /** Forgets batches that nobody tries any more. */
 export async function forgetBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Connection } from '../session.ts';
 import { entryBytes, entryReports } from './inbox.ts';
 
 export type Replay = {
@@ -17,7 +17,7 @@ export type Replay = {
  * @returns how many
  */
 export async function replayReports(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   { account, since, all }: Replay,
   now: Date,
 ): Promise<number> {

@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { openSlices } from '../billing/open-slices.ts';
+import type { Transaction } from '../session.ts';
 import { recipientArrays } from './recipient-arrays.ts';
 
 /** The numbers of the requests that were made, first and last included. */
@@ -17,7 +17,7 @@ export type DividedRequests = { readonly first: number; readonly last: number };
  * @returns undefined when nothing was divided
  */
 export async function divideRequests(
-  client: pg.ClientBase,
+  client: Transaction,
   { run, requests }: { readonly run: string; readonly requests: readonly number[] },
 ): Promise<DividedRequests | undefined> {
   // Numbers are given to one at a time; the statement after it sees those given before.

@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import { openSlices } from '../billing/open-slices.ts';
 import { reasonOf } from '../reasons.ts';
+import type { Transaction } from '../session.ts';
 
 type Named = { readonly run: string; readonly request: number };
 
@@ -15,7 +15,7 @@ export type ProvenRequest = Named & { readonly isUntried: boolean; readonly mess
  * @returns those of which it was not known yet
  */
 export async function proveRequests(
-  client: pg.ClientBase,
+  client: Transaction,
   requests: readonly Named[],
 ): Promise<ProvenRequest[]> {
   await lockSlices(client, requests);
@@ -26,7 +26,7 @@ export async function proveRequests(
  * Rows are given to requests by transactions that lock the slice: they come before this one, and the statements after this
  * see the rows, or after it, and see what is kept here.
  */
-async function lockSlices(client: pg.ClientBase, requests: readonly Named[]): Promise<void> {
+async function lockSlices(client: Transaction, requests: readonly Named[]): Promise<void> {
   await client.query(
     `
     SELECT
@@ -43,7 +43,7 @@ async function lockSlices(client: pg.ClientBase, requests: readonly Named[]): Pr
   );
 }
 
-async function proveRows(client: pg.ClientBase, requests: readonly Named[]): Promise<ProvenRequest[]> {
+async function proveRows(client: Transaction, requests: readonly Named[]): Promise<ProvenRequest[]> {
   const { rows } = await client.query<ProvenRequest>(
     `
     WITH proven AS MATERIALIZED (
@@ -72,7 +72,7 @@ async function proveRows(client: pg.ClientBase, requests: readonly Named[]): Pro
 }
 
 /** Of requests that have no row, for when they get one. */
-async function keepEarlyProofs(client: pg.ClientBase, requests: readonly Named[]): Promise<ProvenRequest[]> {
+async function keepEarlyProofs(client: Transaction, requests: readonly Named[]): Promise<ProvenRequest[]> {
   const { rows } = await client.query<ProvenRequest>(
     `
     WITH early AS MATERIALIZED (

@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import { batchOf } from '../batch.ts';
 import { openSlices } from '../billing/open-slices.ts';
+import type { Connection } from '../session.ts';
 import { type Settlement, settlementColumns } from './settlement.ts';
 
 const batch = batchOf<Settlement>(settlementColumns);
@@ -14,7 +14,7 @@ const batch = batchOf<Settlement>(settlementColumns);
  * @returns the requests that were settled, by their place in the batch
  */
 export async function settleDoubted(
-  client: pg.Pool | pg.ClientBase,
+  client: Connection,
   settlements: readonly Settlement[],
 ): Promise<readonly number[]> {
   const { rows } = await client.query<{ place: number }>(

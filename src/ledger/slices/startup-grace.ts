@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Connection } from '../session.ts';
 
 /*
  * A free lock and an expired lease show a dead worker, but not after all sessions have ended at once: Postgres was started, one
@@ -9,7 +9,7 @@ import type pg from 'pg';
 const grace = "interval '5 seconds'";
 
 /** Whether workers can be taken for dead. Asks the server whether it was started since, and begins the grace where it was. */
-export async function isGraceOver(client: pg.Pool | pg.ClientBase): Promise<boolean> {
+export async function isGraceOver(client: Connection): Promise<boolean> {
   const { rows } = await client.query<{ over: boolean }>(`
     SELECT ends_at <= clock_timestamp() AS over
     FROM startup_grace
@@ -20,7 +20,7 @@ export async function isGraceOver(client: pg.Pool | pg.ClientBase): Promise<bool
 }
 
 /** With no slice held, there is no worker to wait for. */
-async function beginGrace(client: pg.Pool | pg.ClientBase): Promise<boolean> {
+async function beginGrace(client: Connection): Promise<boolean> {
   const { rows } = await client.query<{ over: boolean }>(`
     INSERT INTO startup_grace (server_started_at, ends_at)
     SELECT pg_postmaster_start_time(),
@@ -35,7 +35,7 @@ async function beginGrace(client: pg.Pool | pg.ClientBase): Promise<boolean> {
  * Begins the grace for a worker that lost its session: others may have lost theirs by the same event. One that runs is not
  * made longer, so that a worker whose session breaks again and again does not keep the dead from being noticed.
  */
-export async function beginGraceAgain(client: pg.ClientBase): Promise<void> {
+export async function beginGraceAgain(client: Connection): Promise<void> {
   await client.query(
     `UPDATE startup_grace SET ends_at = clock_timestamp() + ${grace} WHERE ends_at <= clock_timestamp()`,
   );
