@@ -116,9 +116,10 @@ export function utcTime(text: string | undefined): string | undefined {
   const milliseconds = Date.parse(`${date}T${time}${zone}`);
   const there = zone === 'Z' ? milliseconds : Date.parse(`${date}T${time}Z`);
   if (Number.isNaN(milliseconds) || Number.isNaN(there)) return undefined;
+  const utc = new Date(milliseconds).toISOString();
+  const asWritten = there === milliseconds ? utc : new Date(there).toISOString();
   // A day or an hour that does not exist is taken for the next one.
-  const exists = new Date(there).toISOString().startsWith(`${date}T${time.slice(0, 8)}`);
-  return exists ? new Date(milliseconds).toISOString() : undefined;
+  return asWritten.startsWith(`${date}T${time.slice(0, 8)}`) ? utc : undefined;
 }
 
 /** A report of another year is a mistake of its writer, such as the least time that a programming language knows. */

@@ -27,6 +27,9 @@ export const entryBytes = 1024 * 1024;
 /** Reports that an entry of the queue has at most. */
 export const entryReports = 256;
 
+/** Entries that are locked to see which of them are taken; those of a busy moment have dozens of reports. */
+const mostEntries = 50;
+
 /** Bodies that are in memory at once (bytes), and the last entry. */
 const mostBytes = 16 * 1024 * 1024;
 
@@ -52,7 +55,7 @@ export async function takeReports(client: Transaction, enough: number, now: Date
             FROM inbox_queue
             WHERE due_at <= $2
             ORDER BY due_at, entry
-            LIMIT $1
+            LIMIT least($1, ${mostEntries})
             FOR UPDATE SKIP LOCKED
           ) due
           WINDOW earlier AS (ORDER BY due_at, entry ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)

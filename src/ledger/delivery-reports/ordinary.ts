@@ -62,7 +62,8 @@ const said = batchOf<RequestKey & ReadReport<'delivery'>>({
 
 const statement = `
   WITH matched AS MATERIALIZED (
-    SELECT r.*, c.slice, c.envelopes[r.request - c.first_request + 1] AS envelope, p.position, p.tariff, u.channel
+    SELECT r.*, c.slice, c.envelopes[r.request - c.first_request + 1] AS envelope, c.positions[p.place] AS position,
+           coalesce(c.tariffs[p.place], 0) AS tariff, u.channel
     FROM ${said.table('r', 2)}
     JOIN runs u ON u.run_id = r.run_id AND u.account = r.account
     CROSS JOIN LATERAL (
@@ -73,14 +74,20 @@ const statement = `
       LIMIT 1
     ) c
     CROSS JOIN LATERAL (
-      SELECT c.positions[place] AS position, coalesce(c.tariffs[place], 0) AS tariff
+      -- Where its recipients begin: those of a request with one are found at once.
+      SELECT coalesce(
+               array_position(c.request_offsets, CAST(least(r.request - c.first_request, 32767) AS smallint)), 1
+             ) AS first
+      OFFSET 0
+    ) q
+    CROSS JOIN LATERAL (
       -- Services leave out the plus sign.
-      FROM unnest(coalesce(nullif(array_positions(c.addresses, r.address), '{}'),
-                           array_positions(c.addresses, '+' || r.address))) AS place
-      WHERE c.first_request + c.request_offsets[place] = r.request
-      LIMIT 1
+      SELECT coalesce(array_position(c.addresses, r.address, q.first),
+                      array_position(c.addresses, '+' || r.address, q.first)) AS place
+      OFFSET 0
     ) p
     JOIN ${acceptanceOf('r.run_id', 'r.request')} a ON a.accepted
+    WHERE c.first_request + c.request_offsets[p.place] = r.request
   ), ${tariffsOf('matched')}, written AS (
     -- In the order of the key, so that two that write the same recipients wait for each other, not crosswise.
     INSERT INTO recipient_outcomes
