@@ -48,7 +48,8 @@ async function report(
     const { status } = await fetch(`${receiver.url}/webhook/${account}/${token}`, { method: 'POST', body });
     expect(status).toBe(200);
   }
-  await expect.poll(() => query('SELECT FROM inbox_queue WHERE tries = 0')).toEqual([]);
+  const waiting = () => query('SELECT FROM inbox_queue WHERE tries = 0');
+  await expect.poll(waiting, { timeout: 15_000 }).toEqual([]);
   await receiver.close();
 }
 

@@ -28,8 +28,8 @@ const accounts = `accounts:
 /**
  * A run of which some requests are accepted, some in doubt; every recipient is reported in one of four formats, a fifth of
  * them twice and some as Pending too, all shuffled, by a service that repeats what is not answered 2xx. Postgres is killed
- * twice meanwhile. In the end every recipient is as the service's own list says, and as many calls are in the inbox as were
- * answered 2xx.
+ * twice meanwhile. In the end every recipient is as the service's own list says, and each call that was answered 2xx is in the
+ * inbox.
  *
  * @param recipients there are some more reports than these
  * @returns figures
@@ -77,7 +77,10 @@ export async function expectStormApplied(recipients: number): Promise<Readonly<R
   expect(outcomes.toSorted(byAddress)).toEqual(expected.toSorted(byAddress));
   expect(await read(`SELECT DISTINCT state FROM request_states`)).toEqual([{ state: 'accepted' }]);
   const [{ inbox }] = await read('SELECT count(*)::integer AS inbox FROM inbox');
-  expect(inbox).toBe(sent.answered);
+  // A commit may be done though Postgres is killed before it says so, and be away for longer than the receiver tries again:
+  // then calls that are stored are answered 503. They come again, and are stored twice.
+  expect(inbox).toBeGreaterThanOrEqual(sent.answered);
+  expect(inbox).toBeLessThanOrEqual(sent.answered + sent.refused);
   expect(await read(`SELECT DISTINCT state FROM reports ORDER BY state`)).toEqual([
     { state: 'applied' },
     { state: 'unchanged' },
