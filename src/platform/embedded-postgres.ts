@@ -67,8 +67,12 @@ export type EmbeddedServerStatus = {
 /** How long the locks are waited for: longer than the longest thing done with one of them (seconds). */
 const longest = longestStart + longestStop;
 
-/** Shares the users' lock (3), which waits until a server is stopped that is being stopped; then takes that of a start (4). */
-const enterScript = `lock ${longest} s <&3 && lock ${longest} x <&4`;
+/**
+ * Shares the users' lock (3), which waits until a server is stopped that is being stopped; takes that of a start (4); and that of the
+ * data (5), which ends with 1 where there is a server.
+ */
+const enterScript = `lock ${longest} s <&3 && lock ${longest} x <&4 || exit 2
+lock 0 x <&5`;
 
 /**
  * Takes the users' lock (3) alone, and stops the server (`stopScript`); ends with 3 where others use it. Where not another user but what
@@ -164,26 +168,22 @@ async function ensureServer(
   users: LockFile,
   { words = [], systemFolder = '/var/lib/volley' }: EmbeddedServerOptions,
 ): Promise<string> {
-  const opened = [openLock(files.start)];
-  const open = (path: string): LockFile => opened[opened.push(openLock(path)) - 1] ?? -1;
+  const user = chooseServerUser(files.data);
+  if (!existsSync(files.data)) makeDataFolder(files, user, systemFolder);
+  const data = realpathSync(files.data);
+  const paths = [files.start, join(data, 'lock'), files.users, join(data, 'lock')];
+  const opened = paths.map(openLock);
+  const [start = -1, lock = -1, ...views] = opened;
   try {
-    if ((await runScript(scriptWords(enterScript), [users, ...opened])) !== 0)
-      throw new Error(
-        `another process has had ${files.users} or ${files.start} for ${longest} s; \`fuser\` names it`,
-      );
-    const user = chooseServerUser(files.data);
-    if (!existsSync(files.data)) makeDataFolder(files, user, systemFolder);
-    const data = realpathSync(files.data);
-    const lock = open(join(data, 'lock'));
-    const deadline = Date.now() + longestStart * 1000;
-    while ((await runScript(scriptWords('lock 0 x <&3'), [lock])) !== 0) {
-      if (readServer(data)?.isReady) return data;
-      if (Date.now() > deadline) throw new Error(`the server was not ready after ${longestStart} s`);
-      await sleep(10);
+    for (const deadline = Date.now() + longestStart * 1000; ; await sleep(10)) {
+      const code = await runScript(scriptWords(enterScript), [users, start, lock]);
+      if (code === 0) break;
+      if (code === 1 && readServer(data)?.isReady) return data;
+      if (code !== 1 || Date.now() > deadline)
+        throw new Error(`another process has ${paths.join(' or ')} for too long; \`fuser\` names it`);
     }
     const programs = await postgresPrograms(user, systemFolder);
-    const locks = [lock, open(files.users), open(join(data, 'lock'))];
-    await startServer(data, { log: files.log, user, programs, locks, words });
+    await startServer(data, { log: files.log, user, programs, locks: [lock, ...views], words });
     return data;
   } finally {
     for (const file of opened) closeSync(file);

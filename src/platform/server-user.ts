@@ -51,8 +51,14 @@ export function makeDataFolder({ home, data }: ServerFiles, user: ServerUser, sy
   if (!isHere) openSystemFolder(systemFolder);
   const made = mkdtempSync(isHere ? `${data}.` : join(systemFolder, 'data-'));
   if (user.uid !== undefined && user.gid !== undefined) chownSync(made, user.uid, user.gid);
-  if (isHere) renameSync(made, data);
-  else symlinkSync(made, data);
+  try {
+    if (isHere) renameSync(made, data);
+    else symlinkSync(made, data);
+  } catch (error) {
+    rmSync(made, { recursive: true });
+    // Another command may have been faster.
+    if (!existsSync(data)) throw error;
+  }
 }
 
 /** Whether the server's user can go into a folder. Tried rather than reckoned, for modes are not the only rule. */
