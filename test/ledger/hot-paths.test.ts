@@ -80,7 +80,7 @@ test('a claim and a settle are planned once for a connection', async () => {
 test.each([{}, { job: '12AB34CD' }])(
   'a claim and a settle (of an answer with %j) give ordinary requests no rows, and change nothing that an index of slices knows',
   async (answered) => {
-    const slice = await holdRequests(200);
+    const slice = await holdRequests(100);
     const { hot, pool } = opened.ledger;
     const counts = async () => {
       await hot.query('SELECT pg_stat_force_next_flush()');
@@ -95,18 +95,18 @@ test.each([{}, { job: '12AB34CD' }])(
       return rows[0] ?? { rows: Number.NaN, outcomes: 0, changed: 0, indexed: 0 };
     };
     const before = await counts();
-    await claimAndSettle(slice, 200, 50, answered);
+    await claimAndSettle(slice, 100, 25, answered);
     const after = await counts();
     expect(after.rows).toBe(before.rows);
     expect(after.outcomes - before.outcomes).toBe(4);
-    // Of each fifty: a claim, and what was accepted.
+    // Of each 25: a claim, and what was accepted.
     expect(after.changed - before.changed).toBe(8);
     expect(after.indexed - before.indexed).toBe(0);
   },
 );
 
 test('a claim and a settle of requests that have rows change nothing that an index of requests or attempts knows', async () => {
-  const slice = await holdRequests(200);
+  const slice = await holdRequests(100);
   const { hot, pool } = opened.ledger;
   await giveRows(pool, slice.run);
   const counts = async () => {
@@ -120,9 +120,9 @@ test('a claim and a settle of requests that have rows change nothing that an ind
     return rows[0] ?? { changed: 0, indexed: 0 };
   };
   const before = await counts();
-  await claimAndSettle(slice, 200, 50);
+  await claimAndSettle(slice, 100, 25);
   const after = await counts();
-  expect(after.changed - before.changed).toBe(600);
+  expect(after.changed - before.changed).toBe(300);
   expect(after.indexed - before.indexed).toBe(0);
 });
 

@@ -19,8 +19,8 @@ export type Figures = {
   readonly acceptedAgain: number;
 };
 
-/** Of its requests in flight, so many times as many may a process have claimed: twice, and what it claims then. */
-const claimedAtOnce = 3;
+/** Of its requests in flight, so many times as many may a process have claimed: twice, and twice in the claim it makes then. */
+const claimedAtOnce = 4;
 
 type DbRequest = {
   readonly request: number;
