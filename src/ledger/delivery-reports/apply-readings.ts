@@ -19,6 +19,10 @@ import type { QueuedReading, Reading } from './reading.ts';
  * earlier reading. A report for a recipient that was left out of its request is about a message that was never sent: it
  * matches no recipient and proves nothing.
  *
+ * Ordinary reports lock outcomes first, the others after them, each in the order of the key. So two appliers can wait
+ * crosswise where reports of the same recipients are ordinary to one and not to the other; Postgres then ends one of them,
+ * whose batch is applied again.
+ *
  * @param batch in the order of their arrival
  * @throws pg.DatabaseError
  */
