@@ -86,12 +86,12 @@ function settleStatement(hasJobs: boolean): string {
     ), settled AS (
       UPDATE requests q
       SET state = CASE
-                    WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN 'accepted'
+                    WHEN q.reported AND (o.state IN ('in_doubt', 'planned') OR q.resends > 0) THEN 'accepted'
                     WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt'
                     ELSE o.state
                   END,
           reason = CASE
-                     WHEN q.reported AND (o.state = 'in_doubt' OR q.resends > 0) THEN ${reasonOf('reported')}
+                     WHEN q.reported AND (o.state IN ('in_doubt', 'planned') OR q.resends > 0) THEN ${reasonOf('reported')}
                      WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
                      THEN jsonb_build_object('kind', 'resent', 'state', o.state, 'words', o.detail)
                      ELSE o.detail

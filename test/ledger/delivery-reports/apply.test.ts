@@ -207,6 +207,14 @@ describe('a report that comes while its request is being sent', () => {
     },
   );
 
+  test('proves it though it is given back to be sent again later', async () => {
+    const { run, messageId } = await sendingRun();
+    await apply(delivered(messageId));
+    const released = { ...outcome, state: 'planned', verdict: 'released', httpStatus: 503 } as const;
+    await settleRequests(opened.ledger.pool, run, owner, [released]);
+    expect(await stateOf(run)).toEqual(proved);
+  });
+
   test('proves it though its worker dies', async () => {
     const { run, messageId } = await sendingRun();
     await apply(delivered(messageId));

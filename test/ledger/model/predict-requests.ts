@@ -222,7 +222,7 @@ function noteAccepted(
 function settledState({ resends, reported }: ModelRequest, told: Settled['state']): ModelRequest['state'] {
   if (told === 'accepted') return 'accepted';
   const mayBeThere = told === 'in_doubt' || resends > 0;
-  if (reported && mayBeThere) return 'accepted';
+  if (reported && (mayBeThere || told === 'planned')) return 'accepted';
   return mayBeThere && told !== 'planned' ? 'in_doubt' : told;
 }
 
