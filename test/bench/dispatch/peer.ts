@@ -25,6 +25,32 @@ async function send({ method, path, headers, body }: EncodedSendRequest) {
   return { status: answer.statusCode, text };
 }
 
+/** As `send`, by undici's lower layer, which makes no stream of an answer. */
+function dispatch({ method, path, headers, body }: EncodedSendRequest): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const pieces: Buffer[] = [];
+  let status = 0;
+  pool.dispatch(
+    { method, path, headers: { ...headers }, body },
+    {
+      onRequestStart: () => undefined,
+      onResponseStart: (_controller, statusCode) => {
+        status = statusCode;
+      },
+      onResponseData: (_controller, piece) => {
+        pieces.push(piece);
+      },
+      onResponseEnd: () => {
+        const text = Buffer.concat(pieces).toString();
+        if (status === 200) resolve(text);
+        else reject(new Error(`HTTP ${status}: ${text}`));
+      },
+      onResponseError: (_controller, error) => reject(error),
+    },
+  );
+  return promise;
+}
+
 /** What a peer has of each request, and how that becomes what is sent. */
 type Work<Task extends object> = {
   readonly tasks: readonly Task[];
@@ -32,11 +58,14 @@ type Work<Task extends object> = {
 };
 
 /** Nothing but the sending. */
-async function bare<Task extends object>({ tasks, toRequest }: Work<Task>): Promise<Measured> {
+async function bare<Task extends object>(
+  { tasks, toRequest }: Work<Task>,
+  sendBy: (request: EncodedSendRequest) => Promise<unknown> = send,
+): Promise<Measured> {
   return measure(async () => {
     const rest = tasks.values();
     const loop = async (): Promise<void> => {
-      for (const task of rest) await send(toRequest(task));
+      for (const task of rest) await sendBy(toRequest(task));
     };
     await Promise.all(Array.from({ length: concurrency }, loop));
   });
@@ -115,8 +144,12 @@ async function boss<Task extends object>({ tasks, toRequest }: Work<Task>): Prom
   return taken;
 }
 
-const peers = { bare, inserting, boss };
-const peer = kind === 'bare' || kind === 'inserting' || kind === 'boss' ? peers[kind] : undefined;
+/** `bare`, by `dispatch`. */
+const dispatching = <Task extends object>(work: Work<Task>): Promise<Measured> => bare(work, dispatch);
+
+const peers = { bare, dispatching, inserting, boss };
+const isKind = (name: string): name is keyof typeof peers => Object.hasOwn(peers, name);
+const peer = isKind(kind) ? peers[kind] : undefined;
 if (!peer) throw new Error(`There is no peer ${kind}`);
 const measured =
   bodies === 'written'

@@ -13,6 +13,8 @@ export type Turn = { readonly seconds: number; readonly processor: ProcessorTime
 
 export type Round = {
   readonly bare: Turn;
+  /** As `bare`, by undici's `dispatch` in place of `request`. */
+  readonly dispatching: Turn;
   readonly inserting: Turn;
   readonly boss: Turn;
   /** They have the recipients of each request, and write its body when they send it, as Volley does. */
@@ -40,13 +42,14 @@ export type Bench = {
 /** Every peer once, one after the other; each must have sent the same bytes. */
 export async function measureRound(bench: Bench): Promise<Round> {
   const bare = await runPeer('bare', 'ready', bench);
+  const dispatching = await runPeer('dispatching', 'ready', bench);
   const inserting = await runPeer('inserting', 'ready', bench);
   const boss = await runPeer('boss', 'ready', bench);
   const written = {
     inserting: await runPeer('inserting', 'written', bench),
     boss: await runPeer('boss', 'written', bench),
   };
-  return { bare, inserting, boss, written, volley: await runVolley(bench) };
+  return { bare, dispatching, inserting, boss, written, volley: await runVolley(bench) };
 }
 
 const outcome = z.object({ seconds: z.number(), own: z.number(), postgres: z.number().nullable() });
@@ -54,7 +57,7 @@ const peerScript = fileURLToPath(new URL('./peer.ts', import.meta.url));
 
 /** @param bodies are ready before the time is taken, or written when they are sent */
 export async function runPeer(
-  kind: 'bare' | 'inserting' | 'boss',
+  kind: 'bare' | 'dispatching' | 'inserting' | 'boss',
   bodies: 'ready' | 'written',
   bench: Bench,
 ): Promise<Turn> {
