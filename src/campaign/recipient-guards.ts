@@ -5,7 +5,7 @@ import type {
   RepeatedContacts,
 } from '../domain/contacts.ts';
 import { type Problem, RefusedRunError } from '../domain/problems.ts';
-import { percentText } from '../platform/scalars.ts';
+import { percentText } from '../platform/scalar-text.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
 

@@ -1,6 +1,6 @@
 import type { HoldReason, Reason, Withholding } from '../domain/reasons.ts';
 import type { Resolution } from '../domain/runs.ts';
-import { durationText, percentText } from './scalars.ts';
+import { durationText, percentText } from './scalar-text.ts';
 
 /** What to do about a ledger that is held. */
 export const heldAdvice =

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { nearestZone, regionName } from './region-names.ts';
+import { durationUnits } from './scalar-text.ts';
 import { knownText } from './schema-words.ts';
-
-const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** What a duration looks like, with all its units. */
 export const expectedDuration = 'expected a duration such as 500ms, 5s, 2m, 2h or 7d';
@@ -16,22 +15,8 @@ export const duration = z
 /** Milliseconds of a duration that matches the pattern above. */
 function readDuration(text: string): number {
   const unit = text.replace(/^\d+/, '');
-  const factor = Object.entries(units).find(([name]) => name === unit)?.[1] ?? 0;
+  const factor = Object.entries(durationUnits).find(([name]) => name === unit)?.[1] ?? 0;
   return Number.parseInt(text, 10) * factor;
-}
-
-/** A duration as people write it, in the largest unit that it is a whole number of. */
-export function durationText(milliseconds: number): string {
-  const [unit = 'ms', factor = 1] =
-    Object.entries(units)
-      .toReversed()
-      .find(([, size]) => milliseconds % size === 0) ?? [];
-  return `${milliseconds / factor}${unit}`;
-}
-
-/** A share of 0.125 is `12.5%`, without a rest of its arithmetic. */
-export function percentText(share: number): string {
-  return `${Number((share * 100).toFixed(3))}%`;
 }
 
 /** A whole number within bounds. It is read from text, because YAML scalars stay text here. */

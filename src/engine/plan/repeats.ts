@@ -4,7 +4,7 @@ import { isOver } from '../../domain/runs.ts';
 import { findRepeated, type RepeatedRun } from '../../ledger/runs/repeats.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
 import { reasonWords } from '../../platform/reason-words.ts';
-import { durationText } from '../../platform/scalars.ts';
+import { durationText } from '../../platform/scalar-text.ts';
 import type { Fingerprint } from './fingerprint.ts';
 
 export type MadeRun = {

@@ -7,7 +7,7 @@ import {
   type UnnotedSchedule,
 } from '../../ledger/schedules/ticks.ts';
 import { inTransaction } from '../../ledger/session.ts';
-import { durationText } from '../../platform/scalars.ts';
+import { durationText } from '../../platform/scalar-text.ts';
 import type { EngineContext } from '../context.ts';
 import type { ScheduleFolder } from './schedule-folder.ts';
 

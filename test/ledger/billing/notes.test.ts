@@ -39,8 +39,6 @@ const book: BillingStep = { kind: 'book' };
 const tomorrow: BillingStep = { kind: 'wait', minutes: 24 * 60 };
 const inDoubt = [plan(1, 1), send('in_doubt'), book];
 const sending = [plan(1, 1), send('lost'), ofRun('retry')];
-const givenBack = [...sending, report, answer('busy'), book, tomorrow];
-
 type Place = {
   readonly calls: string;
   readonly when: string;
@@ -70,16 +68,6 @@ const places: readonly Place[] = [
     ...{ calls: 'retry.ts', when: 'a request is tried again after a report' },
     before: [...sending, report, book, tomorrow],
     step: ofRun('retry'),
-  },
-  {
-    ...{ calls: 'claim-rows.ts', when: 'a request that was given back is claimed after a report' },
-    before: givenBack,
-    step: send('accepted'),
-  },
-  {
-    ...{ calls: 'doubt-planned.ts', when: 'a ledger is restored after a report' },
-    before: givenBack,
-    step: ofRun('restore'),
   },
 ];
 
