@@ -26,7 +26,7 @@ export type Contents = {
 };
 
 /** Blocks that are read at once. */
-const blocksAtOnce = 16;
+const blocksAtOnce = 32;
 
 type DbBlock = {
   readonly first_request: number;
