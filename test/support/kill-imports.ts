@@ -210,7 +210,7 @@ const plannedTables = [
   'contact_file_pieces',
   'rejected_contacts',
   'envelopes',
-  'requests',
+  'slices',
   'contents',
   'run_files',
 ] as const;
