@@ -45,11 +45,18 @@ export function hasDuplicateKey(body: Uint8Array, parsed: unknown): boolean {
   return written > keysOf(parsed);
 }
 
-/** At all depths. */
-function keysOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const values = Object.values(value);
-  return values.reduce((keys: number, each) => keys + keysOf(each), Array.isArray(value) ? 0 : values.length);
+/** At all depths; a stack of its own, for the body may be nested deeper than calls may be. */
+function keysOf(parsed: unknown): number {
+  let keys = 0;
+  const open: unknown[] = [parsed];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const values: unknown[] = Object.values(value);
+    if (!Array.isArray(value)) keys += values.length;
+    for (const each of values) open.push(each);
+  }
+  return keys;
 }
 
 function hasNumber(value: unknown): boolean {

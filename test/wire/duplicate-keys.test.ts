@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { hasDuplicateKey } from '../../src/wire/json.ts';
+import { decodeSendAnswer } from '../../src/wire/send-answer.ts';
 
 const isFound = (text: string): boolean => hasDuplicateKey(Buffer.from(text), JSON.parse(text));
 
@@ -26,4 +27,11 @@ test.each([
   '{"__proto__":1,"a":{"__proto__":2}}',
 ])('no key is found twice in %s', (text) => {
   expect(isFound(text)).toBe(false);
+});
+
+test('an answer of any depth and length is read without a failure', () => {
+  const deep = `{"MessageID":"A","Result":"Success","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  expect(decodeSendAnswer(Buffer.from(deep))).toMatchObject({ kind: 'success', messageId: 'A' });
+  const wide = `{"MessageID":"A","Result":"Success","x":[${'"y",'.repeat(200_000)}"${'z'.repeat(300_000)}"]}`;
+  expect(decodeSendAnswer(Buffer.from(wide))).toMatchObject({ kind: 'success', messageId: 'A' });
 });

@@ -22,7 +22,8 @@ export type CheckpointState = {
   unrecorded: number;
   /** Rings when that is none. */
   readonly recorded: ReturnType<typeof openBell>;
-  failed: boolean;
+  /** Why nothing more of the slice is committed: what became of the last commit is not known. */
+  failure: { readonly error: unknown } | undefined;
   claim: PendingClaim | undefined;
   /** Whether a claim is to be committed at once. */
   hurried: boolean;
@@ -30,7 +31,7 @@ export type CheckpointState = {
 
 export function openCheckpointState(slice: SendingSlice, options: CheckpointOptions): CheckpointState {
   return {
-    ...{ slice, options, version: slice.version, accepted: [], unrecorded: 0, failed: false },
+    ...{ slice, options, version: slice.version, accepted: [], unrecorded: 0, failure: undefined },
     recorded: openBell(),
     claim: undefined,
     hurried: false,
@@ -60,9 +61,9 @@ export function conclude(
   claim.resolve(result === 'granted');
 }
 
-/** Nothing more of the slice is committed. */
+/** The ledger failed, or a claim could not be marked. */
 export function fail(state: CheckpointState, error: unknown): void {
-  state.failed = true;
+  state.failure ??= { error };
   state.claim?.reject(error);
   state.claim = undefined;
   state.recorded.ring();

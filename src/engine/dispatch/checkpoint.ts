@@ -14,7 +14,7 @@ export type SliceCheckpoint = {
    * @returns false where it was refused: the run is not running, or something has to be read again
    */
   readonly claim: (claim: RangeClaim) => Promise<boolean>;
-  /** Has the next claim, or the one that is asked for, committed at once. */
+  /** Commits a claim that waits for others at once; the next claim, where none waits. */
   readonly hurry: () => void;
   /** Says that no byte has left of requests after this one, which were claimed. */
   readonly giveBack: (to: number) => Promise<void>;

@@ -51,6 +51,7 @@ export function openCheckpointer(context: EngineContext, patience: Patience, led
   });
 
   function claimRange(state: CheckpointState, claim: RangeClaim): Promise<boolean> {
+    if (state.failure) return Promise.reject(state.failure.error);
     const pending = { ...claim, ...Promise.withResolvers<boolean>() };
     state.claim = pending;
     schedule.add(state, 0);
@@ -96,11 +97,11 @@ export function openCheckpointer(context: EngineContext, patience: Patience, led
           }),
         accept(accepted) {
           addAccepted(state, accepted);
-          schedule.add(state, 1);
+          if (!state.failure) schedule.add(state, 1);
         },
         unrecorded: () => state.unrecorded,
         async recorded() {
-          while (state.unrecorded > 0 && !state.failed) await state.recorded.wait(1_000);
+          while (state.unrecorded > 0 && !state.failure) await state.recorded.wait(1_000);
         },
       };
     },

@@ -112,7 +112,11 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
     },
     async send(sender, sending) {
       const { claimed } = sending;
-      const { attempt, step } = await tryOnce(sender, sending, 1);
+      const { attempt, step } = await tryOnce(sender, sending, 1).catch((error: unknown) => {
+        // Nobody knows how far it came.
+        begunTo = Math.max(begunTo, claimed.request);
+        throw error;
+      });
       const { outcome, startedAt } = attempt;
       if (outcome.kind === 'withheld') {
         unsent.push({ claimed, because: outcome.because });

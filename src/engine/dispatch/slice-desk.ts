@@ -95,6 +95,8 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
       onRefused: (words) => {
         pausing = pause(run, { kind: 'credential_refused', account: account.name, words });
+        // Its failure is met below, unless the slice fails first.
+        pausing.catch(() => undefined);
       },
       givesUp: () => giveUpIfRefused(slice, account, settings),
     });

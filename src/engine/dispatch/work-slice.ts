@@ -94,10 +94,10 @@ type Sent = SliceWork & {
 };
 
 /**
- * After a kill, every claimed request is in doubt. So only as many are claimed as may be in flight at once, and as were
- * answered while the last claim was made: a quick service would else wait for each claim, and a slow one is not claimed
- * ahead of. Nothing is claimed while more than twice as many as may be in flight are not recorded; and the account's rate
- * is asked before the claim.
+ * After a kill, every claimed request that is not recorded is in doubt. A slice therefore claims as many requests as may be in
+ * flight at once, and besides them only as many as the service answered during the last claim: a quick service would
+ * otherwise wait for each claim. Nothing is claimed while twice as many as may be in flight are accepted and not recorded.
+ * So at most four times as many as may be in flight are ever in doubt. The account's rate is asked before each claim.
  *
  * @returns when all is sent that was claimed; false where the slice is to stop before its end
  */

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openCheckpointer } from '../../../src/engine/dispatch/checkpointer.ts';
+import { openOrdinaryRequests } from '../../../src/engine/dispatch/ordinary-requests.ts';
+import { openPatience } from '../../../src/engine/dispatch/patience.ts';
+import { checkPlace } from '../../../src/engine/dispatch/place.ts';
+import { openRateLimiter } from '../../../src/engine/dispatch/rate-limit.ts';
+import { openRecorder } from '../../../src/engine/dispatch/recorder.ts';
+import type { Sender } from '../../../src/engine/dispatch/try-once.ts';
+import { open } from '../../gateway/peer.ts';
+import { anAccount } from '../../support/account.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { sendPeer } from '../../support/send-peer.ts';
+import { holdNextSlice } from '../../support/slices.ts';
+
+/** What a fault of ours leaves behind: it must never look as if nothing had been sent. */
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+/** A slice of three ordinary requests, with all that sends them. */
+async function openSlice() {
+  const { context, ledger } = opened;
+  const never = new AbortController().signal;
+  const run = await planContacts(ledger, aRun({ chunkSize: 1 }), [aContact(2), aContact(3), aContact(4)]);
+  const slice = await holdNextSlice(ledger, run);
+  const patience = openPatience({ onLost: () => {}, onBack: () => {} }, ledger, never);
+  const recorder = openRecorder(ledger.hot, patience);
+  const place = await checkPlace(context);
+  const recorded: number[] = [];
+  const checkpoint = openCheckpointer(context, patience, place.ledger).open(slice, {
+    onAccepted: ({ request }) => recorded.push(request),
+    onFailed: () => {},
+    recorder,
+  });
+  const source = openOrdinaryRequests(
+    { context, patience, recorder, slice, onSettled: () => {} },
+    checkpoint,
+  );
+  const sender = (gateway: Sender['gateway']): Sender => ({
+    ...{ context, patience, gateway, limiter: openRateLimiter(context, anAccount()), breaker: undefined },
+    ...{ run, slice: slice.slice, owner: slice.owner, channel: 'sms', retries: 0, bisect: false },
+    ...{
+      surelyHeld: () => true,
+      stillHeld: async () => true,
+      mayLeave: () => true,
+      stop: never,
+      cutOff: never,
+    },
+  });
+  const claimedTo = async () => {
+    const { rows } = await ledger.pool.query<{ claimed_to: number }>(
+      'SELECT claimed_to FROM slices WHERE run_id = $1 AND slice = $2',
+      [run, slice.slice],
+    );
+    return rows[0]?.claimed_to;
+  };
+  return { context, slice, checkpoint, source, sender, claimedTo, recorded };
+}
+
+test('a request whose answer could not be judged is not given back with those that were not sent', async () => {
+  await using service = await sendPeer(() => ({ kind: 'accepted' }));
+  await using gateway = open(service.url);
+  const { source, sender, claimedTo } = await openSlice();
+  const judge = (): never => {
+    throw new Error('a bug of ours');
+  };
+  const broken = sender({ ...gateway, judge });
+  await source.available(3, broken.stop);
+  const [first, ...others] = await source.claim(3, broken.stop);
+  if (!first) throw new Error('nothing was claimed');
+  const sending = { claimed: first, contents: new Map<string, string>(), probe: false };
+  await expect(source.send(broken, sending)).rejects.toThrow('a bug of ours');
+  await source.release(broken, others, 'stopping');
+  await source.end(broken);
+  expect(service.calls).toHaveLength(1);
+  expect(await claimedTo()).toBe(1);
+});
+
+test('after a commit whose claim could not be marked, what is accepted is not taken for recorded', async () => {
+  const { context, checkpoint, recorded, slice } = await openSlice();
+  const accepted = (request: number) => ({
+    ...{
+      request,
+      messageId: `M${request}`,
+      finishedAt: Date.now(),
+      tookMs: 1,
+      httpStatus: 200,
+      job: undefined,
+    },
+  });
+  const { marks } = context.ledger;
+  const write = marks.write;
+  Object.assign(marks, {
+    write: () => {
+      throw new Error('no space left on device');
+    },
+  });
+  const { rows } = await opened.ledger.pool.query<{ epoch: string }>(
+    'SELECT CAST(epoch AS text) AS epoch FROM suppression_epoch',
+  );
+  checkpoint.hurry();
+  await expect(checkpoint.claim({ to: slice.last, epoch: rows[0]?.epoch ?? '' })).rejects.toThrow('no space');
+  Object.assign(marks, { write });
+  checkpoint.accept(accepted(1));
+  await checkpoint.recorded();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(recorded).toEqual([]);
+  await expect(checkpoint.giveBack(0)).rejects.toThrow('no space');
+});
