@@ -39,7 +39,8 @@ type DbRequest = {
   readonly account: string;
   readonly channel: Channel;
   readonly state: RequestState;
-  readonly message_id: string;
+  /** Its own, and those of the requests that it is a part of. */
+  readonly message_ids: readonly string[];
   readonly sub_account: string | null;
   readonly department: string | null;
   readonly charge_code: string | null;
@@ -91,11 +92,22 @@ function nothing(): Figures {
 /** Counts everything anew, one recipient after the other, from the attempts and from the raw bytes of the inbox. */
 export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipient[]> {
   const { rows: requests } = await pool.query<DbRequest>(`
-    SELECT run_id, campaign, account, channel, q.state, message_id, sub_account, department, charge_code, r.*,
+    SELECT run_id, campaign, account, channel, q.state, sub_account, department, charge_code, r.*,
            rates,
            (SELECT max(started_at) FROM all_attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS started_at,
            ARRAY(SELECT position FROM recipient_outcomes o
-                 WHERE o.run_id = q.run_id AND o.request = q.request AND outcome = 'cancelled') AS left_out
+                 WHERE o.run_id = q.run_id AND o.request = q.request AND outcome = 'cancelled') AS left_out,
+           ARRAY(
+             WITH RECURSIVE named AS (
+               SELECT q.request
+               UNION ALL
+               SELECT part.divided_from
+               FROM named
+               JOIN requests part ON part.run_id = q.run_id AND part.request = named.request
+               WHERE part.divided_from IS NOT NULL
+             )
+             SELECT message_id(runs.run_number, runs.message_key, request) FROM named
+           ) AS message_ids
     FROM request_states q
     CROSS JOIN LATERAL (
       SELECT coalesce(array_agg(address ORDER BY position), '{}') AS addresses,
@@ -130,7 +142,7 @@ function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], tim
       if (isAccepted) figures.accepted = 1;
       else if (state === 'rejected' || state === 'failed') figures.failed = 1;
       else figures.unknown = 1;
-      const outcome = outcomeOf(said, request.message_id, address);
+      const outcome = outcomeOf(said, request.message_ids, address);
       if (outcome?.outcome === 'delivered') figures.delivered = 1;
       if (outcome?.outcome === 'undelivered') figures.undelivered = 1;
       figures.notYetReported = figures.accepted - figures.delivered - figures.undelivered;
@@ -158,11 +170,12 @@ function recipientsOf(request: DbRequest, said: readonly ReportedDelivery[], tim
 /** The first final one stays; an equal one adds what it did not say. */
 function outcomeOf(
   said: readonly ReportedDelivery[],
-  messageId: string,
+  messageIds: readonly string[],
   address: string,
 ): ReportedDelivery | undefined {
   const final = said.filter(
-    (report) => report.messageId === messageId && report.address === address && report.outcome !== 'pending',
+    (report) =>
+      messageIds.includes(report.messageId) && report.address === address && report.outcome !== 'pending',
   );
   const [first] = final;
   const equal = final.filter(({ outcome }) => outcome === first?.outcome);

@@ -53,7 +53,7 @@ const fourEnds = fc.array(fc.constantFrom<SentEnd>('accepted', 'accepted', 'acce
 });
 
 /** What happens to a run as a whole. */
-const ofRun = ['doubt', 'retry', 'giveBack', 'resend', 'lookUp', 'cancel', 'restore'] as const;
+const ofRun = ['doubt', 'reportWhole', 'retry', 'giveBack', 'resend', 'lookUp', 'cancel', 'restore'] as const;
 
 const step = fc.oneof(
   fc.record({

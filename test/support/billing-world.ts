@@ -12,7 +12,7 @@ import { markCancelled, markResumed, markUnrecorded } from '../../src/ledger/run
 import { inTransaction } from '../../src/ledger/session.ts';
 import { markClosed } from '../../src/ledger/slice-states/transitions.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
-import { readReport, reportRecipients } from './billing-reports.ts';
+import { readReport, reportRecipients, reportWhole } from './billing-reports.ts';
 import type { BillingStep, SentEnd } from './billing-steps.ts';
 import { claimRequests, doubtUnrecorded, letGo, settleRequests } from './claims.ts';
 import { emptyLedger } from './empty-ledger.ts';
@@ -127,6 +127,8 @@ async function takeOfRun(pool: pg.Pool, run: string, step: StepOfRun, now: Date)
       }
       return;
     }
+    case 'reportWhole':
+      return reportWhole(pool, run, now);
     case 'doubt':
       await doubtUnrecorded(pool, run, now);
       return;

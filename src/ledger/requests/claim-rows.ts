@@ -1,8 +1,10 @@
 import type pg from 'pg';
 import { leaveOutDestinations } from '../../domain/destinations.ts';
 import type { Envelope } from '../../domain/message.ts';
+import { moveBilledOutcomes } from '../billing/moves.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
 import { reasonOf } from '../reasons.ts';
+import { inTransaction } from '../session.ts';
 import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppressions/hash.ts';
 import type { CancelledRequest, ClaimedRequest } from './claimed.ts';
 import type { SliceRange } from './slice-range.ts';
@@ -64,22 +66,30 @@ export async function claimRows(
   key: HashKey | null,
   fence: ClaimFence | null,
 ): Promise<ClaimedRows> {
-  const { rows } = await pool.query<DbClaimedRequest | DbCancelledRequest>({
-    name: 'claim-rows',
-    text: claimStatement,
-    values: [
-      claim.run,
-      claim.owner,
-      claim.limit,
-      now,
-      claim.from,
-      claim.last,
-      claim.slice,
-      key?.inner ?? null,
-      key?.outer ?? null,
-      ...fenceValues(fence),
-      claim.version,
-    ],
+  const rows = await inTransaction(pool, async (client) => {
+    const { rows } = await client.query<DbClaimedRequest | DbCancelledRequest>({
+      name: 'claim-rows',
+      text: claimStatement,
+      values: [
+        claim.run,
+        claim.owner,
+        claim.limit,
+        now,
+        claim.from,
+        claim.last,
+        claim.slice,
+        key?.inner ?? null,
+        key?.outer ?? null,
+        ...fenceValues(fence),
+        claim.version,
+      ],
+    });
+    const claimed = rows.filter((row) => row.message_id !== null);
+    await moveBilledOutcomes(
+      client,
+      claimed.map(({ request, attempts }) => ({ run: claim.run, request, attempt: attempts })),
+    );
+    return rows;
   });
   if (rows.length === 0) await requireHashKey(pool, key);
   return {

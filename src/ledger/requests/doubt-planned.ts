@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { UnrecordedReason } from '../../domain/reasons.ts';
+import { moveBilledOutcomes } from '../billing/moves.ts';
 import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { addRowsOfPlanned } from './rows.ts';
@@ -21,7 +22,7 @@ export async function doubtPlanned(
   now: Date,
 ): Promise<number> {
   await addRowsOfPlanned(client, run);
-  const { rows } = await client.query<{ state: string }>(
+  const { rows } = await client.query<{ request: number; attempt: number; state: string }>(
     `
     WITH unsent AS (
       UPDATE requests
@@ -45,9 +46,13 @@ export async function doubtPlanned(
       ) c
       WHERE s.run_id = $1 AND s.slice = c.slice
     )
-    SELECT state FROM unsent
+    SELECT request, attempts AS attempt, state FROM unsent
     `,
     [run, reasonValue(reason), since, now, randomUUID()],
+  );
+  await moveBilledOutcomes(
+    client,
+    rows.map(({ request, attempt }) => ({ run, request, attempt })),
   );
   return rows.filter(({ state }) => state === 'in_doubt').length;
 }

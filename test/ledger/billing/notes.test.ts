@@ -34,11 +34,20 @@ const report: BillingStep = {
   reports: [{ recipient: 0, outcome: 'delivered', units: '2', price: '0.1' }],
 };
 const resolve = (resolution: 'accepted' | 'resend'): BillingStep => ({ kind: 'resolve', run: 0, resolution });
-const ofRun = (kind: 'doubt' | 'lookUp' | 'resend' | 'restore' | 'retry'): BillingStep => ({ kind, run: 0 });
+const ofRun = (kind: 'doubt' | 'reportWhole' | 'lookUp' | 'resend' | 'restore' | 'retry'): BillingStep => ({
+  kind,
+  run: 0,
+});
 const book: BillingStep = { kind: 'book' };
 const tomorrow: BillingStep = { kind: 'wait', minutes: 24 * 60 };
 const inDoubt = [plan(1, 1), send('in_doubt'), book];
 const sending = [plan(1, 1), send('lost'), ofRun('retry')];
+/** What is reported of the whole that was divided proves nothing of the part, which may be given back and tried again. */
+const givenBack = [
+  ...[plan(2, 2), send('lost'), ofRun('retry'), answer('divided')],
+  ...[send('busy', 'busy'), ofRun('reportWhole'), book, tomorrow],
+];
+
 type Place = {
   readonly calls: string;
   readonly when: string;
@@ -68,6 +77,16 @@ const places: readonly Place[] = [
     ...{ calls: 'retry.ts', when: 'a request is tried again after a report' },
     before: [...sending, report, book, tomorrow],
     step: ofRun('retry'),
+  },
+  {
+    ...{ calls: 'claim-rows.ts', when: 'a request that was given back is claimed after a report' },
+    before: givenBack,
+    step: send('accepted', 'accepted'),
+  },
+  {
+    ...{ calls: 'doubt-planned.ts', when: 'a ledger is restored after a report' },
+    before: givenBack,
+    step: ofRun('restore'),
   },
 ];
 
