@@ -6,12 +6,8 @@ import { keys, type RecipientKey } from './matched.ts';
  * by it.
  */
 
-const keep = `
-  INSERT INTO unusual_reports (report_id, account, received_at, state, message_id, address, status, result, outcome,
-                               sent_at, units, price, run_id, request, position, job_number)
-  SELECT report_id, account, received_at, state, message_id, address, status, result, outcome, sent_at, units, price,
-         run_id, request, position, job_number
-  FROM reports`;
+const columns = `report_id, account, received_at, state, message_id, address, status, result, outcome, sent_at, units, price,
+  run_id, request, position, job_number`;
 
 /** Those of these reports that were ordinary when they were read before. */
 export async function keepDecided(client: Transaction, reports: readonly string[]): Promise<void> {
@@ -25,15 +21,32 @@ export async function keepDecided(client: Transaction, reports: readonly string[
      FOR UPDATE`,
     [reports],
   );
-  await client.query(`${keep} WHERE report_id = ANY ($1::bigint[]) ON CONFLICT DO NOTHING`, [reports]);
-}
-
-/** Those that decided what became of these recipients, whose outcomes the caller has locked. */
-export async function keepDeciders(client: Transaction, recipients: readonly RecipientKey[]): Promise<void> {
   await client.query(
-    `${keep}
-     WHERE (run_id, request, position) IN (SELECT * FROM ${keys.table('k')})
+    `INSERT INTO unusual_reports (${columns})
+     SELECT ${columns}
+     FROM reports
+     WHERE report_id = ANY ($1::bigint[])
      ON CONFLICT DO NOTHING`,
-    keys.values(recipients),
+    [reports],
   );
 }
+
+/**
+ * Those that decided what became of these recipients, whose outcomes the caller has locked. Each is looked up by its key
+ * (OFFSET 0): joined with all of them at once, the view is made of every report of the ledger.
+ */
+export async function keepDeciders(client: Transaction, recipients: readonly RecipientKey[]): Promise<void> {
+  await client.query({ name: 'keep-deciders', text: keepOfRecipients, values: keys.values(recipients) });
+}
+
+const keepOfRecipients = `
+  INSERT INTO unusual_reports (${columns})
+  SELECT d.*
+  FROM ${keys.table('k')}
+  CROSS JOIN LATERAL (
+    SELECT ${columns}
+    FROM reports r
+    WHERE r.run_id = k.run_id AND r.request = k.request AND r.position = k.position
+    OFFSET 0
+  ) d
+  ON CONFLICT DO NOTHING`;

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyReports } from '../../../src/ledger/delivery-reports/apply.ts';
+import { receiveReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { acceptAll } from '../../support/accept-all.ts';
+import { type ReportedDelivery, readReport } from '../../support/billing-reports.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+async function apply(said: readonly Pick<ReportedDelivery, 'messageId' | 'address' | 'outcome'>[]) {
+  const { pool } = opened.ledger;
+  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {}, receivedAt: new Date() } as const;
+  const calls = said.map((each) => ({
+    ...call,
+    body: Buffer.from(JSON.stringify({ units: null, price: null, ...each })),
+  }));
+  await receiveReports(pool, randomUUID(), calls);
+  while ((await applyReports(pool, 500, readReport, new Date())) > 0);
+}
+
+/** Outcomes of recipients that Postgres has read so far. */
+async function outcomesRead(): Promise<number> {
+  const { pool } = opened.ledger;
+  await pool.query('SELECT pg_stat_force_next_flush()');
+  const { rows } = await pool.query<{ read: number }>(
+    `SELECT CAST(seq_tup_read + coalesce(idx_tup_fetch, 0) AS integer) AS read
+     FROM pg_stat_user_tables WHERE relname = 'recipient_outcomes'`,
+  );
+  return rows[0]?.read ?? Number.NaN;
+}
+
+test('a second report of a recipient is applied without a look at the reports of others', async () => {
+  const { pool } = opened.ledger;
+  const contacts = Array.from({ length: 3_000 }, (_, index) => aContact(index + 2));
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 200 }), contacts);
+  await acceptAll(pool, run);
+  const { rows } = await pool.query<{ messageId: string; address: string }>(
+    `SELECT message_id AS "messageId", address FROM recipient_states WHERE run_id = $1 ORDER BY position`,
+    [run],
+  );
+  expect(rows).toHaveLength(3_000);
+  await apply(rows.map((recipient) => ({ ...recipient, outcome: 'delivered' })));
+  await pool.query('ANALYZE');
+  const before = await outcomesRead();
+  await apply(rows.slice(0, 5).map((recipient) => ({ ...recipient, outcome: 'undelivered' })));
+  const { rows: kept } = await pool.query('SELECT FROM unusual_reports');
+  expect(kept).toHaveLength(10);
+  expect((await outcomesRead()) - before).toBeLessThan(500);
+});
