@@ -73,7 +73,7 @@ SQL
   mv "$0/new" "$0/pg"
   sync "$0"
 fi
-( ( exec 3<&-; set +e; lock 999999999 x <&4; ${stopScript}
+( ( exec 3<&-; set +e; lock 999999999 x <&4 || exit 1; ${stopScript}
 ) >/dev/null 2>&1 & )
 exec "$postgres" -D "$0/pg" "$@" 4<&- 5<&-`;
 
