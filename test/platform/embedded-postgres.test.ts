@@ -96,6 +96,19 @@ describe('A process that ends without releasing', () => {
     expect(embeddedServerStatus(home).state).toBe('stopped');
   });
 
+  test('leaves a server in use alone when the program that waits for its last user is killed', async () => {
+    const holder = await startHolder(home);
+    const waiting = stoppersOf(home).flatMap((stopper) =>
+      readOrNothing(`/proc/${stopper}/task/${stopper}/children`).split(' ').filter(Boolean).map(Number),
+    );
+    expect(waiting).toHaveLength(1);
+    for (const pid of waiting) process.kill(pid, 'SIGKILL');
+    await sleep(1_500);
+    expect(embeddedServerStatus(home)).toMatchObject({ state: 'running', pid: holder.server.pid });
+    await holder.end('release');
+    expect(embeddedServerStatus(home).state).toBe('stopped');
+  });
+
   // At many other moments: test/torture/first-start.torture.ts.
   test.each([
     ['initdb works', 'initdb --'],

@@ -14,7 +14,13 @@ afterAll(() => opened.close());
 
 async function apply(said: readonly Pick<ReportedDelivery, 'messageId' | 'address' | 'outcome'>[]) {
   const { pool } = opened.ledger;
-  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {}, receivedAt: new Date() } as const;
+  const call = {
+    account: 'sandbox',
+    method: 'POST',
+    contentType: 'test',
+    headers: {},
+    receivedAt: new Date(),
+  } as const;
   const calls = said.map((each) => ({
     ...call,
     body: Buffer.from(JSON.stringify({ units: null, price: null, ...each })),
