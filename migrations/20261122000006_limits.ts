@@ -41,7 +41,9 @@ export async function up(knex: Knex): Promise<void> {
       retry_at    timestamptz NOT NULL,
       tries       integer NOT NULL CHECK (tries > 0),
       reason      text NOT NULL,
-      probe_until timestamptz
+      probe       uuid,
+      probe_until timestamptz,
+      CHECK ((probe IS NULL) = (probe_until IS NULL))
     );
     COMMENT ON TABLE account_breakers IS
       'Circuit breakers: accounts whose service refuses everything. The row exists while requests are held back, '
@@ -49,6 +51,8 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN account_breakers.retry_at IS 'When one request may try the service again.';
     COMMENT ON COLUMN account_breakers.tries IS 'How often the service was found to refuse, the opening included.';
     COMMENT ON COLUMN account_breakers.reason IS 'The last refusal of the service.';
+    COMMENT ON COLUMN account_breakers.probe IS
+      'The right of one request to try the service: its answer changes the row only where this is still its own.';
     COMMENT ON COLUMN account_breakers.probe_until IS
       'Until when workers wait for the request that tries the service; after that its worker counts as dead.';
   `);

@@ -10,8 +10,16 @@ export type Breaker = {
   readonly tries: number;
   /** The last refusal, in a few words. */
   readonly reason: string;
-  /** Until when the answer to the request that tries again is waited for. */
-  readonly probeUntil: number | null;
+  /** The request that tries again. */
+  readonly probe: Probe | null;
+};
+
+/** The right to try an account again with one request. */
+export type Probe = {
+  /** A UUID of its own, by which the answer to it is told from that to an earlier one. */
+  readonly id: string;
+  /** Until when the answer is waited for; after that another request may try. */
+  readonly until: number;
 };
 
 /** Why a running run waits: its account's service refuses everything. */

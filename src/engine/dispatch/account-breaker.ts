@@ -3,6 +3,8 @@ import type { Account } from '../../gateway/account.ts';
 import { type BreakerLook, changeBreaker, lookAtBreaker } from '../../ledger/limits/breaker.ts';
 import type { EngineContext } from '../context.ts';
 import {
+  closed,
+  isProbeOf,
   opened,
   type Refused,
   refusalsToOpen,
@@ -25,19 +27,20 @@ export type AccountBreaker = {
   /**
    * Asks whether requests may be claimed.
    *
+   * @param probe a new UUID, for the right to try the service; with the same one it is asked again when the answer was lost
    * @returns `probe`: one, whose outcome has to be told; a number: none, and to be asked again after so many milliseconds
    */
-  readonly enter: () => Promise<'all' | 'probe' | number>;
+  readonly enter: (probe: string) => Promise<'all' | 'probe' | number>;
   /** The service refused a request, which is certain not to be taken. */
   readonly refused: (refusal: Omit<Refused, 'random'>) => Promise<void>;
   /** The service has answered a request, whatever it said. */
   readonly answered: () => void;
   /** The service has answered the one that tried it again. */
-  readonly close: () => Promise<void>;
+  readonly close: (probe: string) => Promise<void>;
   /** Right before the one that tries is claimed. @returns whether it still may */
-  readonly mayStillProbe: () => Promise<boolean>;
+  readonly mayStillProbe: (probe: string) => Promise<boolean>;
   /** What was to try the service was not sent. */
-  readonly notTried: () => Promise<void>;
+  readonly notTried: (probe: string) => Promise<void>;
 };
 
 /** What is added to the account's own times for an answer, for the ledger's part in it (milliseconds). */
@@ -54,14 +57,12 @@ export function openAccountBreaker(
   { name, timeouts }: Pick<Account, 'name' | 'timeouts'>,
 ): AccountBreaker {
   const lease = timeouts.connect + timeouts.headers + timeouts.body + leaseMargin;
-  let open = false;
+  let known: Breaker | undefined;
   let opening = new AbortController();
   let change = new AbortController();
   let refusalsInARow = 0;
   /** By `monotonic`. */
   let probeFrom = 0;
-  /** Until when this process may try the service, by the ledger; 0: it may not. */
-  let ownProbeUntil = 0;
   let learnedAt = Number.NEGATIVE_INFINITY;
 
   const learn = ({ breaker, now }: BreakerLook): void => {
@@ -69,58 +70,53 @@ export function openAccountBreaker(
     if (breaker) {
       probeFrom = monotonic() + untilProbe(breaker, now, lease);
       opening.abort();
-    } else if (open) {
+    } else if (known) {
       refusalsInARow = 0;
       opening = new AbortController();
     }
-    open = breaker !== undefined;
+    known = breaker;
     change.abort();
     change = new AbortController();
   };
 
+  async function decide(next: Parameters<typeof changeBreaker>[2]): Promise<BreakerLook> {
+    const look = await changeBreaker(pool, name, next);
+    learn(look);
+    return look;
+  }
+
   return {
-    isOpen: () => open,
+    isOpen: () => known !== undefined,
     opening: () => opening.signal,
     change: () => change.signal,
     look: async () => learn(await lookAtBreaker(pool, name)),
-    async enter() {
+    async enter(probe) {
       if (monotonic() - learnedAt > knownFor) learn(await lookAtBreaker(pool, name));
-      if (!open) return 'all';
+      if (!known) return 'all';
       const left = probeFrom - monotonic();
-      if (left > 0) return Math.min(left, longestWait);
-      let taken = false;
-      const look = await changeBreaker(pool, name, (breaker, now) => {
-        const next = breaker && withProbe(breaker, now, lease);
-        taken = next !== breaker;
-        return next;
-      });
-      learn(look);
-      if (taken) ownProbeUntil = look.breaker?.probeUntil ?? 0;
-      return taken ? 'probe' : open ? longestWait : 'all';
+      if (left > 0 && !isProbeOf(known, probe)) return Math.min(left, longestWait);
+      const { breaker } = await decide((breaker, now) => breaker && withProbe(breaker, probe, now, lease));
+      if (isProbeOf(breaker, probe)) return 'probe';
+      return breaker ? longestWait : 'all';
     },
     async refused(refusal) {
-      refusalsInARow++;
-      if (!refusal.probe && (open || refusalsInARow < refusalsToOpen)) return;
+      if (refusal.probe === undefined) {
+        refusalsInARow++;
+        if (known || refusalsInARow < refusalsToOpen) return;
+      }
       const refused = { ...refusal, random: random() };
-      learn(await changeBreaker(pool, name, (breaker, now) => opened(breaker, refused, now)));
+      await decide((breaker, now) => opened(breaker, refused, now));
     },
     answered() {
       refusalsInARow = 0;
     },
-    close: async () => learn(await changeBreaker(pool, name, () => undefined)),
-    async mayStillProbe() {
-      let longer: Breaker | undefined;
-      const look = await changeBreaker(pool, name, (breaker, now) => {
-        longer = breaker && withLongerProbe(breaker, ownProbeUntil, now, lease);
-        return longer ?? breaker;
-      });
-      learn(look);
-      ownProbeUntil = longer?.probeUntil ?? 0;
-      return longer !== undefined || look.breaker === undefined;
+    close: async (probe) => void (await decide((breaker) => closed(breaker, probe))),
+    async mayStillProbe(probe) {
+      const { breaker } = await decide(
+        (breaker, now) => breaker && withLongerProbe(breaker, probe, now, lease),
+      );
+      return breaker === undefined || isProbeOf(breaker, probe);
     },
-    async notTried() {
-      const until = ownProbeUntil;
-      learn(await changeBreaker(pool, name, (breaker) => breaker && withoutProbe(breaker, until)));
-    },
+    notTried: async (probe) => void (await decide((breaker) => breaker && withoutProbe(breaker, probe))),
   };
 }

@@ -13,22 +13,24 @@ export type Refused = {
   readonly reason: string;
   /** Milliseconds that the service asks to be left alone for. */
   readonly asked: number | undefined;
-  /** Whether it was the request that tried again. */
-  readonly probe: boolean;
+  /** Of the request that tried again. */
+  readonly probe: string | undefined;
   readonly random: number;
 };
 
-/** After refusals enough, or the refusal of the request that tried again. */
-export function opened(breaker: Breaker | undefined, refused: Refused, now: number): Breaker {
-  // Another worker found the same and opened it first.
-  if (breaker && !refused.probe) return breaker;
+/**
+ * After refusals enough, or the refusal of the request that tried again. It stays as it is where another worker opened it first,
+ * and where another request tries by now, or the service was found to answer.
+ */
+export function opened(breaker: Breaker | undefined, refused: Refused, now: number): Breaker | undefined {
+  if (refused.probe === undefined ? breaker : !isProbeOf(breaker, refused.probe)) return breaker;
   const tries = (breaker?.tries ?? 0) + 1;
   return {
     openedAt: Math.min(breaker?.openedAt ?? now, now),
     retryAt: now + retryWait(tries, refused.asked, refused.random),
     tries,
     reason: refused.reason,
-    probeUntil: null,
+    probe: null,
   };
 }
 
@@ -36,9 +38,9 @@ export function opened(breaker: Breaker | undefined, refused: Refused, now: numb
  * Milliseconds until one request may try again; 0: now. A time that is further ahead than any wait is of a clock that was
  * set back since, which nobody waits for to catch up.
  */
-export function untilProbe({ retryAt, probeUntil }: Breaker, now: number, lease: number): number {
+export function untilProbe({ retryAt, probe }: Breaker, now: number, lease: number): number {
   const waits = leftOf(retryAt, now, longestRetryWait);
-  const probed = probeUntil === null ? 0 : leftOf(probeUntil, now, lease);
+  const probed = probe === null ? 0 : leftOf(probe.until, now, lease);
   return Math.max(0, waits, probed);
 }
 
@@ -49,35 +51,32 @@ function leftOf(until: number, now: number, longest: number): number {
 /**
  * Lets a worker try again with one request.
  *
+ * @param id of the right to try
  * @param lease how long its answer is waited for (milliseconds)
- * @returns the breaker unchanged where it is not time, or another worker does
+ * @returns the breaker unchanged where it is not time, or another one tries
  */
-export function withProbe(breaker: Breaker, now: number, lease: number): Breaker {
-  return untilProbe(breaker, now, lease) > 0 ? breaker : { ...breaker, probeUntil: now + lease };
+export function withProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
+  return untilProbe(breaker, now, lease) > 0 ? breaker : { ...breaker, probe: { id, until: now + lease } };
 }
 
 /**
- * Gives the worker that tries again the whole time for its answer, now that it is about to claim: it may have waited long for the
- * account's rate.
- *
- * @param until as it was given before
- * @returns undefined where it took so long that another worker may try
+ * Gives the request that tries again the whole time for its answer, now that it is about to be claimed: it may have waited long
+ * for the account's rate. Another one that tries by now is left to it.
  */
-export function withLongerProbe(
-  breaker: Breaker,
-  until: number,
-  now: number,
-  lease: number,
-): Breaker | undefined {
-  return isProbeOf(breaker, until) ? { ...breaker, probeUntil: now + lease } : undefined;
+export function withLongerProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
+  return isProbeOf(breaker, id) ? { ...breaker, probe: { id, until: now + lease } } : breaker;
 }
 
 /** The worker that was to try again has nothing to send; another one that tries by now is left to it. */
-export function withoutProbe(breaker: Breaker, until: number): Breaker {
-  return isProbeOf(breaker, until) ? { ...breaker, probeUntil: null } : breaker;
+export function withoutProbe(breaker: Breaker, id: string): Breaker {
+  return isProbeOf(breaker, id) ? { ...breaker, probe: null } : breaker;
 }
 
-/** Postgres keeps microseconds. */
-function isProbeOf({ probeUntil }: Breaker, until: number): boolean {
-  return probeUntil !== null && Math.abs(probeUntil - until) < 1;
+/** The service has answered the request that tried again. */
+export function closed(breaker: Breaker | undefined, id: string): Breaker | undefined {
+  return isProbeOf(breaker, id) ? undefined : breaker;
+}
+
+export function isProbeOf(breaker: Breaker | undefined, id: string): boolean {
+  return breaker?.probe?.id === id;
 }

@@ -34,8 +34,8 @@ export type Sending = {
   readonly claimed: ClaimedRequest;
   /** Of the files the request refers to. */
   readonly contents: FileContents;
-  /** Whether it is the one that tries a service that refused everything. */
-  readonly probe: boolean;
+  /** Its right to try a service that refused everything, where it is to; for its first attempt. */
+  readonly probe: string | undefined;
 };
 
 /** An attempt that has ended, and what follows from it. */
@@ -48,7 +48,8 @@ export type Tried = { readonly attempt: Attempt; readonly step: Step };
  */
 export async function tryOnce(sender: Sender, sending: Sending, tries: number): Promise<Tried> {
   const { context, patience, breaker, stop } = sender;
-  const { claimed, contents, probe } = sending;
+  const { claimed, contents } = sending;
+  const probe = tries === 1 ? sending.probe : undefined;
   const number = claimed.attempt + tries - 1;
   // What is answered while the ledger is away would be in doubt if this process had to end.
   if (patience.isAway()) await patience.back(stop);
@@ -57,7 +58,7 @@ export async function tryOnce(sender: Sender, sending: Sending, tries: number): 
     stopping: stop.aborted,
     held,
     windowOpen: sender.mayLeave(),
-    refusesAll: !probe && isOpen(breaker),
+    refusesAll: probe === undefined && isOpen(breaker),
   });
   const made =
     because === undefined

@@ -128,8 +128,8 @@ async function sendFrom(work: Sent): Promise<boolean> {
       if (wanted === 0) return true;
       const entry = await mayEnter(work, stop);
       if (entry === 'no') return false;
-      const probe = entry === 'probe';
-      const admitted = await admit(work, probe ? 1 : wanted, stop, probe);
+      const { probe } = entry;
+      const admitted = await admit(work, probe === undefined ? wanted : 1, stop, probe);
       if (admitted === 0) return false;
       const before = answered;
       const claiming = claim(work, admitted, probe);
@@ -152,14 +152,15 @@ async function sendFrom(work: Sent): Promise<boolean> {
 async function claim(
   { source, sender, slice, files, patience }: Sent,
   admitted: number,
-  probe: boolean,
+  probe: string | undefined,
 ): Promise<readonly Sending[]> {
   pass('claiming', slice.run);
   const claimed = await source.claim(admitted, sender.stop);
   pass('claimed', slice.run);
   const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.count, 0);
   await patience.persist(() => sender.limiter.spend({ admitted, claimed: claimed.length, recipients }));
-  if (probe && claimed.length === 0) await patience.persist(async () => sender.breaker?.notTried());
+  if (probe !== undefined && claimed.length === 0)
+    await patience.persist(async () => sender.breaker?.notTried(probe));
   const contents = await loadOrRelease({ source, sender, files, patience }, claimed);
   return claimed.map((each): Sending => ({ claimed: each, contents, probe }));
 }
@@ -174,16 +175,17 @@ async function sendOne({ source, sender, onRefused, fail }: Sent, sending: Sendi
   }
 }
 
-/** Waits while the service refuses everything. @returns `probe`: one request may try it again */
+/** Waits while the service refuses everything. @returns `probe`: the right of one request to try it again */
 async function mayEnter(
   { sender, patience, givesUp }: SliceWork,
   stop: AbortSignal,
-): Promise<'all' | 'probe' | 'no'> {
+): Promise<'no' | { readonly probe: string | undefined }> {
   while (!stop.aborted) {
     const { breaker } = sender;
-    if (!breaker) return 'all';
-    const entry = await patience.persist(breaker.enter);
-    if (typeof entry === 'string') return entry;
+    if (!breaker) return { probe: undefined };
+    const probe = sender.context.randomUuid();
+    const entry = await patience.persist(() => breaker.enter(probe));
+    if (typeof entry === 'string') return { probe: entry === 'probe' ? probe : undefined };
     const signal = AbortSignal.any([stop, breaker.change()]);
     if (!sender.mayLeave() || (await patience.persist(givesUp))) return 'no';
     await sleep(entry, undefined, { signal }).catch(() => undefined);
@@ -196,14 +198,15 @@ async function admit(
   { sender, patience }: SliceWork,
   wanted: number,
   stop: AbortSignal,
-  probe: boolean,
+  probe: string | undefined,
 ): Promise<number> {
   const { limiter, breaker } = sender;
   const admitted = await patience.persist(() => limiter.admit(wanted, stop), stop);
-  const mayProbe = async () => !probe || !breaker || (await patience.persist(breaker.mayStillProbe));
+  const mayProbe = async () =>
+    probe === undefined || !breaker || (await patience.persist(() => breaker.mayStillProbe(probe)));
   if (admitted > 0 && sender.mayLeave() && (await mayProbe())) return admitted;
   await patience.persist(() => limiter.spend({ admitted, claimed: 0, recipients: 0 }));
-  if (probe) await patience.persist(async () => breaker?.notTried());
+  if (probe !== undefined) await patience.persist(async () => breaker?.notTried(probe));
   return 0;
 }
 

@@ -5,14 +5,16 @@ import { type Connection, inTransaction, type Transaction } from '../session.ts'
 /** An account's breaker, undefined where it is closed, and Postgres's clock (milliseconds since 1970). */
 export type BreakerLook = { readonly breaker: Breaker | undefined; readonly now: number };
 
-type DbBreaker = { readonly now: number } & {
-  readonly [Key in keyof Breaker]: Breaker[Key] | null;
+type DbBreaker = { readonly [Key in keyof Omit<Breaker, 'probe'>]: Breaker[Key] | null } & {
+  readonly now: number;
+  readonly probe: string | null;
+  readonly probeUntil: number | null;
 };
 
 const columns = `
   (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
   (extract(epoch FROM opened_at) * 1000)::float8 AS "openedAt", (extract(epoch FROM retry_at) * 1000)::float8 AS "retryAt",
-  tries, reason, (extract(epoch FROM probe_until) * 1000)::float8 AS "probeUntil"`;
+  tries, reason, probe, (extract(epoch FROM probe_until) * 1000)::float8 AS "probeUntil"`;
 
 export async function lookAtBreaker(client: Connection, account: string): Promise<BreakerLook> {
   const { rows } = await client.query<DbBreaker>({
@@ -50,26 +52,27 @@ export async function changeBreaker(
 }
 
 async function write(client: Transaction, account: string, breaker: Breaker): Promise<void> {
-  const { openedAt, retryAt, tries, reason, probeUntil } = breaker;
+  const { openedAt, retryAt, tries, reason, probe } = breaker;
   await client.query(
     `
-    INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason, probe_until)
-    VALUES ($1, to_timestamp($2::float8 / 1000), to_timestamp($3::float8 / 1000), $4, $5, to_timestamp($6::float8 / 1000))
+    INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason, probe, probe_until)
+    VALUES ($1, to_timestamp($2::float8 / 1000), to_timestamp($3::float8 / 1000), $4, $5, $6, to_timestamp($7::float8 / 1000))
     ON CONFLICT (account) DO UPDATE
     SET opened_at = excluded.opened_at, retry_at = excluded.retry_at, tries = excluded.tries,
-        reason = excluded.reason, probe_until = excluded.probe_until
+        reason = excluded.reason, probe = excluded.probe, probe_until = excluded.probe_until
     `,
-    [account, openedAt, retryAt, tries, reason, probeUntil],
+    [account, openedAt, retryAt, tries, reason, probe?.id ?? null, probe?.until ?? null],
   );
 }
 
 function toLook(row: DbBreaker | undefined): BreakerLook {
   if (!row) return { breaker: undefined, now: 0 };
-  const { now, openedAt, retryAt, tries, reason, probeUntil } = row;
+  const { now, openedAt, retryAt, tries, reason, probe: id, probeUntil: until } = row;
   if (openedAt === null || retryAt === null || tries === null || reason === null) {
     return { breaker: undefined, now };
   }
-  return { breaker: { openedAt, retryAt, tries, reason, probeUntil }, now };
+  const probe = id === null || until === null ? null : { id, until };
+  return { breaker: { openedAt, retryAt, tries, reason, probe }, now };
 }
 
 /**

@@ -1,45 +1,96 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openAccountBreaker } from '../../../src/engine/dispatch/account-breaker.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type AccountBreaker, openAccountBreaker } from '../../../src/engine/dispatch/account-breaker.ts';
 import { anAccount } from '../../support/account.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
+const refusal = { reason: 'HTTP 503', asked: undefined, probe: undefined };
 let opened: TestLedger;
 beforeAll(async () => {
   opened = await openTestLedger();
 });
 afterAll(() => opened.close());
+beforeEach(async () => {
+  await opened.ledger.pool.query('DELETE FROM account_breakers');
+});
 
-test('a worker that waited for the rate so long that another one tries sends nothing, and leaves that one alone', async () => {
-  const { pool } = opened.ledger;
-  const [first, second] = [1, 2].map(() => openAccountBreaker(opened.context, anAccount()));
-  await pool.query(
+const openOne = (): AccountBreaker => openAccountBreaker(opened.context, anAccount());
+
+async function refuseAll(): Promise<void> {
+  await opened.ledger.pool.query(
     `INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason) VALUES ($1, now(), now(), 1, 'HTTP 503')`,
     [anAccount().name],
   );
-  expect(await first?.enter()).toBe('probe');
-  expect(await second?.enter()).toBeTypeOf('number');
-  await pool.query(`UPDATE account_breakers SET probe_until = now() - interval '1 second'`);
-  expect(await openAccountBreaker(opened.context, anAccount()).enter()).toBe('probe');
-  expect(await first?.mayStillProbe()).toBe(false);
-  await first?.notTried();
-  expect(await second?.enter()).toBeTypeOf('number');
+}
+
+async function findBreaker(): Promise<{ tries: number; probe: string | null; until: Date } | undefined> {
+  const sql = 'SELECT tries, probe, probe_until AS until FROM account_breakers';
+  return (await opened.ledger.pool.query(sql)).rows[0];
+}
+
+const endLease = () =>
+  opened.ledger.pool.query(`UPDATE account_breakers SET probe_until = now() - interval '1 second'`);
+
+test('a worker that waited for the rate so long that another one tries sends nothing, and leaves that one alone', async () => {
+  const [first, second] = [openOne(), openOne()];
+  const [early, late] = [randomUUID(), randomUUID()];
+  await refuseAll();
+  expect(await first.enter(early)).toBe('probe');
+  expect(await second.enter(randomUUID())).toBeTypeOf('number');
+  await endLease();
+  expect(await openOne().enter(late)).toBe('probe');
+  expect(await first.mayStillProbe(early)).toBe(false);
+  await first.notTried(early);
+  expect(await findBreaker()).toMatchObject({ probe: late });
 });
 
 test('a worker that claims in time may try for as long as an answer may take, from then on', async () => {
-  const { pool } = opened.ledger;
-  const account = anAccount({ name: 'other' });
-  const breaker = openAccountBreaker(opened.context, account);
-  await pool.query(
-    `INSERT INTO account_breakers (account, opened_at, retry_at, tries, reason) VALUES ('other', now(), now(), 1, 'HTTP 503')`,
-  );
-  expect(await breaker.enter()).toBe('probe');
-  const until = async () => {
-    const sql = `SELECT probe_until FROM account_breakers WHERE account = 'other'`;
-    return (await pool.query<{ probe_until: Date }>(sql)).rows[0]?.probe_until.getTime() ?? 0;
-  };
-  const before = await until();
-  expect(await breaker.mayStillProbe()).toBe(true);
-  expect(await until()).toBeGreaterThan(before);
-  await breaker.notTried();
-  expect(await breaker.enter()).toBe('probe');
+  const breaker = openOne();
+  const probe = randomUUID();
+  await refuseAll();
+  expect(await breaker.enter(probe)).toBe('probe');
+  const before = (await findBreaker())?.until ?? 0;
+  expect(await breaker.mayStillProbe(probe)).toBe(true);
+  expect(Number((await findBreaker())?.until)).toBeGreaterThan(Number(before));
+  await breaker.notTried(probe);
+  expect(await breaker.enter(randomUUID())).toBe('probe');
+});
+
+test('what is asked again because its answer was lost has the same answer', async () => {
+  const breaker = openOne();
+  const probe = randomUUID();
+  await refuseAll();
+  expect(await breaker.enter(probe)).toBe('probe');
+  await breaker.look();
+  expect(await breaker.enter(probe)).toBe('probe');
+  for (const _ of [1, 2]) expect(await breaker.mayStillProbe(probe)).toBe(true);
+  for (const _ of [1, 2]) await breaker.refused({ ...refusal, probe });
+  expect(await findBreaker()).toMatchObject({ tries: 2, probe: null });
+});
+
+test('another slice of the process may not try because the right to do so was given to the first', async () => {
+  const breaker = openOne();
+  const [first, second] = [randomUUID(), randomUUID()];
+  await refuseAll();
+  expect(await breaker.enter(first)).toBe('probe');
+  await endLease();
+  await breaker.look();
+  expect(await breaker.enter(second)).toBe('probe');
+  expect(await breaker.mayStillProbe(first)).toBe(false);
+  await breaker.close(first);
+  await breaker.notTried(first);
+  expect(await findBreaker()).toMatchObject({ probe: second });
+});
+
+test('a late refusal of what tried opens nothing alone where another worker found the service to answer', async () => {
+  const [first, second] = [openOne(), openOne()];
+  const [early, late] = [randomUUID(), randomUUID()];
+  await refuseAll();
+  expect(await first.enter(early)).toBe('probe');
+  await endLease();
+  expect(await second.enter(late)).toBe('probe');
+  await second.close(late);
+  await first.refused({ ...refusal, probe: early });
+  expect(await findBreaker()).toBeUndefined();
+  expect(await first.enter(randomUUID())).toBe('all');
 });

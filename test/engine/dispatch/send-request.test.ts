@@ -51,7 +51,7 @@ async function send(
     cutOff: never,
     ...changes,
   };
-  return await sendRequest(sender, { claimed, contents: new Map(), probe: false });
+  return await sendRequest(sender, { claimed, contents: new Map(), probe: undefined });
 }
 
 test('a ledger that is away when it is asked whether the slice is still held is waited for', async () => {

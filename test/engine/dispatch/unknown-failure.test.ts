@@ -71,7 +71,7 @@ test('a request whose answer could not be judged is not given back with those th
   await source.available(3, broken.stop);
   const [first, ...others] = await source.claim(3, broken.stop);
   if (!first) throw new Error('nothing was claimed');
-  const sending = { claimed: first, contents: new Map<string, string>(), probe: false };
+  const sending = { claimed: first, contents: new Map<string, string>(), probe: undefined };
   await expect(source.send(broken, sending)).rejects.toThrow('a bug of ours');
   await source.release(broken, others, 'stopping');
   await source.end(broken);
