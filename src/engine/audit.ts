@@ -1,5 +1,5 @@
 import { InputError, type Problem } from '../domain/problems.ts';
-import { type AuditAct, noteAudit } from '../ledger/audit/note.ts';
+import { type AuditAct, noteAudit } from '../ledger/audit/audit.ts';
 import type { Alongside } from '../ledger/session.ts';
 import { withoutAddresses } from '../platform/without-addresses.ts';
 import type { EngineContext } from './context.ts';

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../ledger/audit/list.ts';
+import type { AuditEntry } from '../ledger/audit/audit.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 
 const columns: readonly SheetColumn<AuditEntry>[] = [

@@ -11,9 +11,9 @@ import type {
   Failure,
   RejectionGroup,
   ResolutionGroup,
+  RunStateChange,
 } from '../ledger/runs/details.ts';
 import type { Sending } from '../ledger/runs/sending.ts';
-import type { RunStateChange } from '../ledger/runs/states.ts';
 import { reasonWordsOrNull } from '../platform/reason-words.ts';
 import { type Largest, largest } from './run-money.ts';
 import { runTimeline, type TimelineEvent } from './run-timeline.ts';

@@ -1,6 +1,6 @@
 import type { RunState } from '../domain/runs.ts';
+import type { RunStateChange } from '../ledger/runs/details.ts';
 import type { Sending } from '../ledger/runs/sending.ts';
-import type { RunStateChange } from '../ledger/runs/states.ts';
 import { reasonWordsOrNull } from '../platform/reason-words.ts';
 
 /** What happened to a run as a whole, and when. */

@@ -53,7 +53,7 @@ test('whose the changes of a slice are is written by the home of its state', () 
 test('what is booked anew is noted by billing alone, in statements of others that it gives them', () => {
   expect(writersOf('billing_openings').toSorted()).toEqual([
     'billing/fold.ts',
-    ...['divide', 'prove', 'resend', 'resolve', 'settle-doubted'].map((file) => `requests/${file}.ts`),
+    ...['divide', 'prove', 'resend', 'resolve', 'settle'].map((file) => `requests/${file}.ts`),
   ]);
 });
 

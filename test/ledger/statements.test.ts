@@ -66,8 +66,8 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'contact_files, runs',
     'whether a file was sent by a run of the campaign',
   ],
-  'runs/doubt-unsent.ts listUntriedProofs': ['untried_proofs', lists],
-  'runs/interrupted.ts listInterruptedRuns': ['approvals, runs', lists],
+  'runs/stop.ts listUntriedProofs': ['untried_proofs', lists],
+  'runs/find.ts listInterruptedRuns': ['approvals, runs', lists],
   'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account goes before'],
   'slices/acquire.ts findOwn': ['runs, slices', 'the slice that a worker holds as an owner, of whatever run'],
   'slices/priority.ts findOvertaking': [
@@ -75,7 +75,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'whether a more urgent run of the account goes before',
   ],
   'slices/reclaim.ts reclaimSlicesOfDeadWorkers': ['runs, slices', fleet],
-  'slices/startup-grace.ts beginGrace': ['slices', fleet],
+  'slices/session.ts beginGrace': ['slices', fleet],
   'slices/watch.ts watchRuns': ['runs, slices', 'whether a more urgent run of the account goes before'],
   'slices/windows.ts listDueWindows': [
     'approvals, run_windows, runs',
@@ -118,10 +118,10 @@ const relyingOn: Readonly<Record<Feature, readonly string[]>> = {
     'billing/fold.ts book',
     ...['planning/duplicates.ts leaveOutDuplicates', 'planning/reached.ts leaveOutReached'],
     'planning/suppress.ts leaveOutSuppressed',
-    'purge/erase-run.ts eraseRun',
+    'purge/erase-run.ts deleteAll',
   ],
   notification: [
-    ...['runs/doubt-unsent.ts doubtUnsent', 'runs/stop.ts cancelRun', 'runs/stop.ts pauseRun'],
+    ...['runs/stop.ts doubtUnsent', 'runs/stop.ts cancelRun', 'runs/stop.ts pauseRun'],
     ...['slices/enqueue.ts insertJobs', 'slices/session.ts openWorkerSession'],
   ],
   sequence: [],

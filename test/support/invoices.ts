@@ -1,7 +1,10 @@
-import type { InvoiceToRead, Reconciliation } from '../../src/engine/billing/reconcile.ts';
-import { reconcileInvoice } from '../../src/engine/billing/reconcile.ts';
-import { noteOutcomes } from '../../src/ledger/billing/changes.ts';
+import {
+  type InvoiceToRead,
+  type Reconciliation,
+  reconcileInvoice,
+} from '../../src/engine/billing/reconcile.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../src/ledger/billing/compare-invoice.ts';
+import { noteOutcomes } from '../../src/ledger/billing/notes.ts';
 import type { ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
 import { differenceWords } from '../../src/report/reconcile-words.ts';
 import { claimRequests, settleRequests } from './claims.ts';

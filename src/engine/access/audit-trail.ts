@@ -1,4 +1,4 @@
-import { type AuditEntry, type AuditFilter, listAudit } from '../../ledger/audit/list.ts';
+import { type AuditEntry, type AuditFilter, listAudit } from '../../ledger/audit/audit.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Entries that are read at once. */

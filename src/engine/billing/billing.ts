@@ -9,7 +9,7 @@ import {
   reportBilling,
   streamBilling,
 } from '../../ledger/billing/report.ts';
-import { inSnapshot } from '../../ledger/snapshot.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import { audited, type Note } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 

@@ -1,5 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
-import { noteAudit } from '../../ledger/audit/note.ts';
+import { noteAudit } from '../../ledger/audit/audit.ts';
 import {
   beginPurge,
   countPurgeable,

@@ -3,7 +3,7 @@ import { applyReports } from '../../ledger/delivery-reports/apply.ts';
 import type { FailedReport } from '../../ledger/delivery-reports/failed.ts';
 import type { InboxReport, Reading } from '../../ledger/delivery-reports/reading.ts';
 import { forgetBatches, forgetSignedCalls } from '../../ledger/delivery-reports/receive.ts';
-import { doubtUnsent, listUntriedProofs } from '../../ledger/runs/doubt-unsent.ts';
+import { doubtUnsent, listUntriedProofs } from '../../ledger/runs/stop.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import { observedMapping, type ReportMapping } from '../../wire/delivery-report-mapping.ts';
 import { billedUnits } from '../../wire/delivery-report-values.ts';

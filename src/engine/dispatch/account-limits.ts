@@ -1,9 +1,7 @@
 import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
 import { readAccountLimits } from '../../gateway/account-limits.ts';
-import { listRateLimits } from '../../ledger/limits/list.ts';
-import { lookAtRateLimits } from '../../ledger/limits/look.ts';
-import { setRateLimits } from '../../ledger/limits/set.ts';
+import { listRateLimits, lookAtRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { nearest } from '../../platform/nearest.ts';
 import { audited } from '../audit.ts';

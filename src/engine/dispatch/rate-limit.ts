@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { Account } from '../../gateway/account.ts';
-import { lookAtRateLimits } from '../../ledger/limits/look.ts';
-import { reserveLookUp } from '../../ledger/limits/look-up.ts';
-import { type Reservation, reserveRequests } from '../../ledger/limits/reserve.ts';
-import { spendReservation } from '../../ledger/limits/spend.ts';
+import { lookAtRateLimits } from '../../ledger/limits/rates.ts';
+import {
+  type Reservation,
+  reserveLookUp,
+  reserveRequests,
+  spendReservation,
+} from '../../ledger/limits/reserve.ts';
 import type { EngineContext } from '../context.ts';
 import { limitsInForce, noLimits } from './account-limits.ts';
 import { type Admit, openAdmissions } from './admissions.ts';

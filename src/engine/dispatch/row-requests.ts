@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lowestPlanned } from '../../ledger/requests/lowest-planned.ts';
+import { lowestPlanned } from '../../ledger/requests/rows.ts';
 import { withheld } from './attempt.ts';
 import type { SliceCheckpoint } from './checkpoint.ts';
 import { released } from './next-step.ts';

@@ -8,7 +8,7 @@ import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { WindowWait } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
-import { lookAtRateLimits } from '../../ledger/limits/look.ts';
+import { lookAtRateLimits } from '../../ledger/limits/rates.ts';
 import type { Portion } from '../../ledger/planning/windows.ts';
 import { momentOf } from '../../platform/zoned-times.ts';
 import type { EngineContext } from '../context.ts';

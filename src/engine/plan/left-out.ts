@@ -2,7 +2,7 @@ import type { Definition } from '../../campaign/definition.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type LeftOutAddress, streamLeftOutAddresses } from '../../ledger/planning/suppress.ts';
-import { inSnapshot } from '../../ledger/snapshot.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import {
   type HashKey,
   hashedDetail,

@@ -1,7 +1,7 @@
 import type { Definition } from '../../campaign/definition.ts';
 import type { ContactIdentity, ReachedContacts } from '../../domain/contacts.ts';
 import { comparedRuns, streamReached } from '../../ledger/planning/reached.ts';
-import { inSnapshot } from '../../ledger/snapshot.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
 

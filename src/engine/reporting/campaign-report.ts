@@ -5,7 +5,7 @@ import {
   streamCampaignRuns,
   sumCampaignRuns,
 } from '../../ledger/billing/campaign-runs.ts';
-import { inSnapshot } from '../../ledger/snapshot.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import { requireKnownNames } from '../billing/known-names.ts';
 import type { EngineContext } from '../context.ts';
 

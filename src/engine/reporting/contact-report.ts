@@ -7,7 +7,7 @@ import {
   readContactFilePieces,
 } from '../../ledger/runs/contact-files.ts';
 import { type ContactResult, streamContactResults } from '../../ledger/runs/contact-results.ts';
-import { inSnapshot } from '../../ledger/snapshot.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { keptBytes } from '../plan/kept-files.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';

@@ -1,5 +1,5 @@
 import { type FailedRequest, streamFailedRequests } from '../../ledger/requests/failures.ts';
-import { inSnapshot } from '../../ledger/snapshot.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun } from '../runs/find-run.ts';
 

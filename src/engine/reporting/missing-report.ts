@@ -3,7 +3,7 @@ import {
   type MissingReport,
   streamMissing,
 } from '../../ledger/delivery-reports/missing.ts';
-import { inSnapshot } from '../../ledger/snapshot.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Recipients without a final report, in constant memory; the longest accepted first. */

@@ -13,19 +13,22 @@ import {
   countConflicts,
   type DeliveryResult,
   type Failure,
+  findRunHead,
   listCancellations,
   listDeliveryResults,
   listFailures,
   listRejectedContacts,
   listRejections,
   listResolutions,
+  listStates,
   type RejectionGroup,
   type ResolutionGroup,
+  type RunHead,
+  type RunStateChange,
 } from '../../ledger/runs/details.ts';
 import { describeSending, type Sending } from '../../ledger/runs/sending.ts';
-import { findRunHead, listStates, type RunHead, type RunStateChange } from '../../ledger/runs/states.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
-import { inSnapshot } from '../../ledger/snapshot.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from '../runs/find-run.ts';
 

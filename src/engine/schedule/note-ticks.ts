@@ -1,5 +1,5 @@
 import { type Schedule, ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
-import { syncSchedules } from '../../ledger/schedules/sync.ts';
+import { syncSchedules } from '../../ledger/schedules/schedules.ts';
 import {
   type NotedTick,
   noteTicks,

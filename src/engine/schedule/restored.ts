@@ -8,7 +8,7 @@ import {
   releaseLedger,
   serverPlace,
 } from '../../ledger/place/place.ts';
-import { doubtUnsent } from '../../ledger/runs/doubt-unsent.ts';
+import { doubtUnsent } from '../../ledger/runs/stop.ts';
 import { missDueTicks, noteTicks, takeSchedules } from '../../ledger/schedules/ticks.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { reasonWords } from '../../platform/reason-words.ts';

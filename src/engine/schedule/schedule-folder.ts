@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readCampaign } from '../../campaign/campaign.ts';
 import { frozenTargets } from '../../campaign/notify.ts';
 import type { Schedule } from '../../campaign/schedule.ts';
-import type { SyncedSchedule } from '../../ledger/schedules/sync.ts';
+import type { SyncedSchedule } from '../../ledger/schedules/schedules.ts';
 import { mostBytes } from '../definition-files.ts';
 import { yamlFilesOf } from './served-campaigns.ts';
 

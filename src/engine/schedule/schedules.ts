@@ -4,7 +4,7 @@ import {
   type ListedTick,
   listSchedules,
   listTicks,
-} from '../../ledger/schedules/list.ts';
+} from '../../ledger/schedules/schedules.ts';
 import type { EngineContext } from '../context.ts';
 
 /** A schedule, with when its campaign runs next; null: never, or its file is gone. */

@@ -44,7 +44,7 @@ export async function closePeriod(
   return inTransaction(pool, async (client) => {
     // Nothing is booked meanwhile, and no other period closed.
     await bookEverything(client);
-    const closings = await closingsIn(client);
+    const closings = await listClosings(client);
     const before = closings.find((closing) => closing.period === period);
     if (before) return { kind: 'closed before', closing: before };
     const { rows } = await client.query<{ beginsAt: Date; endsAt: Date }>(
@@ -73,11 +73,7 @@ export async function closePeriod(
 }
 
 /** The periods that are closed, earliest first. */
-export async function listClosings(pool: pg.Pool): Promise<Closing[]> {
-  return closingsIn(pool);
-}
-
-async function closingsIn(client: Connection): Promise<Closing[]> {
+export async function listClosings(client: Connection): Promise<Closing[]> {
   const { rows } = await client.query<Closing>(`SELECT ${columns} FROM billing_closings ORDER BY ends_at`);
   return rows;
 }

@@ -1,6 +1,5 @@
-import { changesOf } from './changes.ts';
 import { closedBefore } from './fold.ts';
-import { sliceOf } from './open-slices.ts';
+import { changesOf, sliceOf } from './notes.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 
 const columns = [...keyColumns, 'booked', ...figureColumns].join(', ');

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { changesOf, isUndated } from './changes.ts';
-import { sliceOf } from './open-slices.ts';
+import { changesOf, isUndated, sliceOf } from './notes.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 
 /** Any number: entries are booked, and periods closed, by one at a time. */

@@ -4,14 +4,13 @@ import type { Knex } from 'knex';
 export const namedDimensions = ['SubAccount', 'Department', 'ChargeCode', 'account', 'campaign'] as const;
 export type NamedDimension = (typeof namedDimensions)[number];
 
-/** Where each stands: of a run, or of who pays. */
 const columns = {
-  SubAccount: { of: 'payer', column: 'sub_account' },
-  Department: { of: 'payer', column: 'department' },
-  ChargeCode: { of: 'payer', column: 'charge_code' },
-  account: { of: 'run', column: 'account' },
-  campaign: { of: 'run', column: 'campaign' },
-} as const satisfies Readonly<Record<NamedDimension, { of: 'run' | 'payer'; column: string }>>;
+  SubAccount: 'sub_account',
+  Department: 'department',
+  ChargeCode: 'charge_code',
+  account: 'account',
+  campaign: 'campaign',
+} as const satisfies Readonly<Record<NamedDimension, string>>;
 
 /** Most names that are read to find the nearest of. */
 const mostNames = 10_000;
@@ -29,7 +28,7 @@ export async function unknownNames(
   let missing = [...names];
   for (const place of placesOf(dimension)) {
     if (missing.length === 0) return [];
-    const { column } = columns[dimension];
+    const column = columns[dimension];
     const found = await namesIn(knex, place, column, accounts).whereIn(`named.${column}`, missing);
     const known = new Set(found.map(({ name }) => name));
     missing = missing.filter((name) => !known.has(name));
@@ -43,7 +42,7 @@ export async function knownNames(
   dimension: NamedDimension,
   accounts: OfAccounts,
 ): Promise<string[]> {
-  const { column } = columns[dimension];
+  const column = columns[dimension];
   const names = new Set<string>();
   for (const place of placesOf(dimension)) {
     const found = await namesIn(knex, place, column, accounts).limit(mostNames);
@@ -56,7 +55,7 @@ type Place = 'runs' | 'billing_entries' | 'envelopes';
 
 /** What is booked is few rows and stays after a purge; what is not is in the envelopes, of which there may be millions. */
 function placesOf(dimension: NamedDimension): readonly Place[] {
-  return columns[dimension].of === 'run' ? ['runs'] : ['billing_entries', 'envelopes'];
+  return dimension === 'account' || dimension === 'campaign' ? ['runs'] : ['billing_entries', 'envelopes'];
 }
 
 function namesIn(knex: Knex, place: Place, column: string, accounts: OfAccounts) {

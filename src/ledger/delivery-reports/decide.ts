@@ -1,5 +1,5 @@
 import { batchOf } from '../batch.ts';
-import { noteOutcomes } from '../billing/changes.ts';
+import { noteOutcomes } from '../billing/notes.ts';
 import type { Transaction } from '../session.ts';
 import { keepDeciders } from './decided.ts';
 import { keys, type MatchedRecipient, type RecipientKey, recipientKey } from './matched.ts';

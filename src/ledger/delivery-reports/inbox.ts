@@ -1,4 +1,3 @@
-import type { ReportMethod } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 import type { InboxReport } from './reading.ts';
@@ -7,17 +6,6 @@ export type QueuedReport = InboxReport & {
   /** How often it was read before and matched nothing. */
   readonly tries: number;
   /** Whether it may have been read before. */
-  readonly again: boolean;
-};
-
-type DbQueuedReport = {
-  readonly report_id: string;
-  readonly account: string;
-  readonly received_at: Date;
-  readonly method: ReportMethod;
-  readonly content_type: string;
-  readonly body: Buffer;
-  readonly tries: number;
   readonly again: boolean;
 };
 
@@ -39,7 +27,7 @@ const mostBytes = 16 * 1024 * 1024;
  * @param enough not more entries are taken than are needed for so many reports
  */
 export async function takeReports(client: Transaction, enough: number, now: Date): Promise<QueuedReport[]> {
-  const { rows } = await client.query<DbQueuedReport>({
+  const { rows } = await client.query<QueuedReport>({
     name: 'take-reports',
     text: `
     WITH taken AS (
@@ -64,7 +52,8 @@ export async function takeReports(client: Transaction, enough: number, now: Date
       ))
       RETURNING report_ids, tries, again
     )
-    SELECT report_id, account, received_at, method, content_type, body, tries, again
+    SELECT report_id AS report, account, received_at AS "receivedAt", method, content_type AS "contentType", body, tries,
+           again
     FROM (
       -- One that was replayed while it was waiting is in two entries.
       SELECT report_id, min(tries) AS tries, bool_or(again) AS again FROM taken, unnest(report_ids) report_id GROUP BY report_id
@@ -74,10 +63,7 @@ export async function takeReports(client: Transaction, enough: number, now: Date
     `,
     values: [enough, now, mostBytes],
   });
-  return rows.map(({ report_id, received_at, content_type, account, method, body, tries, again }) => ({
-    ...{ report: report_id, receivedAt: received_at, contentType: content_type },
-    ...{ account, method, body, tries, again },
-  }));
+  return rows;
 }
 
 const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'tries'>>({

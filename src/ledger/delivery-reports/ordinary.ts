@@ -1,6 +1,5 @@
-import { arrayOf } from '../arrays.ts';
-import { batchOf } from '../batch.ts';
-import { noteFirstOutcomes } from '../billing/changes.ts';
+import { arrayOf, batchOf } from '../batch.ts';
+import { noteFirstOutcomes } from '../billing/notes.ts';
 import { acceptanceOf } from '../requests/accepted.ts';
 import type { RequestKey } from '../requests/named.ts';
 import type { Transaction } from '../session.ts';

@@ -117,3 +117,58 @@ async function reserveInRow(
   const { requests, now, wait, stepped, ...limits } = row;
   return { requests, now, admittedAt: now + wait, limits, steppedBack: stepped };
 }
+
+/**
+ * Sets a reservation right once it is known what it was used for.
+ *
+ * @param unused requests that were reserved and not claimed: whoever asks next has their time; negative where more were
+ *   sent than were reserved
+ * @param recipients that were claimed beyond those that were reserved; negative where there were fewer
+ */
+export async function spendReservation(
+  pool: pg.Pool,
+  account: string,
+  unused: number,
+  recipients: number,
+): Promise<void> {
+  await pool.query(
+    `
+    UPDATE rate_limits
+    SET requests_until = CASE
+          WHEN requests_rate IS NULL THEN requests_until
+          ELSE greatest(requests_until, clock_timestamp())
+                 - make_interval(secs => greatest(-1e9, least($2::float8 / requests_rate, 1e9))) END,
+        recipients_until = CASE
+          WHEN recipients_rate IS NULL THEN recipients_until
+          ELSE greatest(recipients_until, clock_timestamp())
+                 + make_interval(secs => greatest(-1e9, least($3::float8 / recipients_rate, 1e9))) END
+    WHERE account = $1
+    `,
+    [account, unused, recipients],
+  );
+}
+
+/** When the service may be asked what became of a request, by Postgres's clock, in milliseconds since 1970. */
+export type ReservedLookUp = { readonly now: number; readonly admittedAt: number };
+
+/** Takes the next second in the order of all workers; the service may be asked once a second. */
+export async function reserveLookUp(pool: pg.Pool, account: string): Promise<ReservedLookUp> {
+  const step = stepBack('l', 'clock_timestamp()');
+  const { rows } = await pool.query<{ readonly now: number; readonly until: number }>(
+    `
+    INSERT INTO rate_limits AS l (account, status_until, seen_at)
+    VALUES ($1, clock_timestamp() + interval '1 s', clock_timestamp())
+    ON CONFLICT (account) DO UPDATE
+    SET status_until = greatest(l.status_until - ${step}, clock_timestamp()) + interval '1 s',
+        requests_until = l.requests_until - ${step},
+        recipients_until = l.recipients_until - ${step},
+        ${noteClock('l', 'clock_timestamp()', step)}
+    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+              (extract(epoch FROM status_until) * 1000)::float8 AS until
+    `,
+    [account],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('Postgres returned no row of a statement that always has one.');
+  return { now: row.now, admittedAt: row.until - 1_000 };
+}

@@ -28,17 +28,12 @@ export type TakenNotification = {
   readonly body: string | null;
 };
 
-type DbTakenRow = Pick<
-  TakenNotification,
-  'notification' | 'event' | 'target' | 'reason' | 'attempts' | 'body'
-> & {
-  readonly takings: number;
-  readonly run_id: string | null;
-  readonly campaign_file: string | null;
+type DbTakenRow = Omit<TakenNotification, 'about'> & {
+  readonly run: string | null;
+  readonly campaignFile: string | null;
   readonly schedule: string | null;
   readonly missed: Omit<MissedTimes, 'schedule'> | null;
   readonly refused: RefusedRun | null;
-  readonly noted_at: Date;
 };
 
 /**
@@ -67,19 +62,19 @@ export async function takeNotification(
       FOR UPDATE SKIP LOCKED
     ) due
     WHERE n.notification = due.notification
-    RETURNING n.notification, takings, event, target, run_id, campaign_file, schedule, missed, refused,
-              reason, noted_at, attempts, body
+    RETURNING n.notification, takings AS taking, event, target, run_id AS run, campaign_file AS "campaignFile",
+              schedule, missed, refused, reason, noted_at AS "notedAt", attempts, body
     `,
     [ignored, now, until],
   );
   const [row] = rows;
   if (!row) return undefined;
-  const { takings: taking, notification, event, target, reason, noted_at: notedAt, attempts, body } = row;
-  return { notification, taking, event, target, about: subjectOf(row), reason, notedAt, attempts, body };
+  const { run, campaignFile, schedule, missed, refused, ...taken } = row;
+  return { ...taken, about: subjectOf(row) };
 }
 
 function subjectOf(row: DbTakenRow): TakenNotification['about'] {
-  const { run_id: run, schedule, missed, refused, campaign_file: campaignFile } = row;
+  const { run, campaignFile, schedule, missed, refused } = row;
   if (run !== null) return { kind: 'run', run, campaignFile };
   if (row.event === 'refused' && refused !== null)
     return { kind: 'refusal', refused, schedule, campaignFile };

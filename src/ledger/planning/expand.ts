@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ReachedContacts } from '../../domain/contacts.ts';
-import { openBilling } from '../billing/open-slices.ts';
+import { openBilling } from '../billing/notes.ts';
 import { storeRunFiles } from '../runs/files.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';

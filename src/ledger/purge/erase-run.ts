@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { eraseNotifications } from '../notifications/erase.ts';
 import { eraseJobNumbers, eraseRequests } from '../requests/erase.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
@@ -58,25 +57,12 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
     );
     return rows[0]?.last ?? null;
   });
-  await deleteAll(
-    pool,
-    'DELETE FROM contact_file_pieces WHERE run_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM contact_file_pieces WHERE run_id = $1 LIMIT $2))',
-    run,
-  );
-  await deleteAll(
-    pool,
-    'DELETE FROM run_files WHERE run_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM run_files WHERE run_id = $1 LIMIT $2))',
-    run,
-  );
+  await deleteAll(pool, 'contact_file_pieces', run);
+  await deleteAll(pool, 'run_files', run);
   await pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
   // Of few recipients, a digest of their addresses could be found out.
   await pool.query('DELETE FROM fingerprints WHERE run_id = $1', [run]);
-  await deleteAll(
-    pool,
-    'DELETE FROM recipient_keys WHERE run_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM recipient_keys WHERE run_id = $1 LIMIT $2))',
-    run,
-    batch,
-  );
+  await deleteAll(pool, 'recipient_keys', run, batch);
   await eraseJobNumbers(pool, run);
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);
@@ -144,9 +130,29 @@ async function inSteps(
   }
 }
 
-async function deleteAll(pool: pg.Pool, statement: string, run: string, most = fileBatch): Promise<void> {
+async function deleteAll(pool: pg.Pool, table: string, run: string, most = fileBatch): Promise<void> {
+  const rows = `SELECT ctid FROM ${table} WHERE run_id = $1 LIMIT $2`;
   for (;;) {
-    const { rowCount } = await pool.query(statement, [run, most]);
+    const { rowCount } = await pool.query(
+      `DELETE FROM ${table} WHERE run_id = $1 AND ctid = ANY (ARRAY(${rows}))`,
+      [run, most],
+    );
     if ((rowCount ?? 0) < most) return;
   }
+}
+
+/** Forgets what a purged run told, and to whom; what is still to be told never will be. */
+export async function eraseNotifications(pool: pg.Pool, run: string): Promise<void> {
+  await pool.query(
+    `
+    UPDATE notifications
+    SET reason = NULL, body = NULL, target = jsonb_build_object('on', target -> 'on', 'kind', target -> 'kind'),
+        state = CASE state WHEN 'due' THEN 'given up' ELSE state END,
+        problem = CASE state WHEN 'due' THEN NULL ELSE problem END,
+        ended_at = coalesce(ended_at, now())
+    WHERE run_id = $1
+    `,
+    [run],
+  );
+  await pool.query('DELETE FROM notify_lists WHERE run_id = $1', [run]);
 }

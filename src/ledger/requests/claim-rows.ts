@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { leaveOutDestinations } from '../../domain/destinations.ts';
 import type { Envelope } from '../../domain/message.ts';
-import { moveBilledOutcomes } from '../billing/moves.ts';
+import { moveBilledOutcomes } from '../billing/notes.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
 import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';

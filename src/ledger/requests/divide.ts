@@ -1,4 +1,4 @@
-import { openSlices } from '../billing/open-slices.ts';
+import { openSlices } from '../billing/notes.ts';
 import type { Transaction } from '../session.ts';
 import { recipientArrays } from './recipient-arrays.ts';
 

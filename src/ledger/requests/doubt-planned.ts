@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { UnrecordedReason } from '../../domain/reasons.ts';
-import { moveBilledOutcomes } from '../billing/moves.ts';
+import { moveBilledOutcomes } from '../billing/notes.ts';
 import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { addRowsOfPlanned } from './rows.ts';

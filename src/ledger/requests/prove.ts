@@ -1,4 +1,4 @@
-import { openSlices } from '../billing/open-slices.ts';
+import { openSlices } from '../billing/notes.ts';
 import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { openSlices } from '../billing/open-slices.ts';
+import { openSlices } from '../billing/notes.ts';
 import { inTransaction } from '../session.ts';
 import { markSlicesReopened } from '../slice-states/transitions.ts';
 
@@ -34,17 +34,6 @@ export async function resendDoubts(
         RETURNING run_id, request
       ), opened AS (
         ${openSlices('again')}
-      ), counted AS (
-        UPDATE slices s
-        SET settled = settled - a.requests, not_accepted = not_accepted - a.requests
-        FROM (
-          SELECT slice, count(*) AS requests
-          FROM again
-          JOIN slices USING (run_id)
-          WHERE request BETWEEN first_request AND last_request
-          GROUP BY slice
-        ) a
-        WHERE s.run_id = $1 AND s.slice = a.slice
       )
       SELECT request FROM again
       `,

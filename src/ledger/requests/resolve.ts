@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
-import { openSlices } from '../billing/open-slices.ts';
+import { openSlices } from '../billing/notes.ts';
 import { reasonOf } from '../reasons.ts';
 import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
@@ -68,32 +68,14 @@ export async function resolveRequests(
     [run, requests === 'all' ? null : requests, resolvedState[resolution], now, resolution, by, reason],
   );
   if (resolution === 'resend' && rows.length > 0) {
-    await reopen(
+    await markReopened(client, run, { kind: 'doubts_reopened', run });
+    await markSlicesReopened(
       client,
       run,
       rows.map(({ request }) => request),
     );
   }
   return rows;
-}
-
-async function reopen(client: Transaction, run: string, requests: readonly number[]): Promise<void> {
-  await client.query(
-    `
-    UPDATE slices s
-    SET settled = settled - again.requests, not_accepted = not_accepted - again.requests
-    FROM (
-      SELECT slice, count(*) AS requests
-      FROM unnest($2::integer[]) AS request
-      JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
-      GROUP BY slice
-    ) again
-    WHERE s.run_id = $1 AND s.slice = again.slice
-    `,
-    [run, requests],
-  );
-  await markReopened(client, run, { kind: 'doubts_reopened', run });
-  await markSlicesReopened(client, run, requests);
 }
 
 /**

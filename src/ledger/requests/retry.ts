@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
-import { moveBilledOutcomes } from '../billing/moves.ts';
+import { moveBilledOutcomes } from '../billing/notes.ts';
 import { reasonValue } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
 

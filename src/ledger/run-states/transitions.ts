@@ -1,6 +1,6 @@
 import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
-import { noteRunChange } from '../notifications/run-changes.ts';
+import { noteRunChange } from '../notifications/note.ts';
 import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 

@@ -1,7 +1,8 @@
 import type { RejectedContact, RejectionReason } from '../../domain/contacts.ts';
 import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/delivery-reports.ts';
-import type { RequestReason } from '../../domain/reasons.ts';
-import type { RequestState, Resolution } from '../../domain/runs.ts';
+import type { Channel } from '../../domain/message.ts';
+import type { RequestReason, RunReason } from '../../domain/reasons.ts';
+import type { RequestState, Resolution, RunState } from '../../domain/runs.ts';
 import { reasonOf } from '../reasons.ts';
 import { failedStates } from '../requests/failures.ts';
 import type { Connection } from '../session.ts';
@@ -154,4 +155,36 @@ export async function listRejections(client: Connection, run: string): Promise<R
     [run],
   );
   return rows;
+}
+
+/** A state of a run, and when it was entered. */
+export type RunStateChange = {
+  readonly state: RunState;
+  readonly reason: RunReason | null;
+  readonly at: Date;
+};
+
+/** What a run became, in the order in which it did. */
+export async function listStates(client: Connection, run: string): Promise<RunStateChange[]> {
+  const { rows } = await client.query<RunStateChange>(
+    'SELECT state, reason, changed_at AS at FROM run_states WHERE run_id = $1 ORDER BY change',
+    [run],
+  );
+  return rows;
+}
+
+/** What a run is, but for its counts. */
+export type RunHead = {
+  readonly account: string;
+  readonly channel: Channel;
+  /** Why it is in its state. */
+  readonly stateReason: RunReason | null;
+};
+
+export async function findRunHead(client: Connection, run: string): Promise<RunHead | undefined> {
+  const { rows } = await client.query<RunHead>(
+    'SELECT account, channel, state_reason AS "stateReason" FROM runs WHERE run_id = $1',
+    [run],
+  );
+  return rows[0];
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
@@ -23,37 +24,23 @@ export type ListedRun = {
   readonly purgedAt: Date | null;
 };
 
-type DbListedRunRow = {
-  readonly run_id: string;
-  readonly campaign: string;
-  readonly account: string;
-  readonly channel: Channel;
-  readonly state: RunState;
-  readonly state_reason: RunReason | null;
-  readonly created_at: Date;
-  readonly finished_at: Date | null;
-  readonly purged_at: Date | null;
-};
-
-type DbRunRow = DbListedRunRow & { readonly definition: unknown };
-
-const columns = [
-  'run_id',
-  'campaign',
-  'account',
-  'channel',
-  'state',
-  'state_reason',
-  'created_at',
-  'finished_at',
-  'purged_at',
-] as const;
+const columns = {
+  run: 'run_id',
+  campaign: 'campaign',
+  account: 'account',
+  channel: 'channel',
+  state: 'state',
+  stateReason: 'state_reason',
+  createdAt: 'created_at',
+  finishedAt: 'finished_at',
+  purgedAt: 'purged_at',
+} as const satisfies Record<keyof ListedRun, string>;
 
 export async function findRun(knex: Knex, run: string): Promise<Run | undefined> {
-  const row: DbRunRow | undefined = await knex('runs')
+  const found: Run | undefined = await knex('runs')
     .where({ run_id: run })
-    .first([...columns, 'definition']);
-  return row && { ...fromRow(row), definition: row.definition };
+    .first({ ...columns, definition: 'definition' });
+  return found;
 }
 
 export type RunFilter = {
@@ -80,22 +67,7 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
     ]);
   if (accounts) newest.whereIn('account', [...accounts]);
   if (before) newest.whereRaw('(created_at, run_id) < (?, ?)', [before.createdAt, before.run]);
-  const rows: DbListedRunRow[] = await newest.limit(limit);
-  return rows.map(fromRow);
-}
-
-function fromRow(row: DbListedRunRow): ListedRun {
-  return {
-    run: row.run_id,
-    campaign: row.campaign,
-    account: row.account,
-    channel: row.channel,
-    state: row.state,
-    stateReason: row.state_reason,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at,
-    purgedAt: row.purged_at,
-  };
+  return newest.limit(limit);
 }
 
 /** How many runs were purged, and when the last one was; null where none was. */
@@ -106,4 +78,25 @@ export async function countPurgedRuns(
     .whereNotNull('purged_at')
     .first(knex.raw('count(*)::integer AS runs'), knex.raw('max(purged_at) AS last'));
   return row ?? { runs: 0, last: null };
+}
+
+/**
+ * Runs that were begun and are not at their end though nobody wanted that, the oldest first: their process was killed, or
+ * stopped from outside. Some of them may be in other workers' hands. Not those that somebody paused, that a refusal did, or
+ * that wait for approval.
+ */
+export async function listInterruptedRuns(
+  pool: pg.Pool,
+): Promise<readonly { readonly run: string; readonly account: string }[]> {
+  const { rows } = await pool.query<{ run: string; account: string }>(
+    `
+    SELECT run_id AS run, account
+    FROM runs r
+    WHERE state = 'running' OR (state = 'paused' AND state_reason ->> 'kind' = 'interrupted')
+       OR (state = 'planned'
+           AND NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL))
+    ORDER BY created_at, run_id
+    `,
+  );
+  return rows;
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { TickState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
-import { noteMissedTimes } from '../notifications/missed-times.ts';
+import { noteMissedTimes } from '../notifications/note.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
 /** A schedule of which not all ticks are noted. */

@@ -205,7 +205,7 @@ export async function markGivenBack(
   );
 }
 
-/** `done → waiting` for the slices of requests that are to be sent again. */
+/** `done → waiting` for the slices of requests that were in doubt and are to be sent again: these are not settled any more. */
 export async function markSlicesReopened(
   client: Transaction,
   run: string,
@@ -213,10 +213,16 @@ export async function markSlicesReopened(
 ): Promise<void> {
   await client.query(
     `
-    UPDATE slices
-    SET state = 'waiting'
-    WHERE run_id = $1 AND state = 'done'
-      AND EXISTS (SELECT FROM unnest($2::integer[]) AS request WHERE request BETWEEN first_request AND last_request)
+    UPDATE slices s
+    SET state = CASE s.state WHEN 'done' THEN 'waiting' ELSE s.state END,
+        settled = s.settled - again.requests, not_accepted = s.not_accepted - again.requests
+    FROM (
+      SELECT slice, count(*) AS requests
+      FROM unnest($2::integer[]) AS request
+      JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
+      GROUP BY slice
+    ) again
+    WHERE s.run_id = $1 AND s.slice = again.slice
     `,
     [run, requests],
   );

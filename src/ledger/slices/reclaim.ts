@@ -6,8 +6,7 @@ import { inTransaction, type Transaction } from '../session.ts';
 import { markGivenBack } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';
 import { lockTakings, queueName, type SliceQueue, throughClient } from './queue.ts';
-import { workerLockKey } from './session.ts';
-import { isGraceOver } from './startup-grace.ts';
+import { isGraceOver, workerLockKey } from './session.ts';
 
 /** A held slice that its owner is to lose; the caller's transaction has locked it and its run. */
 type DbHeldSlice = {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import type { Connection } from '../session.ts';
 import { wakeChannel } from './enqueue.ts';
-import { beginGraceAgain, isGraceOver } from './startup-grace.ts';
 
 /** A worker's own database session: while it stands, others know that the worker lives. */
 export type WorkerSession = {
@@ -49,4 +49,45 @@ export async function openWorkerSession(
       client.release(true);
     },
   };
+}
+
+/*
+ * A free lock and an expired lease show a dead worker, but not after all sessions have ended at once: Postgres was started, one
+ * of its sessions crashed and took all others along, or the network was away. Workers then come back one after the other
+ * and renew their leases; each tries every two seconds. Until the grace is over no worker is taken for dead, by either sign.
+ */
+
+const grace = "interval '5 seconds'";
+
+/** Whether workers can be taken for dead. Asks the server whether it was started since, and begins the grace where it was. */
+export async function isGraceOver(client: Connection): Promise<boolean> {
+  const { rows } = await client.query<{ over: boolean }>(`
+    SELECT ends_at <= clock_timestamp() AS over
+    FROM startup_grace
+    -- One that would last longer is from before the clock was set back.
+    WHERE server_started_at = pg_postmaster_start_time() AND ends_at <= clock_timestamp() + ${grace}
+  `);
+  return rows[0]?.over ?? (await beginGrace(client));
+}
+
+/** With no slice held, there is no worker to wait for. */
+async function beginGrace(client: Connection): Promise<boolean> {
+  const { rows } = await client.query<{ over: boolean }>(`
+    INSERT INTO startup_grace (server_started_at, ends_at)
+    SELECT pg_postmaster_start_time(),
+           CASE WHEN EXISTS (SELECT FROM slices WHERE state = 'held') THEN clock_timestamp() + ${grace} ELSE '-infinity' END
+    ON CONFLICT (one) DO UPDATE SET server_started_at = excluded.server_started_at, ends_at = excluded.ends_at
+    RETURNING ends_at <= clock_timestamp() AS over
+  `);
+  return rows[0]?.over ?? false;
+}
+
+/**
+ * Begins the grace for a worker that lost its session: others may have lost theirs by the same event. One that runs is not
+ * made longer, so that a worker whose session breaks again and again does not keep the dead from being noticed.
+ */
+export async function beginGraceAgain(client: Connection): Promise<void> {
+  await client.query(
+    `UPDATE startup_grace SET ends_at = clock_timestamp() + ${grace} WHERE ends_at <= clock_timestamp()`,
+  );
 }

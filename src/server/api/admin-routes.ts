@@ -3,7 +3,7 @@ import { auditActions } from '../../domain/access.ts';
 import { resolutions } from '../../domain/runs.ts';
 import { approveRun } from '../../engine/plan/approve-run.ts';
 import { resolveDoubts } from '../../engine/runs/resolve.ts';
-import { listAudit } from '../../ledger/audit/list.ts';
+import { listAudit } from '../../ledger/audit/audit.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { callOf, existingRun } from './call.ts';
 import { asConflict } from './problem.ts';

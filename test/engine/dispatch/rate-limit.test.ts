@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RateLimits } from '../../../src/domain/rates.ts';
 import { openRateLimiter, type RateLimiter, type Timer } from '../../../src/engine/dispatch/rate-limit.ts';
-import { setRateLimits } from '../../../src/ledger/limits/set.ts';
+import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;

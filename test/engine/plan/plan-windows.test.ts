@@ -9,7 +9,7 @@ import { previewCampaign } from '../../../src/engine/plan/preview.ts';
 import type { Preview } from '../../../src/engine/plan/previewed.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
-import { setRateLimits } from '../../../src/ledger/limits/set.ts';
+import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
 import { paper } from '../../../src/report/screen.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';

@@ -10,7 +10,7 @@ import type { Preview } from '../../../src/engine/plan/previewed.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { executeRun } from '../../../src/engine/runs/execute-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
-import { noteOutcomes } from '../../../src/ledger/billing/changes.ts';
+import { noteOutcomes } from '../../../src/ledger/billing/notes.ts';
 import type { BillingTotal } from '../../../src/ledger/billing/report.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';

@@ -13,7 +13,7 @@ import {
   startDueTicks,
   type TickEnd,
 } from '../../../src/engine/schedule/start-ticks.ts';
-import { listTicks } from '../../../src/ledger/schedules/list.ts';
+import { listTicks } from '../../../src/ledger/schedules/schedules.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RateLimits } from '../../../src/domain/rates.ts';
-import { listRateLimits } from '../../../src/ledger/limits/list.ts';
-import { lookAtRateLimits } from '../../../src/ledger/limits/look.ts';
-import { reserveLookUp } from '../../../src/ledger/limits/look-up.ts';
-import { type Reservation, reserveRequests } from '../../../src/ledger/limits/reserve.ts';
-import { setRateLimits } from '../../../src/ledger/limits/set.ts';
-import { spendReservation } from '../../../src/ledger/limits/spend.ts';
+import { listRateLimits, lookAtRateLimits, setRateLimits } from '../../../src/ledger/limits/rates.ts';
+import {
+  type Reservation,
+  reserveLookUp,
+  reserveRequests,
+  spendReservation,
+} from '../../../src/ledger/limits/reserve.ts';
 import { inSession } from '../../../src/ledger/session.ts';
 import { examples } from '../../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';

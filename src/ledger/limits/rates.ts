@@ -1,5 +1,35 @@
+import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { Connection } from '../session.ts';
+
+/**
+ * What an operator has set in place of the accounts file's, null where nothing is. Waits for nobody, even where the
+ * account's row is locked.
+ */
+export async function lookAtRateLimits(pool: pg.Pool, account: string): Promise<RateLimits> {
+  const { rows } = await pool.query<RateLimits>(
+    `
+    SELECT requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"
+    FROM rate_limits
+    WHERE account = $1
+    `,
+    [account],
+  );
+  return rows[0] ?? { requestsPerSecond: null, recipientsPerSecond: null };
+}
+
+/** The accounts that an operator has set a rate for, and the rates; null: that of the accounts file. */
+export async function listRateLimits(pool: pg.Pool): Promise<ReadonlyMap<string, RateLimits>> {
+  const { rows } = await pool.query<RateLimits & { readonly account: string }>(
+    `
+    SELECT account, requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"
+    FROM rate_limits
+    WHERE requests_per_second IS NOT NULL OR recipients_per_second IS NOT NULL
+    ORDER BY account
+    `,
+  );
+  return new Map(rows.map(({ account, ...set }) => [account, set]));
+}
 
 /**
  * Sets rates in place of the accounts file's; null goes back to that of the file, and what is not named stays as it is.

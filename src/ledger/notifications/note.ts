@@ -1,0 +1,119 @@
+import type pg from 'pg';
+import type { RefusedRun } from '../../domain/problems.ts';
+import { batchOf } from '../batch.ts';
+import { reasonValue } from '../reasons.ts';
+import type { Transaction } from '../session.ts';
+
+/**
+ * Notes for each target of a run that asks for it that the run was completed, with or without failures, or paused, in the
+ * transaction that makes it so. One is noted for each change: a run that is paused twice is reported twice.
+ *
+ * @param change of run_states
+ */
+export async function noteRunChange(client: Transaction, run: string, change: string): Promise<void> {
+  // Only slices that have counted something else than acceptance are looked into: a run may have millions of requests.
+  await client.query(
+    `
+    INSERT INTO notifications (run_id, change, place, event, target, campaign_file, reason, noted_at)
+    SELECT c.run_id, c.change, each.place, happened.event, each.target, l.campaign_file, c.reason, c.changed_at
+    FROM run_states c
+    JOIN notify_lists l ON l.run_id = c.run_id
+    CROSS JOIN LATERAL (
+      SELECT CASE
+        WHEN c.state = 'paused' THEN 'paused'
+        WHEN EXISTS (
+          SELECT FROM slices s
+          JOIN requests q ON q.run_id = s.run_id AND q.request BETWEEN s.first_request AND s.last_request
+          WHERE s.run_id = c.run_id AND (s.rejected > 0 OR s.not_accepted > 0)
+            AND q.state IN ('rejected', 'failed', 'in_doubt', 'abandoned')
+        ) THEN 'failures'
+        ELSE 'completed'
+      END AS event
+    ) happened
+    CROSS JOIN LATERAL jsonb_array_elements(l.targets) WITH ORDINALITY AS each (target, place)
+    WHERE c.run_id = $1 AND c.change = $2 AND each.target -> 'on' @> to_jsonb(happened.event)
+    `,
+    [run, change],
+  );
+}
+
+/** A time of a schedule that made no run, or several that were missed at once. */
+export type MissedTick = {
+  readonly schedule: string;
+  readonly state: 'missed' | 'failed';
+  readonly times: number;
+  readonly first: Date;
+  readonly last: Date;
+  /** Why it was missed; of a run that could not be planned it may quote a contact file, so it stays where it is. */
+  readonly reason: string | null;
+  /** Of a run that was refused because of its contacts. */
+  readonly refused: RefusedRun | null;
+};
+
+const noted = batchOf<MissedTick>({
+  schedule: ['text', ({ schedule }) => schedule],
+  tick: ['timestamptz', ({ last }) => last],
+  missed: [
+    'jsonb',
+    ({ times, first, last, state }) =>
+      JSON.stringify({ times, from: toTheSecond(first), until: toTheSecond(last), state }),
+  ],
+  refused: ['jsonb', ({ refused }) => refused && JSON.stringify(refused)],
+  reason: [
+    'jsonb',
+    ({ state, reason, refused }) =>
+      reasonValue(refused ? refused.reason : state === 'missed' ? reason : null),
+  ],
+});
+
+/**
+ * Notes times that made no run for each target that asks for it, in the transaction that ends them. One whose run was
+ * refused has one notification for a target, whether the target asks for refused runs or for missed times.
+ */
+export async function noteMissedTimes(client: Transaction, missed: readonly MissedTick[]): Promise<void> {
+  if (missed.length === 0) return;
+  await client.query(
+    `
+    INSERT INTO notifications (schedule, tick, place, event, target, missed, refused, reason, noted_at)
+    SELECT s.schedule, m.tick, each.place,
+           CASE WHEN m.refused IS NOT NULL AND each.target -> 'on' @> '"refused"' THEN 'refused' ELSE 'missed' END,
+           each.target, m.missed || jsonb_build_object('campaign', s.campaign), m.refused, m.reason, now()
+    FROM ${noted.table('m')}
+    JOIN schedules s ON s.schedule = m.schedule
+    CROSS JOIN LATERAL jsonb_array_elements(s.notify) WITH ORDINALITY AS each (target, place)
+    WHERE each.target -> 'on' @> '"missed"' OR (m.refused IS NOT NULL AND each.target -> 'on' @> '"refused"')
+    `,
+    noted.values(missed),
+  );
+}
+
+/** ISO 8601; times of schedules are of whole minutes. */
+function toTheSecond(time: Date): string {
+  return `${time.toISOString().slice(0, 19)}Z`;
+}
+
+/**
+ * Notes that a run was refused, for each target that asks for it.
+ *
+ * @param targets parsed again by their reader
+ * @param campaignFile absolute, on this machine
+ * @returns the notifications
+ */
+export async function insertRefusals(
+  pool: pg.Pool,
+  targets: readonly unknown[],
+  { refused, campaignFile }: { readonly refused: RefusedRun; readonly campaignFile: string },
+  now: Date,
+): Promise<string[]> {
+  const { rows } = await pool.query<{ notification: string }>(
+    `
+    INSERT INTO notifications (place, event, target, campaign_file, refused, reason, noted_at)
+    SELECT place, 'refused', target, $2, $3, $4, $5
+    FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS each (target, place)
+    WHERE target -> 'on' @> '"refused"'
+    RETURNING notification
+    `,
+    [JSON.stringify(targets), campaignFile, JSON.stringify(refused), reasonValue(refused.reason), now],
+  );
+  return rows.map(({ notification }) => notification);
+}
