@@ -1,5 +1,11 @@
 import { InputError, type Problem } from '../domain/problems.ts';
-import { type AuditAct, noteAudit } from '../ledger/audit/audit.ts';
+import {
+  type AuditAct,
+  type AuditEntry,
+  type AuditFilter,
+  listAudit,
+  noteAudit,
+} from '../ledger/audit/audit.ts';
 import type { Alongside } from '../ledger/session.ts';
 import { withoutAddresses } from '../platform/without-addresses.ts';
 import type { EngineContext } from './context.ts';
@@ -59,3 +65,20 @@ function cleaned({ details = {}, ...act }: AuditAct): AuditAct {
 
 /** Of one text (characters). */
 const mostWords = 2_000;
+
+/** Entries that are read at once. */
+const page = 1_000;
+
+/** The audit trail, newest first, in pages. */
+export async function* readAudit(
+  { ledger }: EngineContext,
+  filter: AuditFilter,
+): AsyncGenerator<readonly AuditEntry[], void, undefined> {
+  let before = filter.before;
+  for (;;) {
+    const entries = await listAudit(ledger.pool, { ...filter, before }, page);
+    if (entries.length > 0) yield entries;
+    before = entries.at(-1)?.entry;
+    if (entries.length < page) return;
+  }
+}

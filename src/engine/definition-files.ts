@@ -1,9 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
 import { whyUnreadable } from '../platform/file-error.ts';
 import { findProject, projectFolder } from '../platform/project.ts';
-import { faultyLine } from '../platform/utf8.ts';
 import type { Settings } from './settings.ts';
 
 /** Where the accounts file is, relative to the working folder. A relative VOLLEY_ACCOUNTS is relative to the project. */
@@ -63,4 +63,37 @@ function whereAccountsAre({ environment, workingFolder }: Settings): string {
   if (environment['VOLLEY_ACCOUNTS'] || findProject(workingFolder) !== undefined)
     return ' VOLLEY_ACCOUNTS names it.';
   return ` ${workingFolder} is in no Volley project: go to the folder of your project (\`volley init\` makes one), or name the file by VOLLEY_ACCOUNTS.`;
+}
+
+const lineFeed = 10;
+const carriageReturn = 13;
+
+/**
+ * Where bytes stop being UTF-8. Decoders put U+FFFD for what they cannot read, which would alter a name without a word.
+ *
+ * @returns the line, counted from 1; undefined when all of it is UTF-8
+ */
+export function faultyLine(bytes: Uint8Array): number | undefined {
+  if (isUtf8(bytes)) return undefined;
+  let line = 1;
+  let start = 0;
+  for (let index = 0; index < bytes.length; index++) {
+    if (!endsLine(bytes, index)) continue;
+    if (!isUtf8(bytes.subarray(start, index))) break;
+    start = index + 1;
+    line++;
+  }
+  return line;
+}
+
+/** LF, CRLF and CR each end a line. */
+export function countLineEnds(bytes: Uint8Array): number {
+  let count = 0;
+  for (let index = 0; index < bytes.length; index++) if (endsLine(bytes, index)) count++;
+  return count;
+}
+
+function endsLine(bytes: Uint8Array, index: number): boolean {
+  const byte = bytes[index];
+  return byte === lineFeed || (byte === carriageReturn && bytes[index + 1] !== lineFeed);
 }

@@ -1,10 +1,12 @@
 import type { ReportFormat } from './formats/sheet.ts';
+import { linesTable } from './formats/table.ts';
+import { printable } from './printable.ts';
 import { tableSheet } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
 import { runHeading } from './run-heading.ts';
+import { runSummaryText } from './run-summary.ts';
 import { countsTable, runTables } from './run-tables.ts';
-import { runDetailsText } from './run-text.ts';
-import { paper, type Screen } from './screen.ts';
+import { painted, paper, type Screen } from './screen.ts';
 
 /** The formats of a report that has several tables. */
 export const runReportFormats = ['table', 'json', 'xlsx', 'html'] as const satisfies readonly ReportFormat[];
@@ -34,4 +36,20 @@ export async function* runReportText(
     case 'html':
       return yield* (await import('./run-page.ts')).runPage(details, asOf);
   }
+}
+
+/** For the terminal: the summary, then every table that has a line. */
+export function runDetailsText(details: RunDetails, screen: Screen = paper): string {
+  const { summary, stateReason, account, channel, sending } = details;
+  const { attempts, retries, retried } = sending;
+  const parts = [
+    runSummaryText(summary, screen),
+    ...(stateReason ? [`  because     ${printable(stateReason)}`] : []),
+    `  account     ${printable(account)}, ${channel}`,
+    `  attempts    ${attempts}${retries > 0 ? `: ${retries} of them retries, of ${retried} requests` : ''}`,
+  ];
+  for (const { title, columns, lines } of runTables(details))
+    if (lines.length > 0)
+      parts.push('', painted(printable(title), 'title', screen), linesTable(columns, lines, screen));
+  return parts.join('\n');
 }

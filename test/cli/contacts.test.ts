@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { impatient } from '../../src/cli/standard-input.ts';
+import { impatient } from '../../src/cli/commands/check.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collect } from '../support/collect.ts';
 import { problemsLater } from '../support/problems.ts';

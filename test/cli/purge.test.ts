@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askToPurge } from '../../src/cli/ask-to-purge.ts';
+import { askToPurge } from '../../src/cli/commands/purge.ts';
 import type { StandardInput } from '../../src/engine/settings.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { problemsLater } from '../support/problems.ts';

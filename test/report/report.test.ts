@@ -4,8 +4,8 @@ import { billingSheet } from '../../src/report/billing.ts';
 import type { Sheet } from '../../src/report/formats/sheet.ts';
 import { sheetText } from '../../src/report/formats/write.ts';
 import type { RunDetails } from '../../src/report/run-details.ts';
+import { runDetailsText } from '../../src/report/run-report.ts';
 import { runSummaryText } from '../../src/report/run-summary.ts';
-import { runDetailsText } from '../../src/report/run-text.ts';
 import { paper, type Screen } from '../../src/report/screen.ts';
 
 const summary: RunSummary = {

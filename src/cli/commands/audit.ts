@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type AuditAction, auditActions } from '../../domain/access.ts';
-import { readAudit } from '../../engine/access/audit-trail.ts';
+import { readAudit } from '../../engine/audit.ts';
 import { auditSheet } from '../../report/audit-sheet.ts';
 import { parseTime } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { InputError } from '../../domain/problems.ts';
 import { prepareCampaign } from '../../engine/plan/prepare.ts';
-import type { Settings } from '../../engine/settings.ts';
+import type { Settings, StandardInput } from '../../engine/settings.ts';
 import { addContactsOption } from '../options.ts';
 import type { Shell } from '../shell.ts';
-import { impatient } from '../standard-input.ts';
 
 export function define(command: Command, shell: Shell): void {
   addContactsOption(command)
@@ -36,3 +36,43 @@ function settingsFor({ settings }: Shell): Settings {
     },
   };
 }
+
+/** Milliseconds of silence after which nothing is expected of a pipe any more. */
+export const patience = 5_000;
+
+/**
+ * Standard input, given up when nothing comes. A pipe that was left open by whoever started the command would otherwise
+ * be waited for without end, by a command that has only to look at its first bytes.
+ */
+export function impatient(
+  input: StandardInput | undefined,
+  milliseconds = patience,
+): StandardInput | undefined {
+  if (!input || input.isTTY) return input;
+  return readImpatiently(input, milliseconds);
+}
+
+async function* readImpatiently(
+  input: StandardInput,
+  milliseconds: number,
+): AsyncGenerator<Buffer, void, undefined> {
+  const chunks = input[Symbol.asyncIterator]();
+  let silent = false;
+  try {
+    for (;;) {
+      const { promise: silence, resolve } = Promise.withResolvers<undefined>();
+      const timer = setTimeout(resolve, milliseconds, undefined);
+      const chunk = await Promise.race([chunks.next(), silence]).finally(() => clearTimeout(timer));
+      silent = chunk === undefined;
+      if (chunk === undefined) throw new InputError([{ where: 'standard input', what: nothingCame }]);
+      if (chunk.done) return;
+      yield chunk.value;
+    }
+  } finally {
+    // A stream that is waited for cannot be asked to return.
+    if (silent) input.destroy?.();
+    else await chunks.return?.();
+  }
+}
+
+const nothingCame = `Nothing has come through it for ${patience / 1000} s. Pipe a file in, or name one with --contacts.`;

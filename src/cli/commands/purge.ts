@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import { type Purge, previewPurge, purge } from '../../engine/billing/purge.ts';
+import type { StandardInput } from '../../engine/settings.ts';
 import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
 import { ensureHashKey } from '../../platform/hash-key.ts';
 import { printable } from '../../report/printable.ts';
 import { keptBecause } from '../../report/purge.ts';
-import { askToPurge } from '../ask-to-purge.ts';
 import { parseDuration } from '../scalar-options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
@@ -84,4 +84,32 @@ function purgeText({ runs, recipients, reports, suppressions }: Purge, dryRun?: 
   const erased = dryRun ? 'To be erased' : 'Erased';
   const hashed = dryRun ? 'to be hashed' : 'hashed';
   return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw reports; ${suppressions} suppressions ${hashed}.`;
+}
+
+/** What has to be typed. */
+const word = 'purge';
+
+/**
+ * Asks on the terminal.
+ *
+ * @throws InputError when nobody is there to be asked, or something else is typed
+ */
+export async function askToPurge(
+  text: string,
+  input: StandardInput | undefined,
+  note: (text: string) => void,
+): Promise<void> {
+  if (!input?.isTTY) {
+    const what = 'What is erased is gone for good: say --yes, where nobody can be asked. Nothing was erased.';
+    throw new InputError([{ where: '--yes', what }]);
+  }
+  note(`${text}\nThis cannot be undone. Type "${word}" to go on:`);
+  let typed = '';
+  for await (const chunk of input) {
+    typed += chunk.toString('utf8');
+    if (typed.includes('\n')) break;
+  }
+  input.destroy?.();
+  if (typed.trim() === word) return;
+  throw new InputError([{ where: 'volley purge', what: 'Nothing was erased.' }]);
 }

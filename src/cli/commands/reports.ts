@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type ReportState, reportStates } from '../../domain/delivery-reports.ts';
-import { applyInbox } from '../../engine/delivery-reports/ingest.ts';
+import { applyInbox, replay } from '../../engine/delivery-reports/ingest.ts';
 import { reportRules } from '../../engine/delivery-reports/receivers.ts';
-import { replay } from '../../engine/delivery-reports/replay.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { listReports } from '../../ledger/delivery-reports/list.ts';
 import { listMissing } from '../../ledger/delivery-reports/missing.ts';

@@ -14,7 +14,6 @@ import { keepWorking, type Work } from '../keep-working.ts';
 import { leaveAfter } from '../leave-after.ts';
 import { campaignsOption, parsePort } from '../options.ts';
 import { openPlanner } from '../planner/planner.ts';
-import { readPublicUrl } from '../public-url.ts';
 import { waitsForAnswers } from '../run-steps.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
@@ -163,4 +162,21 @@ async function openApi(
   const { url, close } = await startApi(context, { host, port, options: names, place, ...tools });
   shell.note(`API: ${url}${apiPath}`);
   return () => close(cutOff);
+}
+
+/**
+ * The address that the receiver is reached at from outside, without a trailing slash.
+ *
+ * @throws InputError for what is none
+ */
+export function readPublicUrl(written: string | undefined): string | undefined {
+  if (!written) return undefined;
+  const url = URL.parse(written);
+  const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  if (url === null || !/^https?:$/.test(url.protocol) || !isPlain) {
+    // Not shown: it may hold a password.
+    const what = 'expected an http:// or https:// address without user, password, query and fragment';
+    throw new InputError([{ where: 'VOLLEY_PUBLIC_URL', what }]);
+  }
+  return written.replace(/\/+$/, '');
 }

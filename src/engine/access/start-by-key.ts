@@ -17,7 +17,7 @@ import { filesRanBefore, moveContactFiles, type StuckFile } from '../plan/contac
 import { keepContactFiles } from '../plan/kept-files.ts';
 import { planRun } from '../plan/plan-run.ts';
 import { prepareCampaign } from '../plan/prepare.ts';
-import { listCampaigns } from '../schedule/served-campaigns.ts';
+import { listCampaigns } from '../schedule/schedule-folder.ts';
 import type { SchedulePlace } from '../schedule/start-ticks.ts';
 import type { Settings } from '../settings.ts';
 

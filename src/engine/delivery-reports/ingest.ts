@@ -3,11 +3,14 @@ import { applyReports } from '../../ledger/delivery-reports/apply.ts';
 import type { FailedReport } from '../../ledger/delivery-reports/failed.ts';
 import type { InboxReport, Reading } from '../../ledger/delivery-reports/reading.ts';
 import { forgetBatches, forgetSignedCalls } from '../../ledger/delivery-reports/receive.ts';
+import { type Replay, replayReports } from '../../ledger/delivery-reports/replay.ts';
 import { doubtUnsent, listUntriedProofs } from '../../ledger/runs/stop.ts';
+import { inTransaction } from '../../ledger/session.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import { observedMapping, type ReportMapping } from '../../wire/delivery-report-mapping.ts';
 import { billedUnits } from '../../wire/delivery-report-values.ts';
 import { isStopWord } from '../../wire/stop-words.ts';
+import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
 /** What an account's service calls the fields and states of its reports. */
@@ -140,4 +143,19 @@ function readDelivery(delivery: DeliveryReport): Reading {
     unread: delivery.unread ?? null,
     optedOut,
   };
+}
+
+/**
+ * Has reports of the inbox read again.
+ *
+ * @returns how many
+ */
+export async function replay(context: EngineContext, asked: Replay): Promise<number> {
+  return inTransaction(context.ledger.pool, async (client) => {
+    const reports = await replayReports(client, asked, context.now());
+    const { account, since, all } = asked;
+    const act = { action: 'reports replayed', subject: account, details: { since, all, reports } } as const;
+    await noteOf(context, act)(client);
+    return reports;
+  });
 }

@@ -1,3 +1,5 @@
+import { InputError } from '../../domain/problems.ts';
+import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { LookUp } from '../../gateway/look-up.ts';
 import type { Doubt } from '../../ledger/requests/doubts.ts';
@@ -68,4 +70,14 @@ export async function askAboutDoubts(
     }
   }
   return { kind: 'finished', ...counts };
+}
+
+/** @throws InputError when the service cannot be asked through the account what became of a request */
+export function requireLookUp({ name, interface: interfaceName, statusLookUp }: Account): void {
+  if (statusLookUp) return;
+  const what =
+    interfaceName === 'rest-2.02'
+      ? 'The account says nothing of a status look-up. If the service has it, set "statusLookUp: on".'
+      : `${interfaceName} has no status look-up. A delivery report or an operator's word settles the requests.`;
+  throw new InputError([{ where: `account ${name}`, what }]);
 }

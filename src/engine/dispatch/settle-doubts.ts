@@ -5,10 +5,9 @@ import { resendDoubts } from '../../ledger/requests/resend.ts';
 import type { DoubtsSlice } from '../../ledger/slices/acquire.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
 import type { EngineContext } from '../context.ts';
-import { askAboutDoubts } from './ask-about-doubts.ts';
+import { askAboutDoubts, requireLookUp } from './ask-about-doubts.ts';
 import type { Patience } from './patience.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { requireLookUp } from './require-look-up.ts';
 
 export type DoubtWork = {
   readonly context: EngineContext;

@@ -1,5 +1,5 @@
 import type { WindowGate } from '../../campaign/window-gate.ts';
-import type { RunReason } from '../../domain/reasons.ts';
+import type { FailFastReason, RunReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findRefusedFor } from '../../ledger/limits/breaker.ts';
 import { failRefused } from '../../ledger/requests/fail-refused.ts';
@@ -11,8 +11,7 @@ import { shutWindow } from '../../ledger/slices/windows.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountDesk } from './account-desk.ts';
 import type { Checkpointer } from './checkpoint.ts';
-import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
-import { reasonToStop } from './fail-fast.ts';
+import { type DispatchSettings, dispatchSettings, type FailFast, failFastOf } from './dispatch-settings.ts';
 import type { Lease } from './lease.ts';
 import type { Observer } from './observer.ts';
 import type { Patience } from './patience.ts';
@@ -139,4 +138,24 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
       return settleDoubts({ ...desk, context, patience, slice, policy, stop });
     },
   };
+}
+
+/** Requests of a run since it was last resumed. */
+export type Answered = { readonly settled: number; readonly rejected: number };
+
+/**
+ * Whether a run is to be paused because the service rejects it.
+ *
+ * @param total how many there are to be answered
+ * @returns why; undefined where there is no reason to
+ */
+export function reasonToStop(
+  { first, share }: FailFast,
+  { settled, rejected }: Answered,
+  total: number,
+): FailFastReason | undefined {
+  if (settled < Math.min(first, total) || rejected === 0) return undefined;
+  if (rejected === settled) return { kind: 'all_rejected', requests: settled };
+  if (share === undefined || rejected <= share * settled) return undefined;
+  return { kind: 'too_many_rejected', rejected, requests: settled, share };
 }

@@ -1,5 +1,7 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
+import type { Account } from '../../gateway/account.ts';
+import type { LookUp } from '../../gateway/look-up.ts';
 import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/doubts.ts';
 import { findNamedRequests } from '../../ledger/requests/named.ts';
 import { type Resolved, resolveRequests } from '../../ledger/requests/resolve.ts';
@@ -7,6 +9,12 @@ import { inTransaction } from '../../ledger/session.ts';
 import { reasonWords } from '../../platform/reason-words.ts';
 import { audited, noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
+import {
+  askAboutDoubts,
+  type LookUpEnd,
+  type LookUpService,
+  requireLookUp,
+} from '../dispatch/ask-about-doubts.ts';
 import { requireRun, requireUnpurgedRun } from './find-run.ts';
 
 /** Which requests of a run: by number or MessageID; undefined: all that are in doubt. */
@@ -105,4 +113,21 @@ async function requireDoubts(
   }
   if (problems.length > 0) throw new InputError(problems);
   return [...requests];
+}
+
+/**
+ * Asks the service once about each request in doubt that an operator names, and records at once which of them it has.
+ *
+ * @throws InputError as `openDoubts`, and when the account has no status look-up
+ */
+export async function lookUpDoubts(
+  context: EngineContext,
+  { account, ...service }: LookUpService & { readonly account: Account },
+  requests: NamedRequests,
+  stop: AbortSignal,
+  onAnswer: (doubt: Doubt, answer: LookUp) => void,
+): Promise<LookUpEnd> {
+  requireLookUp(account);
+  const doubts = { run: requests.run, pages: await openDoubts(context, requests) };
+  return askAboutDoubts(context, service, doubts, stop, onAnswer);
 }

@@ -63,7 +63,7 @@ const places: readonly Place[] = [
   { calls: 'resolve.ts', when: 'an operator resolves a doubt', before: inDoubt, step: resolve('accepted') },
   { calls: 'resolve.ts', when: 'the service is asked about a doubt', before: inDoubt, step: ofRun('lookUp') },
   {
-    ...{ calls: 'settle-doubted.ts', when: 'a request that was taken for lost is answered' },
+    ...{ calls: 'settle.ts', when: 'a request that was taken for lost is answered' },
     before: [plan(1, 1), send('lost'), ofRun('doubt'), book],
     step: answer('accepted'),
   },

@@ -1,0 +1,78 @@
+import {
+  type CampaignQuery,
+  type CampaignRun,
+  type RunFigures,
+  streamCampaignRuns,
+  sumCampaignRuns,
+} from '../../ledger/billing/campaign-runs.ts';
+import {
+  type MissingFilter,
+  type MissingReport,
+  streamMissing,
+} from '../../ledger/delivery-reports/missing.ts';
+import { type FailedRequest, streamFailedRequests } from '../../ledger/requests/failures.ts';
+import { inSnapshot } from '../../ledger/session.ts';
+import { requireKnownNames } from '../billing/known-names.ts';
+import type { EngineContext } from '../context.ts';
+import { requireRun } from '../runs/find-run.ts';
+
+/** Runs of campaigns, and their sums, all as of one moment. */
+export type CampaignReport = {
+  readonly runs: AsyncIterable<readonly CampaignRun[]>;
+  /** To be asked for before the first run, or after the last one. */
+  readonly sums: () => Promise<readonly RunFigures[]>;
+};
+
+/**
+ * The runs of campaigns, newest first, in constant memory.
+ *
+ * @throws InputError when a campaign never had a run
+ */
+export async function reportCampaigns<Result>(
+  context: EngineContext,
+  query: CampaignQuery,
+  use: (report: CampaignReport) => Promise<Result>,
+): Promise<Result> {
+  const { pool } = context.ledger;
+  await requireKnownNames(context, { campaign: query.campaigns });
+  return inSnapshot(pool, async (client) => {
+    return use({
+      runs: streamCampaignRuns(client, query),
+      sums: () => sumCampaignRuns(client, query),
+    });
+  });
+}
+
+/** What a run's requests that were not accepted belong to, and they themselves, as of one moment. */
+export type FailureReport = {
+  readonly run: string;
+  readonly campaign: string;
+  readonly rows: AsyncIterable<readonly FailedRequest[]>;
+};
+
+/**
+ * Every request of a run that was not accepted, in constant memory.
+ *
+ * @throws InputError when there is no such run
+ */
+export async function reportFailures<Result>(
+  context: EngineContext,
+  run: string,
+  use: (report: FailureReport) => Promise<Result>,
+): Promise<Result> {
+  const { campaign } = await requireRun(context, run);
+  return inSnapshot(context.ledger.pool, async (client) => {
+    return use({ run, campaign, rows: streamFailedRequests(client, run) });
+  });
+}
+
+/** Recipients without a final report, in constant memory; the longest accepted first. */
+export async function reportMissing<Result>(
+  { ledger }: EngineContext,
+  filter: MissingFilter,
+  use: (rows: AsyncIterable<readonly MissingReport[]>) => Promise<Result>,
+): Promise<Result> {
+  return inSnapshot(ledger.pool, async (client) => {
+    return use(streamMissing(client, filter, undefined));
+  });
+}
