@@ -13,17 +13,14 @@ type Values = {
   uuid: string;
 };
 
-/** The type of a column in Postgres, and its value in a row. */
 type Column<Row> = {
   [Type in keyof Values]: readonly [type: Type, value: (row: Row) => Values[Type] | null];
 }[keyof Values];
 
-/** Columns by their names in SQL, in their order. */
 export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 
 /** Rows that go into a statement as one array for each of their columns. */
 export type Batch<Row> = {
-  /** SQL: the names of the columns, in their order. */
   readonly columns: string;
   /**
    * SQL: the rows as a table that has these columns.
@@ -33,11 +30,9 @@ export type Batch<Row> = {
    * @param place name of one more column that numbers the rows from 1, in the order of the batch
    */
   table(alias: string, first?: number, place?: string): string;
-  /** The parameters that `table` names. */
   values(rows: readonly Row[]): unknown[][];
 };
 
-/** Says once which columns a batch of rows has, so that a statement and its parameters agree on their order. */
 export function batchOf<Row>(columns: Columns<Row>): Batch<Row> {
   const names = Object.keys(columns);
   const each = Object.values(columns);

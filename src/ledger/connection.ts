@@ -40,7 +40,6 @@ export type Ledger = {
   readonly hashKey: HashKey | null;
   /** The last claims of this machine, outside of the ledger. */
   readonly marks: ClaimMarks;
-  /** What waits to be sent; opened when it is first asked for. */
   readonly queue: () => Promise<SliceQueue>;
   /**
    * Brings back a server that is ours to start and is gone, at the same address; does nothing about any other.
@@ -89,18 +88,11 @@ export function knexConfiguration(
 export type OpenOptions = {
   /** `make` by default. With `read`, Postgres itself refuses whatever would change the ledger. */
   readonly access?: SchemaAccess;
-  /** Called once, before the ledger is there. */
   readonly onSchema?: (change: SchemaChange) => void;
-  /** In the memory of this process by default. */
   readonly marks?: ClaimMarks;
 };
 
-/**
- * Opens the ledger, and sees to its schema.
- *
- * @param revive as in `Ledger`
- * @throws InputError when the database cannot be reached, or its schema is none to work with
- */
+/** @throws InputError when the database cannot be reached, or its schema is none to work with */
 export async function openLedger(
   connection: DatabaseConnection,
   description: string,
@@ -196,7 +188,6 @@ const noticeSilence = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 const answerSoon = { connectionTimeoutMillis: 800, statement_timeout: 800, query_timeout: 850 };
 
 export type DatabaseLook = {
-  /** Postgres's own, such as `18.4`. */
   readonly version: string;
   readonly gap: MigrationGap;
   /** Why nothing is sent from the ledger; null where there is none, or something may be. */
@@ -204,9 +195,8 @@ export type DatabaseLook = {
 };
 
 /**
- * What there is in a database, whether it has a ledger or not. Changes nothing.
+ * Of a database with a ledger or without one. Changes nothing.
  *
- * @returns Postgres's own version, such as `18.4`, and how the schema differs from that of this Volley
  * @throws InputError when it cannot be reached
  */
 export async function lookAtDatabase(

@@ -13,7 +13,6 @@ export function copyValue(value: string): string {
   return special.test(value) ? value.replace(everySpecial, (found) => escapes[found] ?? '') : value;
 }
 
-/** As `copyValue`; undefined is null. */
 export function copyOptional(value: string | undefined): string {
   return value === undefined ? '\\N' : copyValue(value);
 }
@@ -32,7 +31,6 @@ export class CopyLines {
     if (this.#piece.length >= copyPieceSize) this.#finishPiece();
   }
 
-  /** Those that have been added since this was last asked. */
   take(): readonly Buffer[] {
     this.#finishPiece();
     const taken = this.#whole;

@@ -1,11 +1,10 @@
 import type pg from 'pg';
 import type { Transaction } from './session.ts';
 
-/** A query without results of its own; a cursor is declared for it. */
 type Statement = { readonly sql: string; readonly values: readonly unknown[] };
 
 /**
- * The rows of a query in batches, in constant memory: as a cursor.
+ * The rows of a query in batches, in constant memory.
  *
  * @param name of the cursor, a word of its own in the transaction
  */

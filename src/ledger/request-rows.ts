@@ -9,22 +9,18 @@ export function requestOf(run: string, request: string): string {
   return `LATERAL (SELECT * FROM requests_between(${run}, ${request}, ${request}) LIMIT 1)`;
 }
 
-/** SQL to join: the recipients of a request, looked up by its number, as `requestOf`. */
 export function recipientsOf(run: string, request: string): string {
   return `LATERAL (SELECT * FROM recipients_between(${run}, ${request}, ${request}) OFFSET 0)`;
 }
 
-/** SQL to join: a recipient by its place in a request, as `requestOf`. */
 export function recipientOf(run: string, request: string, position: string): string {
   return `LATERAL (SELECT * FROM recipients_between(${run}, ${request}, ${request}) s WHERE s.position = ${position} LIMIT 1)`;
 }
 
-/** SQL to join: the attempts of a request, looked up by its number, as `requestOf`. */
 export function attemptsOf(run: string, request: string): string {
   return `LATERAL (SELECT * FROM attempts_between(${run}, ${request}, ${request}) OFFSET 0)`;
 }
 
-/** SQL to join: an attempt by its number, as `requestOf`. */
 export function attemptOf(run: string, request: string, attempt: string): string {
   return `LATERAL (SELECT * FROM attempts_between(${run}, ${request}, ${request}) s WHERE s.attempt = ${attempt} LIMIT 1)`;
 }

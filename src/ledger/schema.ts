@@ -10,11 +10,7 @@ export const migrationsFolder = fileURLToPath(new URL('../../migrations', import
 /** Any number: two engines must not migrate one database at once. */
 const migrationLock = 7_306_915_042;
 
-/**
- * Brings the schema up to date; does nothing when it is.
- *
- * @returns the names of the migrations that were run
- */
+/** @returns the names of the migrations that were run */
 export async function migrateLedger(knex: Knex): Promise<string[]> {
   return knex.transaction(async (lock) => {
     // Before anything else: even asking knex what is pending creates its tables.
@@ -37,7 +33,6 @@ export type MigrationGap = {
   readonly empty: boolean;
 };
 
-/** In what the database's migrations and those of this Volley differ. */
 export async function migrationGap(pool: pg.Pool): Promise<MigrationGap> {
   const ours = (await readdir(migrationsFolder)).filter((name) => name.endsWith('.ts'));
   const there = new Set(await migrationsOf(pool));
@@ -61,20 +56,12 @@ async function migrationsOf(pool: pg.Pool): Promise<string[]> {
  */
 export type SchemaAccess = 'read' | 'work' | 'make';
 
-/** What opening a ledger did to its schema. */
 export type SchemaChange = {
-  /** The migrations that were run. */
   readonly migrated: readonly string[];
-  /** Whether the ledger is a new, empty one. */
   readonly made: boolean;
 };
 
-/**
- * Sees to it that the schema is one to work with.
- *
- * @param description of the database, for errors
- * @throws InputError when there is no ledger and none is to be made, or the schema is older and may not be changed
- */
+/** @throws InputError when there is no ledger and none is to be made, or the schema is older and may not be changed */
 export async function readySchema(
   pool: pg.Pool,
   knex: Knex,

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 
-/** Settings of Postgres for a session, by name. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
 /**

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import type { AuditWay } from '../../domain/access.ts';
 import type { Connection, Transaction } from '../session.ts';
 
-/** What has to be approved, and what it was planned from. */
 export type AskedApproval = {
   readonly run: string;
   readonly reason: string;
@@ -55,7 +54,7 @@ export async function findApproval(client: Connection, run: string): Promise<App
 /**
  * A run that an operator has paused meanwhile stays paused, and keeps the reason.
  *
- * @returns whether this approved it, and no earlier approval did, and it is still to be sent
+ * @returns whether this approved it
  */
 export async function giveApproval(
   client: Transaction,
@@ -81,7 +80,6 @@ export async function giveApproval(
   return rowCount === 1;
 }
 
-/** The contact files of a run, as they were read. */
 export async function listReadFiles(pool: pg.Pool, run: string): Promise<{ name: string; sha256: Buffer }[]> {
   const { rows } = await pool.query<{ name: string; sha256: Buffer }>(
     'SELECT name, sha256 FROM contact_files WHERE run_id = $1 ORDER BY file',

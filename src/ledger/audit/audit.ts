@@ -2,17 +2,15 @@ import type pg from 'pg';
 import type { Actor, AuditAction, AuditOutcome, AuditWay } from '../../domain/access.ts';
 import type { Connection } from '../session.ts';
 
-/** What was done, or refused, to what. */
 export type AuditAct = {
   readonly action: AuditAction;
   readonly run?: string | undefined;
-  /** The account, month or token that it was done to. */
   readonly subject?: string | undefined;
   /** By name; nothing of recipients. */
   readonly details?: Readonly<Record<string, unknown>>;
 };
 
-/** Adds to the audit trail; on the connection of what it tells of, where that is a transaction. */
+/** On the connection of what it tells of, where that is a transaction. */
 export async function noteAudit(
   client: Connection,
   { who, how, token }: Actor,
@@ -29,7 +27,6 @@ export async function noteAudit(
   );
 }
 
-/** An entry of the audit trail. */
 export type AuditEntry = {
   /** A whole number that grows, as text. */
   readonly entry: string;
@@ -48,13 +45,11 @@ export type AuditFilter = {
   readonly run?: string | undefined;
   readonly who?: string | undefined;
   readonly action?: AuditAction | undefined;
-  /** Inclusive. */
   readonly since?: Date | undefined;
-  /** Only those older than this entry. */
   readonly before?: string | undefined;
 };
 
-/** The newest entries, at most so many, newest first. */
+/** Newest first. */
 export async function listAudit(
   pool: pg.Pool,
   { run, who, action, since, before }: AuditFilter,

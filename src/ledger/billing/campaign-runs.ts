@@ -10,14 +10,12 @@ export type CampaignQuery = {
   /** Dates or times of the zone, as in a `BillingQuery`; what was planned from the first until before the second. */
   readonly from: string | null;
   readonly until: string | null;
-  /** A name of the IANA database. */
   readonly timeZone: string;
 };
 
 /** What a run came to, or several: the figures of the billing report. Money is exact decimals, as text. */
 export type RunFigures = {
   readonly contactsRead: number;
-  /** Invalid, duplicate and suppressed contacts. */
   readonly contactsLeftOut: number;
   readonly requests: number;
   readonly recipients: number;
@@ -40,20 +38,14 @@ export type CampaignRun = RunFigures & {
   readonly channel: Channel;
   readonly state: RunState;
   readonly plannedAt: Date;
-  /** When it first ran. */
   readonly begunAt: Date | null;
   readonly finishedAt: Date | null;
   /** From the beginning to the end, pauses among them, to a decimal place; null before the end. */
   readonly seconds: string | null;
-  /** Requests a second of that time. */
   readonly requestsPerSecond: string | null;
 };
 
-/**
- * The runs of campaigns, newest first, in batches, with what they came to so far, whenever that was sent.
- *
- * @param client in a transaction
- */
+/** Newest first, with what they came to so far, whenever that was sent. */
 export function streamCampaignRuns(
   client: Transaction,
   query: CampaignQuery,
@@ -70,11 +62,7 @@ export function streamCampaignRuns(
   return streamRows<CampaignRun>(client, 'campaign_runs', { sql, values: valuesOf(query) }, 1_000);
 }
 
-/**
- * The sums of all runs, one a currency.
- *
- * @param client in the same transaction
- */
+/** One a currency. */
 export async function sumCampaignRuns(client: Transaction, query: CampaignQuery): Promise<RunFigures[]> {
   const sums = figureColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
   const { rows } = await client.query<RunFigures>(

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { type Alongside, type Connection, inTransaction, type Transaction } from '../session.ts';
 import { bookEverything } from './fold.ts';
 
-/** A month whose billing is frozen. */
 export type Closing = {
   /** `2026-11` */
   readonly period: string;
@@ -28,12 +27,8 @@ const columns = `
 `;
 
 /**
- * Freezes a month: what is known of it now is booked in it, and what comes later in the next one, as a correction; as does
- * what was reported of requests whose answer is not known yet.
- * The first month that is closed closes all that was sent before, too.
- *
- * @param alongside committed with it, where the period is closed by this
- * @param closed the period as `YYYY-MM`, in a zone of the IANA database
+ * Freezes a month: what is known of it now is booked in it, and what comes later in the next one, as a correction; as does what
+ * was reported of requests whose answer is not known yet. The first month that is closed closes all that was sent before, too.
  */
 export async function closePeriod(
   pool: pg.Pool,
@@ -72,7 +67,6 @@ export async function closePeriod(
   });
 }
 
-/** The periods that are closed, earliest first. */
 export async function listClosings(client: Connection): Promise<Closing[]> {
   const { rows } = await client.query<Closing>(`SELECT ${columns} FROM billing_closings ORDER BY ends_at`);
   return rows;

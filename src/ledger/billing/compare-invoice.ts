@@ -3,14 +3,12 @@ import { comparedWithService } from '../compared-address.ts';
 import { attemptOf, everyRequest, requestOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 
-/** Requests whose recipients are read together. */
 const requestsInRange = 4_096;
 
 export type ReconciliationPeriod = {
   /** Local dates or times of the zone (`2026-11-01T00:00`); null: without an end. */
   readonly from: string | null;
   readonly until: string | null;
-  /** A name of the IANA database. */
   readonly timeZone: string;
 };
 

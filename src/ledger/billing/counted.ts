@@ -83,7 +83,6 @@ const ordinaryClause = `
     ) p
   )`;
 
-/** SQL of `WITH` clauses: requests that have rows, and what their recipients come to. */
 const withRowClauses = `
   with_row AS MATERIALIZED (
     SELECT s.run_id, s.slice, q.request, q.envelope, q.state,

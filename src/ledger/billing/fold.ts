@@ -7,7 +7,6 @@ import { figureColumns, keyColumns, pendingClauses } from './pending.ts';
 /** Any number: entries are booked, and periods closed, by one at a time. */
 const billingLock = 4_190_733_815;
 
-/** Rows of each that are booked in one transaction. */
 type Most = { readonly slices: number; readonly changes: number; readonly outcomes: number };
 
 /** A row of outcomes has those of a batch of reports. */

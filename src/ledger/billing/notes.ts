@@ -119,7 +119,6 @@ export function changesOf(changes: string, outcomes: string): string {
     FROM ${outcomes}`;
 }
 
-/** A request that is tried again. */
 export type FurtherAttempt = {
   readonly run: string;
   readonly request: number;
@@ -143,7 +142,6 @@ export async function moveBilledOutcomes(
   client: Transaction,
   attempts: readonly FurtherAttempt[],
 ): Promise<void> {
-  // First attempts, which are nearly all, have nothing to move.
   const further = attempts.filter(({ attempt }) => attempt > 1);
   if (further.length === 0) return;
   // One statement, so that outcomes and what is not booked of them are seen as of the same moment.

@@ -12,7 +12,6 @@ const columns = {
   campaign: 'campaign',
 } as const satisfies Readonly<Record<NamedDimension, string>>;
 
-/** Most names that are read to find the nearest of. */
 const mostNames = 10_000;
 
 /** Only runs of these accounts count; null for all. */
@@ -36,7 +35,6 @@ export async function unknownNames(
   return missing;
 }
 
-/** Every name there is, at most 10,000. */
 export async function knownNames(
   knex: Knex,
   dimension: NamedDimension,

@@ -31,7 +31,6 @@ const ofRequests = [
   'unrated',
 ] as const satisfies readonly FigureColumn[];
 
-/** Who pays, and when it was sent. */
 export const keyColumns = ['run_id', 'slice', 'sent', 'sub_account', 'department', 'charge_code'] as const;
 
 /** SQL: all figures in their order, those that are not named 0. */

@@ -18,7 +18,6 @@ export type ReconciliationKind = (typeof reconciliationKinds)[number];
 
 /** What the ledger knows of a line, or of a recipient that is not in the invoice. */
 export type KnownOfLine = {
-  /** Of the invoice: the first for this recipient. */
   readonly firstLine: number | null;
   readonly outcome: DeliveryOutcome | 'cancelled' | null;
   /** When its request was sent, in the zone of the report: `2026-11-21 10:00`. */
@@ -37,7 +36,6 @@ export type KnownOfLine = {
   readonly divided: boolean;
 };
 
-/** A difference. Money and units are exact decimals, as text. */
 export type ReconciliationLine = {
   readonly kind: ReconciliationKind;
   readonly messageId: string;
@@ -48,7 +46,6 @@ export type ReconciliationLine = {
   readonly subAccount: string | null;
   readonly department: string | null;
   readonly chargeCode: string | null;
-  /** Of the invoice. */
   readonly line: number | null;
   readonly date: string | null;
   readonly invoicedUnits: string | null;
@@ -61,7 +58,6 @@ export type ReconciliationLine = {
   readonly known: KnownOfLine;
 };
 
-/** Sums of a kind, of the lines that agree, or of both together. */
 export type ReconciliationTotal = {
   readonly kind: ReconciliationKind | 'agrees' | 'all';
   readonly lines: number;
@@ -72,7 +68,6 @@ export type ReconciliationTotal = {
   readonly difference: string;
 };
 
-/** The differences, in the order of their kinds, runs and MessageIDs; after `compareInvoice`, in its transaction. */
 export function streamDifferences(
   client: Transaction,
 ): AsyncGenerator<readonly ReconciliationLine[], void, undefined> {
@@ -88,7 +83,6 @@ export function streamDifferences(
   return streamRows(client, 'differences', { sql, values: [reconciliationKinds] }, 2_000);
 }
 
-/** The sums of each kind that there is, in their order, what agrees first. */
 export async function totalReconciliation(client: Transaction): Promise<ReconciliationTotal[]> {
   const { rows } = await client.query<ReconciliationTotal>(
     `

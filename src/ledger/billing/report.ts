@@ -4,7 +4,6 @@ import type { Transaction } from '../session.ts';
 import { entryClauses } from './entries.ts';
 import { figureColumns } from './pending.ts';
 
-/** What billing can be of alone. */
 export const filterDimensions = [
   'SubAccount',
   'Department',
@@ -24,7 +23,6 @@ export type BillingQuery = {
   /** Dates (`2026-11-01`) or times (`2026-11-01T12:00`) of the zone; what was sent from the first until before the second. */
   readonly from: string | null;
   readonly until: string | null;
-  /** A name of the IANA database. */
   readonly timeZone: string;
   /** Values of dimensions that are reported alone; null: without one. */
   readonly only: BillingFilter;
@@ -43,7 +41,6 @@ export type BillingFigures = {
   readonly recipients: number;
   /** Recipients the service took, delivered or not. */
   readonly accepted: number;
-  /** Recipients of requests that the service rejected, or that never reached it. */
   readonly failed: number;
   /** Recipients of requests of which it is not known whether the service took them: sending, in doubt or abandoned. */
   readonly unknown: number;
@@ -56,14 +53,11 @@ export type BillingFigures = {
   readonly faxPages: string;
   readonly voiceSeconds: string;
   readonly emails: string;
-  /** As they were counted when the run was planned, of accepted recipients. */
   readonly expectedSmsParts: string;
-  /** By the delivery reports. */
   readonly price: string;
   /** By the rate card the run was planned with: of what was expected, or where that is not known before, of what was reported. */
   readonly estimated: string;
   readonly estimatedTax: string;
-  /** price - estimated */
   readonly difference: string;
   /** Accepted recipients the rate card has no price for. */
   readonly unrated: number;
@@ -78,10 +72,8 @@ export type BillingLine = BillingFigures & {
   readonly correctionOf: string | null;
 };
 
-/** The sum of all lines of a currency. */
 export type BillingTotal = BillingFigures & {
   readonly currency: string | null;
-  /** Whether some lines are corrections. */
   readonly corrections: boolean;
 };
 
@@ -137,12 +129,7 @@ type DbLine = BillingFigures & {
   readonly corrections: boolean;
 };
 
-/**
- * The lines in the order of their values, in batches; returns the totals. All of it is from one snapshot, and includes
- * whatever was committed before.
- *
- * @param client in a transaction
- */
+/** All of it is from one snapshot, and includes whatever was committed before. Returns the totals. */
 export async function* streamBilling(
   client: Transaction,
   query: BillingQuery,
@@ -164,11 +151,7 @@ export async function* streamBilling(
   return totals;
 }
 
-/**
- * All lines at once, for reports that are known to be small.
- *
- * @param client in a transaction, in which no other report is being read
- */
+/** For reports that are known to be small. */
 export async function reportBilling(client: Transaction, query: BillingQuery): Promise<BillingReport> {
   const lines: BillingLine[] = [];
   const batches = streamBilling(client, query);

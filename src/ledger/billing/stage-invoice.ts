@@ -11,7 +11,6 @@ export type StagedInvoiceLine = {
   readonly messageId: string;
   readonly destination: string;
   readonly address: string;
-  /** As the invoice has it. */
   readonly date: string | null;
   /** Decimal text. */
   readonly units: string | null;

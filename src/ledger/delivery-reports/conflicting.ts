@@ -1,7 +1,6 @@
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Connection } from '../session.ts';
 
-/** A report that says something else than the one that decided. */
 export type ConflictingReport = {
   readonly messageId: string | null;
   /** Null where it was erased. */
@@ -10,17 +9,12 @@ export type ConflictingReport = {
   /** What it says, in our words and in the service's. */
   readonly outcome: DeliveryOutcome;
   readonly result: string | null;
-  /** What was decided; null where that was taken back since. */
   readonly decided: DeliveryOutcome | null;
   readonly decidedResult: string | null;
   readonly decidedAt: Date | null;
 };
 
-/**
- * Reports of a run that say another final outcome than the first one of their recipient did, in the order they came.
- *
- * @param limit most to list
- */
+/** In the order they came. */
 export async function listConflicting(
   client: Connection,
   run: string,

@@ -3,7 +3,6 @@ import type { Transaction } from '../session.ts';
 import { decideOutcomes, listReportedBefore, lockOutcomes } from './decide.ts';
 import type { InboxReport } from './reading.ts';
 
-/** A report that could not be applied, and why. */
 export type FailedReport = Pick<InboxReport, 'report' | 'account' | 'receivedAt'> & {
   /** The SQLSTATE by which the ledger refuses it, or the name of the error that its reading threw. */
   readonly code: string;

@@ -3,7 +3,6 @@ import type { DeliveryOutcome, ReportState } from '../../domain/delivery-reports
 import { streamRows } from '../cursor.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
-/** A report that has been read, and what became of it. */
 export type ListedReport = {
   /** A bigint, as text. */
   readonly report: string;
@@ -20,7 +19,6 @@ export type ListedReport = {
   readonly status: string | null;
   readonly result: string | null;
   readonly outcome: DeliveryOutcome | 'pending' | null;
-  /** Of a reply. */
   readonly text: string | null;
   /** Decimal text. */
   readonly units: string | null;
@@ -47,9 +45,8 @@ export const reportColumns = `
 `;
 
 /**
- * Reports in the order they came, in pages.
+ * In the order they came.
  *
- * @param limit most to list; undefined for all
  * @returns how many there were
  */
 export async function listReports(
@@ -96,7 +93,7 @@ export async function countReportsOfNoRun(pool: pg.Pool, address: string): Promi
   return rows[0]?.reports ?? 0;
 }
 
-/** The same with and without the plus sign, which services leave out. */
+/** Services leave the plus sign out. */
 function writingsOf(address: string): string[] {
   const number = address.replace(/^\+/, '');
   return [address, number, `+${number}`];

@@ -4,12 +4,9 @@ import { batchOf } from '../batch.ts';
 import type { RequestKey } from '../requests/named.ts';
 import type { Delivery, InboxReport } from './reading.ts';
 
-/** What a recipient is known by in the ledger. */
 export type RecipientKey = RequestKey & { readonly position: number };
 
-/** The recipient that a report is about. */
 export type MatchedRecipient = RecipientKey & {
-  /** Of the request. */
   readonly state: RequestState;
   /** Whether the report is about this very request, so that it proves that the service has it. */
   readonly isProof: boolean;
@@ -22,7 +19,6 @@ export type ReportName = Pick<InboxReport, 'account' | 'receivedAt'> &
 /** The requests that reports name, by their MessageIDs; of whatever account. */
 export type NamedRequests = ReadonlyMap<string, RequestKey>;
 
-/** The request that a report names, if there is one. */
 export function namedBy(
   { messageId }: Pick<ReportName, 'messageId'>,
   requests: NamedRequests,
@@ -40,7 +36,6 @@ export function mayBeAbout(ofRun: string, ofReport: string, accounts: string, of
   return `(${ofRun} = ${ofReport} OR (${ofRun}, ${ofReport}) IN (SELECT * FROM unnest(${accounts}::text[], ${of}::text[])))`;
 }
 
-/** As two parameters of a statement: the accounts, and those that they go by. */
 export function sharedColumns(shared: readonly SharedWith[]): [string[], string[]] {
   return [shared.map(({ account }) => account), shared.map(({ of }) => of)];
 }
@@ -49,7 +44,6 @@ export function recipientKey({ run, request, position }: RecipientKey): string {
   return `${run} ${request} ${position}`;
 }
 
-/** Keys of recipients, as a batch of rows. */
 export const keys = batchOf<RecipientKey>({
   run_id: ['text', ({ run }) => run],
   request: ['integer', ({ request }) => request],

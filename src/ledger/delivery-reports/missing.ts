@@ -15,18 +15,11 @@ export type MissingReport = {
 
 export type MissingFilter = {
   readonly run?: string | undefined;
-  /** Only of runs of these accounts; null for all. */
   readonly accounts?: readonly string[] | null;
-  /** Accepted at that time or earlier. */
   readonly until: Date;
 };
 
-/**
- * Recipients without a final report, whose requests were accepted longest ago first, in pages; within the caller's
- * transaction.
- *
- * @param limit most to list; undefined for all
- */
+/** Those whose requests were accepted longest ago first. */
 export function streamMissing(
   client: Transaction,
   { run, accounts, until }: MissingFilter,

@@ -5,11 +5,9 @@ import { recipientOf, requestOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 import { sharedColumns } from './matched.ts';
 
-/** A report by which its recipient has opted out. */
 export type OptOut = {
   readonly report: string;
   readonly source: 'reply' | 'report';
-  /** What it said. */
   readonly reason: string;
   /** Of a message that answers none of ours; empty for all. */
   readonly subAccount: string;

@@ -6,22 +6,18 @@ export type PollableRequest = {
   readonly run: string;
   readonly request: number;
   readonly messageId: string;
-  /** Addresses of the recipients whose reports are missing. */
   readonly missing: readonly string[];
 };
 
 export type PollFilter = {
   readonly account: string;
   readonly run?: string | undefined;
-  /** Accepted at that time or later, */
   readonly acceptedFrom: Date;
-  /** and at that time or earlier. */
   readonly acceptedUntil: Date;
-  /** Not asked about since then. */
   readonly notPolledSince: Date;
 };
 
-/** Requests to ask the service about: those that were never asked about first, then those that wait longest. */
+/** Those that were never asked about first, then those that wait longest. */
 export async function listPollable(
   pool: pg.Pool,
   { account, run, acceptedFrom, acceptedUntil, notPolledSince }: PollFilter,
@@ -58,7 +54,6 @@ export async function listPollable(
   return rows;
 }
 
-/** Notes that the service was asked about a request. */
 export async function notePoll(
   pool: pg.Pool,
   { run, request }: Pick<PollableRequest, 'run' | 'request'>,

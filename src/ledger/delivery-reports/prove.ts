@@ -4,7 +4,6 @@ import { proveRequests } from '../requests/prove.ts';
 import type { Transaction } from '../session.ts';
 import type { MatchedRecipient } from './matched.ts';
 
-/** States in which a report may still prove something. */
 const unproven: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
 
 /**

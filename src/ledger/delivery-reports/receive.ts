@@ -102,12 +102,10 @@ const receive = `
   GROUP BY div(bytes_so_far, ${entryBytes}), div(place, ${entryReports})
 `;
 
-/** Forgets batches that nobody tries any more. */
 export async function forgetBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {
   await pool.query('DELETE FROM inbox_batches WHERE received_at < $1', [receivedBefore]);
 }
 
-/** Forgets signed calls whose signatures hold no more. */
 export async function forgetSignedCalls(pool: pg.Pool, receivedBefore: Date): Promise<void> {
   await pool.query('DELETE FROM signed_calls WHERE received_at < $1', [receivedBefore]);
 }

@@ -2,17 +2,14 @@ import type { Connection } from '../session.ts';
 import { entryBytes, entryReports } from './inbox.ts';
 
 export type Replay = {
-  /** Only of this account. */
   readonly account?: string | undefined;
-  /** Only what came at that time or later. */
   readonly since?: Date | undefined;
   /** All of them, not only those that could not be read, matched or applied. */
   readonly all: boolean;
 };
 
 /**
- * Puts calls of the inbox into the queue again. What they say is read anew, also where they are waiting there already; nothing counts
- * twice.
+ * What they say is read anew, also where they wait there already; nothing counts twice.
  *
  * @returns how many
  */

@@ -18,7 +18,6 @@ export async function lookAtRateLimits(pool: pg.Pool, account: string): Promise<
   return rows[0] ?? { requestsPerSecond: null, recipientsPerSecond: null };
 }
 
-/** The accounts that an operator has set a rate for, and the rates; null: that of the accounts file. */
 export async function listRateLimits(pool: pg.Pool): Promise<ReadonlyMap<string, RateLimits>> {
   const { rows } = await pool.query<RateLimits & { readonly account: string }>(
     `

@@ -7,7 +7,6 @@ export type Reservation = {
   /** At least 1 and at most those asked for: about a tenth of a second's worth. */
   readonly requests: number;
   readonly now: number;
-  /** `now` or later. */
   readonly admittedAt: number;
   /** In force: an operator's, else those of the file; null: no limit. */
   readonly limits: RateLimits;
@@ -20,7 +19,6 @@ export type Reserve = {
   readonly wanted: number;
   /** How many recipients a request is thought to have; they are paid with it, and `spend` sets it right. */
   readonly recipientsEach: number;
-  /** The accounts file's. */
   readonly file: RateLimits;
 };
 

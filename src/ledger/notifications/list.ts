@@ -3,7 +3,6 @@ import type { NotifiedEvent } from '../../domain/notify.ts';
 import type { RunState } from '../../domain/runs.ts';
 import type { Connection } from '../session.ts';
 
-/** What somebody was told, or is to be told. */
 export type ListedNotification = {
   readonly notification: string;
   readonly event: NotifiedEvent;
@@ -16,7 +15,6 @@ export type ListedNotification = {
   readonly endedAt: Date | null;
   /** The run of its own that an e-mail is. */
   readonly mailRun: string | null;
-  /** What became of that run. */
   readonly mailState: RunState | null;
 };
 
@@ -26,7 +24,6 @@ const columns = `
   (SELECT r.state FROM runs r WHERE r.run_id = mail_run) AS "mailState"
 `;
 
-/** Of a run, in the order in which it happened. */
 export async function listRunNotifications(client: Connection, run: string): Promise<ListedNotification[]> {
   const { rows } = await client.query<ListedNotification>(
     `SELECT ${columns} FROM notifications WHERE run_id = $1 ORDER BY change, place`,
@@ -35,7 +32,6 @@ export async function listRunNotifications(client: Connection, run: string): Pro
   return rows;
 }
 
-/** Some notifications, by their ids. */
 export async function listNotifications(
   pool: pg.Pool,
   ids: readonly string[],

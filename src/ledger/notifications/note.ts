@@ -37,7 +37,6 @@ export async function noteRunChange(client: Transaction, run: string, change: st
   );
 }
 
-/** A time of a schedule that made no run, or several that were missed at once. */
 export type MissedTick = {
   readonly schedule: string;
   readonly state: 'missed' | 'failed';
@@ -46,7 +45,6 @@ export type MissedTick = {
   readonly last: Date;
   /** Why it was missed; of a run that could not be planned it may quote a contact file, so it stays where it is. */
   readonly reason: string | null;
-  /** Of a run that was refused because of its contacts. */
   readonly refused: RefusedRun | null;
 };
 
@@ -93,11 +91,10 @@ function toTheSecond(time: Date): string {
 }
 
 /**
- * Notes that a run was refused, for each target that asks for it.
+ * For each target that asks for it.
  *
  * @param targets parsed again by their reader
  * @param campaignFile absolute, on this machine
- * @returns the notifications
  */
 export async function insertRefusals(
   pool: pg.Pool,

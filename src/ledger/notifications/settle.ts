@@ -55,7 +55,6 @@ export async function noteMailed(
   return rowCount === 1;
 }
 
-/** Why something was not told yet, and when it is due again. */
 export type Postponement = {
   /** In words without a secret and without an address. */
   readonly problem: string;
@@ -64,7 +63,6 @@ export type Postponement = {
   readonly attempts: number;
 };
 
-/** Not told, and due again. */
 export async function postpone(
   pool: pg.Pool,
   { notification, taking }: Taking,

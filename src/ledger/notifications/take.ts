@@ -22,7 +22,6 @@ export type TakenNotification = {
       };
   readonly reason: RunReason | null;
   readonly notedAt: Date;
-  /** Earlier ones. */
   readonly attempts: number;
   /** As it was first told; null when it never was. */
   readonly body: string | null;
@@ -37,11 +36,10 @@ type DbTakenRow = Omit<TakenNotification, 'about'> & {
 };
 
 /**
- * Takes the one that has been due for the longest, of those that nobody has.
+ * The one that has been due for longest.
  *
  * @param ignored those that this process can do nothing about
- * @param until when it is due again, if nobody says otherwise
- * @returns undefined when nothing is due
+ * @param until when it is due again, if it is not settled before
  */
 export async function takeNotification(
   pool: pg.Pool,

@@ -5,7 +5,6 @@ import type { RunPhase } from '../../domain/runs.ts';
 export type LedgerFigures = {
   /** Of runs that are not over, those that are not done. */
   readonly slices: readonly SliceCount[];
-  /** Accounts whose service refuses everything now. */
   readonly openBreakers: readonly OpenBreaker[];
   readonly inbox: InboxFigures;
   /** Of whom nobody knows whether the service took their request, by what is booked: some seconds old. */
@@ -25,17 +24,14 @@ export type SliceCount = {
   readonly slices: number;
 };
 
-/** Seconds since the service was found to refuse everything. */
 export type OpenBreaker = { readonly account: string; readonly seconds: number };
 
 export type InboxFigures = {
   /** Seconds since the oldest report fell due; 0 when none is due. */
   readonly lag: number;
-  /** Reports that are due. */
   readonly due: number;
   /** Reports that matched nothing, and are looked at again later. */
   readonly later: number;
-  /** Reports that the ledger refused. */
   readonly failed: number;
 };
 
@@ -130,7 +126,6 @@ async function countTicks(pool: pg.Pool): Promise<LedgerFigures['ticks']> {
   return rows[0] ?? { missed: 0, failed: 0 };
 }
 
-/** Milliseconds that something may take to be told. */
 const usualTelling = 5 * 60_000;
 
 /** By `notifications_due` and `notifications_given_up`, which have few of them. */

@@ -111,7 +111,6 @@ const claims = batchOf<ClaimMark>({
   version: ['integer', ({ version }) => version],
 });
 
-/** The first of these claims that the ledger does not have. */
 export async function findMissingClaim(
   client: Connection,
   marks: readonly ClaimMark[],
@@ -136,7 +135,6 @@ export async function settlePlace(client: Connection, place: string): Promise<vo
   await client.query('UPDATE ledger_place SET place = $1 WHERE place IS NULL', [place]);
 }
 
-/** Why nothing is to be claimed, and whether that is because the ledger lacks something. */
 export type Hold = { readonly reason: HoldReason; readonly incomplete: boolean };
 
 /**

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import type { Transaction } from '../session.ts';
 
-/** What is to be erased. */
 export type PurgeLimit = {
   /** Of runs that were over before then, and of reports and suppressions that came before then. */
   readonly before: Date;
@@ -105,7 +104,6 @@ export async function beginPurge(
   return rowCount === 1;
 }
 
-/** How many reports and suppressions would be erased beside those runs. */
 export async function countPurgeable(
   pool: pg.Pool,
   runs: readonly string[],

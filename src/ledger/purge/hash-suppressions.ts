@@ -3,7 +3,6 @@ import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, keepHashKeyProof } from '../suppressions/hash.ts';
 
-/** Suppressions that are hashed in one transaction. */
 const batch = 10_000;
 
 type Key = {

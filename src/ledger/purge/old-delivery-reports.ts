@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { inTransaction, type Transaction } from '../session.ts';
 
-/** Raw reports that are looked at in one transaction. */
 const batch = 5_000;
 
 /**

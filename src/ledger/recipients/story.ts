@@ -20,7 +20,6 @@ export type RecipientStory = {
   readonly purgedAt: Date | null;
   /** Empty where the run was purged. */
   readonly address: string;
-  /** As the contact file has it. */
   readonly originalAddress: string;
   readonly file: string;
   readonly line: number;

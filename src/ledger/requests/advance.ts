@@ -9,10 +9,8 @@ export type RangeClaim = {
   readonly epoch: string;
 };
 
-/** An ordinary request that the service accepted. */
 export type AcceptedRequest = {
   readonly request: number;
-  /** Milliseconds since the epoch. */
   readonly finishedAt: number;
   readonly tookMs: number;
   readonly httpStatus: number;
@@ -20,7 +18,6 @@ export type AcceptedRequest = {
   readonly job: string | undefined;
 };
 
-/** What the owner of a slice writes at once. */
 export type Advance = {
   readonly run: string;
   readonly slice: number;
@@ -36,14 +33,14 @@ export type Advance = {
 export type Advanced = 'granted' | 'refused' | 'lost';
 
 /**
- * Moves slices on, all in one statement: notes which requests the service accepted, and claims the next ones. When this
- * returns, both are committed, and the first byte of what was claimed may leave (rule 1).
+ * Notes which requests the service accepted, and claims the next ones, of several slices in one statement. When this returns,
+ * both are committed, and the first byte of what was claimed may leave (rule 1).
  *
- * A claim is refused where the run is not running, an address was suppressed since the content was read, or the ledger is
- * held, is another one by now, or lacks the last claim.
+ * A claim is refused where the run is not running, an address was suppressed since the content was read, or the ledger is held,
+ * is another one by now, or lacks the last claim.
  *
- * Each change of a slice has a number, and the next one is made only on top of it. So a change that is repeated because its
- * answer was lost is made once, and none is made by a former owner.
+ * Each change of a slice has a number and is made on top of the one before it: a repeated one is made once, and none is made by
+ * a former owner.
  *
  * @returns for each slice, in their order
  */
@@ -166,7 +163,7 @@ function withinInteger(milliseconds: number): number {
   return Math.max(-2_147_483_647, Math.min(2_147_483_647, Math.round(milliseconds)));
 }
 
-/** A job number is whatever the service says. */
+/** It is whatever the service says. */
 function jobsLiteral(accepted: readonly AcceptedRequest[]): string {
   const each = accepted.map(({ job }) =>
     job === undefined ? 'NULL' : `"${job.replace(/[\\"]/g, (character) => `\\${character}`)}"`,
@@ -174,7 +171,7 @@ function jobsLiteral(accepted: readonly AcceptedRequest[]): string {
   return `{${each.join()}}`;
 }
 
-/** Changes that were made already, when they were written before and the answer was lost; whether their claims were granted. */
+/** Changes whose answer was lost: whether their claims were granted. */
 async function findMade(pool: pg.Pool, advances: readonly Advance[]): Promise<Map<Advance, boolean>> {
   const { rows } = await pool.query<{ place: number; granted: boolean }>(
     `

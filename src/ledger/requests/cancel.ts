@@ -2,8 +2,7 @@ import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /**
- * `planned → cancelled` for the requests of a run that is cancelled. What was to be sent again stays in doubt instead: the
- * service may have it.
+ * `planned → cancelled`. What was to be sent again stays in doubt instead: the service may have it.
  *
  * @param range only these requests
  */

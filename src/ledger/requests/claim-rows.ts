@@ -9,7 +9,6 @@ import { type HashKey, hashedAddress, keyFits, requireHashKey } from '../suppres
 import type { CancelledRequest, ClaimedRequest } from './claimed.ts';
 import type { SliceRange } from './slice-range.ts';
 
-/** What is to be claimed of the requests of a slice that have rows of their own. */
 export type RowsClaim = SliceRange & {
   readonly owner: string;
   /** The number of this change of the slice: one more than that of the owner's last one. */
@@ -31,7 +30,6 @@ type DbClaimedRequest = Envelope & {
   readonly message_id: string;
   readonly attempts: number;
   readonly size: number;
-  /** As in `Destinations`, and `destinations` as its fields. */
   readonly addresses: string;
   readonly destinations: string | null;
   /** Positions of the recipients that are not to be sent to, from 1. */
@@ -46,18 +44,14 @@ type DbCancelledRequest = {
 };
 
 /**
- * `planned → sending` for requests of a slice that have rows of their own: takes the lowest, whether or not they were tried
- * before, and writes their attempts. When this returns, both are committed, and the first byte may leave (rule 1).
+ * `planned → sending` for requests of a slice that have rows of their own, the lowest first, with their attempts. When this
+ * returns, both are committed, and the first byte may leave (rule 1).
  *
- * Recipients that are suppressed by now are left out of a request's first attempt, and are `cancelled`. After it the
- * request never shrinks, because every attempt carries the same bytes (rule 3). A request with no recipient left is
- * `cancelled` whenever it is taken: that it is planned says that the service does not have it. Only one that was to be
- * sent again after a doubt is in doubt as before.
+ * Recipients that are suppressed by now are left out of a request's first attempt, and are `cancelled`. After it the request
+ * never shrinks, because every attempt carries the same bytes (rule 3). A request with no recipient left is `cancelled`
+ * whenever it is taken; one that was to be sent again after a doubt is in doubt as before.
  *
- * Nothing is claimed from a ledger that is held, that is another one by now, or that lacks the last claim.
- *
- * @param key of suppressions that are known by their hashes
- * @throws InputError when there are such and this is not their key
+ * @throws InputError when suppressions are known by hashes, and this is not their key
  */
 export async function claimRows(
   pool: pg.Pool,
@@ -103,11 +97,9 @@ export async function claimRows(
   };
 }
 
-// Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, never by
-// what `left_out` has written. Suppressions may be millions and a run's requests too, and the plan is made when they are
-// few. One that reads them all for a batch would be ruinous: suppressions are looked up an address at a time (LIMIT 1),
-// and the batch brings its run along, because a part that knew the run beforehand could read all of it.
-// Where the channel has none at all, no chunk is looked at.
+// Every part of the statement sees the ledger as it was before it: who is left out is told by `suppressed`, not by what
+// `left_out` has written. The plan is made while suppressions and requests are few, so suppressions are looked up an address at
+// a time (LIMIT 1), and the batch brings its run along: else all of them could be read for each batch.
 const claimStatement = `
   WITH held AS MATERIALIZED (
     SELECT run_id

@@ -9,5 +9,5 @@ export type ClaimedRequest = {
   readonly destinations: Destinations;
 };
 
-/** A request that was not claimed, because all its recipients are suppressed by now. */
+/** All its recipients are suppressed by now. */
 export type CancelledRequest = { readonly request: number; readonly recipients: number };

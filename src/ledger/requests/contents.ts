@@ -8,14 +8,11 @@ import type { SliceRange } from './slice-range.ts';
 export type OrdinaryRequest = {
   readonly request: number;
   readonly messageId: string;
-  /** Its number in `envelopes`. */
   readonly envelope: number;
   readonly destinations: Destinations;
 };
 
-/** What comes next in a slice. */
 export type Contents = {
-  /** In their order. */
   readonly requests: readonly OrdinaryRequest[];
   /** Requests with a recipient that is suppressed by now: each is to get a row of its own before a claim covers it. */
   readonly suppressed: readonly number[];
@@ -25,7 +22,6 @@ export type Contents = {
   readonly epoch: string;
 };
 
-/** Blocks that are read at once. */
 const blocksAtOnce = 32;
 
 type DbBlock = {
@@ -33,7 +29,6 @@ type DbBlock = {
   readonly last_request: number;
   readonly envelopes: readonly number[];
   readonly sizes: readonly number[];
-  /** As in `Destinations`. */
   readonly addresses: string;
   readonly destinations: string | null;
   readonly message_ids: readonly string[];
@@ -44,12 +39,11 @@ type DbBlock = {
 };
 
 /**
- * Reads what a slice has to send after a request. A recipient is looked up among the suppressions of all SubAccounts: a
- * request in which one is found is looked at closely when its row is claimed.
+ * A recipient is looked up among the suppressions of all SubAccounts: a request in which one is found is looked at closely when
+ * its row is claimed.
  *
  * @param after the last request that was read, or claimed
- * @param key of suppressions that are known by their hashes
- * @throws InputError when there are such and this is not their key
+ * @throws InputError when suppressions are known by hashes, and this is not their key
  */
 export async function readContents(
   pool: pg.Pool,
@@ -149,7 +143,6 @@ const readStatement = `
 
 export type NumberedEnvelope = Envelope & { readonly envelope: number };
 
-/** Envelopes of a run by their numbers. */
 export async function readEnvelopes(
   pool: pg.Pool,
   run: string,

@@ -2,17 +2,15 @@ import { openSlices } from '../billing/notes.ts';
 import type { Transaction } from '../session.ts';
 import { recipientArrays } from './recipient-arrays.ts';
 
-/** The numbers of the requests that were made, first and last included. */
 export type DividedRequests = { readonly first: number; readonly last: number };
 
 /**
- * Divides rejected requests into halves of their own, with new MessageIDs, within the caller's transaction; a slice of
- * the new requests is left waiting, one for each sending window. Who was left out of a request (`cancelled`) stays with it, and so do its attempts
- * and the service's words; everybody else goes into its halves, in order.
+ * Divides rejected requests into halves of their own, with new MessageIDs; a slice of the new requests is left waiting, one for
+ * each sending window. Who was left out of a request (`cancelled`) stays with it, and so do its attempts and the service's
+ * words; everybody else goes into its halves, in order.
  *
- * A request stays whole that is not rejected, has fewer than two recipients left to divide, or that the service may have
- * all the same: it was sent again after it had been in doubt, or a delivery report of it has come. And so does every
- * request of a run that is over, where nobody would send the halves.
+ * A request stays whole that is not rejected, has fewer than two recipients left to divide, or that the service may have all
+ * the same: it was sent again after a doubt, or a delivery report of it has come. So does every request of a run that is over.
  *
  * @returns undefined when nothing was divided
  */

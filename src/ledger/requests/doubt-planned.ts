@@ -5,7 +5,6 @@ import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { addRowsOfPlanned } from './rows.ts';
 
-/** Why, and since when the ledger may lack what was done. */
 export type Unrecorded = { readonly reason: UnrecordedReason; readonly since: Date };
 
 /**

@@ -3,27 +3,19 @@ import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import type { Connection } from '../session.ts';
 
-/** A request that is in doubt. */
 export type Doubt = {
   readonly request: number;
   readonly messageId: string;
   /** Without those that were left out of it. */
   readonly recipients: number;
-  /** Since when it is in doubt. */
   readonly since: Date | null;
-  /** Why, in words. */
   readonly reason: RequestReason | null;
   readonly attempts: number;
 };
 
 const pageSize = 1_000;
 
-/**
- * The requests of a run that are in doubt, in pages, by their numbers. Each page is what the ledger says when it is
- * asked for.
- *
- * @param requests only these
- */
+/** In pages, by their numbers; each page is what the ledger says when it is asked for. */
 export async function* listDoubts(
   pool: pg.Pool,
   run: string,
@@ -58,7 +50,6 @@ export type NamedRequest = {
   readonly reason: RequestReason | null;
 };
 
-/** Those requests of a run that have one of these numbers. */
 export async function findRequests(
   client: Connection,
   run: string,

@@ -6,7 +6,6 @@ import type { Transaction } from '../session.ts';
 /** States of a request that did not end as accepted, as far as that can be known. */
 export const failedStates = ['rejected', 'failed', 'in_doubt', 'abandoned'] as const satisfies RequestState[];
 
-/** A request that was not accepted, or of which nobody knows. */
 export type FailedRequest = {
   readonly request: number;
   readonly messageId: string;
@@ -16,7 +15,6 @@ export type FailedRequest = {
   /** Of the last attempt that was answered. */
   readonly httpStatus: number | null;
   readonly attempts: number;
-  /** When its first attempt began. */
   readonly firstAt: Date | null;
   /** When its last attempt ended; began, where no end is known. */
   readonly lastAt: Date | null;
@@ -29,7 +27,6 @@ export type FailedRequest = {
 
 const batch = 2_000;
 
-/** The requests of a run that were not accepted, in their order. */
 export function streamFailedRequests(
   client: Transaction,
   run: string,

@@ -1,12 +1,10 @@
 import { isMessageId, parseMessageId } from '../message-id.ts';
 import type { Connection } from '../session.ts';
 
-/** A request by its run and its number in it. */
 export type RequestKey = { readonly run: string; readonly request: number };
 
 /**
- * The requests that these MessageIDs name, without a look at any request: one query for their runs, and none where no
- * MessageID has the form of ours. One whose check is wrong names nothing.
+ * One query for their runs, and none where no MessageID has the form of ours. One whose check is wrong names nothing.
  *
  * @returns by the MessageID as it is written
  */

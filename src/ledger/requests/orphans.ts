@@ -4,10 +4,8 @@ import { addLostRows } from './rows.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
- * `sending → in_doubt` for requests of a slice whose owner sends nothing of it any more: it gives the slice up, or is dead, or
- * its lease has expired (rule 2). They may have reached the service, so they are never `planned` again; those of which
- * a delivery report has come did reach it, and are accepted. No later claim of that owner is committed, as each is fenced by
- * the slice's owner and version.
+ * `sending → in_doubt` for requests of a slice whose owner sends nothing of it any more (rule 2); those of which a delivery
+ * report has come are accepted. No later claim of that owner is committed: each is fenced by the slice's owner and version.
  *
  * @returns how many there were
  */

@@ -6,7 +6,6 @@ import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
 import { markSlicesReopened } from '../slice-states/transitions.ts';
 
-/** What was resolved. */
 export type Resolved = { readonly request: number; readonly recipients: number };
 
 const resolvedState = {
@@ -16,13 +15,11 @@ const resolvedState = {
 } as const satisfies Record<Resolution, RequestState>;
 
 /**
- * `in_doubt → accepted | planned | abandoned`, by the word of a person, which is kept.
- * A request that is not in doubt is left as it is.
+ * `in_doubt → accepted | planned | abandoned`, by the word of a person, which is kept. A request that is not in doubt is left
+ * as it is.
  *
- * One that is to be sent again keeps its MessageID and its bytes. The slices that hold such requests are waiting again,
- * and a run that is completed is paused. In a run that is cancelled or purged nothing is sent again, so nothing is changed.
- *
- * @returns the requests that were resolved, by their numbers
+ * One that is to be sent again keeps its MessageID and its bytes. Its slice waits again, and a run that is completed is paused.
+ * In a run that is cancelled or purged nothing is sent again, so nothing is changed.
  */
 export async function resolveRequests(
   client: Transaction,

@@ -5,9 +5,8 @@ import { reasonValue } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
 
 /**
- * Ends an attempt that may be repeated and writes the next one, before its first byte leaves (rule 1).
- * The request stays `sending`, with the same MessageID and the same bytes (rule 3). Doing it twice, because the answer of
- * the first was lost, changes nothing.
+ * Ends an attempt that may be repeated and writes the next one, before its first byte leaves (rule 1), with the same MessageID
+ * and the same bytes (rule 3). Doing it twice changes nothing.
  *
  * @returns false when this owner no longer holds the request: it must not be sent
  */
@@ -17,7 +16,6 @@ export async function startNextAttempt(
     readonly run: string;
     readonly owner: string;
     readonly request: number;
-    /** The attempt that ended. */
     readonly attempt: number;
     readonly httpStatus: number | null;
     readonly detail: RequestReason | null;

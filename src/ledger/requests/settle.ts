@@ -14,12 +14,12 @@ function jobOf(settlement: Settlement): string | null {
 }
 
 /**
- * `sending → accepted | rejected | failed | in_doubt | planned`, for a batch of any runs. Fenced: a request that its owner
- * no longer holds is left as it is, and so is one that is at another attempt by now; with one exception. Where it was
- * taken for lost meanwhile, and is in doubt because of the very attempt that was answered after all, the answer settles it.
+ * `sending → accepted | rejected | failed | in_doubt | planned`. Fenced: a request that its owner no longer holds, or that is
+ * at another attempt, is left as it is; but where it is in doubt because of the very attempt that was answered after all, the
+ * answer settles it.
  *
- * A request that was sent again after a doubt and is rejected or fails then is still in doubt: that says nothing of how it
- * went before. And what a delivery report has proved meanwhile is accepted where it would be in doubt or be sent again.
+ * A request that was sent again after a doubt and is rejected or fails then is still in doubt. What a delivery report has
+ * proved meanwhile is accepted where it would be in doubt or be sent again.
  *
  * @returns the requests that were settled, by their place in the batch
  */
@@ -59,8 +59,8 @@ async function settle(client: Connection, settlements: readonly Settlement[]): P
 }
 
 /**
- * Job numbers are another statement's, so that interfaces that answer none pay nothing for them. Such a number is kept with
- * what the attempt was answered, whether or not the request is still to be settled: its reports come under it in any case.
+ * Job numbers are another statement's, so that interfaces that answer none pay nothing for them. A number is kept whether or
+ * not the request is still to be settled: its reports come under it in any case.
  */
 function settleStatement(hasJobs: boolean): string {
   const jobs = `
@@ -120,10 +120,9 @@ function settleStatement(hasJobs: boolean): string {
 }
 
 /**
- * `in_doubt → accepted | rejected` for requests that were taken for lost, and are in doubt because of the very attempt
- * that was answered after all. One that was sent again before is in doubt for that too, so a rejection leaves it there.
- *
- * They were counted as settled, and not accepted, when they came into doubt.
+ * `in_doubt → accepted | rejected` for requests that are in doubt because of the very attempt that was answered after all. One
+ * that was sent again before is in doubt for that too, so a rejection leaves it there. All were counted as settled, and not
+ * accepted, when they came into doubt.
  *
  * @returns the requests that were settled, by their place in the batch
  */

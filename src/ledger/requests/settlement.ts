@@ -2,7 +2,6 @@ import type { RequestReason } from '../../domain/reasons.ts';
 import type { Columns } from '../batch.ts';
 import { reasonValue } from '../reasons.ts';
 
-/** How an attempt ended, and what its request becomes. */
 export type Settlement = Settled & {
   readonly run: string;
   readonly slice: number;
@@ -12,11 +11,9 @@ export type Settlement = Settled & {
   readonly attempt: number;
   readonly finishedAt: Date;
   readonly httpStatus: number | null;
-  /** What is to be said of it, if anything. */
   readonly detail: RequestReason | null;
 };
 
-/** What a request becomes. */
 export type Settled =
   | {
       readonly state: 'accepted';

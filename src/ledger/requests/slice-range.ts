@@ -1,4 +1,3 @@
-/** A slice by its number, and the requests it has: from the first to the last. */
 export type SliceRange = {
   readonly run: string;
   readonly slice: number;

@@ -4,10 +4,8 @@ import { inTransaction } from '../session.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
- * `sending → planned` for requests of a slice that its owner claimed without an answer, because the connection broke as the
- * claim was committed: of those, no byte has left. What is proved to have been there before is accepted.
- *
- * The slice gets a new version first. A claim that is still under way ends before that, or is refused after it.
+ * `sending → planned` for requests that their owner claimed without an answer: of those no byte has left. What is proved to
+ * have been there before is accepted. The slice gets a new version first, so a claim that is still under way is refused.
  *
  * @param known requests that the owner is sending, or has answers of
  * @returns the version; undefined where the slice is another owner's, and nothing was changed

@@ -5,7 +5,6 @@ import type { Connection, Transaction } from '../session.ts';
 /** A contact file as it was read, so that it can be read again in the same way. */
 export type ContactFileRecord = {
   readonly name: string;
-  /** Lines of the files before it. */
   readonly linesBefore: number;
   readonly encoding: string;
   readonly delimiter: string;
@@ -16,7 +15,6 @@ export type ContactFileRecord = {
 /** A contact file of a run, and the run that keeps its content: another one where recipients are sent to again. */
 export type KeptContactFile = ContactFileRecord & { readonly file: number; readonly keptBy: string };
 
-/** The contact files of a run in their order. */
 export async function listContactFiles(client: Connection, run: string): Promise<KeptContactFile[]> {
   const { rows } = await client.query<KeptContactFile>(
     `
@@ -39,7 +37,6 @@ export async function listContactFiles(client: Connection, run: string): Promise
 /** Pieces that are taken at a time; each is a mebibyte of the file, compressed. */
 const batch = 4;
 
-/** The pieces of a kept contact file in their order. */
 export async function* readContactFilePieces(
   client: Transaction,
   { keptBy, file }: KeptContactFile,

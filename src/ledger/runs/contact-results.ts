@@ -29,7 +29,6 @@ type DbResultRow = Omit<ContactResult, 'state'> & {
 
 const batch = 5_000;
 
-/** Every contact of a run, left out or not, in the order of the files. */
 export async function* streamContactResults(
   client: Transaction,
   run: string,

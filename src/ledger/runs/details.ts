@@ -7,7 +7,6 @@ import { reasonOf } from '../reasons.ts';
 import { failedStates } from '../requests/failures.ts';
 import type { Connection } from '../session.ts';
 
-/** Contacts of a run that were left out, in the order of the files. */
 export async function listRejectedContacts(
   client: Connection,
   run: string,
@@ -37,7 +36,6 @@ export type Failure = {
   readonly state: RequestState;
   readonly reason: RequestReason | null;
   readonly requests: number;
-  /** Without those that were left out of their request. */
   readonly recipients: number;
 };
 
@@ -66,7 +64,6 @@ export type ResolutionGroup = {
   readonly by: string;
   readonly reason: string;
   readonly requests: number;
-  /** When the last of them was resolved. */
   readonly at: Date;
 };
 
@@ -120,7 +117,6 @@ export async function countConflicts(client: Connection, run: string): Promise<C
   return rows[0] ?? { reports: 0, recipients: 0 };
 }
 
-/** Recipients that were cancelled after the run was planned, by the reason. */
 export type Cancellation = { readonly reason: RequestReason; readonly recipients: number };
 
 export async function listCancellations(client: Connection, run: string): Promise<Cancellation[]> {
@@ -157,7 +153,6 @@ export async function listRejections(client: Connection, run: string): Promise<R
   return rows;
 }
 
-/** A state of a run, and when it was entered. */
 export type RunStateChange = {
   readonly state: RunState;
   readonly reason: RunReason | null;
@@ -177,7 +172,6 @@ export async function listStates(client: Connection, run: string): Promise<RunSt
 export type RunHead = {
   readonly account: string;
   readonly channel: Channel;
-  /** Why it is in its state. */
   readonly stateReason: RunReason | null;
 };
 

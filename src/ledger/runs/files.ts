@@ -4,7 +4,6 @@ import type { Transaction } from '../session.ts';
 /** A file of a run, as it was when the run was planned. `path` is where it lay in the campaign's folder. */
 export type RunFile = { readonly path: string; readonly data: Buffer };
 
-/** Those of the paths that the run has. */
 export async function readRunFiles(
   pool: pg.Pool,
   run: string,
@@ -27,7 +26,6 @@ export type FileSource =
   | { readonly kind: 'read'; readonly readFile: (path: string) => Promise<Buffer> }
   | { readonly kind: 'run'; readonly run: string };
 
-/** Paths of the files that envelopes of run `$1` refer to. */
 const neededPaths = `
   SELECT file ->> 'path' AS path
   FROM envelopes, jsonb_array_elements(files) AS file

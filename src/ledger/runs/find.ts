@@ -4,7 +4,6 @@ import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
 
-/** A run without its counts. */
 export type Run = ListedRun & {
   /** As it was planned; `engine` wrote it and parses it. */
   readonly definition: unknown;
@@ -48,13 +47,10 @@ export type RunFilter = {
   readonly account?: string | undefined;
   readonly channel?: Channel | undefined;
   readonly state?: RunState | undefined;
-  /** Only those of these accounts; null for all. */
   readonly accounts?: readonly string[] | null;
-  /** Only those planned before this one. */
   readonly before?: Pick<Run, 'run' | 'createdAt'> | undefined;
 };
 
-/** The newest runs first. */
 export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}): Promise<ListedRun[]> {
   const { before, accounts, ...wanted } = filter;
   const equal = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));

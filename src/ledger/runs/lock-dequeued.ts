@@ -4,8 +4,8 @@ import { dequeueSlices } from '../slices/enqueue.ts';
 import { holdingTakings, type SliceQueue } from '../slices/queue.ts';
 
 /**
- * Locks a run, and takes those of its slices out of the queue that no worker holds; of a run that does not run none are there.
- * Whatever else the transaction then does, for however long, others can take slices of other runs.
+ * Takes its slices that no worker holds out of the queue. Whatever else the transaction then does, for however long, others can
+ * take slices of other runs.
  *
  * @returns the state of the run; undefined when there is no such run
  */

@@ -5,7 +5,6 @@ export type RerunLock = {
   release(): Promise<void>;
 };
 
-/** `$1` is the run. */
 const lockKey = "hashtextextended('volley rerun ' || $1, 0)";
 
 /**

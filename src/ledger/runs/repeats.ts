@@ -6,9 +6,7 @@ import type { Connection, Transaction } from '../session.ts';
 export type RepeatedRun = {
   readonly run: string;
   readonly state: RunState;
-  /** Why it is in its state. */
   readonly stateReason: RunReason | null;
-  /** When it came into that state. */
   readonly since: Date;
   /** Whether it cannot be sent before another person has approved it. */
   readonly waitsForApproval: boolean;

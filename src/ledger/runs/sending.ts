@@ -12,14 +12,12 @@ export type AttemptVerdict =
   | 'in_doubt'
   | 'released';
 
-/** Attempts that ended in the same way. */
 export type AttemptGroup = {
   readonly verdict: AttemptVerdict | null;
   readonly httpStatus: number | null;
   readonly attempts: number;
 };
 
-/** What was sent within a minute, an hour or a day. */
 export type SendsInTime = {
   /** The local time at which it begins: `2026-11-03T04:05`, `2026-11-03T04` or `2026-11-03`. */
   readonly at: string;
@@ -27,7 +25,6 @@ export type SendsInTime = {
   readonly requests: number;
   /** Of these requests, without those that were left out. */
   readonly recipients: number;
-  /** Attempts after the first one of a request. */
   readonly retries: number;
 };
 
@@ -39,7 +36,6 @@ export type AnswerTimes = {
   readonly p99: number | null;
 };
 
-/** An attempt that took long, answered or not. */
 export type SlowAttempt = {
   readonly messageId: string;
   readonly request: number;
@@ -48,19 +44,15 @@ export type SlowAttempt = {
   readonly milliseconds: number;
   readonly httpStatus: number | null;
   readonly verdict: AttemptVerdict | null;
-  /** What became of the request. */
   readonly state: RequestState;
 };
 
-/** How a run was sent. */
 export type Sending = {
   /** When its first request was sent, and when its last attempt began; null where nothing was sent. */
   readonly firstAt: Date | null;
   readonly lastAt: Date | null;
   readonly attempts: number;
-  /** Attempts after the first one of a request. */
   readonly retries: number;
-  /** Requests that had more than one attempt. */
   readonly retried: number;
   readonly answerTimes: AnswerTimes;
   /** The most frequent first. */

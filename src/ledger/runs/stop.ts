@@ -14,8 +14,7 @@ import { lockDequeued } from './lock-dequeued.ts';
 export type Stopped = { readonly changed: boolean; readonly state: RunState };
 
 /**
- * `planned, running → paused`: nothing more of the run is claimed from now on; what is on its way is recorded by whoever
- * sends it.
+ * `planned, running → paused`: nothing more of the run is claimed; what is on its way is recorded by its worker.
  *
  * @param alongside committed with it, where it changes anything
  * @returns undefined when there is no such run
@@ -39,8 +38,7 @@ export async function pauseRun(
 }
 
 /**
- * `planned, running, paused → cancelled`: what is planned is never sent; what is on its way is recorded by whoever sends
- * it.
+ * `planned, running, paused → cancelled`: what is planned is never sent; what is on its way is recorded by its worker.
  *
  * @returns undefined when there is no such run
  */
@@ -66,8 +64,7 @@ export async function cancelRun(
 }
 
 /**
- * Puts in doubt what is left of a run which may have been sent by a ledger that is gone (`doubtPlanned`). The run is
- * paused.
+ * The run is paused (`doubtPlanned`).
  *
  * @returns how many requests are in doubt by it; undefined of a run that is over
  */

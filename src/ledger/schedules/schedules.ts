@@ -26,7 +26,6 @@ export type ListedTick = {
   readonly reason: string | null;
 };
 
-/** The latest ticks that have come, newest first. */
 export async function listTicks(pool: pg.Pool, limit: number): Promise<ListedTick[]> {
   const { rows } = await pool.query<ListedTick>(
     `
@@ -40,7 +39,6 @@ export async function listTicks(pool: pg.Pool, limit: number): Promise<ListedTic
   return rows;
 }
 
-/** A schedule as its campaign file has it. */
 export type SyncedSchedule = {
   /** The campaign file, as the folder of campaigns has it. */
   readonly schedule: string;

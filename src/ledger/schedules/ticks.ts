@@ -5,7 +5,6 @@ import { batchOf } from '../batch.ts';
 import { noteMissedTimes } from '../notifications/note.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
-/** A schedule of which not all ticks are noted. */
 export type UnnotedSchedule = {
   readonly schedule: string;
   readonly times: unknown;
@@ -27,7 +26,6 @@ export async function takeSchedules(client: Transaction, now: Date): Promise<Unn
   return rows;
 }
 
-/** A tick that has come. */
 export type NotedTick = {
   readonly schedule: string;
   readonly dueAt: Date;
@@ -99,7 +97,6 @@ export async function missDueTicks(client: Transaction, reason: string): Promise
   );
 }
 
-/** A tick that waits for its run. */
 export type DueTick = {
   readonly schedule: string;
   readonly dueAt: Date;
@@ -126,7 +123,6 @@ export async function listDueTicks(pool: pg.Pool): Promise<DueTick[]> {
   return rows;
 }
 
-/** The key of a tick. */
 export type TickKey = Pick<DueTick, 'schedule' | 'dueAt'>;
 
 /**

@@ -7,7 +7,6 @@ import type { Transaction } from '../session.ts';
  * caller's transaction, which changes the slice's job in the queue as well.
  */
 
-/** A slice, and its job in the queue. */
 export type SliceJobId = { readonly slice: number; readonly job: string };
 
 /**

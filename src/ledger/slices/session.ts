@@ -4,7 +4,6 @@ import { wakeChannel } from './enqueue.ts';
 
 /** A worker's own database session: while it stands, others know that the worker lives. */
 export type WorkerSession = {
-  /** Resolves when the session is lost. */
   readonly lost: Promise<void>;
   /** Never rejects. */
   close(): Promise<void>;

@@ -16,13 +16,10 @@ export type RunWatch = {
   readonly settledSince: number;
   readonly rejectedSince: number;
   readonly phase: RunPhase;
-  /** Slices that a worker holds. */
   readonly held: number;
   /** Where all that is left waits for a window, when the first one opens. */
   readonly opensAt: Date | null;
-  /** More urgent runs of its account go before it. */
   readonly overtaken: boolean;
-  /** The service refuses everything that is sent through its account. */
   readonly refusal: Refusal | null;
 };
 

@@ -11,7 +11,6 @@ import type { SliceQueue } from './queue.ts';
  * that is said of windows goes by that of the worker that sends.
  */
 
-/** The window of a slice. */
 export type SliceWindow = {
   readonly place: number;
   /** Names of the IANA database. */
@@ -30,7 +29,6 @@ export async function findWindow(client: Connection, run: string, place: number)
   return window;
 }
 
-/** Says that no slice of a window is to be taken before a moment. */
 export async function shutWindow(
   pool: pg.Pool,
   { run, place, opensAt }: { readonly run: string; readonly place: number; readonly opensAt: Date },
@@ -42,7 +40,6 @@ export async function shutWindow(
   ]);
 }
 
-/** A window that may be open again. */
 export type DueWindow = Pick<SliceWindow, 'place' | 'zones'> & {
   readonly run: string;
   readonly account: string;

@@ -4,7 +4,6 @@ import type { SuppressionSource } from '../../domain/suppressions.ts';
 import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
-/** What is the same for all addresses of a list. */
 export type SuppressionList = {
   readonly channels: readonly Channel[];
   readonly reason: string;

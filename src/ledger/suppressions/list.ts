@@ -5,7 +5,6 @@ import { streamRows } from '../cursor.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { type HashKey, requireHashKey } from './hash.ts';
 
-/** Which suppressions; all where nothing is said. */
 export type SuppressionFilter = {
   readonly channel?: Channel | undefined;
   readonly address?: string | undefined;
@@ -18,12 +17,9 @@ export type SuppressionFilter = {
 const pageSize = 1_000;
 
 /**
- * Suppressions as they are at this moment, by channel, address, account and SubAccount, in pages: memory does not grow with their
- * number.
+ * By channel, address, account and SubAccount, in pages, in constant memory. Those that are known by their hashes alone stand
+ * with these, without a reason; where an address is asked for, with that.
  *
- * Those that are known by their hashes alone stand with these, without a reason; where an address is asked for, with that.
- *
- * @param limit most to list; undefined for all
  * @returns how many there were
  */
 export async function listSuppressions(

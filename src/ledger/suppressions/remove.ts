@@ -3,10 +3,8 @@ import { batchOf } from '../batch.ts';
 import type { Connection } from '../session.ts';
 import { type HashKey, requireHashKey } from './hash.ts';
 
-/** What a suppression is known by. */
 export type SuppressionKey = Pick<Suppression, 'channel' | 'address' | 'account' | 'subAccount'>;
 
-/** As in `SuppressionKey`, and by its hash where there is a key to hash with. */
 type HashedKey = SuppressionKey & { readonly hash: Buffer | null };
 
 const hashedKeys = batchOf<HashedKey>({

@@ -11,7 +11,6 @@ export type Token = {
   /** The accounts whose runs and campaigns it is for; null: all. */
   readonly accounts: readonly string[] | null;
   readonly createdAt: Date;
-  /** Null: never. */
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
   /** To the minute. */
@@ -53,7 +52,6 @@ export async function findToken(
   return rows[0];
 }
 
-/** All of them, by name. */
 export async function listTokens(pool: pg.Pool): Promise<Token[]> {
   const { rows } = await pool.query<Token>(`SELECT ${columns} FROM tokens ORDER BY name`);
   return rows;
