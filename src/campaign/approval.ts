@@ -19,7 +19,6 @@ const limits = z
     error: 'expected aboveRecipients or aboveCost',
   });
 
-/** `approval` of a campaign. */
 export const approval = z
   .union([z.literal('required'), limits], {
     error: 'expected required, or { aboveRecipients: …, aboveCost: … }',
@@ -30,7 +29,6 @@ export const approval = z
     'Whether another person has to approve a run before anything of it is sent (`volley approve`): always (required), or above a number of recipients or a cost.',
   );
 
-/** What a campaign says of it. */
 export type Approval = NonNullable<z.output<typeof approval>>;
 
 /** As it was written down after it was read. */

@@ -17,7 +17,6 @@ export type Overrun = {
   readonly cost: string;
 };
 
-/** Overruns that are told one by one; of more, only how many. */
 const shownOverruns = 20;
 
 /**
@@ -90,7 +89,6 @@ function overLimits(
   });
 }
 
-/** The sum of each owner's costs. */
 function addUp(costs: readonly OwnedCost[]): ReadonlyMap<string | null, string> {
   const sums = new Map<string | null, string>();
   for (const { owner, cost } of costs) sums.set(owner, addAmounts(sums.get(owner) ?? '0', cost));

@@ -21,13 +21,11 @@ export type SetField = {
   readonly source: string;
 };
 
-/** Something wrong with the value at a path of the campaign. */
 type Fault = { readonly path: readonly (string | number)[]; readonly what: string };
 
 /** A campaign has some dozens; keypads, files and lists of addresses may be many. */
 const mostKeys = 10_000;
 
-/** @throws InputError with every problem, each with file, line and column. */
 export function readCampaign(source: string, file: string): Campaign {
   return readYaml(source, file, definitionSchema, mostKeys);
 }
@@ -59,7 +57,6 @@ export function checkCampaign({ value: definition, locate }: Campaign, target: C
   throw new InputError(faults.map(({ path, what }): Problem => ({ where: locate(path), what })));
 }
 
-/** The message fields that are set, in the order of the wire. */
 export function fieldsOf({ channel, message }: Definition, interfaceName: InterfaceName): SetField[] {
   const written = writtenIn(message);
   return messageFields(interfaceName, channel).flatMap((definition): SetField[] => {
@@ -80,7 +77,6 @@ export function contentFields(
     .map(({ name }) => name);
 }
 
-/** The texts of the message by their keys. */
 function writtenIn(message: Definition['message']): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(message).flatMap(([key, value]): [string, string][] =>

@@ -19,7 +19,6 @@ export type ChargeCodeCheck = {
   readonly throwIfAny: () => void;
 };
 
-/** Lines of contacts that are shown; all are counted. */
 const shownLines = 20;
 
 type Place = { readonly file: string; readonly line: number };

@@ -20,7 +20,6 @@ export type Composition = {
   readonly fields: readonly ComposedField[];
   /** Fields whose values are recordings; their templates are of paths. */
   readonly audio: readonly ComposedField[];
-  /** In the order of the buttons. */
   readonly keypads: readonly ComposedKeypad[];
   readonly files: readonly ComposedFile[];
   readonly slots: readonly Slot[];

@@ -10,16 +10,11 @@ import type { Shell } from './shell.ts';
 export type Receiving = {
   readonly accounts: ReceiverOptions['accounts'];
   readonly sharing?: ReceiverOptions['sharing'];
-  /** Where the receiver is reached at from outside, without a trailing slash. */
   readonly publicUrl: string | undefined;
   readonly logger: Logger;
 };
 
-/**
- * Starts the receiver, and says where reports of each account go.
- *
- * @throws InputError when the port cannot be had
- */
+/** @throws InputError when the port cannot be had */
 export async function openReceiver(
   shell: Shell,
   context: EngineContext,

@@ -10,13 +10,11 @@ import type { Planner } from './planner/planner.ts';
 import type { Shell } from './shell.ts';
 import { tellingTools } from './tell-of-run.ts';
 
-/** What a process that goes on until it is stopped does besides receiving. */
 export type Work = {
   /** Helps to send whatever runs there are. */
   readonly worker: boolean;
   /** Begins the runs of campaigns whose time has come. */
   readonly schedules: boolean;
-  /** Where those are. */
   readonly campaigns: string;
 };
 

@@ -22,9 +22,7 @@ export function listOptions(command: Command): Command {
 
 export type ListForm<Row> = {
   readonly table: (page: readonly Row[], screen: Screen) => string;
-  /** Of CSV. */
   readonly columns: readonly SheetColumn<Row>[];
-  /** What to say where there is nothing. */
   readonly none: string;
 };
 

@@ -10,7 +10,6 @@ import { lookUpText } from '../report/doubts.ts';
 import { printable } from '../report/printable.ts';
 import type { Shell } from './shell.ts';
 
-/** Asks the service about requests in doubt, and prints what it says. */
 export async function lookUp(
   shell: Shell,
   context: EngineContext,

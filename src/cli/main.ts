@@ -101,7 +101,6 @@ Environment:
   NO_COLOR         no colours on a terminal
   TZ               the zone of times on a terminal, where --zone names no other`;
 
-/** Runs the command line; sets the process's exit code. */
 export async function main(words: readonly string[]): Promise<void> {
   keepHeapSmall();
   await runCommand(words, processShell());
@@ -130,7 +129,6 @@ export async function runCommand(words: readonly string[], shell: Shell): Promis
   }
 }
 
-/** The command line, with the command that the words call. */
 export async function buildProgram(
   words: readonly string[],
   shell: Shell,
@@ -157,7 +155,6 @@ export async function buildProgram(
   return program;
 }
 
-/** The first word that names a command and is not the value of an option. */
 function calledCommand(program: Command, words: readonly string[]): string | undefined {
   const takeValue = new Set(program.options.filter(({ required }) => required).map(({ long }) => long));
   return words.find((word, place) => Object.hasOwn(commands, word) && !takeValue.has(words[place - 1]));

@@ -9,7 +9,6 @@ import { leaseDatabase } from '../platform/database.ts';
 import { readHashKey } from '../platform/hash-key.ts';
 import { findHome } from '../platform/project.ts';
 
-/** Which ledger was opened, in words that may be shown, and what that did to its schema. */
 export type OpenedLedger = SchemaChange & { readonly description: string };
 
 export type OpenedContext = {
@@ -18,7 +17,6 @@ export type OpenedContext = {
   readonly close: () => Promise<void>;
 };
 
-/** What of a shell the ledger is opened with. */
 type Opener = {
   readonly who: string;
   readonly settings: Settings;

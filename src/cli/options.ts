@@ -30,7 +30,6 @@ export function parseWholeNumber(text: string): number {
   throw new InvalidArgumentError('expected a whole number.');
 }
 
-/** A whole number that is not 0. */
 export function parseCount(text: string): number {
   const count = parseWholeNumber(text);
   if (count > 0) return count;

@@ -2,7 +2,6 @@ import { printable } from '../report/printable.ts';
 
 /** A result could not be written where it was to go; neither the input nor the database is at fault. */
 export class OutputError extends Error {
-  /** @param where the file, or standard output */
   constructor(where: string, cause: unknown) {
     super(`${printable(where)} cannot be written: ${whyUnwritable(cause)}.`, { cause });
     this.name = 'OutputError';

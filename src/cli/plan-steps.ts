@@ -16,7 +16,6 @@ import { tellOfRefusal } from './tell-of-run.ts';
 /** From so many contacts on, planning takes long enough to be told. */
 const manyContacts = 100_000;
 
-/** Import and expand, with a line that counts the contacts. */
 export async function planWithProgress(
   shell: Shell,
   context: EngineContext,

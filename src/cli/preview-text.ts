@@ -15,7 +15,6 @@ import { paper, type Screen } from '../report/screen.ts';
 import { type Column, table } from '../report/table.ts';
 import { minuteOn, withTimesOn, zoneOf } from '../report/time.ts';
 
-/** What `volley plan` prints. */
 export function previewText(preview: Preview, screen: Screen = paper): string {
   const { contacts, rejected } = preview;
   const leftOut = contacts.invalid + contacts.duplicate + contacts.suppressed;
@@ -76,7 +75,6 @@ export function originLines({ runs, others, reached }: NonNullable<Preview['orig
   ];
 }
 
-/** Lines of suppression files that suppress nobody. */
 export function unreadableText({ lines, problems }: Preview['unreadableSuppressions']): string[] {
   return [
     `Lines of suppression files that hold no address (${problems.length} of ${lines} shown)`,
@@ -151,7 +149,6 @@ function isDivided(cost: CostEstimate): cost is KnownCost {
   );
 }
 
-/** Lines of the estimate that are shown; the total is of all. */
 const shownCosts = 20;
 
 /** The dearest lines of an estimate as a table; the last line is the total of all. */

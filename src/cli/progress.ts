@@ -5,7 +5,6 @@ import { refusalText } from '../report/refusal.ts';
 import { minuteOn } from '../report/time.ts';
 import type { Shell } from './shell.ts';
 
-/** A line that tells how far something is. */
 export type ProgressLine = {
   /** Shows the text, at most a few times a second. */
   readonly show: (text: () => string) => void;
@@ -49,7 +48,6 @@ export async function startProgressLine(
 /** How far a stage is. `part` and `whole` are of one unit, whatever that is; `began` is what was done before. */
 export type StageState = {
   readonly part: number;
-  /** Undefined where it is not known. */
   readonly whole: number | undefined;
   readonly began?: number;
   /** What is counted for people: so many of what. */

@@ -9,19 +9,16 @@ import { paper, type Screen } from '../report/screen.ts';
 import { writeResult } from './output.ts';
 import type { Shell } from './shell.ts';
 
-/** What a command says of the form of its report. */
 export type ReportOptions = {
   readonly format?: ReportFormat;
   readonly json?: true;
   readonly out?: string;
 };
 
-/** Of the commands that print a tabular report. */
 export function addReportOptions(command: Command, standard: ReportFormat): Command {
   return addFormatOptions(command, standard, (format) => format.choices(reportFormats));
 }
 
-/** What there is instead of a format that a report has not; in words. */
 type Instead = string;
 
 /** Of a command whose report has several tables, and so not every format. */
@@ -81,7 +78,6 @@ export function chosenFormat<Format extends ReportFormat>(
   return chosen;
 }
 
-/** Writes a report in the format, and to the place, that its options name. */
 export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
 
 /**

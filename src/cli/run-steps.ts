@@ -39,7 +39,6 @@ export async function dispatchWithProgress(
   }
 }
 
-/** Dispatches a run, prints its summary and notifies others of it. */
 export async function dispatchAndPrint(
   shell: Shell,
   context: EngineContext,
@@ -51,7 +50,6 @@ export async function dispatchAndPrint(
     ...options
   }: {
     readonly json: boolean;
-    /** The campaign that was planned by this process. */
     readonly ownCampaign?: string;
   } & Pick<BeginOptions, 'evenPaused'>,
 ): Promise<ExitCode> {

@@ -8,7 +8,6 @@ export function parseSpeed(text: string): number {
   throw new InvalidArgumentError('expected a number above 0, at most 1000000000, such as 3600.');
 }
 
-/** Milliseconds. */
 export function parseDuration(text: string): number {
   const result = duration.safeParse(text);
   if (result.success) return result.data;

@@ -11,13 +11,11 @@ import type { OpenedContext, OpenedLedger } from './open-context.ts';
 import { OutputError, standardOutput } from './output-error.ts';
 import { whoWorks } from './who-works.ts';
 
-/** What a command has of the process it runs in. */
 export type Shell = {
   /** The user of the operating system, `user@host`. */
   readonly who: string;
   readonly settings: Settings;
   readonly now: () => Date;
-  /** Standard output, for results. */
   readonly result: NodeJS.WritableStream;
   /** A result, to standard output. */
   readonly print: (text: string) => void;

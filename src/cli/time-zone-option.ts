@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { nearestZone, regionName } from '../platform/region-names.ts';
 
-/** A name of the IANA database, in its own capitals. */
 export function parseTimeZone(text: string): string {
   const name = regionName(text);
   if (name !== undefined) return name;

@@ -10,7 +10,6 @@ import type { Alongside } from '../ledger/session.ts';
 import { withoutAddresses } from '../platform/without-addresses.ts';
 import type { EngineContext } from './context.ts';
 
-/** Writes what was done into the audit trail, in the transaction that does it. */
 export type Note = Alongside;
 
 export function noteOf({ actor, now }: Pick<EngineContext, 'actor' | 'now'>, act: AuditAct): Note {
@@ -18,7 +17,7 @@ export function noteOf({ actor, now }: Pick<EngineContext, 'actor' | 'now'>, act
 }
 
 /**
- * Does what an audit entry tells of. What is refused is told too, with why: somebody wanted it.
+ * What is refused is told too, with why: somebody wanted it.
  *
  * @param work is given what writes the entry, for its own transaction
  */
@@ -35,7 +34,6 @@ export async function audited<Result>(
   }
 }
 
-/** Writes into the audit trail that an act was asked for and was not done, with why. */
 export async function noteRefused(
   { ledger, actor, now }: EngineContext,
   act: AuditAct,
@@ -63,10 +61,8 @@ function cleaned({ details = {}, ...act }: AuditAct): AuditAct {
   return { ...act, details: Object.fromEntries(clean) };
 }
 
-/** Of one text (characters). */
 const mostWords = 2_000;
 
-/** Entries that are read at once. */
 const page = 1_000;
 
 /** The audit trail, newest first, in pages. */

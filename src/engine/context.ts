@@ -1,7 +1,6 @@
 import type { Actor } from '../domain/access.ts';
 import type { Ledger } from '../ledger/connection.ts';
 
-/** What every use case that touches the ledger needs; time and randomness are passed in. */
 export type EngineContext = {
   readonly ledger: Ledger;
   /** Who is behind it, for the audit trail. */

@@ -5,7 +5,6 @@ type Waiting<Item, Result> = {
 };
 
 export type Gathering = {
-  /** Items at once. */
   readonly most: number;
   /** After a commit of so many, others are on their way, and are waited for. */
   readonly busy: number;

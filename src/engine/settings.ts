@@ -9,6 +9,5 @@ export type Settings = {
 /** What is piped in; of a terminal nothing is read. */
 export type StandardInput = AsyncIterable<Buffer> & {
   readonly isTTY?: boolean;
-  /** Gives it up, whoever waits for it. */
   readonly destroy?: () => unknown;
 };

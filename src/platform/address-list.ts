@@ -23,7 +23,6 @@ export function addressList(ranges: readonly string[]): AddressList {
   };
 }
 
-/** Whether a text is an address or a range in CIDR notation. */
 export function isAddressRange(text: string): boolean {
   return addressRange(text) !== undefined;
 }

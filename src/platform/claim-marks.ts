@@ -99,7 +99,6 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
     }
   }
 
-  /** Those of other processes, by the name of their file. */
   function others(ledger: string): { readonly name: string; readonly marks: readonly ClaimMark[] }[] {
     return namesOf(ledger)
       .filter((name) => name !== own)

@@ -39,7 +39,6 @@ function plain(text: string): string {
     .trim();
 }
 
-/** What people write for countries that are called otherwise by code and name. */
 const otherNames: Readonly<Record<string, CountryCode>> = { uk: 'GB', usa: 'US', uae: 'AE', holland: 'NL' };
 
 /** " Did you mean …?" for what is no country, or not its code; empty when no country is near. */

@@ -60,7 +60,6 @@ export type EmbeddedServerStatus = {
   /** Whether there is a ledger's data at all. */
   readonly exists: boolean;
   readonly logFile: string;
-  /** The numbers of the processes that use the server. */
   readonly leases: readonly number[];
 } & ({ readonly state: 'stopped' } | ({ readonly state: 'running' } & Pick<ServerProcess, 'pid'>));
 

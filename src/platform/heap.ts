@@ -3,7 +3,6 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 /** Room for what is under way at a time, several times over (bytes). */
 const enough = 16 * 1024 * 1024;
 
-/** How often it is looked at (milliseconds). */
 const interval = 200;
 
 /**

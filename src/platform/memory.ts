@@ -1,4 +1,3 @@
-/** Entries that are kept at a time, and characters. */
 const most = 8_192;
 const mostCharacters = 4 * 1024 * 1024;
 

@@ -1,7 +1,6 @@
 /** Numbers from 0 to 2^32-1, millions of them in 4 bytes each. */
 export type NumberList = {
   readonly length: () => number;
-  /** @returns its place, from 0 */
   readonly push: (number: number) => number;
   readonly at: (place: number) => number;
   readonly set: (place: number, number: number) => void;

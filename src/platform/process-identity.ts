@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
  */
 export type ProcessToken = string;
 
-/** The token of the process that asks. */
 export function ownProcessToken(): ProcessToken {
   return procEntry(process.pid)?.token ?? String(process.pid);
 }

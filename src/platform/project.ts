@@ -5,7 +5,6 @@ import { hasCode } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
 import type { Environment } from './secrets.ts';
 
-/** The file that marks the folder of a project. */
 export const projectMarker = '.volley-project';
 
 const markerText = `This folder is a Volley project: commands that are started in it, or in a folder below it, work with the

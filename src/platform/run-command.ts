@@ -11,7 +11,6 @@ export type CommandCall = {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly input: string;
-  /** Milliseconds. */
   readonly within: number;
   /** Milliseconds between the word to end and the end; and for what is still in its pipes. */
   readonly grace?: number;

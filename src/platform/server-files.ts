@@ -53,7 +53,6 @@ export function explainForeignFile(path: string, cause: unknown): unknown {
   return new InputError([{ where: path, what }], { cause });
 }
 
-/** What an error says. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -22,7 +22,6 @@ export function scriptWords(script: string, ...words: readonly string[]): string
   return ['-c', `${lock}\n${script}`, ...words];
 }
 
-/** Opens a file to lock, made where there is none. */
 export function openLock(path: string): LockFile {
   // A link could lead root to a file of its own.
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW;

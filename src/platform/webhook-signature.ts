@@ -7,13 +7,10 @@ import { digestOf, isSecretOf } from './digest.ts';
  * machine for the time.
  */
 
-/** Bytes that a key has. */
 const [fewest, most] = [24, 64];
 
-/** How a key is written, in words. */
 export const signatureKeyForm = `whsec_ and ${fewest} to ${most} bytes in base64`;
 
-/** What is said of a key that is written otherwise. */
 export const wrongSignatureKey = `The key of the signature must be ${signatureKeyForm}.`;
 
 /** Milliseconds that the time of a call may be off. */
@@ -22,7 +19,6 @@ const tolerance = 5 * 60 * 1000;
 /** More are not looked at; a sender gives two while it changes its key. */
 const mostSignatures = 10;
 
-/** The key of a signature; undefined for what is none. */
 export function readSignatureKey(value: string): Buffer | undefined {
   const base64 = /^whsec_([\w+/-]+={0,2})$/.exec(value)?.[1] ?? '';
   const key = Buffer.from(base64, 'base64');

@@ -8,12 +8,9 @@
 export type Judgement = { readonly readable: boolean; readonly problems: number };
 
 export type WrongIndentation = {
-  /** From 1. */
   readonly line: number;
-  /** Spaces before its text. */
   readonly has: number;
   readonly expected: number;
-  /** The text with that line mended. */
   readonly mended: string;
 };
 

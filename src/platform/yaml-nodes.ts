@@ -24,7 +24,6 @@ function pairOf(map: YAMLMap, key: string): Pair | undefined {
   return index.get(key);
 }
 
-/** The node at a path; undefined where none is written down. */
 export function nodeAt(contents: Node | null, path: Path): Node | undefined {
   let node: unknown = contents;
   for (const step of path) {

@@ -2,7 +2,6 @@ import type { Judgement } from './yaml-indentation.ts';
 
 /** A mistake that looks to YAML like wrong indentation, and is another one: mending it leaves nothing wrong. */
 export type RivalMistake = {
-  /** Line and column, from 1. */
   readonly line: number;
   readonly column: number;
   readonly what: string;

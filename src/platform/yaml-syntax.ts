@@ -10,7 +10,6 @@ import {
 } from 'yaml';
 import { InputError, type Problem } from '../domain/problems.ts';
 
-/** YAML text as a tree whose every node knows its place. */
 export type YamlTree = {
   readonly source: string;
   readonly document: Document.Parsed;
@@ -73,7 +72,6 @@ export function readableYaml(source: string, line?: number): Document.Parsed | u
   return goesOn ? undefined : document;
 }
 
-/** Where texts without quotes begin and end. */
 function plainTexts(document: Document): (readonly [number, number])[] {
   const ranges: (readonly [number, number])[] = [];
   visit(document, {
@@ -95,7 +93,6 @@ function swallowedLines(document: Document, source: string, at: (offset: number)
   });
 }
 
-/** How the problem of a repeated key ends. */
 export const repeatedKey = 'is written twice; keys must be unique.';
 
 function repeatedKeys(document: Document, _source: string, at: (offset: number) => string): Problem[] {
@@ -182,7 +179,6 @@ const tooDeep = 'The keys and lists stand too deep within one another to be read
 const openList =
   'The list or map before this was opened with "[" or "{" and is not closed. A text that begins with one must stand in quotes.';
 
-/** By what the parser says is missing. */
 function missingCharacter(message: string): string {
   if (/map values/.test(message)) return 'Expected "key: value"; a ":" is missing.';
   if (/space after :/.test(message)) return 'Expected a space behind ":".';

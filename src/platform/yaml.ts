@@ -203,7 +203,6 @@ function inQuotes(node: Node, { source }: YamlTree): string {
   return ` A text that begins with "${written[0]}" must stand in quotes: ${quoted(written)}.`;
 }
 
-/** At most one line of 60 characters, in quotes. */
 function quoted(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return `"${line.length > 60 ? `${line.slice(0, 59)}…` : line}"`;

@@ -1,7 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
 
-/** Local times of a zone (a name of the IANA database) and the moments they are. */
-
 /**
  * The moment of a local time; one that comes twice is the first, one that is left out as much later as the clocks are put
  * forward.

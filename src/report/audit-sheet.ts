@@ -14,7 +14,6 @@ const columns: readonly SheetColumn<AuditEntry>[] = [
   { key: 'details', title: 'Details', kind: 'text', value: ({ details }) => detailsText(details), minor: 2 },
 ];
 
-/** The audit trail; of each entry one line. */
 export function auditSheet(
   entries: AsyncIterable<readonly AuditEntry[]>,
   subtitle: readonly string[],

@@ -11,7 +11,6 @@ import { type BillingSheetLine, billingSheet } from './billing.ts';
 import { billingCharts } from './billing-charts.ts';
 import type { Sheet } from './formats/sheet.ts';
 
-/** All of a billing report as of one moment. */
 type Streamed = {
   readonly lines: AsyncIterable<readonly BillingLine[]>;
   /** Known after the last line. */
@@ -21,7 +20,7 @@ type Streamed = {
 };
 
 /**
- * The whole billing report, charts included.
+ * Charts included.
  *
  * @param asOf its moment; what is closed is as of its closing
  */

@@ -9,7 +9,6 @@ import type {
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 import { toLocalSeconds } from './time.ts';
 
-/** A line of the report, or the sum of all lines of a currency. */
 export type BillingSheetLine = BillingFigures & {
   readonly values: readonly (string | null)[];
   readonly currency: string | null;
@@ -59,7 +58,6 @@ const figures: readonly Figure[] = [
   { key: 'unrated', title: 'Unrated', kind: 'integer' },
 ];
 
-/** What stands in place of a name that is missing. */
 export const noName = '(none)';
 
 /** A payer's name as a line has it. One that is called as those without a name are stands in quotes. */

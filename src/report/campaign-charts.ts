@@ -2,7 +2,6 @@ import type { RunFigures } from '../ledger/billing/campaign-runs.ts';
 import type { Chart } from './html/chart.ts';
 import { funnelChart } from './html/charts.ts';
 
-/** Pictures of the runs of campaigns: how many were delivered, of all together. */
 export function campaignCharts(sums: readonly RunFigures[]): Chart[] {
   const all = (count: (sum: RunFigures) => number): number =>
     sums.reduce((total, sum) => total + count(sum), 0);

@@ -1,7 +1,6 @@
 import type { CampaignQuery, CampaignRun, RunFigures } from '../ledger/billing/campaign-runs.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 
-/** A run, or the sums of all of a currency. */
 type CampaignLine = RunFigures & { readonly of: CampaignRun | null };
 
 type Kind = SheetColumn<CampaignLine>['kind'];
@@ -43,7 +42,6 @@ const columns: readonly SheetColumn<CampaignLine>[] = [
 /** Columns that people can do without where nothing is in them. */
 const seldom: readonly string[] = ['failed', 'estimated', 'currency'] satisfies readonly (keyof RunFigures)[];
 
-/** The runs of campaigns side by side, newest first. */
 export function campaignSheet(
   { campaigns, from, until, timeZone }: CampaignQuery,
   report: {

@@ -15,7 +15,6 @@ export type ContactRow = {
   readonly result: ContactResult | undefined;
 };
 
-/** The rows of a run's contact files, and their columns. */
 export type ContactRows = {
   readonly columns: readonly string[];
   readonly files: readonly string[];

@@ -5,7 +5,6 @@ import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 import { inZoneOf, timeOn } from './time.ts';
 
-/** Reports that are to be looked at, for `volley reports list`. */
 export function reportTable(reports: readonly ListedReport[], screen?: Screen): string {
   return table(
     [
@@ -23,7 +22,6 @@ export function reportTable(reports: readonly ListedReport[], screen?: Screen): 
   );
 }
 
-/** Of `volley reports list --csv`. */
 export const reportColumns: readonly SheetColumn<ListedReport>[] = [
   { key: 'report', title: 'Report', kind: 'integer', value: ({ report }) => report },
   { key: 'receivedAt', title: 'Received (UTC)', kind: 'time', value: ({ receivedAt }) => receivedAt },
@@ -46,7 +44,6 @@ function sayingOf({ why, text, status, result }: ListedReport): string {
   return text ?? [status, result, why].filter(Boolean).join(', ');
 }
 
-/** Recipients without a final report, for `volley reports missing`. */
 export function missingTable(missing: readonly MissingReport[], screen?: Screen): string {
   return table(
     [
@@ -62,7 +59,6 @@ export function missingTable(missing: readonly MissingReport[], screen?: Screen)
   );
 }
 
-/** Of `volley reports missing --csv`. */
 export const missingColumns: readonly SheetColumn<MissingReport>[] = [
   { key: 'acceptedAt', title: 'Accepted (UTC)', kind: 'time', value: ({ acceptedAt }) => acceptedAt },
   { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run },
@@ -71,7 +67,6 @@ export const missingColumns: readonly SheetColumn<MissingReport>[] = [
   { key: 'lastStatus', title: 'Last report', kind: 'text', value: ({ lastStatus }) => lastStatus },
 ];
 
-/** What asking the service for missing reports came to. */
 export function pollText(counts: {
   readonly asked: number;
   readonly reports: number;

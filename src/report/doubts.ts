@@ -5,7 +5,6 @@ import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 import { inZoneOf, timeOn } from './time.ts';
 
-/** Requests in doubt, for `volley resolve`. */
 export function doubtTable(doubts: readonly Doubt[], screen?: Screen): string {
   return table(
     [
@@ -28,7 +27,6 @@ const outcomes: Readonly<Record<Resolution, (run: string) => string>> = {
   abandon: () => 'abandoned',
 };
 
-/** What became of requests by an operator's word. */
 export function resolvedText(resolved: {
   readonly run: string;
   readonly resolution: Resolution;
@@ -40,7 +38,6 @@ export function resolvedText(resolved: {
   return `${counted(requests, 'request')} with ${counted(recipients, 'recipient')}: ${outcomes[resolution](run)}.`;
 }
 
-/** What the service said of requests in doubt. */
 export function lookUpText(counts: {
   readonly found: number;
   readonly notFound: number;

@@ -2,7 +2,6 @@ import type { FailedRequest } from '../ledger/requests/failures.ts';
 import { reasonWordsOrNull } from '../platform/reason-words.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 
-/** A line of the report: a request, or the sum of all. */
 type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
   readonly request: number | null;
   readonly state: string;
@@ -29,7 +28,6 @@ const columns: readonly SheetColumn<FailureLine>[] = [
   { key: 'chargeCode', title: 'ChargeCode', kind: 'text', value: ({ chargeCode }) => chargeCode, minor: 1 },
 ];
 
-/** Requests that were not accepted, one a line. */
 export function failureSheet(
   report: {
     readonly run: string;

@@ -6,7 +6,6 @@ export function notificationLines(notifications: readonly ListedNotification[]):
   return notifications.map((each) => `  notify      ${each.event} by ${each.way}: ${outcome(each)}`);
 }
 
-/** Times of schedules that somebody was not told of, a line each. */
 export function untoldTickLines(notifications: readonly ScheduleNotification[]): string[] {
   return notifications.map(
     (each) => `${printable(each.schedule)}: ${each.event} by ${each.way}: ${outcome(each)}`,

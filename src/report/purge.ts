@@ -1,6 +1,5 @@
 import type { PurgeCandidate, PurgeHold } from '../ledger/purge/candidates.ts';
 
-/** Why a run that is old enough is kept, as half a sentence. */
 export function keptBecause({ held, state }: PurgeCandidate): string | null {
   return held === null ? null : held === 'not_over' ? `it is ${state}` : holds[held];
 }

@@ -15,7 +15,6 @@ const titles = {
 } as const;
 const limits = ['requestsPerSecond', 'recipientsPerSecond'] as const;
 
-/** Two rows an account: requests and recipients. */
 export function rateLimitTable(accounts: readonly AccountRow[], screen?: Screen): string {
   const rows = accounts.flatMap(({ account, file, set, inForce }) =>
     limits.map((limit) => ({

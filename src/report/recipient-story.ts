@@ -6,7 +6,6 @@ import type { Screen } from './screen.ts';
 import { timeOn, zoneOf } from './time.ts';
 import { type Worded, worded } from './worded.ts';
 
-/** A story with its reasons in words. */
 export type WordedStory = Omit<Worded<RecipientStory>, 'attempts'> & {
   readonly attempts: readonly (Omit<StoryAttempt, 'detail'> & { readonly detail: string | null })[];
 };

@@ -3,7 +3,6 @@ import type { ReconciliationLine, ReconciliationTotal } from '../ledger/billing/
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 import { differenceWords } from './reconcile-words.ts';
 
-/** A line of the report: a difference, or the sum of a kind of them. */
 type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient' | 'known'> & {
   readonly detail: string | null;
   readonly kind: string;

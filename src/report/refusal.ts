@@ -8,7 +8,6 @@ export function refusalText({ since, reason }: Refusal, screen?: Screen): string
   return `the service has refused everything since ${timeOn(screen, since)} ${zoneOf(screen)} (${printable(reason)})`;
 }
 
-/** As `refusalText`, with when one request tries again: true for now. */
 export function refusalNow(refusal: Refusal, screen?: Screen): string {
   return `${refusalText(refusal, screen)}; one request tries it again at ${timeOn(screen, refusal.retryAt)} ${zoneOf(screen)}`;
 }

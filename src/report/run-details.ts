@@ -35,9 +35,7 @@ export type RunDetails = {
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingReport[] };
   readonly cancellations: readonly Worded<Cancellation>[];
   readonly rejections: readonly RejectionGroup[];
-  /** The first of them, in the order of the file. */
   readonly rejectedContacts: readonly RejectedContact[];
-  /** Null where nothing was sent. */
   readonly money: RunMoney | null;
 };
 
@@ -47,7 +45,6 @@ export type RunMoney = Pick<
   'currency' | 'recipients' | 'accepted' | 'price' | 'estimated' | 'estimatedTax' | 'difference' | 'unrated'
 > & { readonly bySubAccount: Largest; readonly byChargeCode: Largest };
 
-/** As the ledger has it. */
 type Recorded = Omit<
   RunDetails,
   'timeZone' | 'timeline' | 'money' | 'stateReason' | 'failures' | 'cancellations'
@@ -92,7 +89,6 @@ async function moneyOf(billingBy: Recorded['billingBy']): Promise<RunMoney | nul
   return { currency, recipients, accepted, ...amounts, bySubAccount, byChargeCode };
 }
 
-/** What happened to a run as a whole, and when. */
 export type TimelineEvent = {
   readonly what: RunState | 'begun' | 'resumed' | 'first request sent' | 'last request sent';
   readonly at: Date;

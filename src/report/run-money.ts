@@ -16,7 +16,6 @@ export type Largest = {
   readonly others: (MoneyFigures & { readonly count: number }) | null;
 };
 
-/** So many are listed. */
 const listed = 20;
 
 /**

@@ -2,7 +2,6 @@ import { column, type ReportTable, tableOf } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
 import { toLocalSeconds } from './time.ts';
 
-/** What happened to the run as a whole. */
 export function timelineTable({ timeline, timeZone }: RunDetails): ReportTable {
   return tableOf(
     'Timeline',

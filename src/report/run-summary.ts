@@ -27,7 +27,6 @@ export function runSummaryText(summary: RunSummary, screen: Screen = paper): str
   ].join('\n');
 }
 
-/** Windows that are listed. */
 const shownWaits = 5;
 
 export function waitLines(waits: readonly WindowWait[], screen?: Screen): string[] {

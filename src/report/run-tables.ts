@@ -7,7 +7,6 @@ import type { Largest, MoneyFigures } from './run-money.ts';
 import { sendingTables, timelineTable } from './run-sending-tables.ts';
 import { toLocalSeconds } from './time.ts';
 
-/** The counts of a run by state; every state that is not empty. */
 export function countsTable({ summary: { contacts, requests, recipients } }: RunDetails): ReportTable {
   const counts = [
     ['Contacts', 'read', contacts.read],

@@ -3,14 +3,12 @@ import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 import { inZoneOf, timeOn } from './time.ts';
 
-/** When a campaign runs by itself, in the words of its file. */
 type Times = {
   readonly cron?: string | undefined;
   readonly at?: readonly string[] | undefined;
   readonly timeZone: string;
 };
 
-/** Schedules for people. */
 export function scheduleTable(
   schedules: readonly {
     readonly schedule: string;
@@ -38,7 +36,6 @@ export function scheduleTable(
   );
 }
 
-/** Times that have come, for people. */
 export function tickTable(
   ticks: readonly {
     readonly schedule: string;
@@ -63,7 +60,6 @@ export function tickTable(
   );
 }
 
-/** Times that will come, for people. */
 export function upcomingTable(
   upcoming: readonly {
     readonly schedule: string;

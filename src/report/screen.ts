@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
 
-/** What a text is printed on. */
 export type Screen = {
   /** Characters of a line; undefined where lines may be of any length, as in a file. */
   readonly width: number | undefined;

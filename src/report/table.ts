@@ -82,13 +82,11 @@ function recordsText(titles: Cells, lines: readonly Cells[], screen: Screen): st
   return lines.map(record).join('\n\n');
 }
 
-/** How a table is drawn where its screen is narrow. */
 export type Fit =
   | { readonly kind: 'table'; readonly kept: readonly number[] }
   /** Every row as a record of lines: no choice of columns would fit. */
   | { readonly kind: 'records' };
 
-/** A column of a table, as wide as its widest cell. */
 export type FittedColumn = {
   readonly width: number;
   /** From 1 on; the greatest is left out first. Columns without it are never left out. */

@@ -21,7 +21,6 @@ const waysGiven = 4;
  */
 const usualLook = 10_000;
 
-/** Wait before the inbox is tried again when the database is away (milliseconds). */
 const waitAfterFailure = 1_000;
 
 /** A piece of work that is done again and again, never twice at once. A failure is logged once, not every second. */

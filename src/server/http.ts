@@ -11,7 +11,6 @@ export type HttpLimits = {
   readonly head: number;
   /** Until the head of a request is there, from its first byte or, on a new connection, from its opening. */
   readonly headTime: number;
-  /** Until the whole request is there. */
   readonly requestTime: number;
   /** Until a call that is not committed yet is answered 503. */
   readonly storeTime: number;

@@ -4,7 +4,6 @@ import type { FailedCheck } from './callers.ts';
 
 /** Who is told what the receiver and the applier do, to count it. */
 export type ReportObserver = {
-  /** A report is committed. */
   readonly taken: (account: string) => void;
   /** A report could not be committed; its caller was answered 503. */
   readonly notStored: (account: string) => void;

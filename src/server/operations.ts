@@ -12,7 +12,6 @@ import { shareAnswer, within } from './share-answer.ts';
 
 export type Readiness = {
   readonly ready: boolean;
-  /** Why it is not ready. */
   readonly problems: readonly string[];
   /** What a person has to look at; a process is ready all the same, or one bad report would take the receiver away. */
   readonly warnings: readonly string[];

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 
-/** One call of the receiver, as it came. */
 export type ReceivedCall = {
   readonly account: string;
   readonly receivedAt: Date;
@@ -22,7 +21,6 @@ const secretHeaders = new Set([
   'x-auth-token',
 ]);
 
-/** @param receivedAt the time of the call */
 export function receivedCall(request: FastifyRequest, account: string, receivedAt: Date): ReceivedCall {
   const headers = storedHeaders(request.raw.rawHeaders);
   return {

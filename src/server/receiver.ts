@@ -16,7 +16,6 @@ import { openRefusals } from './refusals.ts';
 import { within } from './share-answer.ts';
 
 export type Receiver = {
-  /** Without a trailing slash. */
   readonly url: string;
   /** Says that something is in the inbox that it has not received itself. */
   readonly wake: () => void;
@@ -29,7 +28,6 @@ export type Receiver = {
 };
 
 export type ReceiverOptions = ListenAddress & {
-  /** By name. */
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
   /** What these and other accounts share; nothing where it is not given. */
   readonly sharing?: AccountSharing;
@@ -44,7 +42,6 @@ export type ReceiverOptions = ListenAddress & {
 
 type WebhookRequest = FastifyRequest<{ Params: { account: string; token: string } }>;
 
-/** For who counts nothing. */
 const noObserver: ReportObserver = {
   taken: () => undefined,
   notStored: () => undefined,

@@ -86,14 +86,9 @@ function purgeText({ runs, recipients, reports, suppressions }: Purge, dryRun?: 
   return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw reports; ${suppressions} suppressions ${hashed}.`;
 }
 
-/** What has to be typed. */
 const word = 'purge';
 
-/**
- * Asks on the terminal.
- *
- * @throws InputError when nobody is there to be asked, or something else is typed
- */
+/** @throws InputError when no terminal is there to ask on, or something else is typed */
 export async function askToPurge(
   text: string,
   input: StandardInput | undefined,

@@ -21,7 +21,6 @@ type BillingOptions = ReportOptions & {
   readonly by: readonly BillingDimension[];
 } & { readonly [Option in FilterOption]?: readonly string[] };
 
-/** The options that filter, and their dimensions. */
 const filters = {
   subAccount: 'SubAccount',
   department: 'Department',

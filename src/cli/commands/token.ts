@@ -108,7 +108,6 @@ function parseName(text: string): string {
   throw new InvalidArgumentError('expected at most 64 letters, digits, dots, hyphens and underscores.');
 }
 
-/** Milliseconds; null for never. */
 function parseExpiry(text: string): number | null {
   if (text === 'never') return null;
   const read = duration.safeParse(text);

@@ -7,18 +7,14 @@ import type { DatabaseConnection } from '../../platform/database.ts';
 
 /** What a process and its planning thread say to each other: plain data, for it is copied. */
 
-/** What the thread is started with. */
 export type PlannerData = {
   readonly connection: DatabaseConnection;
-  /** Which database it is, in words that may be shown. */
   readonly description: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingFolder: string;
-  /** The folder of campaigns. */
   readonly campaigns: string;
 };
 
-/** What can be asked of the thread. */
 export type Question =
   | { readonly kind: 'start run'; readonly request: StartRequest; readonly actor: Actor }
   | {

@@ -21,14 +21,10 @@ import { listCampaigns } from '../schedule/schedule-folder.ts';
 import type { SchedulePlace } from '../schedule/start-ticks.ts';
 import type { Settings } from '../settings.ts';
 
-/** What came of a wish to start a run. */
 export type StartEnd =
   | { readonly kind: 'planned'; readonly run: string }
-  /** The run was started before, by this very request. */
   | { readonly kind: 'repeated'; readonly run: string }
-  /** The same request is under way. */
   | { readonly kind: 'under way' }
-  /** The key was used for another request. */
   | { readonly kind: 'key of another'; readonly run: string };
 
 type Wanted = {
@@ -36,10 +32,8 @@ type Wanted = {
   readonly accounts: readonly string[] | null;
 };
 
-/** What is to be started, for whom and by which key. */
 export type StartRequest = StartKey & Wanted;
 
-/** `startByKey`, wherever it is done. */
 export type StartRun = (
   context: EngineContext,
   request: StartRequest,
@@ -47,12 +41,10 @@ export type StartRun = (
 ) => Promise<StartEnd>;
 
 /**
- * Makes a planned run of a campaign of the folder, once for a key however often and wherever it is asked: the key is
- * committed with the run.
+ * Once for a key, however often and wherever it is asked: the key is committed with the run.
  *
  * @param campaign the name of its file
  * @param accounts only campaigns of these; null for all
- * @param onStuck a contact file that could not be moved out of the way; it is not read again all the same
  * @throws InputError when there is no such campaign, or it is faulty
  * @throws NothingNewError when all contact files that its pattern matches have been run before
  */

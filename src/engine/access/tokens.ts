@@ -14,12 +14,11 @@ import type { EngineContext } from '../context.ts';
 
 /** What begins every token, so that people and scanners know one when they see it. */
 const prefix = 'volley_';
-/** Random bytes of a token: 192 bits. */
 const size = 24;
 const written = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
 /**
- * Makes a token of the API. It is told once: only its SHA-256 is kept.
+ * It is told once: only its SHA-256 is kept.
  *
  * @param owner the person it stands for, who may not approve what was planned with it
  * @param accounts those whose runs and campaigns it is for; null for all
@@ -71,7 +70,6 @@ export async function revokeToken(context: EngineContext, name: string): Promise
   );
 }
 
-/** What a caller has shown. */
 export type TokenCheck =
   | { readonly kind: 'valid'; readonly token: Token }
   | { readonly kind: 'unknown' }
@@ -82,7 +80,6 @@ const useNoted = 60_000;
 
 /** Checks tokens, anew each time: one that is revoked is of no use from the next call on. */
 export function openTokenCheck({ ledger, now }: EngineContext): (given: string) => Promise<TokenCheck> {
-  /** When this process last noted the use of each. */
   const noted = new Map<string, number>();
   return async (given) => {
     // What is none of ours by its look costs the ledger nothing.
@@ -101,7 +98,6 @@ export function openTokenCheck({ ledger, now }: EngineContext): (given: string) 
   };
 }
 
-/** Whether a token is for an account. */
 export function isForAccount({ accounts }: Pick<Token, 'accounts'>, account: string): boolean {
   return accounts === null || accounts.includes(account);
 }

@@ -13,14 +13,12 @@ import { inSnapshot } from '../../ledger/session.ts';
 import { audited, type Note } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-/** A billing report, all of it as of one moment. */
 export type StreamedBilling = {
   readonly lines: AsyncIterable<readonly BillingLine[]>;
   /** Of the last period, where all that is reported is closed and the same lines come again. */
   readonly closing: Closing | undefined;
   /** Known after the last line. */
   readonly totals: () => readonly BillingTotal[];
-  /** The same figures by other dimensions. */
   readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
 };
 
@@ -54,10 +52,7 @@ export async function reportBillingLines<Result>(
 }
 
 /**
- * Freezes the billing of a month.
- *
  * @param month `YYYY-MM`, in the zone
- * @param closedBy who says so
  * @throws InputError when it is not over, was closed before, or is not the next one to be closed
  */
 export async function closeMonth(

@@ -36,7 +36,6 @@ export async function requireKnownNames(
   if (problems.length > 0) throw new InputError(problems);
 }
 
-/** Most names of an error. */
 const mostListed = 10;
 
 function listed(dimension: NamedDimension, known: readonly string[]): string {

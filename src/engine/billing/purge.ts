@@ -18,15 +18,12 @@ import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { bookBilling } from './billing.ts';
 
-/** What a purge would erase, or has. */
 export type Purge = {
   readonly runs: number;
   readonly recipients: number;
-  /** Raw reports. */
   readonly reports: number;
   /** That are hashes then. */
   readonly suppressions: number;
-  /** Runs that are old enough and are kept. */
   readonly held: readonly PurgeCandidate[];
 };
 

@@ -31,14 +31,11 @@ export type InvoiceToRead = Pick<InvoiceOptions, 'columns' | 'decimal'> & {
   readonly country: string | undefined;
   /** Lines that cannot be read are counted; otherwise they are an error. */
   readonly skipUnreadable: boolean;
-  /** Physical lines before the header. */
   readonly skipLines: number;
 };
 
-/** An invoice beside the ledger, as of one moment. */
 export type Reconciliation = {
   readonly name: string;
-  /** Whether the invoice has units. */
   readonly hasUnits: boolean;
   readonly hasDate: boolean;
   /** Can be read once. */
@@ -48,7 +45,6 @@ export type Reconciliation = {
   readonly unreadable: { readonly lines: number; readonly problems: readonly Problem[] };
 };
 
-/** Unreadable lines that are shown; all are counted. */
 const shownProblems = 20;
 
 /**

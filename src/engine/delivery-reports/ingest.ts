@@ -13,10 +13,8 @@ import { isStopWord } from '../../wire/stop-words.ts';
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-/** What an account's service calls the fields and states of its reports. */
 export type MappingOf = (account: string) => ReportMapping;
 
-/** Reports applied in one transaction. */
 const batchSize = 500;
 
 /** Batches under way at once: one is read while the other is written. */
@@ -32,17 +30,11 @@ export type InboxWork = {
   readonly mappingOf: MappingOf;
   readonly sharing: AccountSharing;
   readonly goOn: GoOn;
-  /** Called for each batch once it is committed. */
   readonly onApplied: (reports: number) => void;
-  /** Called for each report that the ledger refuses. */
   readonly onFailed: (failed: FailedReport) => void;
 };
 
-/**
- * Applies every report in the inbox that is due. Running it again changes nothing.
- *
- * @returns how many were looked at
- */
+/** @returns how many were looked at */
 export async function applyInbox(
   { ledger, now, monotonic }: EngineContext,
   {
@@ -145,11 +137,6 @@ function readDelivery(delivery: DeliveryReport): Reading {
   };
 }
 
-/**
- * Has reports of the inbox read again.
- *
- * @returns how many
- */
 export async function replay(context: EngineContext, asked: Replay): Promise<number> {
   return inTransaction(context.ledger.pool, async (client) => {
     const reports = await replayReports(client, asked, context.now());

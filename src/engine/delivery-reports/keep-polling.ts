@@ -9,7 +9,6 @@ import { pollingEnds, pollReports } from './poll.ts';
 
 /** Milliseconds. */
 export type Polling = {
-  /** Between two looks for what is missing. */
   readonly every: number;
   /** Reports come by themselves in that time. */
   readonly acceptedFor: number;
@@ -24,8 +23,7 @@ export const usualPolling: Polling = {
 };
 
 /**
- * Asks the service about missing reports, for every account by itself, until it is stopped. What goes wrong is told and
- * tried again.
+ * What goes wrong is told and tried again.
  *
  * @param onReports something is in the inbox
  */

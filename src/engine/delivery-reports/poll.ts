@@ -19,11 +19,8 @@ const between = 10 * 60_000;
 const batch = 50;
 
 export type PollCounts = {
-  /** Requests that were asked about. */
   readonly asked: number;
-  /** Final reports that came of it. */
   readonly reports: number;
-  /** Requests of which there was no clear answer. */
   readonly unclear: number;
 };
 
@@ -38,7 +35,6 @@ export type PollWork = {
   readonly account: Account;
   readonly gateway: Gateway;
   readonly rate: Pick<RateLimiter, 'admitLookUp'>;
-  /** Only of this run. */
   readonly run?: string;
   /** Only what was accepted so long ago, or less; milliseconds. */
   readonly acceptedWithin: number;

@@ -15,11 +15,7 @@ import type { InboxWork, MappingOf } from './ingest.ts';
 
 export type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 
-/**
- * The accounts that have a receiver, and what callers of each have to show.
- *
- * @throws InputError when the accounts file is faulty, or no account has one
- */
+/** @throws InputError when the accounts file is faulty, or no account has one */
 export async function receiverAccounts(settings: Settings): Promise<ReadonlyMap<string, ReceiverAccount>> {
   const path = accountsPath(settings);
   const source = await readText(path, settings, 'accounts');

@@ -5,7 +5,6 @@ import { type AccountBreaker, openAccountBreaker } from './account-breaker.ts';
 import { type Observer, observedGateway, observedLimiter } from './observer.ts';
 import { openRateLimiter, type RateLimiter } from './rate-limit.ts';
 
-/** What all slices of an account share in a process. */
 export type AccountDesk = {
   readonly account: Account;
   readonly gateway: Gateway;

@@ -27,9 +27,8 @@ export function limitsInForce(set: RateLimits, file: RateLimits): RateLimits {
 }
 
 /**
- * The limits of the accounts of the accounts file, in its order, then of those that only the ledger knows.
+ * In the order of the accounts file, then those that only the ledger knows.
  *
- * @param account only this one
  * @throws InputError when the accounts file is faulty, or there is no such account
  */
 export async function listAccountLimits(
@@ -55,9 +54,8 @@ export async function listAccountLimits(
 }
 
 /**
- * Changes what is set for an account; null goes back to the accounts file. Workers follow within half a second.
+ * Null goes back to the accounts file. Workers follow within half a second.
  *
- * @returns its limits after that
  * @throws InputError as `listAccountLimits` does
  */
 export async function changeAccountLimits(

@@ -7,7 +7,6 @@ import { acceptFound } from '../../ledger/requests/resolve.ts';
 import type { EngineContext } from '../context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
-/** Requests by what the service said of them. */
 export type LookUpCounts = {
   /** Accepted now. */
   readonly found: number;
@@ -24,20 +23,14 @@ export type LookUpEnd = LookUpCounts &
     | { readonly kind: 'refused'; readonly words: readonly string[] }
   );
 
-/** Who is asked, and how fast. */
 export type LookUpService = {
   readonly gateway: Gateway;
-  /** Of the account. */
   readonly rate: Pick<RateLimiter, 'admitLookUp'>;
 };
 
-/** Requests of a run that are in doubt, in pages. */
 export type Doubts = { readonly run: string; readonly pages: AsyncIterable<readonly Doubt[]> };
 
-/**
- * Asks the service once about each request in doubt, and records at once which of them it has. The account has a status
- * look-up (`requireLookUp`).
- */
+/** The account has a status look-up (`requireLookUp`). */
 export async function askAboutDoubts(
   context: EngineContext,
   { gateway, rate }: LookUpService,
@@ -72,7 +65,7 @@ export async function askAboutDoubts(
   return { kind: 'finished', ...counts };
 }
 
-/** @throws InputError when the service cannot be asked through the account what became of a request */
+/** @throws InputError where it has none */
 export function requireLookUp({ name, interface: interfaceName, statusLookUp }: Account): void {
   if (statusLookUp) return;
   const what =

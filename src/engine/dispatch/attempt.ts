@@ -32,7 +32,6 @@ export type Attempting = {
   readonly cutOff: AbortSignal;
 };
 
-/** One exchange with the service. */
 export async function attempt(
   { gateway, context, run, channel, cutOff }: Attempting,
   claimed: ClaimedRequest,
@@ -60,7 +59,6 @@ export async function attempt(
   };
 }
 
-/** An attempt of which no byte has left. */
 export function unmade(
   outcome: Extract<Outcome, { kind: 'unsendable' | 'withheld' }>,
   number: number,
@@ -69,7 +67,6 @@ export function unmade(
   return { number, outcome, httpStatus: null, startedAt: finishedAt, finishedAt };
 }
 
-/** It may not be sent now, and no byte of it has left. */
 export function withheld(because: Withholding, number: number, now: Date): Attempt {
   return unmade({ kind: 'withheld', because }, number, now);
 }

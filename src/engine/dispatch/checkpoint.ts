@@ -3,7 +3,6 @@ import type { ClaimedRows, RowsClaim } from '../../ledger/requests/claim-rows.ts
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { Recorder } from './recorder.ts';
 
-/** An accepted request, and the MessageID it had. */
 export type AcceptedAttempt = AcceptedRequest & { readonly messageId: string };
 
 /** What the owner of a slice writes of it: claims, and which requests were accepted. */
@@ -27,12 +26,10 @@ export type SliceCheckpoint = {
   readonly accept: (accepted: AcceptedAttempt) => void;
   /** How many were accepted, and are not committed. */
   readonly unrecorded: () => number;
-  /** Resolves when all that was accepted is committed, or never will be. */
   readonly recorded: () => Promise<void>;
 };
 
 export type CheckpointOptions = {
-  /** The outcome is committed. */
   readonly onAccepted: (accepted: AcceptedAttempt) => void;
   /** The ledger failed otherwise than by being away: nothing more of the slice is committed. */
   readonly onFailed: (error: unknown) => void;

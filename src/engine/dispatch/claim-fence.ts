@@ -13,7 +13,6 @@ export type ClaimFencing = {
   readonly lookAgain: () => Promise<void>;
 };
 
-/** @param ledger as it was found when the worker started */
 export function openClaimFence(context: EngineContext, { persist }: Patience, ledger: string): ClaimFencing {
   const { marks } = context.ledger;
   let fence: ClaimFence = { ledger, last: null };

@@ -21,14 +21,12 @@ const frozenDefinition = z.object({
 
 const frozenWindows = z.object({ window: frozenWindow });
 
-/** @returns undefined for a run that may be sent at any time */
 export function windowOf(definition: unknown): FrozenWindow | undefined {
   return frozenWindows.parse(definition).window;
 }
 
 export type FailFast = { readonly first: number; readonly share?: number | undefined };
 
-/** How a run is sent through an account. */
 export type DispatchSettings = {
   readonly plan: SlicePlan;
   readonly policy: DoubtPolicy;

@@ -3,7 +3,6 @@ export const cutOffAfter = 7_500;
 const giveUpAfter = 9_000;
 
 export type DrainDeadlines = {
-  /** Resolves when the process is asked to stop. */
   readonly begun: Promise<void>;
   /** Answers that have not come by now are not waited for; their requests are in doubt. */
   readonly cutOff: AbortSignal;

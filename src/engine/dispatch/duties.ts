@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Patience } from './patience.ts';
 
-/** Something that is to be done again and again beside the work. */
 export type Duty = {
   readonly every: number;
   readonly task: () => Promise<unknown>;
-  /** Whether the task is a question that is answered at once. */
   readonly quick?: boolean;
 };
 
 /**
- * Does each duty at its interval (milliseconds), one at a time each, until the signal. Resolves when none is under way.
+ * One at a time each, until the signal. Resolves when none is under way.
  *
  * @throws Error the first that a task rejects with, other than that the ledger is away
  */

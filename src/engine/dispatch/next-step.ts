@@ -4,7 +4,6 @@ import type { Settled } from '../../ledger/requests/settlement.ts';
 import type { Attempt } from './attempt.ts';
 import { retryWait } from './retry-wait.ts';
 
-/** What becomes of a request after an attempt. */
 export type Step =
   /** With the same MessageID and the same bytes, after so many milliseconds. */
   { readonly kind: 'send again'; readonly after: number } | { readonly kind: 'settle'; readonly as: Settled };
@@ -12,19 +11,14 @@ export type Step =
 /** Given back, to be claimed again by any worker. */
 export const released: Settled = { state: 'planned', verdict: 'released' };
 
-/** What counts beside the attempt itself. */
 export type Circumstances = {
   /** Attempts since the request was claimed; 1 after the first. */
   readonly tries: number;
-  /** How many attempts the campaign allows after the first. */
   readonly retries: number;
   /** Whether the slice is to be given up: the run is paused, a more urgent one waits, or the worker ends. */
   readonly stopping: boolean;
-  /** Whether the account's circuit breaker is open. */
   readonly refusesAll: boolean;
-  /** How many the request has. */
   readonly recipients: number;
-  /** Whether the campaign divides a rejected request of several recipients. */
   readonly bisect: boolean;
   /** From 0 up to, but not including, 1. */
   readonly random: number;
@@ -67,11 +61,7 @@ function settle(as: Settled): Step {
   return { kind: 'settle', as };
 }
 
-/**
- * Decides, right before an attempt, whether it may leave.
- *
- * @returns why not; undefined where it may
- */
+/** @returns why not; undefined where it may */
 export function whyNotToSend({
   stopping,
   held,
@@ -79,7 +69,6 @@ export function whyNotToSend({
   refusesAll,
 }: {
   readonly stopping: boolean;
-  /** Whether the slice is still this worker's. */
   readonly held: boolean;
   readonly windowOpen: boolean;
   /** Whether the circuit breaker is open, and this is not the request that tries the service again. */

@@ -31,7 +31,6 @@ export type OverRun = {
   readonly state: RunState | undefined;
 };
 
-/** For who wants to know nothing. */
 export const noObserver: Observer = {
   sending: () => () => undefined,
   settled: () => undefined,
@@ -40,7 +39,6 @@ export const noObserver: Observer = {
   over: () => undefined,
 };
 
-/** Tells of each request that it sends; look-ups are not told. */
 export function observedGateway(gateway: Gateway, account: string, { sending }: Observer): Gateway {
   return {
     ...gateway,

@@ -25,7 +25,6 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
   const { pool, hot, hashKey } = context.ledger;
   const { persist } = patience;
   const envelopes = new LRUCache<number, Envelope>({ max: keptEnvelopes });
-  /** Read, and not claimed. */
   let ahead: OrdinaryRequest[] = [];
   let epoch: string | undefined;
   let readTo = slice.claimedTo;

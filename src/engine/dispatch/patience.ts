@@ -24,7 +24,6 @@ export type Outage = {
   readonly onBack: () => void;
 };
 
-/** Waits between two tries (milliseconds). */
 const shortestWait = 100;
 const longestWait = 2_000;
 
@@ -35,9 +34,6 @@ const longestWait = 2_000;
 const longestSilence = 5_000;
 const giveUpConnections = 30_000;
 
-/**
- * @param end ends the waiting: the process is to be gone
- */
 export function openPatience(
   { onLost, onBack }: Outage,
   { revive, dropConnections }: Pick<Ledger, 'revive' | 'dropConnections'>,

@@ -14,7 +14,6 @@ import { pauseRun } from '../../ledger/runs/stop.ts';
 import { heldAdvice, reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 
-/** What the ledger was found to be. */
 export type CheckedPlace = {
   readonly ledger: string;
   /** As `serverPlace`. */

@@ -24,11 +24,7 @@ export type RateLimiter = {
    * are the recipients. Can be tried again where it fails.
    */
   readonly spend: (spent: Spent) => Promise<void>;
-  /**
-   * Waits until the service may be asked what became of a request.
-   *
-   * @returns false when it was stopped
-   */
+  /** @returns false when it was stopped */
   readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
 };
 
@@ -36,11 +32,9 @@ export type Spent = {
   /** As `admit` returned it; 0 for a further attempt, which nothing waits for. */
   readonly admitted: number;
   readonly claimed: number;
-  /** Of those that were claimed. */
   readonly recipients: number;
 };
 
-/** Waits so many milliseconds; rejects when stopped. */
 export type Timer = (milliseconds: number, stop: AbortSignal) => Promise<unknown>;
 
 const processTimer: Timer = (milliseconds, stop) => sleep(milliseconds, undefined, { signal: stop });
@@ -58,7 +52,6 @@ const lookEvery = 500;
 
 export type LimiterOptions = {
   readonly timer?: Timer;
-  /** Told that Postgres's clock was set back, by so many milliseconds. */
   readonly onClockSteppedBack?: (milliseconds: number) => void;
 };
 
@@ -145,7 +138,6 @@ export function openRateLimiter(
     const owed = known?.limits.recipientsPerSecond === null ? 0 : recipients - share;
     if (unused === 0 && owed === 0) return;
     await spendReservation(pool, name, unused, owed).catch((error: unknown) => {
-      // It may be tried again.
       reserved.requests += paid;
       reserved.recipients += share;
       throw error;

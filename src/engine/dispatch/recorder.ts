@@ -10,7 +10,6 @@ export type Recorder = {
   record(settlement: Settlement): Promise<boolean>;
 };
 
-/** Records outcomes in batches, whatever run and slice they are of. */
 export function openRecorder(pool: Ledger['hot'], { persist }: Patience): Recorder {
   async function commit(settlements: readonly Settlement[]): Promise<boolean[]> {
     let tries = 0;

@@ -16,11 +16,7 @@ export type RequestSource = {
   readonly available: (most: number, stop: AbortSignal) => Promise<number>;
   /** @returns those that were claimed; none where none may be claimed now */
   readonly claim: (limit: number, stop: AbortSignal) => Promise<readonly ClaimedRequest[]>;
-  /**
-   * Sends a claimed request until it is settled, and has that noted.
-   *
-   * @returns undefined when another owner has settled it meanwhile
-   */
+  /** @returns undefined when another owner has settled it meanwhile */
   readonly send: (sender: Sender, sending: Sending) => Promise<Settlement | undefined>;
   /** Gives back claimed requests of which no byte will leave. */
   readonly release: (
@@ -37,7 +33,6 @@ export type SourceTools = {
   readonly patience: Patience;
   readonly recorder: Recorder;
   readonly slice: SendingSlice;
-  /** An outcome is committed. */
   readonly onSettled: (messageId: string, state: Settled['state']) => void;
 };
 

@@ -7,7 +7,6 @@ import { type RequestSource, refusedWait, type SourceTools } from './request-sou
 import { sendRequest } from './send-request.ts';
 import { settlementOf } from './try-once.ts';
 
-/** The requests of a slice that have rows of their own: tried before, divided, or with recipients that are suppressed. */
 export function openRowRequests(tools: SourceTools, checkpoint: SliceCheckpoint): RequestSource {
   const { slice, patience, context, recorder, onSettled } = tools;
   const { pool } = context.ledger;

@@ -4,7 +4,6 @@ import type { Ledger } from '../../ledger/connection.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claimed.ts';
 import { readRunFiles } from '../../ledger/runs/files.ts';
 
-/** Contents of a run's files by path, in base64. */
 export type FileContents = ReadonlyMap<string, string>;
 
 /** The files of a run, encoded: a file that every request carries is read and encoded once. */
@@ -45,11 +44,7 @@ function pathsOf({ files, audio }: Envelope): readonly string[] {
   return [...files.map(({ path }) => path), ...Object.values(audio)];
 }
 
-/**
- * What is sent for a claimed request: its envelope with the contents of its files.
- *
- * @throws Error for a file that the run does not have
- */
+/** @throws Error for a file that the run does not have */
 export function toSendRequest(
   channel: Channel,
   { messageId, envelope, destinations }: ClaimedRequest,

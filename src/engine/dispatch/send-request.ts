@@ -8,7 +8,7 @@ import { type Attempt, describe } from './attempt.ts';
 import { type Sender, type Sending, settlementOf, stepAfter, type Tried, tryOnce } from './try-once.ts';
 
 /**
- * Sends a claimed request until it is settled. Most are by their first attempt.
+ * Most are settled by their first attempt.
  *
  * @returns undefined when another owner has settled the request meanwhile
  */
@@ -19,9 +19,8 @@ export async function sendRequest(sender: Sender, sending: Sending): Promise<Set
 }
 
 /**
- * Sends a request again until it is settled: p-retry repeats, `nextStep` says how often and after how long.
+ * p-retry repeats, `nextStep` says how often and after how long.
  *
- * @param first the attempt that was made
  * @returns undefined when another owner has settled the request meanwhile
  */
 export function sendAgain(sender: Sender, sending: Sending, first: Tried): Promise<Settlement | undefined> {

@@ -3,7 +3,7 @@ import { openWorkerSession } from '../../ledger/slices/session.ts';
 import type { Patience } from './patience.ts';
 
 /**
- * Keeps a worker's session standing: a new one is opened for one that is lost.
+ * A new one is opened for one that is lost.
  *
  * @returns closes it
  */

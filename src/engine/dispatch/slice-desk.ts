@@ -21,7 +21,6 @@ import { settleDoubts } from './settle-doubts.ts';
 import { gateOf } from './windows.ts';
 import { workSlice } from './work-slice.ts';
 
-/** What all slices share in a process. */
 export type SliceDeskTools = {
   readonly context: EngineContext;
   readonly queue: SliceQueue;
@@ -66,7 +65,6 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
     await patience.persist(() => shutWindow(pool, { run, place: window.place, opensAt }));
   }
 
-  /** Where the service says no to all of it, the run is paused. */
   async function send(
     slice: SendingSlice,
     lease: Lease,
@@ -140,12 +138,9 @@ export function openSliceDesk(tools: SliceDeskTools): SliceDesk {
   };
 }
 
-/** Requests of a run since it was last resumed. */
 export type Answered = { readonly settled: number; readonly rejected: number };
 
 /**
- * Whether a run is to be paused because the service rejects it.
- *
  * @param total how many there are to be answered
  * @returns why; undefined where there is no reason to
  */

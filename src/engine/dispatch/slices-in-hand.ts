@@ -10,7 +10,6 @@ import type { Observer } from './observer.ts';
 import type { Patience } from './patience.ts';
 import type { SliceDesk } from './slice-desk.ts';
 
-/** What a worker holds, and works. */
 export type SlicesInHand = {
   readonly count: () => number;
   /** Without those that wait for a service that refuses everything: they take no place from other accounts. */
@@ -19,7 +18,6 @@ export type SlicesInHand = {
   /** Stops slices whose run runs no longer or has to let others go first. */
   readonly watch: () => Promise<void>;
   readonly renewLeases: () => Promise<void>;
-  /** Resolves when all are given up. */
   readonly done: () => Promise<void>;
 };
 
@@ -31,17 +29,14 @@ export type SlicesInHandOptions = {
   readonly observer: Observer;
   /** A run to watch even while nothing of it is held. */
   readonly watched: string | undefined;
-  /** Drains all. */
   readonly stop: AbortSignal;
   /** Called for a slice that a failure has ended. */
   readonly onUnfinished: (run: string) => void;
   readonly onFailed: (error: unknown) => void;
   readonly onWatch: (watches: ReadonlyMap<string, RunWatch>) => Promise<void>;
-  /** A slice was given up. */
   readonly onFree: () => void;
 };
 
-/** A slice in hand, and what ends its claims. */
 type InHand = {
   readonly slice: HeldSlice;
   readonly lease: Lease;

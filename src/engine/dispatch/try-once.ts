@@ -8,17 +8,14 @@ import type { RateLimiter } from './rate-limit.ts';
 import type { FileContents } from './run-files.ts';
 import { tellBreaker } from './tell-breaker.ts';
 
-/** Everything that is the same for all requests of a slice. */
 export type Sender = Attempting & {
   readonly slice: number;
   readonly owner: string;
   readonly patience: Patience;
-  /** Each attempt counts. */
   readonly limiter: RateLimiter;
   /** Undefined for a run that does not wait while the service refuses everything. */
   readonly breaker: AccountBreaker | undefined;
   readonly retries: number;
-  /** Whether a rejected request of several recipients is divided. */
   readonly bisect: boolean;
   /** Whether the slice is held for certain; else `stillHeld` is asked right before a request leaves. */
   readonly surelyHeld: () => boolean;
@@ -29,16 +26,13 @@ export type Sender = Attempting & {
   readonly stop: AbortSignal;
 };
 
-/** One claimed request, and what it is sent with. */
 export type Sending = {
   readonly claimed: ClaimedRequest;
-  /** Of the files the request refers to. */
   readonly contents: FileContents;
   /** Its right to try a service that refused everything, where it is to; for its first attempt. */
   readonly probe: string | undefined;
 };
 
-/** An attempt that has ended, and what follows from it. */
 export type Tried = { readonly attempt: Attempt; readonly step: Step };
 
 /**
@@ -69,7 +63,6 @@ export async function tryOnce(sender: Sender, sending: Sending, tries: number): 
   return { attempt: made, step: stepAfter(sender, claimed, made, tries) };
 }
 
-/** What follows from an attempt as things are now. */
 export function stepAfter(
   { context, retries, bisect, stop, breaker }: Sender,
   { destinations }: ClaimedRequest,
@@ -89,7 +82,6 @@ function isOpen(breaker: AccountBreaker | undefined): boolean {
   return breaker?.isOpen() === true;
 }
 
-/** What is recorded of a request's last attempt. */
 export function settlementOf(
   { run, slice, owner }: Pick<Sender, 'run' | 'slice' | 'owner'>,
   { request }: ClaimedRequest,

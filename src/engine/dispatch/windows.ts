@@ -12,11 +12,7 @@ import type { EngineContext } from '../context.ts';
 import type { AccountDesks } from './account-desk.ts';
 import { dispatchSettings, windowOf } from './dispatch-settings.ts';
 
-/**
- * How it is with the windows of a run that is planned now.
- *
- * @returns undefined for a campaign without a window
- */
+/** @returns undefined for a campaign without a window */
 export function windowPlanner(
   window: FrozenWindow | Definition['window'],
   interfaceName: InterfaceName,
@@ -48,7 +44,7 @@ export function gateOf(definition: unknown, window: SliceWindow | null): WindowG
 }
 
 /**
- * Opens the windows of all runs that are to open by now. Accounts that are not here are left to workers that have them.
+ * Accounts that are not here are left to workers that have them.
  *
  * @param onUnknownAccount told once of each such account
  */

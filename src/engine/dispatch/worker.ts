@@ -28,7 +28,6 @@ import { openDueWindows } from './windows.ts';
 export type WorkerOptions = {
   /** @throws InputError for an account that this process does not have; its slices are left to others. */
   readonly accountNamed: (name: string) => Promise<Account>;
-  /** Told once of each such account. */
   readonly onUnknownAccount?: (error: InputError) => void;
   /** Drains: no new request, and what is on its way is recorded. */
   readonly stop: AbortSignal;
@@ -41,9 +40,7 @@ export type WorkerOptions = {
   readonly observer?: Observer;
   /** Told each time that the ledger is found to be held, with why: nothing is sent. */
   readonly onHeld?: (reason: string) => void;
-  /** A run to watch even while nothing of it is held. */
   readonly watched?: string;
-  /** A few times a second, for the watched run. */
   readonly onWatch?: (watch: RunWatch) => void;
 };
 

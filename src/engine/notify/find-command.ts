@@ -9,14 +9,12 @@ export type FoundCommand =
   | { readonly kind: 'found'; readonly folder: string }
   | { readonly kind: 'not here'; readonly problem: string };
 
-/** From where a process runs commands. */
 export type Allowed = {
   readonly settings: Settings;
   readonly campaigns: string;
   readonly ownCampaign: string | undefined;
 };
 
-/** `findCommand`, wherever it is done. */
 export type FindCommand = typeof findCommand;
 
 /**

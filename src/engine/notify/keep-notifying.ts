@@ -17,7 +17,6 @@ import { tellWait, toldWithin } from './tell-wait.ts';
 /** Milliseconds between two looks while nothing is to be told. */
 export const usualTellingLook = 1_000;
 
-/** Told at once by one process. */
 const mostAtOnce = 4;
 
 /** Longer than any attempt takes (milliseconds): what a dead process was about to tell is due again then. */
@@ -31,9 +30,7 @@ export type Notifying = {
   /** Milliseconds between two looks; undefined: until nothing is due. */
   readonly every: number | undefined;
   readonly logger: Logger;
-  /** Takes nothing more. */
   readonly stop: AbortSignal;
-  /** Ends attempts where they stand. */
   readonly cutOff: AbortSignal;
 };
 
@@ -113,7 +110,6 @@ async function tellAndNote(
   }
 }
 
-/** As the log names it. */
 function subjectOf({ about }: TakenNotification): Readonly<Record<string, string>> {
   switch (about.kind) {
     case 'run':

@@ -3,16 +3,13 @@ import { toldWithin } from './tell-wait.ts';
 /** What a process cannot tell, because it lacks something, is left to others for so long (milliseconds). */
 const leftFor = 30_000;
 
-/** Notifications that this process leaves to others. */
 export type LeftToOthers = {
-  /** Those that it does not take for now. */
   readonly ids: () => string[];
   readonly leave: (notification: string) => void;
   /** Whether this is the first time that it is asked of a notification. */
   readonly isNews: (notification: string) => boolean;
 };
 
-/** @param monotonic milliseconds that go on however the clock is set */
 export function openLeftToOthers(monotonic: () => number): LeftToOthers {
   const left = new Map<string, { readonly until: number; said: boolean }>();
   return {

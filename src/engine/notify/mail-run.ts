@@ -21,7 +21,6 @@ type EmailTarget = Extract<FrozenTarget, { kind: 'email' }>;
 const longestText = 9_000;
 const longestSubject = 200;
 
-/** What the run of a summary is called. */
 export const mailCampaign = (campaign: string): string => `${campaign} (summary)`;
 
 /**

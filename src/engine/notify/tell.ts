@@ -15,7 +15,6 @@ import type { FindCommand } from './find-command.ts';
 import { type Mail, planMail } from './mail-run.ts';
 import { describeEvent } from './told.ts';
 
-/** What a process has to tell others with. */
 export type TellingTools = {
   readonly settings: Settings;
   /** The folder of campaigns, relative to the working folder. Commands are run from files in it, and from no other but: */
@@ -25,7 +24,6 @@ export type TellingTools = {
   readonly findCommand: FindCommand;
   /** @throws InputError for an account that this process does not have */
   readonly accountNamed: (name: string) => Promise<Account>;
-  /** The words of an e-mail. */
   readonly writeMail: (told: Told) => Mail;
 };
 
@@ -117,7 +115,6 @@ function campaignFileOf(
   return schedule === null ? undefined : resolve(settings.workingFolder, join(campaigns, schedule));
 }
 
-/** The schedule that a notification is about, if any. */
 function scheduleOf(about: TakenNotification['about']): string | null {
   switch (about.kind) {
     case 'run':

@@ -5,7 +5,7 @@ import type { EngineContext } from '../context.ts';
 import { requireSummary } from '../runs/find-run.ts';
 
 /**
- * What is told of an event: of a run, its counts as they are now.
+ * Of a run, its counts as they are now.
  *
  * @throws InputError when there is no such run any more
  */

@@ -5,11 +5,8 @@ import type { BillingTotal, PlannedRun } from '../../ledger/planning/planned-run
 
 type Enqueue = PlannedRun['enqueue'];
 
-/** What stands between a run that is planned and its being sent. */
 export type ApprovalGate = {
-  /** Looks at what the run would be. */
   readonly weigh: (totals: readonly BillingTotal[], estimate: CostEstimate) => void;
-  /** In place of putting the run into the queue. */
   readonly enqueue: Enqueue;
 };
 

@@ -38,10 +38,8 @@ export type CampaignFiles = {
 
 /** Files of a run together (bytes): they are stored with it. */
 const runLimit = 2 * 1024 * 1024 * 1024;
-/** Answers of `check` that are kept. */
 const keptAnswers = 100_000;
 
-/** What is not sent along, and from where rows may choose. */
 export type FileLimits = {
   /** Absolute paths of the campaign's own files. */
   readonly own: readonly string[];

@@ -48,7 +48,6 @@ export async function openChargeCodes(
   return list;
 }
 
-/** Where the codes stand in a row, and whether the first line holds one too. */
 type CodeColumn = { readonly position: number; readonly headerIsCode: boolean };
 
 /**

@@ -82,7 +82,6 @@ export async function openContactFiles(
   }
 }
 
-/** How many bytes a campaign's contact files have; undefined where one of them is piped in. */
 export async function contactFileBytes(
   campaign: Campaign,
   path: string,

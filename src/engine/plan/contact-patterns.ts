@@ -114,7 +114,6 @@ async function digestOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** A file that could not be moved. */
 export type StuckFile = { readonly file: string; readonly reason: string };
 
 /**

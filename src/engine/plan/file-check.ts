@@ -4,8 +4,6 @@ import type { RowFolder } from '../../campaign/files.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { identitiesOf } from './own-files.ts';
 
-/** Whether a file may be sent along. */
-
 /** `audio`: WAV, 16-bit, 8000 Hz (interface.md, 2.7 and 8). */
 export type FileKind = 'file' | 'audio';
 
@@ -16,7 +14,6 @@ export type CheckedFile = { readonly bytes: number } | { readonly problem: strin
 export const requestLimit = 20 * 1024 * 1024;
 export const tooLarge = `the files are over ${requestLimit / 1024 / 1024} MiB together`;
 
-/** The campaign's real folder, and which files are its own. */
 export type Place = { readonly root: string; readonly isOwn: Awaited<ReturnType<typeof identitiesOf>> };
 
 /** @param rowFolder where a contact's row names the file */

@@ -19,7 +19,6 @@ export type FingerprintHead = {
  * messages since makes no other run of it.
  */
 export type Fingerprint = {
-  /** Passes contacts on, and takes them in. */
   readonly watch: (
     contacts: AsyncIterable<readonly Contact[]>,
   ) => AsyncGenerator<readonly Contact[], void, undefined>;
@@ -70,7 +69,6 @@ export function openFingerprint({ campaign, account, channel }: FingerprintHead)
   };
 }
 
-/** Whatever the order of its fields. */
 function hashEnvelope({ fields, keypads, files, audio }: Envelope): Hashed {
   const text = new TextHash();
   const sum = { low: 0, high: 0 };

@@ -21,11 +21,9 @@ export type FirstContacts = {
    */
   readonly repeats: (contact: ValidContact, compared: string, line: number) => string | undefined;
   readonly repeated: () => RepeatedContacts;
-  /** What all of it takes. */
   readonly bytes: () => number;
 };
 
-/** Examples that people are shown. */
 const shownRepeated = 3;
 
 /**

@@ -29,12 +29,10 @@ export type RunForecast = {
 };
 
 export type DeadlineForecast = {
-  /** In the zone: `2026-12-01T17:00`. */
   readonly at: string;
   readonly timeZone: string;
   /** Recipients who would be sent to later. */
   readonly late: number;
-  /** Some of them. */
   readonly examples: readonly LateRecipient[];
 };
 
@@ -136,7 +134,6 @@ export function checkDeadline(
   throw new InputError([{ where: locate(['deadline']), what: lateText(deadline, endsAt) }]);
 }
 
-/** A sentence or two. */
 export function lateText(
   { at, timeZone, late, examples }: DeadlineForecast,
   endsAt: string | null,

@@ -2,7 +2,6 @@ import type { Definition } from '../../campaign/definition.ts';
 import type { FrequencyCap } from '../../ledger/planning/suppress.ts';
 import { durationText } from '../../platform/scalar-text.ts';
 
-/** `contacts.notWithin`, for a run that is planned now. */
 export function frequencyCapOf({ campaign, contacts }: Definition, now: Date): FrequencyCap | undefined {
   if (contacts.notWithin === undefined) return undefined;
   const { milliseconds, by } = contacts.notWithin;

@@ -18,7 +18,6 @@ export type KeptFiles = {
   readonly digestOf: (file: number) => Buffer;
 };
 
-/** Bytes of a piece, before it is compressed. */
 const pieceSize = 1024 * 1024;
 
 const compress = promisify(zstdCompress);
@@ -73,7 +72,6 @@ async function compressPiece(file: number, piece: number, bytes: Buffer): Promis
   return { file, piece, data: await compress(bytes, compression) };
 }
 
-/** The bytes of a kept file, from its pieces in their order. */
 export async function* keptBytes(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   for await (const piece of pieces) yield await decompress(piece);
 }

@@ -53,7 +53,6 @@ export async function readLeftOut(
   };
 }
 
-/** @throws InputError when suppressions are hashed and this is not their key */
 async function readHashed(
   client: Parameters<typeof listHashedSuppressions>[0],
   channel: Channel,

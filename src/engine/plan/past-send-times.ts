@@ -17,7 +17,6 @@ const shownPast = 3;
  */
 export function watchSendTimes(fields: object, now: Date) {
   const isExpected = Object.hasOwn(fields, 'SendTime');
-  /** Most recipients share an envelope. */
   const isOverIn = rememberByEnvelope(
     ({ fields: values }) => values['SendTime'] === undefined || isSendTimeOver(values, now),
   );

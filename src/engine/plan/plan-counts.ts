@@ -6,7 +6,6 @@ import { openFingerprints } from '../../platform/fingerprints.ts';
 import { openNumberList } from '../../platform/number-list.ts';
 import { rememberByEnvelope } from './remember.ts';
 
-/** A recipient of a plan. */
 export type CountedContact = {
   readonly envelope: Envelope;
   readonly address: string;
@@ -18,7 +17,6 @@ export type CountedContact = {
   readonly line: number;
 };
 
-/** Counts the recipients of a plan. */
 export type PlanCounts = {
   /** @param parts SMS parts; null in other channels */
   readonly add: (contact: CountedContact, parts: number | null) => void;
@@ -41,7 +39,6 @@ type PayerTotals = Map<number, Total>;
 /** An envelope that has come up: its place in the order in which they did, and who pays. */
 type KnownEnvelope = { readonly place: number; readonly totals: PayerTotals };
 
-/** What is sent in one window. */
 type WindowCount = {
   readonly number: number;
   readonly zones: readonly string[];

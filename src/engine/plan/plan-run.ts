@@ -36,13 +36,11 @@ import { openSmsCounter } from './sms-text.ts';
 export type PlanProgress = {
   /** For each batch of contacts read, with their number. */
   readonly onRead: (contacts: number) => void;
-  /** All are read, and become a run. */
   readonly onExpand: () => void;
   /** Of mended contacts, with how many of them earlier runs reached or may. */
   readonly onOrigins?: (origins: Origins, reached: readonly ReachedContacts[]) => void;
   /** Of contacts that are the same as an earlier one, and left out. */
   readonly onRepeated?: (repeated: RepeatedContacts, placeOf: (line: number) => string) => void;
-  /** Of a campaign with a deadline. */
   readonly onForecast?: (forecast: RunForecast) => void;
 };
 

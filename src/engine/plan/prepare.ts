@@ -53,7 +53,6 @@ export type PreparedCampaign = {
   readonly sha256: Buffer;
   /** Absolute paths of those that a pattern matched. */
   readonly matched: readonly string[];
-  /** Of the contact files as they are, packed or not; undefined where one is piped in. */
   readonly contactBytes: number | undefined;
   /** The rows of the contact files, mapped and checked, in batches. Can be read once. */
   readonly contacts: AsyncIterable<readonly Contact[]>;
@@ -70,7 +69,6 @@ export type PreparationOptions = {
   readonly contactFiles?: readonly string[] | undefined;
   /** The run that the contacts were left out of, before they were mended. */
   readonly origin?: string | undefined;
-  /** Keeps what is read of the contact files. */
   readonly kept?: KeptFiles | undefined;
   /** For a run that is to be made; else patterns match what has been run, too. */
   readonly ranBefore?: RanBefore | undefined;

@@ -38,12 +38,10 @@ export type Preview = {
   readonly merge: MergePlan;
   /** SMS parts of all messages, as far as they can be told before the service fills its own placeholders. */
   readonly smsParts: number | null;
-  /** By the account's rate card. */
   readonly cost: CostEstimate;
   readonly forecast: RunForecast;
   /** Whom the service would send to at once, because their SendTime is over. */
   readonly pastSendTimes: PastSendTimes;
-  /** What was taken away around phone numbers. */
   readonly removedMarks: RemovedMarks;
   /** Messages with characters that turn the direction of text. */
   readonly turnedTexts: TurnedTexts;
@@ -61,7 +59,6 @@ export type Preview = {
   readonly messages: readonly PreviewedMessage[];
 };
 
-/** A contact file, and how it turned out to be written. */
 export type PreviewedFile = { readonly name: string } & ReturnType<ContactFile['format']>;
 
 export type PreviewedMessage = Envelope & {

@@ -9,10 +9,8 @@ import { noOrigins, type Origins, readOrigins } from './origins.ts';
 export type ReachedReader = {
   /** Before the contacts of a batch are judged, with the origins that the files have named so far. */
   readonly look: (found: ReadonlySet<string>) => Promise<void>;
-  /** @param address as it is compared */
   readonly whyReached: (address: string, key: string | undefined) => string | undefined;
   readonly origins: () => Origins;
-  /** Contacts that were left out so far, the most first. */
   readonly reached: () => readonly ReachedContacts[];
 };
 

@@ -5,13 +5,11 @@ import { characterName } from '../../platform/invisible.ts';
 export type RemovedMarks = {
   readonly recipients: number;
   readonly marks: readonly { readonly mark: string; readonly recipients: number }[];
-  /** Where some of them stand in the contact files. */
   readonly examples: readonly string[];
 };
 
 const shownExamples = 3;
 
-/** Counts the recipients whose numbers were written with something that is no part of a number. */
 export function countRemovedMarks() {
   const marks = new Map<string, number>();
   const examples: string[] = [];

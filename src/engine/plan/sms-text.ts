@@ -3,7 +3,6 @@ import type { Destination, Envelope, MessageFields } from '../../domain/message.
 import { rememberByEnvelope } from './remember.ts';
 import { countSmsParts, fitsOnePart } from './sms-parts.ts';
 
-/** What the recipient of an SMS reads, and how many parts it is sent in. */
 export type SmsText = { readonly text: string; readonly parts: number };
 
 /** An envelope's text, taken apart; counted already where nothing of a contact is merged into it. */

@@ -12,17 +12,14 @@ import { inSmallLetters } from '../suppressions/suppress.ts';
 import { closeContactFiles } from './contact-files.ts';
 import { openFile } from './open-file.ts';
 
-/** The suppressions that a campaign names itself. */
 export type SuppressionLists = {
   /** Can be read once. */
   readonly addresses: AsyncIterable<readonly LeftOutAddress[]>;
   /** Lines that hold no address, of what has been read so far: how many, and the first of them. */
   readonly unreadable: () => { readonly lines: number; readonly problems: readonly Problem[] };
-  /** For who does not read them. */
   readonly close: () => Promise<void>;
 };
 
-/** Unreadable lines that are shown; all are counted. */
 const shownProblems = 20;
 
 /**

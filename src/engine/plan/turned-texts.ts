@@ -7,7 +7,6 @@ export type TurnedTexts = {
   readonly recipients: number;
   /** The characters, by their names in Unicode. */
   readonly characters: readonly string[];
-  /** Where some of the recipients stand in the contact files. */
   readonly examples: readonly string[];
 };
 
@@ -19,7 +18,6 @@ const shownExamples = 3;
  * refused.
  */
 export function countTurnedTexts() {
-  /** Most recipients share an envelope. */
   const sharedBy = rememberByEnvelope(({ fields }) => Object.values(fields).flatMap(bidiControls));
   const characters = new Set<string>();
   const examples: string[] = [];

@@ -12,12 +12,10 @@ import type { EngineContext } from '../context.ts';
 import { keptBytes } from '../plan/kept-files.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 
-/** The rows of a run's contact files as they were read, each with what became of it. */
 export type ContactReport = {
   /** The columns of all files, in the order in which they first come up. */
   readonly columns: readonly string[];
   readonly files: readonly string[];
-  /** In the order of the files. */
   readonly rows: AsyncIterable<readonly ReportedRow[]>;
 };
 

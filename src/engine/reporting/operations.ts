@@ -3,7 +3,6 @@ import { countFailedReports, type LedgerFigures, readFigures } from '../../ledge
 import { migrationGap } from '../../ledger/schema.ts';
 import type { EngineContext } from '../context.ts';
 
-/** What a scrape is told of the ledger. */
 export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
   /** Of all schedules; undefined when there is none to come. */
   readonly nextTick: Date | undefined;
@@ -23,7 +22,6 @@ export async function fleetFigures({ ledger, now }: EngineContext): Promise<Flee
 
 /** How the database is, in words without names or addresses. */
 export type DatabaseState = {
-  /** Why it cannot be used; undefined where it can. */
   readonly problem?: string;
   /** What a person has to look at, though the process does its work. */
   readonly warnings: readonly string[];

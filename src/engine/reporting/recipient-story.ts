@@ -8,7 +8,6 @@ import { readAddresses, suppressedAddressReader } from '../suppressions/suppress
 
 export type RecipientStories = {
   readonly stories: readonly RecipientStory[];
-  /** Whether there are more than these. */
   readonly areMore: boolean;
   /** Of an address: how many reports of it are of no message that is known. */
   readonly others: { readonly address: string; readonly reports: number } | undefined;

@@ -16,7 +16,6 @@ import { requireKnownNames } from '../billing/known-names.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun } from '../runs/find-run.ts';
 
-/** Runs of campaigns, and their sums, all as of one moment. */
 export type CampaignReport = {
   readonly runs: AsyncIterable<readonly CampaignRun[]>;
   /** To be asked for before the first run, or after the last one. */
@@ -24,7 +23,7 @@ export type CampaignReport = {
 };
 
 /**
- * The runs of campaigns, newest first, in constant memory.
+ * Newest first, in constant memory.
  *
  * @throws InputError when a campaign never had a run
  */
@@ -43,7 +42,6 @@ export async function reportCampaigns<Result>(
   });
 }
 
-/** What a run's requests that were not accepted belong to, and they themselves, as of one moment. */
 export type FailureReport = {
   readonly run: string;
   readonly campaign: string;
@@ -51,7 +49,7 @@ export type FailureReport = {
 };
 
 /**
- * Every request of a run that was not accepted, in constant memory.
+ * In constant memory.
  *
  * @throws InputError when there is no such run
  */

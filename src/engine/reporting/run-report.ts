@@ -32,7 +32,6 @@ import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from '../runs/find-run.ts';
 
-/** All that is known of a run, as of one moment. */
 export type RunReport = RunHead & {
   readonly summary: RunSummary;
   readonly states: readonly RunStateChange[];
@@ -44,7 +43,6 @@ export type RunReport = RunHead & {
   readonly failures: readonly Failure[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly rejections: readonly RejectionGroup[];
-  /** The first of them, in the order of the files. */
   readonly rejectedContacts: readonly RejectedContact[];
   /** What it came to by who pays, and in the end its total; to be read one after the other. */
   readonly billingBy: (
@@ -56,9 +54,7 @@ export type RunReport = RunHead & {
 const listed = { contacts: 100, conflicts: 100, slowest: 10 } as const;
 
 /**
- * The whole report of a run.
- *
- * @param timeZone a name of the IANA database, for what was sent by the minute, hour or day
+ * @param timeZone for what was sent by the minute, hour or day
  * @throws InputError when there is no such run
  */
 export async function reportRun<Result>(

@@ -10,9 +10,7 @@ import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun, requireSummary } from '../runs/find-run.ts';
 
-/** A run in numbers, and why it is where it is. */
 export type RunStatus = RunSummary & {
-  /** Why it was paused or cancelled, or has failed. */
   readonly reason: string | null;
   /** What is done of it now; null of a run that is not running. */
   readonly phase: RunPhase | null;
@@ -22,9 +20,7 @@ export type RunStatus = RunSummary & {
   readonly refusal: Refusal | null;
   /** The database's clock was set back since the run was planned: rates hold, and times of the ledger may be out of order. */
   readonly clockStep: ClockStep | null;
-  /** Why nothing at all is sent from the ledger. */
   readonly held: string | null;
-  /** Who was told of it, or is to be. */
   readonly notifications: readonly ListedNotification[];
 };
 

@@ -63,10 +63,8 @@ export function requireApproved(
 }
 
 /**
- * Has a run sent that was planned just now, by the workers there are. What others have made of it meanwhile stays: they may
- * have sent all of it, or stopped it.
+ * What others have made of it meanwhile stays: they may have sent all of it, or stopped it.
  *
- * @param accountNamed throws InputError for an account that this process does not have
  * @throws InputError when its account is not here, or suppressions are hashed and their key is not
  */
 export async function startByWorkers(
@@ -81,11 +79,10 @@ export async function startByWorkers(
 }
 
 /**
- * Has a planned, paused or interrupted run sent by the workers there are, and does not wait for it.
+ * Does not wait for it.
  *
- * @param accountNamed throws InputError for an account that this process does not have
- * @throws InputError when there is no such run, it is over, it waits for approval, its account is not here, or suppressions
- *   are hashed and their key is not
+ * @throws InputError when there is no such run, it is over, it waits for approval, its account is not here, or suppressions are
+ * hashed and their key is not
  */
 export async function resumeByWorkers(
   context: EngineContext,
@@ -101,7 +98,6 @@ export async function resumeByWorkers(
   });
 }
 
-/** Why a run that is over is not sent. */
 export function nothingLeft(state: RunState): string {
   return `The run is ${state}; there is nothing left to send.`;
 }

@@ -31,7 +31,6 @@ export type KnownEnd = { readonly summary: RunSummary } & (
 /** How a run ended, or its sending in this process; of the last three, the ledger was away when the process had to end. */
 export type RunEnd =
   | KnownEnd
-  /** This process had nothing on its way. */
   | { readonly kind: 'idle' }
   /** What could not be recorded is in doubt. */
   | { readonly kind: 'unrecorded' }
@@ -39,7 +38,6 @@ export type RunEnd =
   | { readonly kind: 'recorded'; readonly watch: RunWatch };
 
 export type RunProgress = Outage & {
-  /** Counts when the dispatch began. */
   readonly onStart: (summary: RunSummary) => void;
   /** A few times a second: what all workers have done of it. */
   readonly onWatch: (watch: RunWatch) => void;
@@ -126,7 +124,6 @@ export async function executeRun(
   }
 }
 
-/** Before the run is looked at once more (milliseconds). */
 const pause = 250;
 
 /** Whether the run is not sent, and what was on its way is recorded. */

@@ -3,7 +3,7 @@ import type { Account } from '../../gateway/account.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 
 /**
- * Makes sure that the service answers the door before anything is written or sent.
+ * Before anything is written or sent.
  *
  * @throws InputError naming the account and why it cannot be reached
  */

@@ -20,19 +20,13 @@ import { requireRun, requireUnpurgedRun } from './find-run.ts';
 /** Which requests of a run: by number or MessageID; undefined: all that are in doubt. */
 export type NamedRequests = { readonly run: string; readonly named: readonly string[] | undefined };
 
-/** A person's word on requests that are in doubt. */
 export type Word = {
   readonly resolution: Resolution;
-  /** Who says so. */
   readonly by: string;
   readonly reason: string;
 };
 
-/**
- * The requests of a run that are in doubt, in pages.
- *
- * @throws InputError when there is no such run, or one that is named is not in it or not in doubt
- */
+/** @throws InputError when there is no such run, or one that is named is not in it or not in doubt */
 export async function openDoubts(
   context: EngineContext,
   { run, named }: NamedRequests,
@@ -116,7 +110,7 @@ async function requireDoubts(
 }
 
 /**
- * Asks the service once about each request in doubt that an operator names, and records at once which of them it has.
+ * Records at once which of them the service has.
  *
  * @throws InputError as `openDoubts`, and when the account has no status look-up
  */

@@ -7,11 +7,7 @@ import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from './find-run.ts';
 
-/**
- * Nothing more of the run is sent from now on, by whatever process.
- *
- * @throws InputError when there is no such run, or it is neither planned nor running
- */
+/** @throws InputError when there is no such run, or it is neither planned nor running */
 export async function pause(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger } = context;
   await audited(context, { action: 'run paused', run, details: { reason } }, async (note) => {
@@ -19,11 +15,7 @@ export async function pause(context: EngineContext, run: string, reason: string)
   });
 }
 
-/**
- * What is planned is never sent.
- *
- * @throws InputError when there is no such run, or it is over
- */
+/** @throws InputError when there is no such run, or it is over */
 export async function cancel(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger, now } = context;
   await audited(context, { action: 'run cancelled', run, details: { reason } }, async (note) => {

@@ -12,8 +12,7 @@ import { beginScheduledRuns, type SchedulePlace, startDueTicks, type TickEnd } f
 export const usualLook = 5_000;
 
 /**
- * Runs campaigns when their time comes, until it is stopped. What goes wrong is told and tried again; any number of
- * processes may do it.
+ * What goes wrong is told and tried again; any number of processes may do it.
  *
  * @param every milliseconds between two looks
  */

@@ -16,7 +16,6 @@ import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { mostTicks } from './note-ticks.ts';
 
-/** What an operator says of a ledger that was restored, moved or promoted. */
 export type Restoration = {
   readonly reason: string;
   /** When the backup was made: what was done from then on may be missing. Null: nothing is missing. */

@@ -11,7 +11,6 @@ import type { Settings } from '../settings.ts';
 
 type ReadSchedule = SyncedSchedule & { readonly times: Schedule };
 
-/** What the campaigns of a folder say of when they run by themselves. */
 export type ScheduleFolder = {
   readonly schedules: readonly ReadSchedule[];
   /** Campaigns with a schedule that cannot be read now; what was known of them holds on. */
@@ -25,7 +24,7 @@ export type ScheduleFolder = {
 const hasSchedule = /^[ \t]*["']?schedule["']?\s*:/m;
 
 /**
- * Reads the campaigns of a folder, not of the folders in it.
+ * Not of the folders in it.
  *
  * @param folder an absolute path
  * @throws InputError when the folder cannot be read

@@ -13,11 +13,6 @@ export type UpcomingSchedule = Omit<ListedSchedule, 'times'> & {
   readonly next: Date | null;
 };
 
-/**
- * All schedules, and what became of their latest times.
- *
- * @param limit most times
- */
 export async function describeSchedules(
   { ledger, now }: EngineContext,
   limit: number,

@@ -29,14 +29,12 @@ import { requireRun } from '../runs/find-run.ts';
 import type { Settings } from '../settings.ts';
 import { isLate, missedWords } from './note-ticks.ts';
 
-/** What became of a tick. */
 export type TickEnd = Pick<DueTick, 'schedule' | 'dueAt'> &
   (
     | { readonly kind: 'started'; readonly run: string }
     | { readonly kind: 'skipped' | 'missed' | 'failed'; readonly reason: string }
   );
 
-/** Where a process finds what schedules are about. */
 export type SchedulePlace = {
   /** Of the campaigns, relative to the working folder. */
   readonly folder: string;

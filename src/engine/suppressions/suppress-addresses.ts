@@ -15,7 +15,7 @@ import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
 /**
- * Suppresses addresses by an operator's word, all or none.
+ * All or none.
  *
  * @returns how many are new; one that is suppressed already keeps its earlier reason
  */
@@ -53,17 +53,15 @@ export async function knownAccount(name: string | undefined, settings: Settings)
   throw new InputError([{ where: '--account', what }]);
 }
 
-/** What became of addresses that are to be sent to again. */
 export type Unsuppressed = {
   readonly removed: readonly SuppressionKey[];
-  /** Those that were not suppressed so. */
   readonly missing: readonly SuppressionKey[];
   /** How the addresses of these are still suppressed, such as for one account. */
   readonly others: readonly SuppressionKey[];
 };
 
 /**
- * Lets addresses be sent to again, all or none.
+ * All or none.
  *
  * @throws InputError when some are hashed, and this is not their key
  */

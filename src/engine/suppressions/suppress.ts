@@ -9,7 +9,6 @@ import { importSuppressions, type ListedAddress } from '../../ledger/suppression
 import { noteOf } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-/** What became of a list. */
 export type SuppressionImport = {
   /** Rows of the file, unreadable ones among them. */
   readonly read: number;
@@ -18,11 +17,9 @@ export type SuppressionImport = {
   /** Suppressed already, or more than once in the file. */
   readonly already: number;
   readonly unreadable: number;
-  /** The first of them. */
   readonly problems: readonly Problem[];
 };
 
-/** Unreadable lines that are listed; all are counted. */
 const listedProblems = 20;
 
 /**

@@ -10,12 +10,10 @@ export async function* csvText<Row>({ columns, rows }: Sheet<Row>): AsyncGenerat
   }
 }
 
-/** The line of titles, with its end. */
 export function csvTitles<Row>(columns: readonly SheetColumn<Row>[]): string {
   return stringify([columns.map(({ title }) => inert(title))]);
 }
 
-/** Lines with their ends. */
 export function csvRows<Row>(columns: readonly SheetColumn<Row>[], rows: readonly Row[]): string {
   return stringify(rows.map((row) => columns.map(({ value }) => inert(cellText(value(row))))));
 }

@@ -9,9 +9,7 @@ export type CellValue = string | number | Date | null;
 export type CellKind = 'text' | 'integer' | 'decimal' | 'time';
 
 export type SheetColumn<Row> = {
-  /** Its name in JSON. */
   readonly key: string;
-  /** Its name for people. */
   readonly title: string;
   readonly kind: CellKind;
   readonly value: (row: Row) => CellValue;
@@ -21,7 +19,6 @@ export type SheetColumn<Row> = {
   readonly minor?: number | undefined;
 };
 
-/** A tabular report, for every format. */
 export type Sheet<Row> = {
   readonly title: string;
   /** Lines under the title: the period and its zone, filters. */

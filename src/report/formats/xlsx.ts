@@ -37,9 +37,7 @@ export function xlsxOfTables<Row>(
   return workbookBytes(about, writeTables, rowsInWorksheet);
 }
 
-/** What the last worksheet says. */
 type About = Pick<Sheet<never>, 'title' | 'subtitle' | 'asOf'>;
-/** Returns how many rows there were. */
 type WriteTable = <Row>(sheet: Sheet<Row>) => Promise<number>;
 
 async function* workbookBytes(

@@ -24,7 +24,6 @@ export function funnelChart(
   return { title, description, ...drawBars(bars) };
 }
 
-/** Bars that are shown; the others are one bar together. */
 const shownBars = 15;
 
 /**

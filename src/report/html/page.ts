@@ -7,7 +7,6 @@ import { chartWidth } from './svg.ts';
 import { tableHtml } from './table.ts';
 import { textHtml } from './text.ts';
 
-/** A report for people: what it is of, its charts, its tables. */
 export type Page = {
   readonly title: string;
   readonly subtitle: readonly string[];
@@ -24,7 +23,6 @@ export function tablePart<Row>(sheet: Sheet<Row>, caption: string): TablePart {
   return { columns: sheet.columns.length, html: () => tableHtml(sheet, caption) };
 }
 
-/** A tabular report as a page of its own. */
 export async function* htmlText<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, charts } = sheet;
   const tables = [tablePart(sheet, 'Lines')];

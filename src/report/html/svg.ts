@@ -14,7 +14,6 @@ export const colours = {
 
 type Colour = (typeof colours)[keyof typeof colours];
 
-/** A chart's inside, and how high it is. */
 export type Drawing = { readonly height: number; readonly marks: string };
 
 export function bar(x: number, y: number, width: number, height: number, fill: Colour): string {
@@ -34,7 +33,6 @@ export function text(x: number, y: number, words: string, style: TextStyle = {})
 type TextStyle = {
   readonly fill?: Colour;
   readonly size?: number;
-  /** Which part of the text is at `x`. */
   readonly anchor?: 'start' | 'middle' | 'end';
 };
 

@@ -12,7 +12,6 @@ const attributesOf: Readonly<Record<CellKind, string>> = {
   time: ' class="t"',
 };
 
-/** A table, row by row. */
 export async function* tableHtml<Row>(
   { columns, rows, totals }: Sheet<Row>,
   caption: string,

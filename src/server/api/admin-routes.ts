@@ -104,7 +104,6 @@ function addResolve(server: Routes): void {
   });
 }
 
-/** Most on a page. */
 const mostEntries = 1_000;
 
 function addAudit(server: Routes): void {

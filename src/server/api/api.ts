@@ -20,18 +20,14 @@ export { apiPath };
 const limits = { ...usualLimits, body: 64 * 1024, head: 16 * 1024, idleTime: 600_000, connections: 200 };
 
 export type ApiServer = {
-  /** Without a trailing slash. */
   readonly url: string;
-  /** Takes no more calls, and answers those under way. */
   readonly close: (cutOff?: AbortSignal) => Promise<void>;
 };
 
 export type ApiOptions = ListenAddress & {
-  /** Where the campaigns are that can be started. */
   readonly place: SchedulePlace;
   readonly startRun: StartRun;
   readonly logger: Logger;
-  /** Who counts. */
   readonly observer?: ApiObserver;
   /** Of one address in a minute, until it is told to wait. */
   readonly refusals?: number;

@@ -9,7 +9,6 @@ import type { Logger } from '../../platform/logger.ts';
 import { ProblemError } from './problem.ts';
 import type { CallSlots } from './slots.ts';
 
-/** What a call that may be made has to work with. */
 export type Call = {
   /** Who calls is behind all that is done with it. */
   readonly context: EngineContext;

@@ -15,7 +15,6 @@ import { addRunRoutes } from './run-routes.ts';
 import { addScheduleRoutes } from './schedule-routes.ts';
 import { addSteerRoutes } from './steer-routes.ts';
 
-/** Where the API is. */
 export const apiPath = '/api/v1';
 
 const description = `Starts, steers and reports runs of campaigns. Every call needs a token (\`volley token create\`), as
@@ -56,7 +55,6 @@ export async function addRoutes(server: Routes): Promise<void> {
   );
 }
 
-/** The document of the API, without the API. */
 export async function apiDocument(): Promise<object> {
   const server: Routes = fastify().withTypeProvider<ZodTypeProvider>();
   await addRoutes(server);

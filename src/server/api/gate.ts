@@ -8,9 +8,7 @@ import { ProblemError, sendProblem } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a token has to allow. */
     scope?: TokenScope;
-    /** Whether the token must be for all accounts. */
     allAccounts?: boolean;
   }
 }

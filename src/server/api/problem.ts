@@ -112,7 +112,6 @@ const wordsOf: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not JSON.',
 };
 
-/** @param call its id, where the log has more of it */
 export function sendProblem(
   reply: FastifyReply,
   { status, kind, message, problems, headers }: ProblemError,

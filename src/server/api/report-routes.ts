@@ -30,7 +30,6 @@ const runFormats = ['json', 'xlsx', 'html'] as const satisfies HttpFormat[];
 
 const reporting = scoped('read', 404, 406, 409);
 
-/** Of a run: the whole of it, its contacts, what failed; and reports that are missing. */
 export function addReportRoutes(server: Routes): void {
   server.route({
     method: 'GET',

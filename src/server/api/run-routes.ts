@@ -9,10 +9,8 @@ import { ofProblems } from './problem.ts';
 import { answer, nothing, plainText, type Routes, runParameters, scoped } from './route.ts';
 import { type runHead, runPage, runStatus } from './schemas.ts';
 
-/** Most on a page. */
 const mostRuns = 1_000;
 
-/** Looking at runs. */
 export function addRunRoutes(server: Routes): void {
   const list = scoped('read', 422);
   server.route({
@@ -69,7 +67,6 @@ export function addRunRoutes(server: Routes): void {
   });
 }
 
-/** @throws ProblemError when there is no such run */
 export async function statusOf(call: Call, run: string): Promise<z.output<typeof runStatus>> {
   await existingRun(call, run);
   const { waits, notifications, ...status } = await requireStatus(call.context, run);

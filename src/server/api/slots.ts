@@ -1,6 +1,5 @@
 import { ProblemError } from './problem.ts';
 
-/** Lets so many do something at once, and no more. */
 export type Slots = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** What takes long: a run that is planned, a report that is read. */
@@ -26,7 +25,6 @@ export function openCallSlots(wait = usualWait): CallSlots {
  */
 const usualWait = 500;
 
-/** Seconds. */
 const retryAfter = 5;
 
 /** @param wait how long, in milliseconds, before a call is told to come again */

@@ -15,7 +15,6 @@ const reason = (byDefault: string) =>
     reason: plainText(500).trim().min(1).default(byDefault).describe('Why, for those who come after.'),
   });
 
-/** Starting and stopping runs. */
 export function addSteerRoutes(server: Routes): void {
   addStart(server);
   const stopping = scoped('run', 404, 409, 413, 415);
