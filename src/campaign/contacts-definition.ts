@@ -94,7 +94,6 @@ const suppressions = z
     "Files of addresses that must not be sent to (CSV), relative to the campaign's folder, besides those of `volley suppress`. The column is the one that would be a contact file's recipient, else the only one; a column SubAccount limits a row to one.",
   );
 
-/** Milliseconds. */
 const longestNotWithin = 3650 * 86_400_000;
 const expectedNotWithin = 'expected a duration from 1s to 3650d, such as 90s, 45m, 12h or 7d';
 
@@ -127,7 +126,6 @@ const notWithin = z
     'A time such as 7d: addresses are left out that the service accepted a message for in this channel, within that time before the run is planned, by a run of this campaign; { time: 7d, by: any }: by a run of any.',
   );
 
-/** What a contact file is called that is piped in. */
 export const standardInput = '-';
 
 const contactFiles = z

@@ -132,10 +132,8 @@ export const definitionSchema = z
   })
   .meta({ title: 'Volley campaign' });
 
-/** A campaign as it was written, checked and with its defaults filled in. */
 export type Definition = z.output<typeof definitionSchema>;
 
-/** The JSON Schema that editors use for completion. */
 export function definitionJsonSchema(): unknown {
   return z.toJSONSchema(definitionSchema, { io: 'input' });
 }

@@ -20,7 +20,6 @@ export type Forecast = {
   readonly late: readonly number[];
 };
 
-/** A portion while it is sent. */
 type Going = ForecastPortion & {
   /** Milliseconds that it still takes, and that it takes as a whole. */
   left: number;
@@ -28,7 +27,6 @@ type Going = ForecastPortion & {
   /** The part of it that is sent in time. */
   inTime: number;
   open: boolean;
-  /** Until it is not so any more. */
   until: number;
 };
 

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { percentage, truth, wholeNumber } from '../platform/scalars.ts';
 
-/** What keeps a broken export from becoming a run: keys of `contacts`. */
-
 const mostRows = 999_999_999;
 
 export const guardKeys = {

@@ -1,4 +1,3 @@
-/** A value of a contact, or of its row, that cannot be sent. */
 export type Invalid = { readonly kind: 'invalid'; readonly column: string; readonly detail: string };
 
 /** A contact's value in a column; empty where it has none. */

@@ -193,7 +193,6 @@ function noRecipient(
   return `The columns ${candidates.join(', ')} of ${firstFile(contacts)} could each be the recipient of ${channel}. ${say}`;
 }
 
-/** The file whose header a campaign is composed against. */
 function firstFile({ file: [first = ''] }: Campaign['value']['contacts']): string {
   return first === standardInput ? 'standard input' : first;
 }

@@ -54,7 +54,6 @@ export type MergeText = {
   /** Whether the text is the same for every destination. */
   readonly constant: boolean;
   readonly mergedFor: (destination: Destination) => string;
-  /** How long that would be; without making it. */
   readonly lengthFor: (address: string, otherFields: MessageFields) => number;
 };
 

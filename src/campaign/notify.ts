@@ -4,8 +4,6 @@ import { text } from '../platform/scalars.ts';
 import { secret } from '../platform/secrets.ts';
 import { signatureKeyForm } from '../platform/webhook-signature.ts';
 
-/** `notify` of a campaign: who is told what becomes of its runs, and how. */
-
 const command = z
   .array(text)
   .min(1, 'expected a program')
@@ -96,7 +94,6 @@ const target = z
   })
   .meta({ oneOf: ways.map((way) => ({ required: [way] })) });
 
-/** `notify` of a campaign. */
 export const notify = z
   .array(target)
   .max(20, 'at most 20 can be told')
@@ -155,7 +152,6 @@ export function frozenTargets({
 
 type Email = NonNullable<Target['email']>;
 
-/** Those of `mailFields` that are written. */
 export function setFields(email: Email): [name: string, value: string][] {
   return mailFields.flatMap((field): [string, string][] => {
     const value = email[field];

@@ -6,12 +6,10 @@ import { withDerived } from './mapping.ts';
 import { render, type Segment } from './placeholders.ts';
 import { isBlank, wrongCharacter, wrongLine } from './values.ts';
 
-/** What one contact contributes: its request-level values and its destination's fields. */
 export type Personalised =
   | { readonly kind: 'personalised'; readonly envelope: Envelope; readonly destination: MessageFields }
   | Invalid;
 
-/** Renders one contact's envelope and destination, or says which of its values cannot be sent. */
 export type Personaliser = (valueInFile: ValueIn) => Personalised;
 
 export function openPersonaliser(composition: Composition): Personaliser {

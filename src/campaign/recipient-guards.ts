@@ -9,7 +9,6 @@ import { percentText } from '../platform/scalar-text.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
 
-/** What is left of the contacts that were read. */
 export type LeftOfContacts = {
   readonly duplicate: number;
   readonly suppressed: number;
@@ -49,7 +48,6 @@ export function checkRecipients(
 
 type Fault = { readonly key: keyof Guards | 'duplicates'; readonly what: string };
 
-/** With `contacts.duplicates: refuse`. */
 function repeatedFaults(
   { duplicates }: Pick<ContactIdentity, 'duplicates'>,
   repeated: RepeatedContacts,
@@ -127,7 +125,6 @@ function whyLeftOut(
   ].join(', ');
 }
 
-/** Runs that are named as those which reached contacts. */
 const shownRuns = 3;
 
 /** Which runs reached, may have reached or still will reach contacts that are left out: `2 sent to by run …`. */

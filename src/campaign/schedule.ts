@@ -53,12 +53,10 @@ const required = z
     error: 'expected either cron or at',
   });
 
-/** `schedule` of a campaign. */
 export const schedule = required
   .optional()
   .describe('When `volley serve` and `volley worker` run the campaign by themselves.');
 
-/** When a campaign runs by itself. */
 export type Schedule = z.output<typeof required>;
 
 /** A schedule as it was written down after it was read: its durations are milliseconds. */
@@ -72,7 +70,6 @@ export const writtenSchedule: z.ZodType<Schedule> = z.object({
 
 type Times = Pick<Schedule, 'cron' | 'at' | 'timeZone'>;
 
-/** The first time of a schedule after another; undefined when there is none. */
 export function nextTick({ cron: pattern, at: times, timeZone }: Times, after: Date): Date | undefined {
   if (pattern !== undefined) return cronOf(pattern, timeZone).nextRun(after) ?? undefined;
   return (times ?? [])

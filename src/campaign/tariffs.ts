@@ -3,7 +3,6 @@ import type { Channel } from '../domain/message.ts';
 import type { Rate, RatePeriod, RunRates, Tariff } from '../domain/rates.ts';
 import { destinationReader } from './destinations.ts';
 
-/** An account's rates. */
 export type RateCard = {
   readonly rates: readonly Rate[];
   /** Of their dates; a name of the IANA database. */
@@ -65,7 +64,6 @@ function beginningOf(date: string | undefined, timeZone: string): string | null 
   return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone }).toInstant().toString();
 }
 
-/** The period of a tariff that an instant is in. */
 export function periodAt(tariff: Tariff, at: Date): RatePeriod | undefined {
   return tariff.find(
     ({ from, until }) =>

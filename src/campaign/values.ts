@@ -42,7 +42,6 @@ export function wrongLine(value: string): string | undefined {
   return /[\r\n]/.test(value) ? 'expected one line, got a line break in it.' : undefined;
 }
 
-/** Of a value that cannot be left out. */
 export function wrongOrBlankLine(value: string): string | undefined {
   return isBlank(value) ? 'expected a text, got nothing.' : wrongLine(value);
 }

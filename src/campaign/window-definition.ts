@@ -52,7 +52,6 @@ function readDays(written: readonly string[]): number[] | undefined {
   return [...found].sort((one, other) => one - other);
 }
 
-/** " Did you mean …?" of the first word that is no day: "Monday", "Fry". */
 function nearestDay(written: readonly string[]): string {
   const words = written.flatMap((each) => each.split(/[,-]/)).map((word) => word.trim());
   const wrong = words.find((word) => !dayNames.some((day) => isDay(word, day)));
@@ -124,7 +123,6 @@ export const sendingWindow = required
 /** When requests of a campaign may be sent, and whose local time counts. */
 export type SendingWindow = z.output<typeof required>;
 
-/** A window as it was frozen with a run. */
 export const frozenWindow = z
   .object({
     days: z.array(z.number()).readonly(),

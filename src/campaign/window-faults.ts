@@ -52,7 +52,6 @@ function staticTimes({ message }: Definition): [string, string][] {
   );
 }
 
-/** Of the deadline. */
 export function campaignZone({
   timeZone,
   window,

@@ -23,7 +23,6 @@ export function openWindowGate(
   rule: WindowRule,
   { zones, sendAt }: { readonly zones: readonly string[]; readonly sendAt: Date | null },
 ): WindowGate {
-  /** What is known, and from when on. */
   let known: (WindowState & { readonly from: Date }) | undefined;
   const look = (at: Date): WindowState => {
     if (!known || at < known.from || (known.until !== null && at >= known.until))

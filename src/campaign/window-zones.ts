@@ -14,7 +14,6 @@ export type ReadZones = (
   address: string,
 ) => { readonly kind: 'zones'; readonly zones: WindowZones } | Invalid;
 
-/** @returns undefined for a campaign without a window */
 export function zoneReader(
   { window, timeZone: ownZone }: Pick<Definition, 'window' | 'timeZone'>,
   recipientColumn: string,

@@ -1,5 +1,3 @@
-/** Who may do what, and what they did. */
-
 /** What the audit trail tells of. What Volley does by itself, such as pausing a run that is refused, is in the run's states. */
 export const auditActions = [
   'run planned',
@@ -34,7 +32,6 @@ export type Actor = {
   /** `user@host`, the owner of a token, or a schedule. */
   readonly who: string;
   readonly how: AuditWay;
-  /** The token's name, where there is one. */
   readonly token: string | null;
 };
 

@@ -1,5 +1,3 @@
-/** What accounts have in common. */
-
 /** An account that goes by something of another one. */
 export type SharedWith = { readonly account: string; readonly of: string };
 

@@ -4,7 +4,6 @@
  */
 export type Breaker = {
   readonly openedAt: number;
-  /** When one request may try again. */
   readonly retryAt: number;
   /** How often the service was found to refuse, the opening included. */
   readonly tries: number;
@@ -22,10 +21,8 @@ export type Probe = {
   readonly until: number;
 };
 
-/** Why a running run waits: its account's service refuses everything. */
 export type Refusal = {
   readonly since: Date;
-  /** When one request tries again. */
   readonly retryAt: Date;
   readonly reason: string;
 };

@@ -1,8 +1,5 @@
 import type { Envelope, MessageFields } from './message.ts';
 
-/** Rows of contact files, and why they are left out. */
-
-/** Why a contact was left out of a run. */
 export const rejectionReasons = ['invalid', 'duplicate', 'suppressed'] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
@@ -29,7 +26,6 @@ export function identityWords(key: readonly string[]): string {
 /** Ends the detail of a duplicate whose message, files or billing differ from the contact that stays. */
 export const differingWords = ', which is sent something else';
 
-/** Contacts that are the same as an earlier one. */
 export type RepeatedContacts = {
   readonly rows: number;
   /** Of those, the ones whose address, message, files or billing differ from the contact that stays. */

@@ -1,6 +1,3 @@
-/** What delivery reports say. */
-
-/** What a delivery report says of a recipient, once its status words are understood. */
 export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 

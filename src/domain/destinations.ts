@@ -1,7 +1,5 @@
 import type { Destination, Destinations, MessageFields } from './message.ts';
 
-/** Destinations between the ledger's text and what an interface writes. */
-
 export function listDestinations({ addresses, fields }: Destinations): Destination[] {
   const all: readonly string[] = JSON.parse(addresses);
   const others: readonly MessageFields[] = fields === null ? [] : JSON.parse(fields);

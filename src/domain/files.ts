@@ -1,5 +1,3 @@
-/** What lists that Volley writes have, so that it knows them again. */
-
 /**
  * A text with which a spreadsheet program would begin to compute: what it begins with, or the full-width form of that, or
  * a character that it passes over first, a byte order mark among them; or such a text that was made inert already, by

@@ -1,5 +1,3 @@
-/** What is sent: channels, interfaces, fields, requests. */
-
 /** The channels of interface.md, section 1. `voice` and `tts` exist only in the earlier interfaces. */
 export const channels = ['email', 'sms', 'fax', 'voice', 'tts'] as const;
 export type Channel = (typeof channels)[number];
@@ -59,7 +57,6 @@ export type Envelope = {
   readonly audio: Readonly<Record<string, string>>;
 };
 
-/** One send request, as it is read from its bytes. */
 export type SendRequest = {
   readonly channel: Channel;
   /** Absent only on the sandbox's side, where a sender may leave it to the service (interface.md, 2.1). */
@@ -82,5 +79,4 @@ export type Destinations = {
   readonly fields: string | null;
 };
 
-/** One send request, as it is to be turned into bytes. */
 export type OutgoingRequest = Omit<SendRequest, 'destinations'> & { readonly destinations: Destinations };

@@ -1,8 +1,6 @@
 import type { RefusedRun } from './problems.ts';
 import type { RunSummary } from './runs.ts';
 
-/** What is told of runs and schedules. */
-
 /**
  * What `notify` tells: a run is over with all accepted (`completed`), or with rejected, failed or unknown requests
  * (`failures`); it is `paused`; a time of a schedule has made no run (`missed`); a run was `refused` because of its contacts.

@@ -1,5 +1,3 @@
-/** What people got wrong. */
-
 /**
  * A mistake in something a person wrote or set: a campaign, an account, a contact file, a flag, an environment
  * variable. It is shown without a stack, ends the command with exit code 2, and nothing is sent after it.
@@ -13,7 +11,6 @@ export type Problem = {
   readonly persons?: readonly string[];
 };
 
-/** So many problems are shown of a file that has more. */
 const mostShown = 20;
 
 /** The first of many problems, and how many more there are. */

@@ -1,7 +1,5 @@
 import type { Channel } from './message.ts';
 
-/** What it costs, and how fast it may go. */
-
 /** What the service charges for, and the unit it does in, by channel. */
 export const unitOfChannel = {
   email: 'email',

@@ -1,7 +1,5 @@
 import type { RejectionReason } from './contacts.ts';
 
-/** Runs, requests and recipients: states, counts, priorities. */
-
 /** How urgent a run is, from the least. A more urgent one goes before the others of its account. */
 export const priorities = ['bulk', 'normal', 'urgent'] as const;
 export type Priority = (typeof priorities)[number];

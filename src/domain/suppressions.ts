@@ -1,12 +1,9 @@
 import type { Channel } from './message.ts';
 
-/** Who must not be sent to. */
-
 /** Who says that an address must not be sent to: a person, a list, the recipient's own reply, a delivery report. */
 export const suppressionSources = ['operator', 'import', 'reply', 'report'] as const;
 export type SuppressionSource = (typeof suppressionSources)[number];
 
-/** An address that must not be sent to in a channel. */
 export type Suppression = {
   /** Whose messages; empty or absent: of all accounts. */
   readonly account?: string;

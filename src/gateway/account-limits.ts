@@ -3,7 +3,7 @@ import { readYaml } from '../platform/yaml.ts';
 import { accountsSchema } from './accounts.ts';
 
 /**
- * The rate limits of every account of an accounts file. No `${NAME}` of it needs to be set.
+ * No `${NAME}` of it needs to be set.
  *
  * @throws InputError for a faulty file
  */

@@ -90,7 +90,6 @@ const account = z.strictObject({
   ratesTimeZone,
 });
 
-/** The accounts file. */
 export const accountsSchema = z
   .strictObject({
     accounts: z
@@ -100,7 +99,6 @@ export const accountsSchema = z
   })
   .meta({ title: 'Volley accounts' });
 
-/** The JSON Schema that editors use for completion. */
 export function accountsJsonSchema(): unknown {
   return z.toJSONSchema(accountsSchema, { io: 'input' });
 }

@@ -5,7 +5,6 @@ import { nearest } from '../platform/nearest.ts';
 import { text } from '../platform/scalars.ts';
 import { type AllowedValues, extendableFields, wrongAllowedValue } from '../wire/allowed-values.ts';
 
-/** `allow` of an account. */
 export const allow = z
   .record(z.string(), z.array(text).min(1, 'expected at least one value'))
   .optional()

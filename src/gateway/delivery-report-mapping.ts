@@ -55,7 +55,6 @@ type WrittenMapping = {
   readonly [Key in keyof typeof reportMappingShape]: z.output<(typeof reportMappingShape)[Key]>;
 };
 
-/** The mapping of an account: what it says, and the observed one for the rest. */
 export function reportMapping(written: WrittenMapping): ReportMapping {
   const fields = { ...observedMapping.fields };
   for (const field of reportFields) fields[field] = written.fields[field] ?? fields[field];

@@ -17,7 +17,6 @@ import { redactor, redactVerdict } from './redact.ts';
 import { trustIn } from './trust.ts';
 import { classify, type Verdict } from './verdict.ts';
 
-/** The way to the service for one account. */
 export type Gateway = {
   /**
    * One HTTP exchange; its outcome, good or bad, is the evidence.

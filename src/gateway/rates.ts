@@ -62,7 +62,6 @@ const rate = z
 /** So that the place of a tariff fits in two bytes, with room to spare. */
 const mostRates = 20_000;
 
-/** The rates of an account. */
 export const rates = z
   .array(rate)
   .max(mostRates, `expected at most ${mostRates} rates`)

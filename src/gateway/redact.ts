@@ -14,7 +14,6 @@ export function redactor(credentials: Credentials): Redact {
   return (text) => forms.reduce((kept, form) => kept.replaceAll(form, '***'), text.replaceAll('\0', ''));
 }
 
-/** A verdict whose words are redacted. */
 export function redactVerdict(verdict: Verdict, redact: Redact): Verdict {
   switch (verdict.kind) {
     case 'accepted':

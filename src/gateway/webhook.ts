@@ -3,7 +3,6 @@ import { signatureHeaders } from '../platform/webhook-signature.ts';
 import { describeError } from './evidence.ts';
 import type { Webhook } from './webhook-settings.ts';
 
-/** What is told, in one attempt. */
 export type WebhookCall = {
   /** The same in each attempt. */
   readonly id: string;
@@ -17,7 +16,6 @@ export type WebhookEnd =
   | { readonly kind: 'gone' }
   | { readonly kind: 'not told'; readonly problem: string };
 
-/** Milliseconds. */
 const timeouts = { connect: 5_000, headers: 15_000, whole: 30_000 };
 
 /** What is read of an answer that says nothing (bytes); what is more is not waited for. */

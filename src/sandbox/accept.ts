@@ -17,7 +17,6 @@ export type AcceptanceTerms = Pick<AcceptedMessage, 'interface' | 'version'> & {
   readonly holdsSendTime: boolean;
 };
 
-/** What the service keeps of a request. */
 export function acceptMessage(
   request: SendRequest,
   { messageId, jobNumber }: Acceptance,

@@ -30,7 +30,6 @@ export function contentOf(request: SendRequest): Content {
   return { kind: 'measured', units: { EmailSize: textBytes + fileBytes } };
 }
 
-/** The quantities one recipient's report carries where the content alone decides them. */
 export function unitsFor(content: Exclude<Content, { kind: 'call' }>, destination: Destination): Units {
   if (content.kind === 'measured') return content.units;
   const text = mergeDestination(content.text, destination);

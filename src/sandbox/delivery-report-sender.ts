@@ -12,7 +12,6 @@ import {
 } from './delivery.ts';
 import { replyReport } from './replies.ts';
 
-/** What is to be reported. */
 export type Reportable = {
   readonly message: AcceptedMessage;
   readonly destinations: readonly Destination[];
@@ -25,7 +24,6 @@ export type ReportSender = {
   readonly schedule: (reportable: Reportable, delay: number) => () => void;
   /** Reports that were neither taken nor given up. */
   readonly outstanding: () => number;
-  /** Drops what is outstanding. */
   readonly close: () => Promise<void>;
 };
 

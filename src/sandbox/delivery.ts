@@ -60,9 +60,7 @@ export type DeliveryChances = {
   readonly replyRate: number;
 };
 
-/** How it ended for one recipient. */
 export type Delivery = {
-  /** A phone number in E.164. */
   readonly destination: string;
   readonly delivered: boolean;
   /** The service's words. */
@@ -167,7 +165,6 @@ function abortedDelivery(message: AcceptedMessage, destination: Destination): De
   };
 }
 
-/** A phone number in E.164. */
 export function reportedAddress({ channel }: AcceptedMessage, { Recipient }: Destination): string {
   return channel === 'email' ? Recipient : toE164(Recipient);
 }

@@ -36,7 +36,6 @@ export type JobService = DeliveryChances & {
 
 type Asked<Kind> = Extract<JobQuestion, { kind: Kind }>;
 
-/** Answers a call about messages that were sent before, as things stand now. */
 export function answerJobCall(
   { question, credentials, format }: JobCall,
   service: JobService,

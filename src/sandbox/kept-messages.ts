@@ -11,12 +11,10 @@ export type KeptMessage = {
   readonly callOff: () => void;
 };
 
-/** The messages that were accepted last. */
 export type KeptMessages = {
   readonly keep: (kept: KeptMessage) => void;
   /** If several carried one MessageID, the newest. */
   readonly find: (messageId: string) => KeptMessage | undefined;
-  /** The oldest first. */
   readonly all: () => Iterable<KeptMessage>;
 };
 

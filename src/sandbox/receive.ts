@@ -11,7 +11,6 @@ import { isTaken } from './token.ts';
 export type Service = {
   /** The only token that is taken, or undefined for any. */
   readonly token: string | undefined;
-  /** Whether values that the document forbids are taken. */
   readonly lenient: boolean;
   readonly newMessageId: () => string;
   readonly jobNumberFor: (messageId: string) => string;
@@ -36,7 +35,6 @@ export type Receipt = {
   readonly request?: SendRequest;
   /** Only of a request that was accepted. */
   readonly acceptedAs?: Acceptance;
-  /** Why it was not accepted. */
   readonly words: readonly string[];
   readonly answer: EncodedAnswer;
 };

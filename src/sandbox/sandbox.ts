@@ -23,7 +23,6 @@ export type Sandbox = {
   readonly port: number;
   /** Delivery reports that the webhook has not taken yet. */
   readonly outstandingReports: () => number;
-  /** Stops answering and reporting, and completes the journal. */
   readonly close: () => Promise<void>;
 };
 

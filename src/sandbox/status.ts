@@ -10,7 +10,6 @@ import { replyOf } from './replies.ts';
 /** The service has no accounts; the field is there. */
 const account = 'SANDBOX';
 
-/** Whether it is still to be sent at `now`. */
 export function stateOf({ sentAt }: AcceptedMessage, now: Date): JobState {
   return now.getTime() >= sentAt.getTime() ? 'Completed' : 'Pending';
 }

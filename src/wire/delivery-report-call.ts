@@ -3,7 +3,6 @@ import { mostMembers, occursMoreThan, surveyJson, surveyXml, tooMany } from './d
 import { isObject, parseJson } from './json.ts';
 import { decodeXml, parseXmlText } from './xml.ts';
 
-/** A call of the webhook, as it came. */
 export type ReportCall = {
   readonly method: 'GET' | 'POST';
   /** As the caller wrote it, which is often wrong; may be empty. */
@@ -83,7 +82,6 @@ function readXml(body: Uint8Array): ReadCall {
   );
 }
 
-/** `application/x-www-form-urlencoded`, in UTF-8. */
 function readForm(body: Uint8Array, what: 'body' | 'query string'): ReadCall {
   if (!isUtf8(body)) return unreadable(`the ${what} is not in UTF-8`);
   // What is meant as white space is encoded; what is not comes from a tool that ends its output with a line.

@@ -28,7 +28,6 @@ import { internationalNumber } from './values.ts';
 /** What a report says of its recipient. `unrecognised`: neither its status word nor its result is in the mapping. */
 export type ReportedOutcome = DeliveryOutcome | 'pending' | 'unrecognised';
 
-/** What reports and inbound messages have in common. */
 type Origin = {
   readonly subAccount?: string;
   readonly department?: string;

@@ -5,7 +5,6 @@ import { type DestinationField, destinationFields, type InterfaceName } from '..
 /** One field of a destination (interface.md, 2.2): the JSON key may contain a space, the XML element's name not. */
 export type DestinationFieldDefinition = { readonly name: DestinationField; readonly xmlName: string };
 
-/** Destination fields in the order of the wire. */
 export const destinationFieldDefinitions: readonly DestinationFieldDefinition[] = destinationFields.map(
   (name) => ({
     name,
@@ -17,12 +16,10 @@ export const destinationFieldDefinitions: readonly DestinationFieldDefinition[] 
 const laterDestinationFields: readonly DestinationField[] = ['First Name', 'Last Name'];
 const earlierDestinationFields = destinationFields.filter((name) => !laterDestinationFields.includes(name));
 
-/** The destination fields an interface has, `Recipient` first. */
 export function destinationFieldsOf(interfaceName: InterfaceName): readonly DestinationField[] {
   return interfaceName === 'rest-2.02' ? destinationFields : earlierDestinationFields;
 }
 
-/** The destination fields an interface lacks. */
 export function destinationFieldsLackedBy(interfaceName: InterfaceName): readonly DestinationField[] {
   return interfaceName === 'rest-2.02' ? [] : laterDestinationFields;
 }

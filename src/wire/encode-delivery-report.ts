@@ -10,7 +10,6 @@ export type DeliveryReportToWrite = Omit<DeliveryReport, 'outcome' | 'optedOut'>
   readonly sentTimeLocal?: string;
   /** Of a message that came in: its id and its text. */
   readonly inbound?: { readonly receivedId: string; readonly text: string };
-  /** The callback URL that is called. */
   readonly url: string;
   /** Of the API user; absent where the service is not asked to show them. */
   readonly credentials?: ReportCredentials;

@@ -15,7 +15,6 @@ export type FieldType = 'text' | 'boolean' | 'integer' | 'time' | 'zone' | 'url'
 /** `interface`: interface.md states it. `observed`: seen in one deployment (observed.md); a default, not a certainty. */
 export type Source = 'interface' | 'observed';
 
-/** One request-level field of a message in one interface. */
 export type FieldDefinition = {
   /** The name in campaigns, the ledger and journals: that of interface.md, 2.1–2.7. */
   readonly name: string;
@@ -27,9 +26,7 @@ export type FieldDefinition = {
   readonly required: 'yes' | 'one of' | 'no';
   /** May have several lines. Every other field is one line: a line break in a subject would forge a mail header. */
   readonly multiline?: true;
-  /** Most characters of a text. */
   readonly limit?: number;
-  /** Smallest and largest whole number. */
   readonly range?: readonly [number, number];
   /** The values that are known to be taken, any case. */
   readonly values?: readonly string[];
@@ -225,7 +222,6 @@ export function servedFields(interfaceName: InterfaceName, channel: Channel): re
   return messageFields(interfaceName, channel);
 }
 
-/** The channels an interface has. */
 export function channelsOf(interfaceName: InterfaceName): readonly Channel[] {
   return channels.filter((channel) => messageFields(interfaceName, channel).length > 0);
 }

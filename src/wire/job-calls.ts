@@ -16,7 +16,6 @@ import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire.ts'
 export const jobActions = ['abort', 'reschedule', 'resubmit', 'pacing'] as const;
 export type JobAction = (typeof jobActions)[number];
 
-/** What is asked, as it was received; what a caller must give and did not is empty text. */
 export type JobQuestion =
   /** `reply` also asks for the recipients' replies. */
   | ({ readonly kind: 'status' | 'reply'; readonly messageId: string } & RecordPage)
@@ -40,7 +39,6 @@ export type JobCall = {
   readonly question: JobQuestion;
   /** Of the answer: that of `Accept`, or else JSON. */
   readonly format: Format;
-  /** Absent where there are none. */
   readonly credentials?: WireCredentials;
 };
 
@@ -149,7 +147,6 @@ export type JobAnswer =
   | ({
       readonly kind: 'received';
       readonly count: number;
-      /** Those of the page. */
       readonly messages: readonly ReceivedRecord[];
     } & RecordPage)
   | { readonly kind: 'refused'; readonly words: readonly string[]; readonly messageId?: string };

@@ -28,7 +28,6 @@ const name = 'rest-2.02';
 const channels = channelsOf(name);
 const pathPrefix = `${rest2Prefix}/send/`;
 
-/** Version 2.02 in JSON. */
 export const rest202Json: WireInterface = {
   name,
   format: 'json',
@@ -38,7 +37,6 @@ export const rest202Json: WireInterface = {
   encodeSendRequest: (request, credentials) => encode(request, credentials, 'json', toJson),
 };
 
-/** Version 2.02 in XML. */
 export const rest202Xml: WireInterface = {
   name,
   format: 'xml',

@@ -29,7 +29,6 @@ function addressAskedAt(host: string | readonly string[] | undefined, path: stri
   return url.href;
 }
 
-/** @param address where the service takes SOAP */
 export function encodeWsdl(address: string): EncodedAnswer {
   return {
     status: 200,

@@ -38,7 +38,6 @@ export type MessageStatus = RecordPage & {
   readonly success: number;
   readonly failed: number;
   readonly price: string;
-  /** Those of the page. */
   readonly recipients: readonly RecipientStatus[];
 };
 

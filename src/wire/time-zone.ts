@@ -42,7 +42,6 @@ export function regionNamed(text: string): string | undefined {
   return region ?? regionOf(text);
 }
 
-/** Most texts that are remembered. */
 const mostKnown = 10_000;
 
 /** A contact file has the same few zones in each row, and each look takes some 50 microseconds. */

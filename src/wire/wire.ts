@@ -74,7 +74,6 @@ export type SendAnswerToWrite =
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   | { readonly kind: 'fault'; readonly words: readonly string[]; readonly messageId?: string };
 
-/** An answer as it leaves the service. */
 export type EncodedAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -110,14 +109,12 @@ export type StatusLookUpAnswer =
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** How the service is asked what became of a MessageID. */
 export type StatusLookUp = {
   /**
    * @param page of its recipients, from 1; undefined where only the message is asked for
    * @throws Error for credentials of another interface
    */
   readonly encode: (messageId: string, credentials: WireCredentials, page?: number) => EncodedLookUp;
-  /** Never throws. */
   readonly decode: (body: Uint8Array) => StatusLookUpAnswer;
   /** Of an answer that is `found`. Never throws. */
   readonly decodeRecipients: (body: Uint8Array) => StatusLookUpPage;
@@ -144,8 +141,6 @@ export type WireInterface = {
    * interface does not have, and text that its format cannot carry.
    */
   readonly encodeSendRequest: (request: OutgoingRequest, credentials: WireCredentials) => EncodedSendRequest;
-  /** Never throws. */
   readonly decodeSendAnswer: DecodeSendAnswer;
-  /** Absent where the interface has none. */
   readonly statusLookUp?: StatusLookUp;
 };
