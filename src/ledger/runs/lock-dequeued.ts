@@ -16,7 +16,7 @@ export async function lockDequeued(
 ): Promise<RunState | undefined> {
   return holdingTakings(client, async () => {
     const { rows } = await client.query<{ state: RunState }>(
-      'SELECT state FROM runs WHERE run_id = $1 FOR UPDATE',
+      'SELECT state FROM runs WHERE run_id = $1 FOR NO KEY UPDATE',
       [run],
     );
     await dequeueSlices(queue, client, run);

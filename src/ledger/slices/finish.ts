@@ -37,7 +37,7 @@ export async function finishSlice(
   const { run, job } = held;
   return inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ state: RunState }>(
-      'SELECT state FROM runs WHERE run_id = $1 FOR UPDATE',
+      'SELECT state FROM runs WHERE run_id = $1 FOR NO KEY UPDATE',
       [run],
     );
     const state = rows[0]?.state ?? 'cancelled';

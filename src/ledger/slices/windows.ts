@@ -109,7 +109,7 @@ export async function openWindow(
   await inTransaction(pool, async (client) => {
     // Whoever changes slices takes the run first.
     const { rows } = await client.query<{ state: RunState }>(
-      'SELECT state FROM runs WHERE run_id = $1 FOR UPDATE',
+      'SELECT state FROM runs WHERE run_id = $1 FOR NO KEY UPDATE',
       [plan.run],
     );
     const { rowCount } = await client.query(
