@@ -120,9 +120,6 @@ export const sendingWindow = required
   .optional()
   .describe('When requests may be sent, by local time; what cannot go now waits.');
 
-/** When requests of a campaign may be sent, and whose local time counts. */
-export type SendingWindow = z.output<typeof required>;
-
 export const frozenWindow = z
   .object({
     days: z.array(z.number()).readonly(),

@@ -1,5 +1,12 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { nearestZone, regionName } from '../platform/region-names.ts';
+
+/** Of dates, which are UTC where nothing is said. */
+export function timeZoneOption(what: string): Option {
+  return new Option('--time-zone <zone>', `${what}, such as Pacific/Auckland`)
+    .default('UTC')
+    .argParser(parseTimeZone);
+}
 
 export function parseTimeZone(text: string): string {
   const name = regionName(text);

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Transaction } from './session.ts';
+import { inTransaction, type Transaction } from './session.ts';
 
 type Statement = { readonly sql: string; readonly values: readonly unknown[] };
 
@@ -22,4 +22,21 @@ export async function* streamRows<Row extends pg.QueryResultRow>(
     if (rows.length < batch) break;
   }
   await client.query(`CLOSE ${cursor}`);
+}
+
+/** All rows of a stream, in a transaction that only reads. @returns how many there were */
+export async function readPages<Row>(
+  pool: pg.Pool,
+  rows: (client: Transaction) => AsyncIterable<readonly Row[]>,
+  onPage: (page: readonly Row[]) => void,
+): Promise<number> {
+  const read = async (client: Transaction): Promise<number> => {
+    let count = 0;
+    for await (const page of rows(client)) {
+      count += page.length;
+      onPage(page);
+    }
+    return count;
+  };
+  return inTransaction(pool, read, 'BEGIN READ ONLY');
 }

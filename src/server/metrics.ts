@@ -44,12 +44,14 @@ export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMe
   const registry = new Registry();
   const registers = [registry];
   if (ofNode) collectDefaultMetrics({ register: registry });
-  const settled = new Counter({
-    name: 'volley_requests_settled_total',
-    help: 'Send requests settled by this process, by what they became; planned: provably not taken, and given back.',
-    labelNames: ['account', 'state'],
-    registers,
-  });
+  const counter = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const settled = counter(
+    'volley_requests_settled_total',
+    'Send requests settled by this process, by what they became; planned: provably not taken, and given back.',
+    'account',
+    'state',
+  );
   const inFlight = new Gauge({
     name: 'volley_requests_in_flight',
     help: 'Send requests of this process that wait for the answer of the service.',
@@ -63,48 +65,41 @@ export function openMetrics({ ofNode }: { readonly ofNode: boolean }): ProcessMe
     buckets: answerBuckets,
     registers,
   });
-  const rateWaits = new Counter({
-    name: 'volley_rate_limit_wait_seconds_total',
-    help: 'Time that slices have waited for the rate of their account, all slices together.',
-    labelNames: ['account'],
-    registers,
-  });
-  const taken = new Counter({
-    name: 'volley_reports_taken_total',
-    help: 'Delivery reports that were committed and answered 200.',
-    labelNames: ['account'],
-    registers,
-  });
-  const notStored = new Counter({
-    name: 'volley_reports_not_stored_total',
-    help: 'Delivery reports that were answered 503 because they could not be committed.',
-    labelNames: ['account'],
-    registers,
-  });
-  const refused = new Counter({
-    name: 'volley_calls_refused_total',
-    help: 'Calls of the receiver that were refused, by the check that failed.',
-    labelNames: ['check'],
-    registers,
-  });
-  const applied = new Counter({
-    name: 'volley_reports_applied_total',
-    help: 'Delivery reports that this process has worked into the ledger.',
-    registers,
-  });
-  const failed = new Counter({
-    name: 'volley_reports_failed_total',
-    help: 'Delivery reports that the ledger refused, and that this process has marked and passed by.',
-    labelNames: ['account'],
-    registers,
-  });
-
-  const apiCalls = new Counter({
-    name: 'volley_api_calls_total',
-    help: 'Calls of the API that were answered, by operation and status.',
-    labelNames: ['operation', 'status'],
-    registers,
-  });
+  const rateWaits = counter(
+    'volley_rate_limit_wait_seconds_total',
+    'Time that slices have waited for the rate of their account, all slices together.',
+    'account',
+  );
+  const taken = counter(
+    'volley_reports_taken_total',
+    'Delivery reports that were committed and answered 200.',
+    'account',
+  );
+  const notStored = counter(
+    'volley_reports_not_stored_total',
+    'Delivery reports that were answered 503 because they could not be committed.',
+    'account',
+  );
+  const refused = counter(
+    'volley_calls_refused_total',
+    'Calls of the receiver that were refused, by the check that failed.',
+    'check',
+  );
+  const applied = counter(
+    'volley_reports_applied_total',
+    'Delivery reports that this process has worked into the ledger.',
+  );
+  const failed = counter(
+    'volley_reports_failed_total',
+    'Delivery reports that the ledger refused, and that this process has marked and passed by.',
+    'account',
+  );
+  const apiCalls = counter(
+    'volley_api_calls_total',
+    'Calls of the API that were answered, by operation and status.',
+    'operation',
+    'status',
+  );
 
   const accounts = new Map<string, AccountCounts>();
   const countsOf = (account: string): AccountCounts => {

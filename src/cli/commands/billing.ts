@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { closeMonth } from '../../engine/billing/billing.ts';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
 import type { Screen } from '../../report/screen.ts';
@@ -6,7 +6,7 @@ import { table } from '../../report/table.ts';
 import { inZoneOf, timeOn, zoneOf } from '../../report/time.ts';
 import { parsePerson } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
-import { parseTimeZone } from '../time-zone-option.ts';
+import { timeZoneOption } from '../time-zone-option.ts';
 
 export function define(command: Command, shell: Shell): void {
   command.description('Closes months of billing. The reports themselves: volley report billing.');
@@ -16,11 +16,7 @@ export function define(command: Command, shell: Shell): void {
       'Freezes a month: its billing report stays the same from now on. What becomes known later of what was sent in it goes to the next month, as a correction that the report names. Months are closed one after the other; the first one closes all before it.',
     )
     .argument('<month>', 'such as 2026-11', parseMonth)
-    .addOption(
-      new Option('--time-zone <zone>', 'in which the month begins and ends, such as Pacific/Auckland')
-        .default('UTC')
-        .argParser(parseTimeZone),
-    )
+    .addOption(timeZoneOption('in which the month begins and ends'))
     .option('--by <name>', 'who says so (default: user@host)', parsePerson)
     .option('--json', 'print the closing as JSON')
     .action(async (month: string, { timeZone, by, json }: CloseOptions) => {

@@ -1,26 +1,11 @@
 import type { Command } from 'commander';
-import { requireSummary } from '../../engine/runs/find-run.ts';
-import { cancel, waitUntilIdle } from '../../engine/runs/stop-run.ts';
-import { runSummaryText } from '../../report/run-summary.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { cancel } from '../../engine/runs/stop-run.ts';
+import type { Shell } from '../shell.ts';
+import { stopCommand } from '../stop-command.ts';
 
 export function define(command: Command, shell: Shell): void {
-  command
-    .description(
-      'Ends a run for good, whatever process is sending it: what is not sent by now never is, and what is on its way is recorded.',
-    )
-    .argument('<run>', "the run's id (volley runs)")
-    .option('--reason <text>', 'why, for those who come after', 'cancelled by an operator')
-    .option('--json', "print the run's summary as JSON")
-    .action(async (run: string, { reason, json }: { reason: string; json?: true }) => {
-      await withLedger(shell, async (context) => {
-        await cancel(context, run, reason);
-        shell.endsAtOnce(
-          'The run is stopped; the processes that send it may still be recording what was on its way (volley status).',
-        );
-        await waitUntilIdle(context, run, shell.stop);
-        const summary = await requireSummary(context, run);
-        shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));
-      });
-    });
+  command.description(
+    'Ends a run for good, whatever process is sending it: what is not sent by now never is, and what is on its way is recorded.',
+  );
+  stopCommand(command, shell, cancel, 'cancelled by an operator');
 }

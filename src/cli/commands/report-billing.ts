@@ -11,7 +11,7 @@ import { requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter, type WriteSheet } from '../report-options.ts';
 import { parseBillingTime } from '../scalar-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
-import { parseTimeZone } from '../time-zone-option.ts';
+import { timeZoneOption } from '../time-zone-option.ts';
 import { notInList } from '../usage-errors.ts';
 
 type BillingOptions = ReportOptions & {
@@ -54,11 +54,7 @@ export function define(command: Command, shell: Shell): void {
       parseBillingTime,
     )
     .option('--to <date>', 'and before then', parseBillingTime)
-    .addOption(
-      new Option('--time-zone <zone>', 'of the dates, such as Pacific/Auckland')
-        .default('UTC')
-        .argParser(parseTimeZone),
-    )
+    .addOption(timeZoneOption('of the dates'))
     .addOption(
       new Option('--by <dimensions>', `separated by commas, of ${billingDimensions.join(', ')}`)
         .default(['SubAccount', 'ChargeCode'], 'SubAccount,ChargeCode')

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { reportCampaigns } from '../../engine/reporting/row-reports.ts';
 import { campaignCharts } from '../../report/campaign-charts.ts';
 import { campaignSheet } from '../../report/campaign-sheet.ts';
@@ -6,7 +6,7 @@ import { requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { parseLocalTime } from '../scalar-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
-import { parseTimeZone } from '../time-zone-option.ts';
+import { timeZoneOption } from '../time-zone-option.ts';
 
 type CampaignsOptions = ReportOptions & {
   readonly from?: string;
@@ -27,11 +27,7 @@ export function define(command: Command, shell: Shell): void {
       parseLocalTime,
     )
     .option('--to <date>', 'and before then', parseLocalTime)
-    .addOption(
-      new Option('--time-zone <zone>', 'of these dates, such as Pacific/Auckland')
-        .default('UTC')
-        .argParser(parseTimeZone),
-    );
+    .addOption(timeZoneOption('of these dates'));
   addReportOptions(campaigns, 'table').action(
     async (names: readonly string[], { from, to, timeZone, ...options }: CampaignsOptions) => {
       const write = sheetWriter(shell, { ...options, timeZone }, 'table');

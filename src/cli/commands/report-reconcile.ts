@@ -14,7 +14,7 @@ import { parseWholeNumber, requirePeriod } from '../options.ts';
 import { addReportOptions, type ReportOptions, sheetWriter } from '../report-options.ts';
 import { parseLocalTime } from '../scalar-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
-import { parseTimeZone } from '../time-zone-option.ts';
+import { timeZoneOption } from '../time-zone-option.ts';
 import { notInList } from '../usage-errors.ts';
 
 type ReconcileOptions = ReportOptions & {
@@ -58,11 +58,7 @@ export function define(command: Command, shell: Shell): void {
       parseLocalTime,
     )
     .option('--to <date>', 'and before then', parseLocalTime)
-    .addOption(
-      new Option('--time-zone <zone>', 'of the dates, such as Pacific/Auckland')
-        .default('UTC')
-        .argParser(parseTimeZone),
-    )
+    .addOption(timeZoneOption('of the dates'))
     .option('--account <name...>', 'the invoice is for these accounts alone')
     .option('--sub-account <name...>', `the invoice is for these SubAccounts alone, or ${noName}`)
     .addOption(

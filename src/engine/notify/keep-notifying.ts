@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InputError } from '../../domain/problems.ts';
 import { listUnbegunMails } from '../../ledger/notifications/list.ts';
 import { giveUp, noteTold, postpone } from '../../ledger/notifications/settle.ts';
 import { type TakenNotification, takeNotification } from '../../ledger/notifications/take.ts';
-import { beginRun } from '../../ledger/runs/begin.ts';
 import { reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
-import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { pass } from '../points.ts';
-import { requireRun } from '../runs/find-run.ts';
+import { beginPlanned } from '../runs/begin-run.ts';
 import { type LeftToOthers, openLeftToOthers } from './left-to-others.ts';
 import { type Telling, type TellingTools, tell } from './tell.ts';
 import { tellWait, toldWithin } from './tell-wait.ts';
@@ -162,17 +159,8 @@ async function note(
   logger.error({ ...about, problem: telling.problem }, 'not told within a day, and not tried again');
 }
 
-/** Has e-mails sent that are planned: workers take them by themselves, but not those that nobody is left to be sent to. */
+/** Workers take e-mails that are planned by themselves, but not those that nobody is left to be sent to. */
 async function beginMails(context: EngineContext, accountNamed: TellingTools['accountNamed']): Promise<void> {
-  const { ledger, now } = context;
-  for (const runId of await listUnbegunMails(ledger.pool)) {
-    const run = await requireRun(context, runId);
-    const account = await accountNamed(run.account).catch((error: unknown) => {
-      if (!(error instanceof InputError)) throw error;
-    });
-    // Without its account it is left to others.
-    if (!account) continue;
-    const { plan, policy } = dispatchSettings(runId, account, run.definition);
-    await beginRun(await ledger.queue(), ledger.pool, plan, policy, now(), { evenPaused: false });
-  }
+  for (const run of await listUnbegunMails(context.ledger.pool))
+    await beginPlanned(context, run, accountNamed);
 }

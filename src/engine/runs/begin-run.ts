@@ -3,7 +3,7 @@ import { isOver, type RunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
 import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
-import { beginRun } from '../../ledger/runs/begin.ts';
+import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import type { Transaction } from '../../ledger/session.ts';
 import { reclaimSlicesOfDeadWorkers } from '../../ledger/slices/reclaim.ts';
@@ -24,6 +24,29 @@ export function startingWith(
     await enqueue(client);
     await noteOf(context, { action: 'run started', run })(client);
   };
+}
+
+/**
+ * Begins a run that nobody waits for. One that is paused by now was paused by an operator, after it was planned: it stays so.
+ *
+ * @returns false where its account is not here: it is left to other processes
+ */
+export async function beginPlanned(
+  context: EngineContext,
+  runId: string,
+  accountNamed: (name: string) => Promise<Account>,
+  alongside?: BeginOptions['alongside'],
+): Promise<boolean> {
+  const { ledger, now } = context;
+  const run = await requireRun(context, runId);
+  const account = await accountNamed(run.account).catch((error: unknown) => {
+    if (!(error instanceof InputError)) throw error;
+  });
+  if (!account) return false;
+  const { plan, policy } = dispatchSettings(runId, account, run.definition);
+  const options = { evenPaused: false, ...(alongside && { alongside }) };
+  await beginRun(await ledger.queue(), ledger.pool, plan, policy, now(), options);
+  return true;
 }
 
 /** Tells who has a run sent that its plan did not start. Who only helps to send one that is running is not told. */

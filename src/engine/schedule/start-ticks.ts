@@ -3,7 +3,6 @@ import { writtenSchedule } from '../../campaign/schedule.ts';
 import type { Actor } from '../../domain/access.ts';
 import { InputError, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { beginRun } from '../../ledger/runs/begin.ts';
 import {
   type DueTick,
   endTick,
@@ -14,7 +13,6 @@ import {
 } from '../../ledger/schedules/ticks.ts';
 import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import {
   filesRanBefore,
   moveContactFiles,
@@ -24,8 +22,7 @@ import {
 import { keepContactFiles } from '../plan/kept-files.ts';
 import { planRun } from '../plan/plan-run.ts';
 import { prepareCampaign } from '../plan/prepare.ts';
-import { noteBegun } from '../runs/begin-run.ts';
-import { requireRun } from '../runs/find-run.ts';
+import { beginPlanned, noteBegun } from '../runs/begin-run.ts';
 import type { Settings } from '../settings.ts';
 import { isLate, missedWords } from './note-ticks.ts';
 
@@ -145,23 +142,10 @@ export async function beginScheduledRuns(
   context: EngineContext,
   { accountNamed }: SchedulePlace,
 ): Promise<string[]> {
-  const { ledger, now } = context;
-  const queue = await ledger.queue();
   const begun: string[] = [];
-  for (const { run: runId, ...madeBy } of await listUnbegunRuns(ledger.pool)) {
-    const run = await requireRun(context, runId);
-    const account = await accountNamed(run.account).catch((error: unknown) => {
-      if (!(error instanceof InputError)) throw error;
-    });
-    // Without its account it is left to others.
-    if (!account) continue;
-    const { plan, policy } = dispatchSettings(runId, account, run.definition);
-    await beginRun(queue, ledger.pool, plan, policy, now(), {
-      // A run that is paused by now was paused by an operator, after it was planned.
-      evenPaused: false,
-      alongside: noteBegun({ ...context, actor: actorOf(madeBy) }, runId),
-    });
-    begun.push(runId);
+  for (const { run, ...madeBy } of await listUnbegunRuns(context.ledger.pool)) {
+    const note = noteBegun({ ...context, actor: actorOf(madeBy) }, run);
+    if (await beginPlanned(context, run, accountNamed, note)) begun.push(run);
   }
   return begun;
 }

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { DeliveryOutcome, ReportState } from '../../domain/delivery-reports.ts';
-import { streamRows } from '../cursor.ts';
-import { inTransaction, type Transaction } from '../session.ts';
+import { readPages, streamRows } from '../cursor.ts';
 
 export type ListedReport = {
   /** A bigint, as text. */
@@ -73,15 +72,11 @@ export async function listReports(
     limit ?? null,
     partlyRead,
   ];
-  const list = async (client: Transaction): Promise<number> => {
-    let listed = 0;
-    for await (const page of streamRows<ListedReport>(client, 'reports', { sql, values }, 1_000)) {
-      listed += page.length;
-      onPage(page);
-    }
-    return listed;
-  };
-  return inTransaction(pool, list, 'BEGIN READ ONLY');
+  return readPages(
+    pool,
+    (client) => streamRows<ListedReport>(client, 'reports', { sql, values }, 1_000),
+    onPage,
+  );
 }
 
 /** Reports and replies of an address that are of no message that is known. */

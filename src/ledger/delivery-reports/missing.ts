@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { streamRows } from '../cursor.ts';
+import { readPages, streamRows } from '../cursor.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
-import { inTransaction, type Transaction } from '../session.ts';
+import type { Transaction } from '../session.ts';
 
 /** A recipient that the service has taken, and of which no report says how it ended. */
 export type MissingReport = {
@@ -59,13 +59,5 @@ export async function listMissing(
   limit: number | undefined,
   onPage: (page: readonly MissingReport[]) => void,
 ): Promise<number> {
-  const list = async (client: Transaction): Promise<number> => {
-    let listed = 0;
-    for await (const page of streamMissing(client, filter, limit)) {
-      listed += page.length;
-      onPage(page);
-    }
-    return listed;
-  };
-  return inTransaction(pool, list, 'BEGIN READ ONLY');
+  return readPages(pool, (client) => streamMissing(client, filter, limit), onPage);
 }

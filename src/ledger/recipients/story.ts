@@ -3,12 +3,12 @@ import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, RequestState, Resolution } from '../../domain/runs.ts';
-import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
+import { keys as recipientKeys } from '../delivery-reports/matched.ts';
 import { reasonOf } from '../reasons.ts';
 import { attemptsOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
-import { findNamedRequests, type RequestKey } from '../requests/named.ts';
+import { findNamedRequests, type RequestKey, requestKeys } from '../requests/named.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 
 /** Everything that is known of one recipient, from its row in the contact file to its price. */
@@ -72,17 +72,6 @@ export type WantedRecipients = {
   readonly kind: 'messageId' | 'jobNumber' | 'address';
   readonly value: string;
 };
-
-const requestKeys = batchOf<RequestKey>({
-  run_id: ['text', ({ run }) => run],
-  request: ['integer', ({ request }) => request],
-});
-
-const recipientKeys = batchOf<DbRecipient>({
-  run_id: ['text', ({ run }) => run],
-  request: ['integer', ({ request }) => request],
-  position: ['integer', ({ position }) => position],
-});
 
 /**
  * The stories of the recipients of a request, by its MessageID; of those whom the service has under a job number, as its

@@ -1,7 +1,13 @@
+import { batchOf } from '../batch.ts';
 import { isMessageId, parseMessageId } from '../message-id.ts';
 import type { Connection } from '../session.ts';
 
 export type RequestKey = { readonly run: string; readonly request: number };
+
+export const requestKeys = batchOf<RequestKey>({
+  run_id: ['text', ({ run }) => run],
+  request: ['integer', ({ request }) => request],
+});
 
 /**
  * One query for their runs, and none where no MessageID has the form of ours. One whose check is wrong names nothing.

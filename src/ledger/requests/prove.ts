@@ -1,11 +1,10 @@
 import { openSlices } from '../billing/notes.ts';
 import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-
-type Named = { readonly run: string; readonly request: number };
+import { type RequestKey, requestKeys } from './named.ts';
 
 /** `isUntried`: the ledger never tried the request. */
-export type ProvenRequest = Named & { readonly isUntried: boolean; readonly messageId: string };
+export type ProvenRequest = RequestKey & { readonly isUntried: boolean; readonly messageId: string };
 
 /**
  * `in_doubt, planned → accepted`, by a delivery report or a reply, which proves that the service has the request; one that
@@ -16,7 +15,7 @@ export type ProvenRequest = Named & { readonly isUntried: boolean; readonly mess
  */
 export async function proveRequests(
   client: Transaction,
-  requests: readonly Named[],
+  requests: readonly RequestKey[],
 ): Promise<ProvenRequest[]> {
   await lockSlices(client, requests);
   return [...(await proveRows(client, requests)), ...(await keepEarlyProofs(client, requests))];
@@ -26,30 +25,30 @@ export async function proveRequests(
  * Rows are given to requests by transactions that lock the slice: they come before this one, and the statements after this
  * see the rows, or after it, and see what is kept here.
  */
-async function lockSlices(client: Transaction, requests: readonly Named[]): Promise<void> {
+async function lockSlices(client: Transaction, requests: readonly RequestKey[]): Promise<void> {
   await client.query(
     `
     SELECT
     FROM slices
     WHERE (run_id, slice) IN (
       SELECT p.run_id, c.slice
-      FROM unnest($1::text[], $2::integer[]) AS p (run_id, request)
+      FROM ${requestKeys.table('p')}
       CROSS JOIN LATERAL contents_between(p.run_id, p.request, p.request) AS c
     )
     ORDER BY run_id, slice
     FOR KEY SHARE
     `,
-    columns(requests),
+    requestKeys.values(requests),
   );
 }
 
-async function proveRows(client: Transaction, requests: readonly Named[]): Promise<ProvenRequest[]> {
+async function proveRows(client: Transaction, requests: readonly RequestKey[]): Promise<ProvenRequest[]> {
   const { rows } = await client.query<ProvenRequest>(
     `
     WITH proven AS MATERIALIZED (
       SELECT run_id, request, q.state, q.state = 'planned' AND q.attempts = 0 AND q.resends = 0 AS untried
       FROM requests q
-      WHERE (run_id, request) IN (SELECT * FROM unnest($1::text[], $2::integer[]))
+      WHERE (run_id, request) IN (SELECT * FROM ${requestKeys.table('p')})
         AND (q.state IN ('in_doubt', 'planned') OR (q.state = 'sending' AND NOT q.reported))
       ORDER BY run_id, request
       FOR NO KEY UPDATE
@@ -66,18 +65,21 @@ async function proveRows(client: Transaction, requests: readonly Named[]): Promi
     RETURNING q.run_id AS run, q.request, p.untried AS "isUntried",
               message_id(r.run_number, r.message_key, q.request) AS "messageId"
     `,
-    columns(requests),
+    requestKeys.values(requests),
   );
   return rows;
 }
 
 /** Of requests that have no row, for when they get one. */
-async function keepEarlyProofs(client: Transaction, requests: readonly Named[]): Promise<ProvenRequest[]> {
+async function keepEarlyProofs(
+  client: Transaction,
+  requests: readonly RequestKey[],
+): Promise<ProvenRequest[]> {
   const { rows } = await client.query<ProvenRequest>(
     `
     WITH early AS MATERIALIZED (
       SELECT DISTINCT o.run_id, o.request, o.state
-      FROM unnest($1::text[], $2::integer[]) AS p (run_id, request)
+      FROM ${requestKeys.table('p')}
       CROSS JOIN LATERAL ordinary_requests_between(p.run_id, p.request, p.request) AS o
       WHERE o.state IN ('planned', 'sending')
     ), kept AS (
@@ -92,11 +94,7 @@ async function keepEarlyProofs(client: Transaction, requests: readonly Named[]):
     FROM early e
     JOIN runs r USING (run_id)
     `,
-    columns(requests),
+    requestKeys.values(requests),
   );
   return rows;
-}
-
-function columns(requests: readonly Named[]): [string[], number[]] {
-  return [requests.map(({ run }) => run), requests.map(({ request }) => request)];
 }

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { type Channel, channels } from '../../domain/message.ts';
 import type { Suppression } from '../../domain/suppressions.ts';
-import { streamRows } from '../cursor.ts';
-import { inTransaction, type Transaction } from '../session.ts';
+import { readPages, streamRows } from '../cursor.ts';
+import type { Transaction } from '../session.ts';
 import { type HashKey, requireHashKey } from './hash.ts';
 
 export type SuppressionFilter = {
@@ -13,8 +13,6 @@ export type SuppressionFilter = {
   /** Empty: those for all SubAccounts. */
   readonly subAccount?: string | undefined;
 };
-
-const pageSize = 1_000;
 
 /**
  * By channel, address, account and SubAccount, in pages, in constant memory. Those that are known by their hashes alone stand
@@ -47,14 +45,9 @@ export async function listSuppressions(
   const asked = channel === undefined ? channels : [channel];
   const hashes = asked.map((each) => (address === undefined ? null : (hashKey?.hash(each, address) ?? null)));
   const values = [asked, address ?? null, subAccount ?? null, limit ?? null, hashes, account ?? null];
-  const list = async (client: Transaction): Promise<number> => {
+  async function* found(client: Transaction): AsyncGenerator<readonly Suppression[], void, undefined> {
     if (address !== undefined) await requireHashKey(client, hashKey);
-    let listed = 0;
-    for await (const page of streamRows<Suppression>(client, 'suppressions', { sql, values }, pageSize)) {
-      listed += page.length;
-      onPage(page);
-    }
-    return listed;
-  };
-  return inTransaction(pool, list, 'BEGIN READ ONLY');
+    yield* streamRows<Suppression>(client, 'suppressions', { sql, values }, 1_000);
+  }
+  return readPages(pool, found, onPage);
 }

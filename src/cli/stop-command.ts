@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { requireSummary } from '../engine/runs/find-run.ts';
+import { type pause, waitUntilIdle } from '../engine/runs/stop-run.ts';
+import { runSummaryText } from '../report/run-summary.ts';
+import { type Shell, withLedger } from './shell.ts';
+
+/** Of the commands that stop a run, whatever process sends it; waits until what was on its way is recorded. */
+export function stopCommand(command: Command, shell: Shell, stop: typeof pause, byDefault: string): void {
+  command
+    .argument('<run>', "the run's id (volley runs)")
+    .option('--reason <text>', 'why, for those who come after', byDefault)
+    .option('--json', "print the run's summary as JSON")
+    .action(async (run: string, { reason, json }: { reason: string; json?: true }) => {
+      await withLedger(shell, async (context) => {
+        await stop(context, run, reason);
+        shell.endsAtOnce(
+          'The run is stopped; the processes that send it may still be recording what was on its way (volley status).',
+        );
+        await waitUntilIdle(context, run, shell.stop);
+        const summary = await requireSummary(context, run);
+        shell.print(json ? JSON.stringify(summary) : runSummaryText(summary, shell.screen));
+      });
+    });
+}
