@@ -58,10 +58,10 @@ async function makeSlices(knex: Knex): Promise<void> {
       'the first claim.';
     COMMENT ON COLUMN slices.claimed_at IS 'When the last claim was made.';
     COMMENT ON COLUMN slices.settled IS
-      'Requests that are neither planned nor being sent. It and the next two are counted as requests are recorded, for '
-      'progress and failFast; the truth is in requests and outcomes.';
+      'Requests that are neither planned nor being sent, nor cancelled with their run. It and the next two are counted '
+      'as requests change, for progress and failFast; the truth is in requests and outcomes.';
     COMMENT ON COLUMN slices.rejected IS 'Those of them that the service rejected.';
-    COMMENT ON COLUMN slices.not_accepted IS 'Those of them that were not accepted, and not divided.';
+    COMMENT ON COLUMN slices.not_accepted IS 'Those of them that are rejected, failed, in doubt or abandoned, and not divided.';
     COMMENT ON COLUMN slices.window_place IS 'The place of its window in run_windows; null: the run has no window.';
 
     CREATE TABLE slice_owners (

@@ -1,6 +1,7 @@
 import { openSlices } from '../billing/notes.ts';
 import type { Transaction } from '../session.ts';
 import { recipientArrays } from './recipient-arrays.ts';
+import { countInSlices } from './slice-counts.ts';
 
 export type DividedRequests = { readonly first: number; readonly last: number };
 
@@ -79,6 +80,7 @@ export async function divideRequests(
       RETURNING q.run_id, q.request
     ), opened AS (
       ${openSlices('(TABLE new_request UNION ALL TABLE parent_request)')}
+    ), counted AS (${countInSlices('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM parent_request)')}
     ), new_content AS (
       INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
                             addresses, original_addresses, parts, tariffs, destinations)

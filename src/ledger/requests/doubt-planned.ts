@@ -4,6 +4,7 @@ import { moveBilledOutcomes } from '../billing/notes.ts';
 import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { addRowsOfPlanned } from './rows.ts';
+import { countInSlices } from './slice-counts.ts';
 
 export type Unrecorded = { readonly reason: UnrecordedReason; readonly since: Date };
 
@@ -29,21 +30,14 @@ export async function doubtPlanned(
           reason = CASE WHEN reported THEN ${reasonOf('reported')} ELSE $2::jsonb END,
           attempts = attempts + 1, updated_at = $4
       WHERE run_id = $1 AND state = 'planned'
-      RETURNING request, attempts, state
+      RETURNING run_id, request, attempts, state
     ), unrecorded AS (
       INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, detail)
       SELECT $1, request, attempts, $5, $3, $4, 'in_doubt', $2
       FROM unsent
-    ), counted AS (
-      UPDATE slices s
-      SET settled = s.settled + c.settled, not_accepted = s.not_accepted + c.doubts
-      FROM (
-        SELECT slice, count(*) AS settled, count(*) FILTER (WHERE u.state = 'in_doubt') AS doubts
-        FROM unsent u
-        JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
-        GROUP BY slice
-      ) c
-      WHERE s.run_id = $1 AND s.slice = c.slice
+    ), counted AS (${countInSlices(`(
+      SELECT run_id, request, 1 AS settled, CAST(state = 'in_doubt' AS integer) AS not_accepted FROM unsent
+    )`)}
     )
     SELECT request, attempts AS attempt, state FROM unsent
     `,

@@ -30,7 +30,7 @@ export async function failRefused(
         SELECT reason FROM run_states WHERE run_id = $1 AND change < resumed.change ORDER BY change DESC LIMIT 1
       ) paused
       WHERE s.run_id = $1 AND s.slice = $2 AND s.owner = $3 AND paused.reason ->> 'kind' = 'service_refuses'
-      FOR NO KEY UPDATE OF s
+      FOR UPDATE OF s
     ), refused AS MATERIALIZED (
       SELECT q.request, (SELECT a.detail ${refusals} ORDER BY a.attempt DESC LIMIT 1) AS words
       FROM held h

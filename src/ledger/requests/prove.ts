@@ -2,6 +2,7 @@ import { openSlices } from '../billing/notes.ts';
 import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { type RequestKey, requestKeys } from './named.ts';
+import { countInSlices } from './slice-counts.ts';
 
 /** `isUntried`: the ledger never tried the request. */
 export type ProvenRequest = RequestKey & { readonly isUntried: boolean; readonly messageId: string };
@@ -54,6 +55,12 @@ async function proveRows(client: Transaction, requests: readonly RequestKey[]): 
       FOR NO KEY UPDATE
     ), opened AS (
       ${openSlices("(SELECT * FROM proven WHERE state = 'in_doubt')")}
+    ), counted AS (${countInSlices(`(
+      SELECT run_id, request, CAST(state = 'planned' AS integer) AS settled,
+             -CAST(state = 'in_doubt' AS integer) AS not_accepted
+      FROM proven
+      WHERE state <> 'sending' AND NOT untried
+    )`)}
     )
     UPDATE requests q
     SET reported = true,

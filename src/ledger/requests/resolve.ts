@@ -5,6 +5,7 @@ import { reasonOf } from '../reasons.ts';
 import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
 import { markSlicesReopened } from '../slice-states/transitions.ts';
+import { countInSlices } from './slice-counts.ts';
 
 export type Resolved = { readonly request: number; readonly recipients: number };
 
@@ -49,6 +50,9 @@ export async function resolveRequests(
       RETURNING run_id, request, recipients
     ), opened AS (
       ${openSlices('resolved')}
+    ), counted AS (${countInSlices(`(
+      SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM resolved WHERE $3 = 'accepted'
+    )`)}
     ), kept AS (
       INSERT INTO resolutions (run_id, request, resolved_at, resolution, resolved_by, reason)
       SELECT $1, request, $4, $5, $6, $7
@@ -93,6 +97,7 @@ export async function acceptFound(
       RETURNING run_id, request
     ), opened AS (
       ${openSlices('accepted')}
+    ), counted AS (${countInSlices('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM accepted)')}
     )
     SELECT FROM accepted
     `,

@@ -100,7 +100,7 @@ function settleStatement(hasJobs: boolean): string {
       FROM outcome o
       WHERE q.run_id = o.run_id AND q.request = o.request
         AND q.attempts = o.attempt AND q.state = 'sending' AND q.owner = o.owner
-      RETURNING o.place, o.run_id, o.slice, q.state, o.divided AND q.state = 'rejected' AS divided
+      RETURNING o.place, o.run_id, o.slice, q.state
     ), counted AS (
       UPDATE slices s
       SET settled = s.settled + c.settled, rejected = s.rejected + c.rejected,
@@ -108,7 +108,7 @@ function settleStatement(hasJobs: boolean): string {
       FROM (
         SELECT run_id, slice, count(*) AS settled,
                count(*) FILTER (WHERE state = 'rejected') AS rejected,
-               count(*) FILTER (WHERE state <> 'accepted' AND NOT divided) AS not_accepted
+               count(*) FILTER (WHERE state <> 'accepted') AS not_accepted
         FROM settled
         WHERE state <> 'planned'
         GROUP BY run_id, slice
@@ -149,15 +149,15 @@ export async function settleDoubted(
         AND EXISTS (SELECT FROM attempts a
                     WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
                       AND a.owner = o.owner)
-      RETURNING o.place, o.run_id, o.slice, o.request, q.state, o.divided AND q.state = 'rejected' AS divided
+      RETURNING o.place, o.run_id, o.slice, o.request, q.state
     ), opened AS (
       ${openSlices("(SELECT * FROM settled WHERE state <> 'in_doubt')")}
     ), counted AS (
       UPDATE slices s
-      SET rejected = s.rejected + c.rejected, not_accepted = s.not_accepted - c.accounted_for
+      SET rejected = s.rejected + c.rejected, not_accepted = s.not_accepted - c.accepted
       FROM (
         SELECT run_id, slice, count(*) FILTER (WHERE state = 'rejected') AS rejected,
-               count(*) FILTER (WHERE state = 'accepted' OR divided) AS accounted_for
+               count(*) FILTER (WHERE state = 'accepted') AS accepted
         FROM settled
         GROUP BY run_id, slice
       ) c

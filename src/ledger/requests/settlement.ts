@@ -43,5 +43,4 @@ export const settlementColumns: Columns<Settlement> = {
   detail: ['jsonb', ({ detail }) => reasonValue(detail)],
   state: ['text', ({ state }) => state],
   verdict: ['text', (settled) => (settled.state === 'planned' ? settled.verdict : settled.state)],
-  divided: ['boolean', (settled) => settled.state === 'rejected' && settled.divide],
 };

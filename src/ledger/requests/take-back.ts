@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
+import { countInSlices } from './slice-counts.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
@@ -19,10 +20,14 @@ export async function takeBackUnanswered(
   return inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ version: number }>(
       `
-      UPDATE slices
-      SET version = version + 1
-      WHERE run_id = $1 AND slice = $2 AND owner = $3
-      RETURNING version
+      UPDATE slices s
+      SET version = s.version + 1
+      FROM (
+        -- As those do that prove requests: they hold the slice's key first, and count in it last.
+        SELECT run_id, slice FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE
+      ) held
+      WHERE s.run_id = held.run_id AND s.slice = held.slice
+      RETURNING s.version
       `,
       [run, slice, owner],
     );
@@ -37,7 +42,10 @@ export async function takeBackUnanswered(
             owner = NULL, updated_at = $6
         WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending' AND owner = $4
           AND request <> ALL ($5::integer[])
-        RETURNING request, attempts
+        RETURNING run_id, request, attempts, state
+      ), counted AS (${countInSlices(`(
+        SELECT run_id, request, 1 AS settled, 0 AS not_accepted FROM unanswered WHERE state = 'accepted'
+      )`)}
       )
       UPDATE attempts a
       SET finished_at = $6, verdict = 'released', detail = ${reasonOf('claim_unanswered')}

@@ -54,7 +54,7 @@ export async function reclaimSlicesOfDeadWorkers(
       JOIN dead USING (worker)
       JOIN runs r USING (run_id)
       WHERE s.state = 'held'
-      FOR NO KEY UPDATE OF r, s SKIP LOCKED
+      FOR NO KEY UPDATE OF r SKIP LOCKED FOR UPDATE OF s SKIP LOCKED
       `,
       [self],
     );
@@ -100,7 +100,7 @@ export async function returnSlice(
       FROM slices s
       JOIN runs r USING (run_id)
       WHERE s.run_id = $1 AND s.slice = $2 AND s.owner = $3
-      FOR NO KEY UPDATE OF s
+      FOR UPDATE OF s
       `,
       [run, slice, owner],
     );

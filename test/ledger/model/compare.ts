@@ -29,6 +29,8 @@ type LedgerRun = {
   readonly attempted: readonly number[];
   readonly requests: readonly LedgerRequest[];
   readonly slices: readonly unknown[];
+  /** What the slices count, in their order. */
+  readonly counts: readonly unknown[];
 };
 
 /** In one statement, so that it is one moment. */
@@ -82,6 +84,12 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
                                           'claimedTo', coalesce(claimed_to, 0), 'version', version) ORDER BY slice)
         FROM slices
         WHERE run_id = $1
+      ),
+      'counts', (
+        SELECT json_agg(json_build_object('settled', settled, 'rejected', rejected, 'notAccepted', not_accepted)
+                        ORDER BY slice)
+        FROM slices
+        WHERE run_id = $1
       )
     ) AS ledger`,
     values: [run],
@@ -113,10 +121,30 @@ export async function compare(model: Model, world: World): Promise<void> {
   expect(ledger.slices, 'slices').toEqual(
     model.slices.map(({ expired: _, ...slice }) => slice).toSorted((one, other) => one.number - other.number),
   );
+  // Nothing is counted of what is cancelled with its run.
+  if (model.run !== 'cancelled') expect(ledger.counts, 'the counts of slices').toEqual(countsOf(model));
   expect(ledger.run, 'the run').toBe(model.run);
   for (const request of ledger.requests) expectPromisesKept(model, world, request);
   expectNobodyForgotten(ledger);
   await expectSums(model, world, ledger);
+}
+
+/** As the comments of the columns say. */
+function countsOf({ requests, slices }: Model): unknown {
+  const inOrder = slices.toSorted((one, other) => one.number - other.number);
+  return inOrder.map(({ first, last }) => {
+    const own = requests.filter(({ number }) => number >= first && number <= last);
+    const count = (...states: RequestState[]) => own.filter(({ state }) => states.includes(state)).length;
+    return {
+      settled: own.length - count('planned', 'sending'),
+      rejected: count('rejected'),
+      notAccepted: count('failed', 'in_doubt', 'abandoned') + own.filter(isRejectedWhole).length,
+    };
+  });
+}
+
+function isRejectedWhole({ state, divided }: ModelRequest): boolean {
+  return state === 'rejected' && !divided;
 }
 
 /** Each request has a row, or is noted as accepted, or neither; only one that has a row has attempts of its own. */

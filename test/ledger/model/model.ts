@@ -48,6 +48,8 @@ export type ModelRequest = {
   reported: boolean;
   /** It came while the request had no row. */
   reportedEarly: boolean;
+  /** Its recipients are in two others. */
+  divided: boolean;
   /** An operator took it as accepted. */
   taken: boolean;
   addresses: readonly string[];
@@ -175,6 +177,7 @@ export function plannedRequest(number: number, addresses: readonly string[]): Mo
     resends: 0,
     reported: false,
     reportedEarly: false,
+    divided: false,
     taken: false,
     addresses,
     words: new Map(),

@@ -237,6 +237,7 @@ export function divide(model: Model, numbers: readonly number[]): void {
     const whole = request.state !== 'rejected' || request.resends > 0 || left.length < 2;
     if (whole || words.some((word) => word !== 'cancelled')) continue;
     request.addresses = request.addresses.filter((address) => request.words.has(address));
+    request.divided = true;
     const middle = Math.ceil(left.length / 2);
     for (const half of [left.slice(0, middle), left.slice(middle)]) {
       model.requests.push({ ...plannedRequest(model.requests.length + 1, half), hasRow: true });
