@@ -1,5 +1,7 @@
+import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import type { RequestState } from '../../../src/domain/runs.ts';
+import { advanceSlices } from '../../../src/ledger/requests/advance.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import type { HeldSlice, SendingSlice } from '../../../src/ledger/slices/acquire.ts';
@@ -64,6 +66,15 @@ async function runState(run: string): Promise<string | undefined> {
   return (await watchRuns(opened.ledger.pool, [run])).get(run)?.state;
 }
 
+/** How many sessions of this database wait for a lock. */
+async function waitingForALock(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `SELECT CAST(count(*) AS integer) FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
 describe('a slice that is given up', () => {
   test('is done when nothing of it is left to send, and the next goes into the queue', async () => {
     const run = await beginNew(3);
@@ -72,6 +83,28 @@ describe('a slice that is given up', () => {
     expect(await finish(held)).toBe('done');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'done', 'queued', 'waiting']);
     expect(await waitingJobs(opened.ledger)).toBe(1);
+  });
+
+  test('does not hold up the outcomes of another slice of its run while it is finished', async () => {
+    const { pool, hot } = opened.ledger;
+    const run = await planSlicedRun(opened.ledger, 2);
+    await beginRun(opened.queue, pool, { ...planOf(run), atOnce: 2 }, hold, new Date());
+    const [finished, other] = [await takeHeldSlice(opened.ledger), await takeHeldSlice(opened.ledger)];
+    await settleAll(finished, 'accepted');
+    const blocker = await pool.connect();
+    try {
+      await blocker.query('BEGIN; LOCK TABLE slice_outcomes IN EXCLUSIVE MODE');
+      const finishing = finish(finished);
+      await expect.poll(() => waitingForALock(pool)).toBe(1);
+      const accepted = [{ request: other.first, finishedAt: 0, tookMs: 1, httpStatus: 200, job: undefined }];
+      const advance = { ...other, version: other.version + 1, claim: undefined, accepted };
+      await advanceSlices(hot, [advance], new Date(), null);
+      expect(await waitingForALock(pool)).toBe(1);
+      await blocker.query('COMMIT');
+      expect(await finishing).toBe('done');
+    } finally {
+      blocker.release(true);
+    }
   });
 
   test('is for another holding when something of it is planned', async () => {
