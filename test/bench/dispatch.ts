@@ -13,7 +13,7 @@ import { concurrency, encodeRequests, type Workload, writeCampaign } from './dis
 import { median } from './rounds.ts';
 
 /**
- * A planned run from its first request to its end, everything recorded; against a loop that sends the same bodies and
+ * A planned run from its first request until all is recorded and the run completed; against a loop that sends the same bodies and
  * records nothing, and against what one would write instead: p-limit with an INSERT for each answer, and a pg-boss job
  * for each request, both with bodies that stand ready, and again with the recipients of each request, from which they
  * write its body when they send it. All in processes of their own, to the same service, with the same Postgres, whose settings are

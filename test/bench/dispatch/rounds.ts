@@ -19,7 +19,10 @@ export type Round = {
   readonly boss: Turn;
   /** They have the recipients of each request, and write its body when they send it, as Volley does. */
   readonly written: { readonly inserting: Turn; readonly boss: Turn };
-  /** `seconds` from its first request to its end; its start is in `processor`. */
+  /**
+   * `seconds` from its first request until the run is recorded as completed, as a peer's end when all is recorded; what its
+   * process takes to begin and to end is in `processor`.
+   */
   readonly volley: Turn & {
     /** From the start of its process to its end. */
     readonly wholeSeconds: number;
@@ -94,11 +97,23 @@ export async function runVolley(bench: Bench): Promise<Round['volley']> {
   const [peakBytes = Number.NaN, cpu = Number.NaN] =
     /^peak (\d+) cpu (\d+)$/m.exec(stderr)?.slice(1).map(Number) ?? [];
   return {
-    seconds: (ended - (firstAt ?? Number.NaN)) / 1000,
+    seconds: ((await completedAt(run, bench.place)) - (firstAt ?? Number.NaN)) / 1000,
     wholeSeconds: (ended - begun) / 1000,
     processor: { own: cpu / 1e6, postgres, service: cpuSeconds },
     peakBytes,
   };
+}
+
+/** In milliseconds since the epoch. */
+async function completedAt(run: string, { databaseUrl }: Place): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ at: Date }>(
+    "SELECT changed_at AS at FROM run_states WHERE run_id = $1 AND state = 'completed'",
+    [run],
+  );
+  await client.end();
+  return rows[0]?.at.getTime() ?? Number.NaN;
 }
 
 /** What an earlier peer left for the next checkpoint is written before this one's turn. */
