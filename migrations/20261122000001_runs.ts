@@ -108,7 +108,10 @@ async function makeStates(knex: Knex): Promise<void> {
       run_id     text NOT NULL REFERENCES runs ON DELETE CASCADE,
       change     bigint GENERATED ALWAYS AS IDENTITY,
       state      text NOT NULL,
-      reason     jsonb,
+      reason     jsonb CHECK (reason ->> 'kind' IN
+                   ('interrupted', 'waits_for_approval', 'approved', 'all_rejected', 'too_many_rejected',
+                    'credential_refused', 'service_refuses', 'doubts_reopened', 'ledger_held', 'ledger_restored',
+                    'untried_proof')),
       changed_at timestamptz NOT NULL,
       PRIMARY KEY (run_id, change)
     );
@@ -183,7 +186,8 @@ async function makeChecks(knex: Knex): Promise<void> {
 
     CREATE TABLE approvals (
       run_id          text PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-      reason          text NOT NULL,
+      reason          jsonb NOT NULL CHECK (reason ->> 'kind' IN
+                        ('every_run', 'many_recipients', 'high_cost', 'unknown_cost')),
       planned_by      text NOT NULL,
       planned_how     text NOT NULL CHECK (planned_how IN ('cli', 'api', 'schedule')),
       folder          text,
@@ -195,7 +199,9 @@ async function makeChecks(knex: Knex): Promise<void> {
     );
     COMMENT ON TABLE approvals IS
       'Runs that wait, or have waited, for the approval of a second person before anything of them is sent.';
-    COMMENT ON COLUMN approvals.reason IS 'Why the run has to be approved.';
+    COMMENT ON COLUMN approvals.reason IS
+      'Why the run has to be approved: an object whose kind, with values, is one of these. every_run: of the campaign '
+      'has to be. many_recipients, high_cost: more than the campaign allows. unknown_cost: it cannot be told.';
     COMMENT ON COLUMN approvals.planned_by IS 'This person may not approve it.';
     COMMENT ON COLUMN approvals.planned_how IS
       'cli: on the command line, where one system user is one person. api: by a caller with a token. schedule: by a '

@@ -50,7 +50,9 @@ async function makeRows(knex: Knex): Promise<void> {
       line        integer NOT NULL,
       column_name text NOT NULL,
       reason      text NOT NULL CHECK (reason IN ('invalid', 'duplicate', 'suppressed')),
-      detail      text NOT NULL,
+      detail      jsonb NOT NULL CHECK (detail ->> 'kind' IN
+                    ('sent', 'to_be_sent', 'may_have_been_sent', 'sent_again', 'same_contact', 'suppressed_address',
+                     'suppressed_hash', 'listed', 'sent_recently')),
       PRIMARY KEY (run_id, line)
     );
     COMMENT ON TABLE rejected_contacts IS
@@ -60,7 +62,11 @@ async function makeRows(knex: Knex): Promise<void> {
     COMMENT ON COLUMN rejected_contacts.reason IS
       'invalid: a value cannot be used. duplicate: the same as an earlier row, or reached by an earlier run. '
       'suppressed: the address must not be sent to.';
-    COMMENT ON COLUMN rejected_contacts.detail IS 'Why, for people.';
+    COMMENT ON COLUMN rejected_contacts.detail IS
+      'Why: a string that says what is wrong with the row, empty after a purge; or an object whose kind, with values, is '
+      'one of these. sent, to_be_sent, may_have_been_sent: by that run. sent_again: by that run, to recipients of the '
+      'same run as this one. same_contact: as an earlier row. suppressed_address: its address is suppressed. '
+      'suppressed_hash: the same, by a hash alone. listed: in a list of the campaign. sent_recently: contacts.notWithin.';
 
     CREATE TABLE recipient_keys (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,

@@ -86,7 +86,10 @@ async function makeAttempts(knex: Knex): Promise<void> {
       verdict     text CHECK (verdict IN
                     ('accepted', 'rejected', 'unauthorized', 'retry', 'failed', 'in_doubt', 'released')),
       http_status integer,
-      detail      jsonb,
+      detail      jsonb CHECK (detail ->> 'kind' IN
+                    ('job', 'reported', 'looked_up', 'worker_ended', 'resent', 'run_cancelled',
+                     'run_cancelled_before_resend', 'all_suppressed', 'all_suppressed_before_resend', 'suppressed',
+                     'withheld', 'claim_unanswered', 'resolved', 'ledger_restored', 'untried_proof')),
       PRIMARY KEY (run_id, request, attempt)
     ) WITH (fillfactor = 40);
     COMMENT ON TABLE attempts IS 'Attempts of the requests that have a row. all_attempts has them all.';

@@ -14,6 +14,7 @@ async function makeSuppressions(knex: Knex): Promise<void> {
       account     text NOT NULL DEFAULT '',
       sub_account text NOT NULL DEFAULT '',
       reason      text NOT NULL,
+      run_id      text,
       source      text NOT NULL CHECK (source IN ('operator', 'import', 'reply', 'report')),
       created_at  timestamptz NOT NULL,
       PRIMARY KEY (channel, address, account, sub_account)
@@ -25,7 +26,9 @@ async function makeSuppressions(knex: Knex): Promise<void> {
     COMMENT ON COLUMN suppressions.address IS 'Normalised; e-mail addresses in small letters. Compared byte by byte.';
     COMMENT ON COLUMN suppressions.account IS 'Whose messages; empty: those of all accounts.';
     COMMENT ON COLUMN suppressions.sub_account IS 'Empty: all SubAccounts.';
-    COMMENT ON COLUMN suppressions.reason IS 'For people; may be empty.';
+    COMMENT ON COLUMN suppressions.reason IS
+      'In the words of the operator, of the recipient who replied, or of the service; may be empty.';
+    COMMENT ON COLUMN suppressions.run_id IS 'The run that the reply or the delivery report is of.';
     COMMENT ON COLUMN suppressions.source IS
       'operator: a person added it. import: it was in a list. reply: the recipient answered so. report: a delivery '
       'report said so.';

@@ -23,7 +23,7 @@ export async function up(knex: Knex): Promise<void> {
       due_at   timestamptz NOT NULL,
       state    text NOT NULL CHECK (state IN ('due', 'started', 'skipped', 'missed', 'failed')),
       run_id   text UNIQUE,
-      reason   text,
+      reason   jsonb CHECK (reason ->> 'kind' IN ('no_worker', 'run_not_over', 'ledger_restored_since')),
       refused  jsonb,
       PRIMARY KEY (schedule, due_at),
       CHECK ((state = 'started') = (run_id IS NOT NULL))
@@ -37,7 +37,10 @@ export async function up(knex: Knex): Promise<void> {
       'makes the run. skipped: an earlier run of the schedule is not over, or nothing is new to send. missed: its '
       'time had passed for too long, or the ledger was restored since. failed: the run could not be planned, or was '
       'refused.';
-    COMMENT ON COLUMN ticks.reason IS 'Why it made no run, for people.';
+    COMMENT ON COLUMN ticks.reason IS
+      'Why it made no run: a string in the words of what planned it; or an object whose kind, with values, is one of '
+      'these. no_worker: in time. run_not_over: that of an earlier time. ledger_restored_since: its run may have been '
+      'sent by a ledger that is gone.';
     COMMENT ON COLUMN ticks.refused IS
       'For a run that was refused because of its contacts: the campaign, the counts of its contacts and the reason; '
       'no address.';

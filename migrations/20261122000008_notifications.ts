@@ -35,7 +35,10 @@ async function makeNotifications(knex: Knex): Promise<void> {
       campaign_file text,
       missed        jsonb,
       refused       jsonb,
-      reason        jsonb,
+      reason        jsonb CHECK (reason ->> 'kind' IN
+                      ('interrupted', 'waits_for_approval', 'approved', 'all_rejected', 'too_many_rejected',
+                       'credential_refused', 'service_refuses', 'doubts_reopened', 'ledger_held', 'ledger_restored',
+                       'untried_proof', 'no_worker', 'run_not_over', 'ledger_restored_since')),
       noted_at      timestamptz NOT NULL,
       state         text NOT NULL DEFAULT 'due' CHECK (state IN ('due', 'told', 'given up')),
       due_at        timestamptz NOT NULL DEFAULT '-infinity',
@@ -69,6 +72,8 @@ async function makeNotifications(knex: Knex): Promise<void> {
     COMMENT ON COLUMN notifications.missed IS
       'The campaign, how many times of the schedule were missed, the first and the last, and what became of them.';
     COMMENT ON COLUMN notifications.refused IS 'As in ticks.';
+    COMMENT ON COLUMN notifications.reason IS
+      'As in runs.state_reason or ticks.reason; of a refused run a string in the words of what planned it.';
     COMMENT ON COLUMN notifications.state IS
       'due: noted with what it is about; a process that notifies takes it. told: the target has '
       'it. given up: it could not be delivered, and is not tried again.';

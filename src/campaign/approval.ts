@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ApprovalReason } from '../domain/reasons.ts';
 import { compareAmounts } from '../platform/money.ts';
 import { decimal, wholeNumber } from '../platform/scalars.ts';
 import type { CostEstimate } from './cost.ts';
@@ -44,15 +45,15 @@ export function whyApproval(
   written: Approval | undefined,
   recipients: number,
   estimate: CostEstimate,
-): string | undefined {
+): ApprovalReason | undefined {
   if (written === undefined) return undefined;
-  if (written === 'required') return 'every run of the campaign';
+  if (written === 'required') return { kind: 'every_run' };
   const { aboveRecipients, aboveCost } = written;
   if (aboveRecipients !== undefined && recipients > aboveRecipients) {
-    return `${recipients} recipients, more than ${aboveRecipients}`;
+    return { kind: 'many_recipients', recipients, most: aboveRecipients };
   }
   if (aboveCost === undefined) return undefined;
-  if (estimate.kind === 'unknown') return `its cost cannot be told: ${estimate.why}`;
+  if (estimate.kind === 'unknown') return { kind: 'unknown_cost', words: estimate.why };
   if (compareAmounts(estimate.total, aboveCost) <= 0) return undefined;
-  return `${estimate.total} ${estimate.currency}, more than ${aboveCost}`;
+  return { kind: 'high_cost', cost: estimate.total, currency: estimate.currency, most: aboveCost };
 }

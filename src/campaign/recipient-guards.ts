@@ -1,10 +1,8 @@
-import type {
-  ContactFindings,
-  ContactIdentity,
-  ReachedContacts,
-  RepeatedContacts,
-} from '../domain/contacts.ts';
+import type { ContactFindings, ContactIdentity } from '../domain/contacts.ts';
+import type { ReachedContacts, RepeatedContacts } from '../domain/left-out.ts';
 import { type Problem, RefusedRunError } from '../domain/problems.ts';
+import type { LeftOutReason } from '../domain/reasons.ts';
+import { reasonWords } from '../platform/reason-words.ts';
 import { percentText } from '../platform/scalar-text.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
@@ -64,7 +62,7 @@ export function repeatedText(
   { examples }: Pick<RepeatedContacts, 'examples'>,
   placeOf: (line: number) => string,
 ): string {
-  return examples.map(({ line, detail }) => `${placeOf(line)} (${detail})`).join('; ');
+  return examples.map(({ line, detail }) => `${placeOf(line)} (${reasonWords(detail)})`).join('; ');
 }
 
 /** A sentence for people about contacts that are left out although they are sent something else; undefined without any. */
@@ -128,8 +126,12 @@ function whyLeftOut(
 const shownRuns = 3;
 
 /** Which runs reached, may have reached or still will reach contacts that are left out: `2 sent to by run …`. */
-export function reachedText(reached: readonly ReachedContacts[]): string {
-  const shown = reached.slice(0, shownRuns).map(({ rows, detail }) => `${count.format(rows)} ${detail}`);
+export function reachedText(
+  reached: readonly { readonly rows: number; readonly detail: LeftOutReason }[],
+): string {
+  const shown = reached
+    .slice(0, shownRuns)
+    .map(({ rows, detail }) => `${count.format(rows)} ${reasonWords(detail)}`);
   return [...shown, ...(reached.length > shownRuns ? ['and others'] : [])].join('; ');
 }
 

@@ -60,7 +60,13 @@ export function previewText(preview: Preview, screen: Screen = paper): string {
 }
 
 /** Which runs mended contacts come from, and what that means. */
-export function originLines({ runs, others, reached }: NonNullable<Preview['origins']>): string[] {
+export function originLines({
+  runs,
+  others,
+  reached,
+}: Omit<NonNullable<Preview['origins']>, 'reached'> & {
+  readonly reached: Parameters<typeof reachedText>[0];
+}): string[] {
   const runsText = (ids: readonly string[]): string =>
     `${ids.length === 1 ? 'run' : 'runs'} ${ids.map(printable).join(', ')}`;
   return [

@@ -18,22 +18,6 @@ export function isKeyed({ key, duplicates }: ContactIdentity): boolean {
   return key.length > 0 || duplicates === 'allow';
 }
 
-/** What makes contacts the same, for people. */
-export function identityWords(key: readonly string[]): string {
-  return key.length > 0 ? key.map((column) => `"${column}"`).join(' and ') : 'address';
-}
-
-/** Ends the detail of a duplicate whose message, files or billing differ from the contact that stays. */
-export const differingWords = ', which is sent something else';
-
-export type RepeatedContacts = {
-  readonly rows: number;
-  /** Of those, the ones whose address, message, files or billing differ from the contact that stays. */
-  readonly differing: number;
-  /** Some of them, the differing ones first. `line` is counted on from file to file. */
-  readonly examples: readonly { readonly line: number; readonly detail: string }[];
-};
-
 /** Why a row was left out: the column that is to blame, and in words. */
 export type Rejection = {
   readonly column: string;
@@ -43,9 +27,6 @@ export type Rejection = {
 
 /** A row left out of a run: where it stands in the contact files, and why. */
 export type RejectedContact = { readonly file: string; readonly line: number } & Rejection;
-
-/** Contacts left out because a run reached them, may have reached them or still will: how many, and which run. */
-export type ReachedContacts = { readonly rows: number; readonly detail: string };
 
 /** What was read of the contact files, in numbers and without any address. */
 export type ContactFindings = {

@@ -12,8 +12,10 @@ export type Suppression = {
   readonly address: string;
   /** Empty: of all SubAccounts. */
   readonly subAccount: string;
-  /** Words for people; may be empty. */
+  /** In the words of the operator, the recipient who replied, or the service; may be empty. */
   readonly reason: string;
+  /** The run that the reply or the report is of. */
+  readonly run?: string | null;
   readonly source: SuppressionSource;
   readonly createdAt: Date;
 };

@@ -1,4 +1,20 @@
-import type { BareReasonKind, Reason } from '../domain/reasons.ts';
+import { channels } from '../domain/message.ts';
+import {
+  type ApprovalReason,
+  type BareReasonKind,
+  type HoldReason,
+  type LeftOutReason,
+  type ReachedReason,
+  type Reason,
+  type RepeatedReason,
+  type RequestReason,
+  type RunReason,
+  type SuppressedReason,
+  type TickReason,
+  withholdings,
+} from '../domain/reasons.ts';
+import { resolutions } from '../domain/runs.ts';
+import { suppressionSources } from '../domain/suppressions.ts';
 
 /** SQL: a reason without values. */
 export function reasonOf(kind: BareReasonKind): string {
@@ -13,4 +29,171 @@ export function reasonValue(reason: Reason | null): string | null {
   return JSON.stringify(reason, (_, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value,
   );
+}
+
+/** A row as the driver gives it, before its reason is decoded. */
+export type Stored<Row, Column extends keyof Row = 'reason' & keyof Row> = Omit<Row, Column> &
+  Readonly<Record<Column, unknown>>;
+
+type Guard<Value> = (value: unknown) => value is Value;
+
+/** Of a union, what has a kind; and of that, what is of this kind. */
+type Kinded<Of> = Extract<Of, { readonly kind: string }>;
+type OfKind<Of, Kind> = Of extends { readonly kind: infer Kinds } ? (Kind extends Kinds ? Of : never) : never;
+
+/** Every kind with what its values have to be: the compiler holds it to the type. */
+type Kinds<Of> = {
+  readonly [Kind in Kinded<Of>['kind']]: {
+    readonly [Field in Exclude<keyof OfKind<Of, Kind>, 'kind'>]: Guard<OfKind<Of, Kind>[Field]>;
+  };
+};
+
+const text: Guard<string> = (value) => typeof value === 'string';
+const number: Guard<number> = (value) => typeof value === 'number';
+const flag: Guard<boolean> = (value) => typeof value === 'boolean';
+const texts: Guard<readonly string[]> = (value) => Array.isArray(value) && value.every(text);
+const textOrNull = orNull(text);
+
+const unrecorded = {
+  ledger_restored: { since: text, words: text },
+  untried_proof: { messageId: text },
+};
+
+export const requestReasonKinds: Kinds<RequestReason> = {
+  job: { job: text },
+  reported: {},
+  looked_up: {},
+  worker_ended: {},
+  // Of a function, because it is what it names.
+  resent: { state: oneOf(['rejected', 'failed']), words: (value) => orNull(isRequestReason)(value) },
+  run_cancelled: {},
+  run_cancelled_before_resend: {},
+  all_suppressed: {},
+  all_suppressed_before_resend: {},
+  suppressed: {},
+  withheld: { because: oneOf(withholdings) },
+  claim_unanswered: {},
+  resolved: { resolution: oneOf(resolutions), by: text, words: text },
+  ...unrecorded,
+};
+
+export const approvalReasonKinds: Kinds<ApprovalReason> = {
+  every_run: {},
+  many_recipients: { recipients: number, most: number },
+  high_cost: { cost: text, currency: text, most: text },
+  unknown_cost: { words: text },
+};
+
+const moved = { was: text, is: text };
+
+export const holdReasonKinds: Kinds<HoldReason> = {
+  former_backup: {},
+  lacks_claim: { at: text },
+  lacks_attempt: {},
+  other_server: moved,
+  other_timeline: moved,
+  other_database: moved,
+  being_restored: { words: text },
+};
+
+export const runReasonKinds: Kinds<RunReason> = {
+  interrupted: {},
+  waits_for_approval: { why: ofKinds<ApprovalReason>(approvalReasonKinds) },
+  approved: { by: text },
+  all_rejected: { requests: number },
+  too_many_rejected: { rejected: number, requests: number, share: number },
+  credential_refused: { account: text, words: text },
+  service_refuses: { account: text, milliseconds: number, words: text },
+  doubts_reopened: { run: text },
+  ledger_held: { hold: ofKinds<HoldReason>(holdReasonKinds) },
+  ...unrecorded,
+};
+
+export const tickReasonKinds: Kinds<TickReason> = {
+  no_worker: { catchUpMilliseconds: number },
+  run_not_over: { run: text },
+  ledger_restored_since: { words: text },
+};
+
+const runOnly = { run: text };
+const reachedReasonKinds: Kinds<ReachedReason> = {
+  sent: runOnly,
+  to_be_sent: runOnly,
+  may_have_been_sent: runOnly,
+  sent_again: runOnly,
+};
+const repeatedReasonKinds: Kinds<RepeatedReason> = {
+  same_contact: { key: texts, file: textOrNull, line: number, differs: flag },
+};
+const suppressedReasonKinds: Kinds<SuppressedReason> = {
+  suppressed_address: {
+    channel: oneOf(channels),
+    subAccount: text,
+    source: oneOf(suppressionSources),
+    reason: text,
+    run: textOrNull,
+  },
+  suppressed_hash: { channel: oneOf(channels), subAccount: text },
+  listed: { file: text, line: number },
+  sent_recently: { milliseconds: number, run: textOrNull },
+};
+export const leftOutReasonKinds: Kinds<LeftOutReason> = {
+  ...reachedReasonKinds,
+  ...repeatedReasonKinds,
+  ...suppressedReasonKinds,
+};
+
+const isRequestReason: Guard<RequestReason> = either(text, ofKinds<RequestReason>(requestReasonKinds));
+const isRunReason: Guard<RunReason> = either(text, ofKinds<RunReason>(runReasonKinds));
+const isTickReason: Guard<TickReason> = either(text, ofKinds<TickReason>(tickReasonKinds));
+
+export const requestReason = decoder(orNull(isRequestReason));
+export const runReason = decoder(orNull(isRunReason));
+export const holdReason = decoder(orNull(ofKinds<HoldReason>(holdReasonKinds)));
+export const approvalReason = decoder(ofKinds<ApprovalReason>(approvalReasonKinds));
+export const tickReason = decoder(orNull(isTickReason));
+/** Of a notification: why the run is in its state, or why the time made none. */
+export const notifiedReason = decoder(orNull(either(isRunReason, isTickReason)));
+export const reachedReason = decoder(ofKinds<ReachedReason>(reachedReasonKinds));
+export const repeatedReason = decoder(ofKinds<RepeatedReason>(repeatedReasonKinds));
+export const suppressedReason = decoder(ofKinds<SuppressedReason>(suppressedReasonKinds));
+export const leftOutReason = decoder(either(text, ofKinds<LeftOutReason>(leftOutReasonKinds)));
+
+/** @throws Error for what is none of these: another version has written it, or somebody by hand */
+function decoder<Value>(isValue: Guard<Value>): (stored: unknown) => Value {
+  return (stored) => {
+    if (isValue(stored)) return stored;
+    const found = JSON.stringify(stored);
+    throw new Error(`The ledger holds a reason that this version of Volley does not know: ${found}`);
+  };
+}
+
+function ofKinds<Of>(kinds: Kinds<Of>): Guard<Kinded<Of>> {
+  const fieldsOf = new Map(
+    Object.entries<Readonly<Record<string, Guard<unknown>>>>(kinds).map(([kind, fields]) => [
+      kind,
+      Object.entries(fields),
+    ]),
+  );
+  return (value): value is Kinded<Of> => {
+    if (!isObject(value) || !text(value['kind'])) return false;
+    const fields = fieldsOf.get(value['kind']);
+    return fields?.every(([name, holds]) => holds(value[name])) === true;
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function oneOf<Word extends string>(words: readonly Word[]): Guard<Word> {
+  return (value): value is Word => words.some((word) => word === value);
+}
+
+function orNull<Value>(isValue: Guard<Value>): Guard<Value | null> {
+  return (value): value is Value | null => value === null || isValue(value);
+}
+
+function either<One, Other>(isOne: Guard<One>, isOther: Guard<Other>): Guard<One | Other> {
+  return (value): value is One | Other => isOne(value) || isOther(value);
 }

@@ -1,5 +1,6 @@
-import type { HoldReason, Reason, Withholding } from '../domain/reasons.ts';
+import type { Reason, RequestReason, RunReason, Withholding } from '../domain/reasons.ts';
 import type { Resolution } from '../domain/runs.ts';
+import { planningWords } from './planning-words.ts';
 import { durationText, percentText } from './scalar-text.ts';
 
 /** What to do about a ledger that is held. */
@@ -20,7 +21,7 @@ export function reasonWords(reason: Reason): string {
       return 'the process that was sending it ended before the answer was recorded';
     case 'resent': {
       const words = `sent again and ${reason.state}, but it may have arrived before`;
-      return reason.words === null ? words : `${words}: ${reason.words}`;
+      return reason.words === null ? words : `${words}: ${reasonWords(reason.words)}`;
     }
     case 'run_cancelled':
       return 'the run was cancelled';
@@ -45,7 +46,7 @@ export function reasonWords(reason: Reason): string {
     case 'interrupted':
       return 'interrupted';
     case 'waits_for_approval':
-      return `waits for approval: ${reason.why}`;
+      return `waits for approval: ${planningWords(reason.why)}`;
     case 'approved':
       return `approved by ${reason.by}`;
     case 'all_rejected':
@@ -84,8 +85,8 @@ const resolved: Readonly<Record<Resolution, string>> = {
   abandon: 'given up',
 };
 
-/** Whole sentences: they are shown by themselves. */
-function holdWords(reason: HoldReason): string {
+/** Of a ledger that is held, whole sentences: they are shown by themselves. */
+function holdWords(reason: Exclude<Reason, string | RequestReason | RunReason>): string {
   switch (reason.kind) {
     case 'former_backup':
       return 'An operator has said since that this ledger was restored, and now it is as it was before: an older backup was brought back in its place.';
@@ -101,5 +102,7 @@ function holdWords(reason: HoldReason): string {
       return `The ledger was another database of this server (number ${reason.was}, now ${reason.is}): it was restored from a dump, or is a copy.`;
     case 'being_restored':
       return `An operator is looking after a restored ledger: ${reason.words}.`;
+    default:
+      return planningWords(reason);
   }
 }

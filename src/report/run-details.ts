@@ -1,4 +1,5 @@
 import type { RejectedContact } from '../domain/contacts.ts';
+import type { LeftOutContact } from '../domain/left-out.ts';
 import type { Channel } from '../domain/message.ts';
 import type { RunReason } from '../domain/reasons.ts';
 import type { RunState, RunSummary } from '../domain/runs.ts';
@@ -14,7 +15,7 @@ import type {
   RunStateChange,
 } from '../ledger/runs/details.ts';
 import type { Sending } from '../ledger/runs/sending.ts';
-import { reasonWordsOrNull } from '../platform/reason-words.ts';
+import { reasonWords, reasonWordsOrNull } from '../platform/reason-words.ts';
 import { type Largest, largest } from './run-money.ts';
 import { type Worded, worded } from './worded.ts';
 
@@ -47,11 +48,12 @@ export type RunMoney = Pick<
 
 type Recorded = Omit<
   RunDetails,
-  'timeZone' | 'timeline' | 'money' | 'stateReason' | 'failures' | 'cancellations'
+  'timeZone' | 'timeline' | 'money' | 'stateReason' | 'failures' | 'cancellations' | 'rejectedContacts'
 > & {
   readonly stateReason: RunReason | null;
   readonly failures: readonly Failure[];
   readonly cancellations: readonly Cancellation[];
+  readonly rejectedContacts: readonly LeftOutContact[];
   readonly states: readonly RunStateChange[];
   readonly billingBy: (
     dimension: BillingDimension,
@@ -62,7 +64,8 @@ export async function runDetails(
   { states, billingBy, ...recorded }: Recorded,
   timeZone: string,
 ): Promise<RunDetails> {
-  const { summary, stateReason, account, channel, failures, cancellations, ...others } = recorded;
+  const { summary, stateReason, account, channel, failures, cancellations, rejectedContacts, ...others } =
+    recorded;
   const timeline = runTimeline(states, others.sending);
   const money = await moneyOf(billingBy);
   return {
@@ -70,6 +73,7 @@ export async function runDetails(
     ...others,
     failures: failures.map((failure) => worded(failure)),
     cancellations: cancellations.map((each) => worded(each)),
+    rejectedContacts: rejectedContacts.map((each) => ({ ...each, detail: reasonWords(each.detail) })),
     money,
   };
 }

@@ -1,9 +1,15 @@
 import { suppressionListColumns } from '../domain/files.ts';
 import type { Suppression } from '../domain/suppressions.ts';
+import { suppressionWords } from '../platform/planning-words.ts';
 import type { CellValue, SheetColumn } from './formats/sheet.ts';
 import type { Screen } from './screen.ts';
 import { table } from './table.ts';
 import { inZoneOf, timeOn } from './time.ts';
+
+/** With why in words. */
+export function wordedSuppression({ run = null, ...suppression }: Suppression): Suppression {
+  return { ...suppression, reason: suppressionWords({ ...suppression, run }) };
+}
 
 export function suppressionTable(suppressions: readonly Suppression[], screen?: Screen): string {
   return table(

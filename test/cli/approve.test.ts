@@ -64,7 +64,7 @@ test('the ledger itself does not begin a run that waits', async () => {
   expect(begun).toBe('unapproved');
   const { rows } = await pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [run]);
   expect(rows).toEqual([
-    { state: 'planned', state_reason: { kind: 'waits_for_approval', why: 'every run of the campaign' } },
+    { state: 'planned', state_reason: { kind: 'waits_for_approval', why: { kind: 'every_run' } } },
   ]);
 });
 

@@ -196,7 +196,7 @@ test('a list as CSV can be imported again, and has no text that a spreadsheet wo
     INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
     VALUES ('email', '+1@example.org', '', '@now', 'operator', '2026-11-21T08:00:00Z'),
            ('email', chr(39) || '+a@example.org', '-x', '', 'import', '2026-11-21T08:00:00Z'),
-           ('sms', '+64211234567', 'ACME, "North"', '=HYPERLINK("x")', 'reply', '2026-11-21T08:00:00Z')
+           ('sms', '+64211234567', 'ACME, "North"', '=HYPERLINK("x")', 'report', '2026-11-21T08:00:00Z')
   `);
   const keys = 'SELECT channel, address, sub_account FROM suppressions ORDER BY 1, 2, 3';
   const before = (await opened.ledger.pool.query(keys)).rows;
@@ -206,7 +206,7 @@ test('a list as CSV can be imported again, and has no text that a spreadsheet wo
       'Channel,Address,Account,SubAccount,Source,Since (UTC),Reason',
       "email,''+a@example.org,,'-x,import,2026-11-21T08:00:00.000Z,",
       "email,'+1@example.org,,,operator,2026-11-21T08:00:00.000Z,'@now",
-      `sms,+64211234567,,"ACME, ""North""",reply,2026-11-21T08:00:00.000Z,"'=HYPERLINK(""x"")"`,
+      `sms,+64211234567,,"ACME, ""North""",report,2026-11-21T08:00:00.000Z,"'=HYPERLINK(""x"")"`,
       '',
     ].join('\n'),
   );

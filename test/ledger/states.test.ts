@@ -2,9 +2,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rejectionReasons } from '../../src/domain/contacts.ts';
 import { recipientOutcomes, reportStates } from '../../src/domain/delivery-reports.ts';
 import { channels } from '../../src/domain/message.ts';
-import { holdReasonKinds, requestReasonKinds, runReasonKinds } from '../../src/domain/reasons.ts';
 import { requestStates, resolutions, runStates } from '../../src/domain/runs.ts';
 import { suppressionSources } from '../../src/domain/suppressions.ts';
+import {
+  approvalReasonKinds,
+  holdReasonKinds,
+  leftOutReasonKinds,
+  requestReasonKinds,
+  runReasonKinds,
+  tickReasonKinds,
+} from '../../src/ledger/reasons.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
@@ -16,12 +23,18 @@ afterAll(() => opened.close());
 test.each([
   ['runs', 'channel', channels],
   ['runs', 'state', runStates],
-  ['runs', 'state_reason', ['kind', ...runReasonKinds]],
+  ['runs', 'state_reason', ['kind', ...Object.keys(runReasonKinds)]],
+  ['run_states', 'reason', ['kind', ...Object.keys(runReasonKinds)]],
+  ['approvals', 'reason', ['kind', ...Object.keys(approvalReasonKinds)]],
+  ['ticks', 'reason', ['kind', ...Object.keys(tickReasonKinds)]],
+  ['notifications', 'reason', ['kind', ...Object.keys({ ...runReasonKinds, ...tickReasonKinds })]],
   ['requests', 'state', requestStates],
-  ['requests', 'reason', ['kind', ...requestReasonKinds]],
-  ['ledger_place', 'held_reason', ['kind', ...holdReasonKinds]],
+  ['requests', 'reason', ['kind', ...Object.keys(requestReasonKinds)]],
+  ['attempts', 'detail', ['kind', ...Object.keys(requestReasonKinds)]],
+  ['ledger_place', 'held_reason', ['kind', ...Object.keys(holdReasonKinds)]],
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
+  ['rejected_contacts', 'detail', ['kind', ...Object.keys(leftOutReasonKinds)]],
   ['unusual_reports', 'state', reportStates],
   ['resolutions', 'resolution', resolutions],
   ['suppressions', 'channel', channels],

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import type { Reason } from '../../src/domain/reasons.ts';
 import {
+  approvalReasonKinds,
   holdReasonKinds,
-  type Reason,
+  leftOutReasonKinds,
   requestReasonKinds,
   runReasonKinds,
-} from '../../src/domain/reasons.ts';
+  tickReasonKinds,
+} from '../../src/ledger/reasons.ts';
 import { reasonWords } from '../../src/platform/reason-words.ts';
 
 const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
@@ -40,7 +43,10 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
     'a report or a reply proves that the service has aa, which this ledger never tried: the ledger was restored from a backup, or a copy of it has sent the run',
   ],
   [{ kind: 'interrupted' }, 'interrupted'],
-  [{ kind: 'waits_for_approval', why: 'every run' }, 'waits for approval: every run'],
+  [
+    { kind: 'waits_for_approval', why: { kind: 'every_run' } },
+    'waits for approval: every run of the campaign',
+  ],
   [{ kind: 'approved', by: 'bob' }, 'approved by bob'],
   [{ kind: 'all_rejected', requests: 10 }, 'the service rejected all of the first 10 requests (failFast)'],
   [
@@ -95,6 +101,49 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
     { kind: 'being_restored', words: 'disk lost' },
     'An operator is looking after a restored ledger: disk lost.',
   ],
+  [{ kind: 'every_run' }, 'every run of the campaign'],
+  [{ kind: 'many_recipients', recipients: 7, most: 5 }, '7 recipients, more than 5'],
+  [{ kind: 'high_cost', cost: '0.50', currency: 'NZD', most: '0.10' }, '0.50 NZD, more than 0.10'],
+  [{ kind: 'unknown_cost', words: 'no rate' }, 'its cost cannot be told: no rate'],
+  [{ kind: 'no_worker', catchUpMilliseconds: 3_600_000 }, 'no worker was there in time (catchUp: 1h)'],
+  [{ kind: 'run_not_over', run: '1-a' }, 'run 1-a is not over'],
+  [
+    { kind: 'ledger_restored_since', words: 'disk lost' },
+    'the ledger was restored (disk lost), and its run may have been sent',
+  ],
+  [{ kind: 'sent', run: '1-a' }, 'sent to by run 1-a'],
+  [{ kind: 'to_be_sent', run: '1-a' }, 'to be sent to by run 1-a'],
+  [{ kind: 'may_have_been_sent', run: '1-a' }, 'may have been sent to by run 1-a'],
+  [{ kind: 'sent_again', run: '1-a' }, 'sent again by run 1-a'],
+  [
+    { kind: 'same_contact', key: [], file: null, line: 2, differs: true },
+    'same address as line 2, which is sent something else',
+  ],
+  [
+    { kind: 'same_contact', key: ['id', 'part'], file: 'b.csv', line: 3, differs: false },
+    'same "id" and "part" as b.csv:3',
+  ],
+  [
+    { kind: 'suppressed_address', channel: 'sms', subAccount: '', source: 'operator', reason: '', run: null },
+    'suppressed for sms',
+  ],
+  [
+    {
+      ...{ kind: 'suppressed_address', channel: 'sms', subAccount: 'North' },
+      ...{ source: 'reply', reason: 'Stop', run: '1-a' },
+    },
+    'suppressed for sms of SubAccount North: replied "Stop" (run 1-a)',
+  ],
+  [
+    { kind: 'suppressed_hash', channel: 'sms', subAccount: 'North' },
+    'suppressed for sms of SubAccount North, known by its hash alone',
+  ],
+  [{ kind: 'listed', file: 'no.csv', line: 4 }, 'listed in no.csv:4'],
+  [{ kind: 'sent_recently', milliseconds: 86_400_000, run: '1-a' }, 'sent to within 1d, by run 1-a'],
+  [
+    { kind: 'sent_recently', milliseconds: 86_400_000, run: null },
+    'sent to within 1d, by a run of another account',
+  ],
 ];
 
 test.each(worded)('%j is worded', (reason, words) => {
@@ -106,6 +155,11 @@ test('the words of others are shown as they are', () => {
 });
 
 test('every kind that the ledger may keep is among these', () => {
-  const kinds = new Set<string>([...requestReasonKinds, ...runReasonKinds, ...holdReasonKinds]);
+  const kinds = new Set<string>(
+    Object.keys({
+      ...{ ...requestReasonKinds, ...runReasonKinds, ...holdReasonKinds },
+      ...{ ...approvalReasonKinds, ...tickReasonKinds, ...leftOutReasonKinds },
+    }),
+  );
   expect(new Set(worded.map(([{ kind }]) => kind))).toEqual(kinds);
 });

@@ -7,6 +7,8 @@ import { parse } from 'csv-parse';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { requireSummary } from '../../src/engine/runs/find-run.ts';
+import { leftOutReason } from '../../src/ledger/reasons.ts';
+import { reasonWords } from '../../src/platform/reason-words.ts';
 import { type BadRows, mobileOf, type RejectedRow, writeBadRows } from './bad-rows.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type Surroundings, volley } from './volley.ts';
@@ -71,10 +73,10 @@ async function expectInLedger({ ledger, context }: TestLedger, { rows, rejected 
   const { rows: runs } = await ledger.pool.query<{ run: string }>('SELECT run_id AS run FROM runs');
   expect(runs).toHaveLength(1);
   const run = runs[0]?.run ?? '';
-  const { rows: listed } = await ledger.pool.query(
+  const { rows: listed } = await ledger.pool.query<{ readonly detail: unknown }>(
     'SELECT line, reason, column_name AS column, detail FROM rejected_contacts ORDER BY line',
   );
-  expect(listed).toEqual(rejected);
+  expect(listed.map((row) => ({ ...row, detail: reasonWords(leftOutReason(row.detail)) }))).toEqual(rejected);
 
   const duplicate = rejected.filter(({ reason }) => reason === 'duplicate').length;
   const summary = await requireSummary(context, run);

@@ -75,7 +75,7 @@ dispatch: { chunkSize: 1 }
   await addSuppressions(pool, [
     {
       ...{ channel: 'sms', address: '+61412345674', subAccount: '', source: 'reply', createdAt: long },
-      reason: 'replied "reply-of-a-person"',
+      reason: 'reply-of-a-person',
     },
   ]);
   const removed = { channel: 'sms', address: '+61412345678', subAccount: '' } as const;
@@ -87,7 +87,7 @@ dispatch: { chunkSize: 1 }
     VALUES ('a.yaml', 'reminder', '{}', true, '2025-01-02')
     ON CONFLICT DO NOTHING;
     INSERT INTO ticks (schedule, due_at, state, reason)
-    VALUES ('a.yaml', '2025-01-02', 'failed', 'contacts.csv:4: tick-of-zebedee');
+    VALUES ('a.yaml', '2025-01-02', 'failed', '"contacts.csv:4: tick-of-zebedee"');
   `);
   const settings = {
     workingFolder: workspace.folder,

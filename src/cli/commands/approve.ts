@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { approveRun } from '../../engine/plan/approve-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
+import { reasonWords } from '../../platform/reason-words.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -12,13 +13,14 @@ export function define(command: Command, shell: Shell): void {
     .option('--json', 'print the approval as JSON')
     .action(async (run: string, { json }: { json?: true }) => {
       await withLedger(shell, async (context) => {
-        const { approvedBy: by, approvedAt, reason } = await approveRun(context, run);
+        const { approvedBy: by, approvedAt, ...approval } = await approveRun(context, run);
         const { state } = await requireRun(context, run);
         const next =
           state === 'paused'
             ? `It is paused; \`volley resume ${run}\` sends it.`
             : `A scheduled one begins by itself; \`volley resume ${run}\` sends any.`;
         const text = `Run ${run} is approved by ${by}. ${next}`;
+        const reason = reasonWords(approval.reason);
         shell.print(json ? JSON.stringify({ run, by, approvedAt, reason }) : text);
       });
     });

@@ -17,7 +17,7 @@ import {
 import { listSuppressions } from '../../ledger/suppressions/list.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';
-import { suppressionColumns, suppressionTable } from '../../report/suppressions.ts';
+import { suppressionColumns, suppressionTable, wordedSuppression } from '../../report/suppressions.ts';
 import { parseCountry } from '../country-option.ts';
 import { type ListOutput, listOptions, printList } from '../list-output.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
@@ -117,7 +117,13 @@ function defineList(command: Command, shell: Shell): void {
     const form = { table: suppressionTable, columns: suppressionColumns, none: 'No suppressions.' };
     await withLedgerToRead(shell, ({ ledger }) =>
       printList(shell, options, form, (limit, onPage) =>
-        listSuppressions(ledger.pool, filterOf(options), limit, onPage, ledger.hashKey),
+        listSuppressions(
+          ledger.pool,
+          filterOf(options),
+          limit,
+          (page) => onPage(page.map(wordedSuppression)),
+          ledger.hashKey,
+        ),
       ),
     );
   });

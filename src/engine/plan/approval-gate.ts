@@ -1,5 +1,6 @@
 import { type Approval, whyApproval } from '../../campaign/approval.ts';
 import type { CostEstimate } from '../../campaign/cost.ts';
+import type { ApprovalReason } from '../../domain/reasons.ts';
 import { type AskedApproval, askApproval } from '../../ledger/approvals/approvals.ts';
 import type { BillingTotal, PlannedRun } from '../../ledger/planning/planned-run.ts';
 
@@ -19,7 +20,7 @@ export function openApprovalGate(
   asked: Omit<AskedApproval, 'reason'>,
   enqueue: Enqueue,
 ): ApprovalGate {
-  let reason: string | undefined;
+  let reason: ApprovalReason | undefined;
   return {
     weigh: (totals, estimate) => {
       const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);

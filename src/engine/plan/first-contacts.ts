@@ -1,13 +1,10 @@
 import { hash } from 'node:crypto';
 import { comparedAddress } from '../../domain/compared-address.ts';
-import {
-  type Contact,
-  type ContactIdentity,
-  differingWords,
-  identityWords,
-  type RepeatedContacts,
-} from '../../domain/contacts.ts';
+import type { Contact, ContactIdentity } from '../../domain/contacts.ts';
+import type { RepeatedContacts } from '../../domain/left-out.ts';
+import type { RepeatedReason } from '../../domain/reasons.ts';
 import { openFingerprints } from '../../platform/fingerprints.ts';
+import type { lineFinder } from './lines-before.ts';
 import { rememberByEnvelope } from './remember.ts';
 
 type ValidContact = Extract<Contact, { kind: 'contact' }>;
@@ -19,7 +16,7 @@ export type FirstContacts = {
    * @param line in all files together
    * @returns why the contact is left out; undefined for the first of its kind
    */
-  readonly repeats: (contact: ValidContact, compared: string, line: number) => string | undefined;
+  readonly repeats: (contact: ValidContact, compared: string, line: number) => RepeatedReason | undefined;
   readonly repeated: () => RepeatedContacts;
   readonly bytes: () => number;
 };
@@ -30,11 +27,11 @@ const shownRepeated = 3;
  * Of a first contact its line is kept, and 32 bits of what it is sent: that a contact is told as equal that differs is one
  * chance in four billion.
  *
- * @param placeOf a line of all files together, as people are told it
+ * @param find where a line of all files together stands
  */
 export function openFirstContacts(
   identity: ContactIdentity,
-  placeOf: (line: number) => string,
+  find: ReturnType<typeof lineFinder>,
 ): FirstContacts {
   const { key, duplicates } = identity;
   const firsts = openFingerprints();
@@ -57,7 +54,7 @@ export function openFirstContacts(
       counts.rows++;
       const [firstLine, firstContent] = first;
       const differs = firstContent !== content;
-      const detail = `same ${identityWords(key)} as ${placeOf(firstLine)}${differs ? differingWords : ''}`;
+      const detail: RepeatedReason = { kind: 'same_contact', key, ...find(firstLine), differs };
       if (differs) counts.differing++;
       const examples = differs ? differing : alike;
       if (examples.length < shownRepeated) examples.push({ line, detail });

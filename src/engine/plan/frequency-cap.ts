@@ -1,6 +1,5 @@
 import type { Definition } from '../../campaign/definition.ts';
 import type { FrequencyCap } from '../../ledger/planning/suppress.ts';
-import { durationText } from '../../platform/scalar-text.ts';
 
 export function frequencyCapOf({ campaign, contacts }: Definition, now: Date): FrequencyCap | undefined {
   if (contacts.notWithin === undefined) return undefined;
@@ -8,6 +7,6 @@ export function frequencyCapOf({ campaign, contacts }: Definition, now: Date): F
   return {
     since: new Date(now.getTime() - milliseconds),
     campaign: by === 'campaign' ? campaign : null,
-    time: durationText(milliseconds),
+    milliseconds,
   };
 }

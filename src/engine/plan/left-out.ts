@@ -1,20 +1,16 @@
 import type { Definition } from '../../campaign/definition.ts';
 import type { Channel } from '../../domain/message.ts';
+import type { SuppressedReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type LeftOutAddress, streamLeftOutAddresses } from '../../ledger/planning/suppress.ts';
 import { inSnapshot } from '../../ledger/session.ts';
-import {
-  type HashKey,
-  hashedDetail,
-  listHashedSuppressions,
-  requireHashKey,
-} from '../../ledger/suppressions/hash.ts';
+import { type HashKey, listHashedSuppressions, requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
 import { frequencyCapOf } from './frequency-cap.ts';
 import type { SuppressionLists } from './suppression-lists.ts';
 
 /** Why an address is left out for a SubAccount; undefined when it is not. */
-type WhyLeftOut = (address: string, subAccount: string) => string | undefined;
+type WhyLeftOut = (address: string, subAccount: string) => SuppressedReason | undefined;
 
 /** In the order of importance that a run goes by: the campaign's own lists, suppressions, the frequency cap. */
 export async function readLeftOut(
@@ -70,6 +66,6 @@ async function readHashed(
     const found = subAccounts
       .get(key.hash(channel, address).toString('hex'))
       ?.find((each) => each === '' || each === subAccount);
-    return found === undefined ? undefined : hashedDetail(channel, found);
+    return found === undefined ? undefined : { kind: 'suppressed_hash', channel, subAccount: found };
   };
 }

@@ -14,14 +14,25 @@ export function countLinesBefore(files: readonly ContactFile[]): (file: number) 
   };
 }
 
-/** Says where a line stands that was counted on from file to file: `line 12`, or `b.csv:12` where there are several files. */
-export function placeReader(
+/** A line of its file, which is only named where there are several. */
+type PlacedLine = { readonly file: string | null; readonly line: number };
+
+/** Finds where a line stands that was counted on from file to file. */
+export function lineFinder(
   files: readonly Pick<ContactFile, 'name'>[],
   linesBefore: (file: number) => number,
-): (lineOfAll: number) => string {
+): (lineOfAll: number) => PlacedLine {
   return (lineOfAll) => {
     const file = files.findLastIndex((_, index) => linesBefore(index) < lineOfAll);
-    const line = lineOfAll - linesBefore(file);
-    return files.length > 1 ? `${files[file]?.name ?? ''}:${line}` : `line ${line}`;
+    return { file: files.length > 1 ? (files[file]?.name ?? '') : null, line: lineOfAll - linesBefore(file) };
+  };
+}
+
+/** The same for people: `line 12`, or `b.csv:12`. */
+export function placeReader(...where: Parameters<typeof lineFinder>): (lineOfAll: number) => string {
+  const find = lineFinder(...where);
+  return (lineOfAll) => {
+    const { file, line } = find(lineOfAll);
+    return file === null ? `line ${line}` : `${file}:${line}`;
   };
 }

@@ -3,14 +3,10 @@ import { estimateCost } from '../../campaign/cost.ts';
 import { checkRecipients, differingText } from '../../campaign/recipient-guards.ts';
 import { openTariffs } from '../../campaign/tariffs.ts';
 import { comparedAddress } from '../../domain/compared-address.ts';
-import {
-  type Contact,
-  isKeyed,
-  type ReachedContacts,
-  type RejectedContact,
-  type Rejection,
-} from '../../domain/contacts.ts';
+import { type Contact, isKeyed, type RejectedContact } from '../../domain/contacts.ts';
+import type { LeftOutContact, ReachedContacts } from '../../domain/left-out.ts';
 import type { Destination } from '../../domain/message.ts';
+import { reasonWords } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { openFingerprint } from './fingerprint.ts';
@@ -18,7 +14,7 @@ import { openFirstContacts } from './first-contacts.ts';
 import { checkDeadline, forecastRun, limitsOf } from './forecast.ts';
 import { watchLeavingFields } from './leaving-fields.ts';
 import { readLeftOut } from './left-out.ts';
-import { countLinesBefore, placeReader } from './lines-before.ts';
+import { countLinesBefore, lineFinder, placeReader } from './lines-before.ts';
 import type { Origins } from './origins.ts';
 import { watchSendTimes } from './past-send-times.ts';
 import { countPlan } from './plan-counts.ts';
@@ -86,10 +82,12 @@ export async function previewCampaign(
   const reachedBefore = openReached(context, campaign.value, origin, composition.identity);
   const nameOf = (file: number): string => contactFiles[file]?.name ?? '';
   const placeOf = placeReader(contactFiles, linesBefore);
-  const firsts = openFirstContacts(composition.identity, placeOf);
+  const firsts = openFirstContacts(composition.identity, lineFinder(contactFiles, linesBefore));
+  type Rejection = Pick<LeftOutContact, 'column' | 'reason' | 'detail'>;
   const reject = ({ file, line }: Contact, { column, reason, detail }: Rejection): void => {
     counts[reason]++;
-    if (rejected.length < shownRejected) rejected.push({ file: nameOf(file), line, column, reason, detail });
+    if (rejected.length >= shownRejected) return;
+    rejected.push({ file: nameOf(file), line, column, reason, detail: reasonWords(detail) });
   };
   const take = (contact: Contact): void => {
     if (contact.kind === 'rejected') {
@@ -192,5 +190,10 @@ export async function previewCampaign(
 }
 
 function originsOf({ runs, others }: Origins, reached: readonly ReachedContacts[]): Preview['origins'] {
-  return runs.length + others.length > 0 ? { runs, others, reached } : null;
+  if (runs.length + others.length === 0) return null;
+  return {
+    runs,
+    others,
+    reached: reached.map(({ rows, detail }) => ({ rows, detail: reasonWords(detail) })),
+  };
 }

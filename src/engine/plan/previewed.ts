@@ -2,7 +2,7 @@ import type { CostEstimate } from '../../campaign/cost.ts';
 import type { FieldSource } from '../../campaign/mapping.ts';
 import type { MergePlan } from '../../campaign/merge.ts';
 import type { ContactFile } from '../../contacts/read.ts';
-import type { ReachedContacts, RejectedContact } from '../../domain/contacts.ts';
+import type { RejectedContact } from '../../domain/contacts.ts';
 import type { Channel, Destination, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { RunForecast } from './forecast.ts';
@@ -52,7 +52,9 @@ export type Preview = {
   readonly unreadableSuppressions: { readonly lines: number; readonly problems: readonly Problem[] };
   /** The runs that mended contacts come from, and how many of the contacts those reached or may; null where there are none. */
   readonly origins:
-    | (Pick<Origins, 'runs' | 'others'> & { readonly reached: readonly ReachedContacts[] })
+    | (Pick<Origins, 'runs' | 'others'> & {
+        readonly reached: readonly { readonly rows: number; readonly detail: string }[];
+      })
     | null;
   /** Whether the ledger's suppressions, and what it has sent, were looked at. */
   readonly ledger: 'read' | 'not read';

@@ -1,7 +1,10 @@
 import type { Definition } from '../../campaign/definition.ts';
-import type { ContactIdentity, ReachedContacts } from '../../domain/contacts.ts';
+import type { ContactIdentity } from '../../domain/contacts.ts';
+import type { ReachedContacts } from '../../domain/left-out.ts';
+import type { ReachedReason } from '../../domain/reasons.ts';
 import { comparedRuns, streamReached } from '../../ledger/planning/reached.ts';
 import { inSnapshot } from '../../ledger/session.ts';
+import { reasonWords } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
 
@@ -9,7 +12,7 @@ import { noOrigins, type Origins, readOrigins } from './origins.ts';
 export type ReachedReader = {
   /** Before the contacts of a batch are judged, with the origins that the files have named so far. */
   readonly look: (found: ReadonlySet<string>) => Promise<void>;
-  readonly whyReached: (address: string, key: string | undefined) => string | undefined;
+  readonly whyReached: (address: string, key: string | undefined) => ReachedReason | undefined;
   readonly origins: () => Origins;
   readonly reached: () => readonly ReachedContacts[];
 };
@@ -26,9 +29,9 @@ export function openReached(
   named: string | undefined,
   identity: ContactIdentity,
 ): ReachedReader {
-  let byAddress: ReadonlyMap<string, string> = new Map();
-  let byKey: ReadonlyMap<string, string> = new Map();
-  const counts = new Map<string, number>();
+  let byAddress: ReadonlyMap<string, ReachedReason> = new Map();
+  let byKey: ReadonlyMap<string, ReachedReason> = new Map();
+  const counts = new Map<string, { rows: number; detail: ReachedReason }>();
   let origins = noOrigins;
   let known = -1;
   return {
@@ -38,8 +41,8 @@ export function openReached(
       origins = await readOrigins(ledger.pool, campaign, named, found);
       const runs = comparedRuns(origins.relatives, identity);
       if (runs.runs.length === 0) return;
-      const addresses = new Map<string, string>();
-      const keys = new Map<string, string>();
+      const addresses = new Map<string, ReachedReason>();
+      const keys = new Map<string, ReachedReason>();
       await inSnapshot(ledger.pool, async (client) => {
         for await (const batch of streamReached(client, channel, runs))
           for (const { address, key, detail } of batch) {
@@ -52,13 +55,15 @@ export function openReached(
     },
     whyReached(address, key) {
       const detail = byKey.get(key ?? '') ?? byAddress.get(address);
-      if (detail !== undefined) counts.set(detail, (counts.get(detail) ?? 0) + 1);
+      if (detail === undefined) return undefined;
+      const words = reasonWords(detail);
+      counts.set(words, { rows: (counts.get(words)?.rows ?? 0) + 1, detail });
       return detail;
     },
     reached: () =>
       [...counts]
-        .map(([detail, rows]) => ({ rows, detail }))
-        .toSorted((one, other) => other.rows - one.rows || (one.detail < other.detail ? -1 : 1)),
+        .toSorted(([words, one], [others, other]) => other.rows - one.rows || (words < others ? -1 : 1))
+        .map(([, counted]) => counted),
     origins: () => origins,
   };
 }

@@ -5,7 +5,7 @@ import { openContactFile } from '../../contacts/read.ts';
 import { readSuppressionFile } from '../../contacts/suppression-file.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import type { LeftOutAddress } from '../../ledger/planning/suppress.ts';
+import type { ListedAddress } from '../../ledger/planning/suppress.ts';
 import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import { inSmallLetters } from '../suppressions/suppress.ts';
@@ -14,7 +14,7 @@ import { openFile } from './open-file.ts';
 
 export type SuppressionLists = {
   /** Can be read once. */
-  readonly addresses: AsyncIterable<readonly LeftOutAddress[]>;
+  readonly addresses: AsyncIterable<readonly ListedAddress[]>;
   /** Lines that hold no address, of what has been read so far: how many, and the first of them. */
   readonly unreadable: () => { readonly lines: number; readonly problems: readonly Problem[] };
   readonly close: () => Promise<void>;
@@ -52,17 +52,17 @@ export async function openSuppressionLists(
   let lines = 0;
   const problems: Problem[] = [];
 
-  async function* addresses(): AsyncGenerator<readonly LeftOutAddress[], void, undefined> {
+  async function* addresses(): AsyncGenerator<readonly ListedAddress[], void, undefined> {
     if (!readAddress) return;
     const options = { channels: [channel], readAddress: inSmallLetters(readAddress) };
     for (const file of files) {
       for await (const batch of readSuppressionFile(file, options)) {
-        const listed: LeftOutAddress[] = [];
+        const listed: ListedAddress[] = [];
         for (const row of batch) {
           if (row.kind === 'address') {
             const { address, subAccount, line } = row;
             if (row.account !== '' && row.account !== suppressionsOf) continue;
-            listed.push({ address, subAccount, detail: `listed in ${file.name}:${line}` });
+            listed.push({ address, subAccount, detail: { kind: 'listed', file: file.name, line } });
           } else {
             lines++;
             if (problems.length >= shownProblems) continue;

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { reasonWords } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 import { checkPlace } from '../dispatch/place.ts';
 import { noteSchedules } from './note-ticks.ts';
@@ -58,12 +59,16 @@ export async function keepSchedules(
 
 /** Why a campaign cannot be planned may quote its contacts; the ledger keeps it, and `volley schedule list` shows it. */
 function tell(end: TickEnd, logger: Logger): void {
-  const { kind, schedule, dueAt } = end;
-  if (kind === 'started') logger.info({ schedule, dueAt, run: end.run }, 'a scheduled run is planned');
-  else if (kind !== 'failed')
-    logger.warn({ schedule, dueAt, reason: end.reason }, `a scheduled run is ${kind}`);
-  else {
-    logger.error({ schedule, dueAt }, 'a scheduled run is failed; `volley schedule list` says why');
-    logger.debug({ schedule, dueAt, reason: end.reason }, 'why a scheduled run is failed');
+  const { schedule, dueAt } = end;
+  if (end.kind === 'started') {
+    logger.info({ schedule, dueAt, run: end.run }, 'a scheduled run is planned');
+    return;
   }
+  const reason = reasonWords(end.reason);
+  if (end.kind !== 'failed') {
+    logger.warn({ schedule, dueAt, reason }, `a scheduled run is ${end.kind}`);
+    return;
+  }
+  logger.error({ schedule, dueAt }, 'a scheduled run is failed; `volley schedule list` says why');
+  logger.debug({ schedule, dueAt, reason }, 'why a scheduled run is failed');
 }

@@ -1,4 +1,5 @@
 import { type Schedule, ticksBetween, writtenSchedule } from '../../campaign/schedule.ts';
+import type { TickReason } from '../../domain/reasons.ts';
 import { syncSchedules } from '../../ledger/schedules/schedules.ts';
 import {
   type NotedTick,
@@ -7,7 +8,6 @@ import {
   type UnnotedSchedule,
 } from '../../ledger/schedules/ticks.ts';
 import { inTransaction } from '../../ledger/session.ts';
-import { durationText } from '../../platform/scalar-text.ts';
 import type { EngineContext } from '../context.ts';
 import type { ScheduleFolder } from './schedule-folder.ts';
 
@@ -52,7 +52,7 @@ function ticksOf({ schedule: name, times, notedUntil }: UnnotedSchedule, now: Da
       schedule: name,
       dueAt,
       state: late ? 'missed' : 'due',
-      reason: late ? missedWords(written) : null,
+      reason: late ? missedReason(written) : null,
     };
   });
 }
@@ -62,6 +62,6 @@ export function isLate({ catchUp }: Schedule, dueAt: Date, now: Date): boolean {
   return now.getTime() - dueAt.getTime() > Math.max(catchUp, inTime);
 }
 
-export function missedWords({ catchUp }: Schedule): string {
-  return `no worker was there in time (catchUp: ${durationText(catchUp)})`;
+export function missedReason({ catchUp }: Schedule): TickReason {
+  return { kind: 'no_worker', catchUpMilliseconds: catchUp };
 }

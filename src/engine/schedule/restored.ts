@@ -98,7 +98,7 @@ async function doubtAll(
 
 /** Their runs may have been sent by the ledger that is gone. */
 async function missTicks(client: Transaction, reason: string, now: Date): Promise<void> {
-  const why = `the ledger was restored (${reason}), and its run may have been sent`;
+  const why = { kind: 'ledger_restored_since', words: reason } as const;
   await missDueTicks(client, why);
   const taken = await takeSchedules(client, now);
   const ticks = taken.flatMap(({ schedule, times, notedUntil }) =>

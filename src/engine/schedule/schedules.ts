@@ -5,6 +5,7 @@ import {
   listSchedules,
   listTicks,
 } from '../../ledger/schedules/schedules.ts';
+import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 
 /** A schedule, with when its campaign runs next; null: never, or its file is gone. */
@@ -13,15 +14,18 @@ export type UpcomingSchedule = Omit<ListedSchedule, 'times'> & {
   readonly next: Date | null;
 };
 
+export type WordedTick = Omit<ListedTick, 'reason'> & { readonly reason: string | null };
+
 export async function describeSchedules(
   { ledger, now }: EngineContext,
   limit: number,
-): Promise<{ readonly schedules: readonly UpcomingSchedule[]; readonly ticks: readonly ListedTick[] }> {
+): Promise<{ readonly schedules: readonly UpcomingSchedule[]; readonly ticks: readonly WordedTick[] }> {
   const time = now();
   const schedules = (await listSchedules(ledger.pool)).map(({ times, ...schedule }) => {
     const written = writtenSchedule.parse(times);
     const next = schedule.active ? (nextTick(written, time) ?? null) : null;
     return { ...schedule, times: written, next };
   });
-  return { schedules, ticks: await listTicks(ledger.pool, limit) };
+  const ticks = await listTicks(ledger.pool, limit);
+  return { schedules, ticks: ticks.map((tick) => ({ ...tick, reason: reasonWordsOrNull(tick.reason) })) };
 }

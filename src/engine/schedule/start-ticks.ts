@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { writtenSchedule } from '../../campaign/schedule.ts';
 import type { Actor } from '../../domain/access.ts';
 import { InputError, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
+import type { TickReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import {
   type DueTick,
@@ -24,12 +25,12 @@ import { planRun } from '../plan/plan-run.ts';
 import { prepareCampaign } from '../plan/prepare.ts';
 import { beginPlanned, noteBegun } from '../runs/begin-run.ts';
 import type { Settings } from '../settings.ts';
-import { isLate, missedWords } from './note-ticks.ts';
+import { isLate, missedReason } from './note-ticks.ts';
 
 export type TickEnd = Pick<DueTick, 'schedule' | 'dueAt'> &
   (
     | { readonly kind: 'started'; readonly run: string }
-    | { readonly kind: 'skipped' | 'missed' | 'failed'; readonly reason: string }
+    | { readonly kind: 'skipped' | 'missed' | 'failed'; readonly reason: TickReason }
   );
 
 export type SchedulePlace = {
@@ -77,17 +78,18 @@ async function startOrEnd(
   const { schedule, dueAt, lastRun } = tick;
   const end = async (
     kind: 'skipped' | 'missed' | 'failed',
-    reason: string,
+    reason: TickReason,
     refused?: RefusedRun,
   ): Promise<TickEnd> => {
     await endTick(context.ledger.pool, tick, kind, reason, refused);
     return { kind, reason, schedule, dueAt };
   };
-  if (lastRun !== null && times.overlap === 'skip') return end('skipped', `run ${lastRun} is not over`);
+  if (lastRun !== null && times.overlap === 'skip')
+    return end('skipped', { kind: 'run_not_over', run: lastRun });
   // What is queued waits for its run, not for a worker.
   if (lastRun !== null) return undefined;
   if (times.overlap === 'skip' && isLate(times, dueAt, context.now()))
-    return end('missed', missedWords(times));
+    return end('missed', missedReason(times));
   try {
     const run = await planTick(context, place, tick, onStuck);
     return run === undefined ? undefined : { kind: 'started', run, schedule, dueAt };

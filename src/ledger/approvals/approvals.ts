@@ -1,10 +1,12 @@
 import type pg from 'pg';
 import type { AuditWay } from '../../domain/access.ts';
+import type { ApprovalReason } from '../../domain/reasons.ts';
+import { approvalReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
 
 export type AskedApproval = {
   readonly run: string;
-  readonly reason: string;
+  readonly reason: ApprovalReason;
   /** Who may not approve it, and in which way that person planned it. */
   readonly plannedBy: string;
   readonly plannedHow: AuditWay;
@@ -25,21 +27,22 @@ export async function askApproval(
   client: Transaction,
   { run, reason, plannedBy, plannedHow, folder, campaignFile, campaignSha256 }: AskedApproval,
 ): Promise<void> {
+  const waits = reasonValue({ kind: 'waits_for_approval', why: reason });
   await client.query(
     `
     WITH asked AS (
       INSERT INTO approvals (run_id, reason, planned_by, planned_how, folder, campaign_file, campaign_sha256)
       VALUES ($1, $2, $3, $4, $5, $6, $7)
     )
-    UPDATE runs SET state_reason = jsonb_build_object('kind', 'waits_for_approval', 'why', $2::text) WHERE run_id = $1
+    UPDATE runs SET state_reason = $8 WHERE run_id = $1
     `,
-    [run, reason, plannedBy, plannedHow, folder, campaignFile, campaignSha256],
+    [run, reasonValue(reason), plannedBy, plannedHow, folder, campaignFile, campaignSha256, waits],
   );
 }
 
 /** Undefined where the run does not have to be approved. */
 export async function findApproval(client: Connection, run: string): Promise<Approval | undefined> {
-  const { rows } = await client.query<Approval>(
+  const { rows } = await client.query<Stored<Approval>>(
     `
     SELECT run_id AS run, reason, planned_by AS "plannedBy", planned_how AS "plannedHow", folder,
            campaign_file AS "campaignFile", campaign_sha256 AS "campaignSha256", approved_by AS "approvedBy", approved_at AS "approvedAt"
@@ -48,7 +51,8 @@ export async function findApproval(client: Connection, run: string): Promise<App
     `,
     [run],
   );
-  return rows[0];
+  const [found] = rows;
+  return found && { ...found, reason: approvalReason(found.reason) };
 }
 
 /**
@@ -72,10 +76,10 @@ export async function giveApproval(
       RETURNING a.run_id
     )
     UPDATE runs
-    SET state_reason = CASE state WHEN 'planned' THEN jsonb_build_object('kind', 'approved', 'by', $2::text) ELSE state_reason END
+    SET state_reason = CASE state WHEN 'planned' THEN $4 ELSE state_reason END
     WHERE run_id IN (SELECT run_id FROM approved)
     `,
-    [run, by, now],
+    [run, by, now, reasonValue({ kind: 'approved', by })],
   );
   return rowCount === 1;
 }

@@ -2,6 +2,7 @@ import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
+import { requestReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /** What is said of a line of an invoice, or of a recipient that is not in it; in the order of a report. */
@@ -58,6 +59,8 @@ export type ReconciliationLine = {
   readonly known: KnownOfLine;
 };
 
+type DbLine = Omit<ReconciliationLine, 'known'> & { readonly known: Stored<KnownOfLine> };
+
 export type ReconciliationTotal = {
   readonly kind: ReconciliationKind | 'agrees' | 'all';
   readonly lines: number;
@@ -68,7 +71,7 @@ export type ReconciliationTotal = {
   readonly difference: string;
 };
 
-export function streamDifferences(
+export async function* streamDifferences(
   client: Transaction,
 ): AsyncGenerator<readonly ReconciliationLine[], void, undefined> {
   const sql = `
@@ -80,7 +83,9 @@ export function streamDifferences(
     WHERE kind <> 'agrees'
     ORDER BY array_position($1::text[], kind), run_id NULLS FIRST, request, message_id, recipient, line
   `;
-  return streamRows(client, 'differences', { sql, values: [reconciliationKinds] }, 2_000);
+  const differences = { sql, values: [reconciliationKinds] };
+  for await (const rows of streamRows<DbLine>(client, 'differences', differences, 2_000))
+    yield rows.map((row) => ({ ...row, known: { ...row.known, reason: requestReason(row.known.reason) } }));
 }
 
 export async function totalReconciliation(client: Transaction): Promise<ReconciliationTotal[]> {

@@ -83,5 +83,5 @@ function optOutOf(reading: QueuedReading): OptOut[] {
   if (kind === 'delivery')
     return [{ report, source: 'report', reason: reading.result ?? reading.status, subAccount: '' }];
   const { text, subAccount } = reading;
-  return [{ report, source: 'reply', reason: `replied "${text.trim()}"`, subAccount }];
+  return [{ report, source: 'reply', reason: text.trim(), subAccount }];
 }

@@ -8,6 +8,7 @@ import { sharedColumns } from './matched.ts';
 export type OptOut = {
   readonly report: string;
   readonly source: 'reply' | 'report';
+  /** What the recipient or the service said. */
   readonly reason: string;
   /** Of a message that answers none of ours; empty for all. */
   readonly subAccount: string;
@@ -44,7 +45,7 @@ export async function suppressOptOuts(
                AS address,
              coalesce(w.of, r.account, k.account) AS account,
              CASE WHEN q.request IS NULL THEN o.sub_account ELSE coalesce(e.sub_account, '') END AS sub_account,
-             o.reason || coalesce(' (run ' || k.run_id || ')', '') AS reason, o.source
+             o.reason, k.run_id, o.source
       FROM ${said.table('o', 4)}
       JOIN unusual_reports k USING (report_id)
       LEFT JOIN runs r USING (run_id)
@@ -53,9 +54,9 @@ export async function suppressOptOuts(
       LEFT JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
       LEFT JOIN ${recipientOf('k.run_id', 'k.request', 'k.position')} c ON true
     )
-    INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)
+    INSERT INTO suppressions (channel, address, account, sub_account, reason, run_id, source, created_at)
     SELECT DISTINCT ON (channel, address, account, sub_account)
-           channel, address, account, sub_account, reason, source, $1::timestamptz
+           channel, address, account, sub_account, reason, run_id, source, $1::timestamptz
     FROM opted_out o
     WHERE NOT EXISTS (
       SELECT FROM removed_suppressions s

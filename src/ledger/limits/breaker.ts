@@ -37,7 +37,7 @@ export async function changeBreaker(
 ): Promise<BreakerLook> {
   return inTransaction(pool, async (client) => {
     // There is no row to lock while it is closed.
-    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('account breaker ' || $1, 0))`, [
+    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('volley breaker ' || $1, 0))`, [
       account,
     ]);
     const { breaker, now } = await lookAtBreaker(client, account);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RefusedRun } from '../../domain/problems.ts';
+import type { TickReason } from '../../domain/reasons.ts';
 import { batchOf } from '../batch.ts';
 import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
@@ -44,7 +45,7 @@ export type MissedTick = {
   readonly first: Date;
   readonly last: Date;
   /** Why it was missed; of a run that could not be planned it may quote a contact file, so it stays where it is. */
-  readonly reason: string | null;
+  readonly reason: TickReason | null;
   readonly refused: RefusedRun | null;
 };
 

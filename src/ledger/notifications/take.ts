@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { MissedTimes, NotifiedEvent } from '../../domain/notify.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
-import type { RunReason } from '../../domain/reasons.ts';
+import type { RunReason, TickReason } from '../../domain/reasons.ts';
+import { notifiedReason, type Stored } from '../reasons.ts';
 
 /** Something that is to be told to somebody; taken, so that nobody else tells it now. */
 export type TakenNotification = {
@@ -20,14 +21,14 @@ export type TakenNotification = {
         readonly schedule: string | null;
         readonly campaignFile: string | null;
       };
-  readonly reason: RunReason | null;
+  readonly reason: RunReason | TickReason | null;
   readonly notedAt: Date;
   readonly attempts: number;
   /** As it was first told; null when it never was. */
   readonly body: string | null;
 };
 
-type DbTakenRow = Omit<TakenNotification, 'about'> & {
+type DbTakenRow = Stored<Omit<TakenNotification, 'about'>> & {
   readonly run: string | null;
   readonly campaignFile: string | null;
   readonly schedule: string | null;
@@ -67,8 +68,8 @@ export async function takeNotification(
   );
   const [row] = rows;
   if (!row) return undefined;
-  const { run, campaignFile, schedule, missed, refused, ...taken } = row;
-  return { ...taken, about: subjectOf(row) };
+  const { run, campaignFile, schedule, missed, refused, reason, ...taken } = row;
+  return { ...taken, reason: notifiedReason(reason), about: subjectOf(row) };
 }
 
 function subjectOf(row: DbTakenRow): TakenNotification['about'] {

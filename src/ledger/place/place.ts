@@ -1,7 +1,7 @@
 import type { ClaimMark } from '../../domain/claim-marks.ts';
 import type { HoldReason } from '../../domain/reasons.ts';
 import { batchOf } from '../batch.ts';
-import { reasonValue } from '../reasons.ts';
+import { holdReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
 
 /** Which ledger this is, where it was last known to be, and whether it is held: then nothing is claimed from it. */
@@ -17,12 +17,12 @@ export type LedgerPlace = {
 };
 
 export async function readPlace(client: Connection): Promise<LedgerPlace> {
-  const { rows } = await client.query<LedgerPlace>(
+  const { rows } = await client.query<Stored<LedgerPlace, 'heldReason'>>(
     'SELECT ledger, place, held_at AS "heldAt", held_reason AS "heldReason", incomplete FROM ledger_place',
   );
   const [place] = rows;
   if (!place) throw new Error('The ledger does not say which it is: ledger_place is empty.');
-  return place;
+  return { ...place, heldReason: holdReason(place.heldReason) };
 }
 
 /** SQL of the same. The timeline is that of what is written now; the control file has it from the last checkpoint. */

@@ -1,4 +1,4 @@
-import { differingWords, identityWords, isKeyed } from '../../domain/contacts.ts';
+import { isKeyed } from '../../domain/contacts.ts';
 import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
@@ -57,17 +57,17 @@ async function leaveOutDuplicates(
     `
     WITH places AS (
       SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
-      FROM ${fileColumns.table('file', 4)}
+      FROM ${fileColumns.table('file', 3)}
     )
     INSERT INTO left_out
     SELECT line, $1, 'duplicate',
-           $2 || coalesce(name || ':' || first_line - lines_before, 'line ' || first_line)
-             || CASE WHEN differs THEN $3 ELSE '' END,
+           jsonb_build_object('kind', 'same_contact', 'key', $2::jsonb, 'file', name,
+                              'line', first_line - coalesce(lines_before, 0), 'differs', differs),
            differs
     FROM repeated_contacts
     LEFT JOIN places ON first_line > lines_before AND (lines_with IS NULL OR first_line <= lines_with)
     `,
-    [recipientColumn, `same ${identityWords(key)} as `, differingWords, ...fileColumns.values(named)],
+    [recipientColumn, JSON.stringify(key), ...fileColumns.values(named)],
   );
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import type { ReachedContacts } from '../../domain/contacts.ts';
+import type { ReachedContacts, RepeatedContacts } from '../../domain/left-out.ts';
 import { openBilling } from '../billing/notes.ts';
+import { repeatedReason, type Stored } from '../reasons.ts';
 import { storeRunFiles } from '../runs/files.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
@@ -40,7 +41,7 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
   await mergeEnvelopes(client);
   await client.query(
-    'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail text, differs boolean) ON COMMIT DROP',
+    'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail jsonb, differs boolean) ON COMMIT DROP',
   );
   await leaveOutSuppressed(client, run, hashKey);
   const reached = await leaveOutRelatives(client, run);
@@ -165,23 +166,30 @@ async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
 const shownRepeated = 3;
 
 async function countLeftOut(client: Transaction): Promise<Omit<LeftOutCounts, 'reached'>> {
-  const { rows } = await client.query<Omit<LeftOutCounts, 'reached'>>(
+  const { rows } = await client.query<
+    Omit<LeftOutCounts, 'reached' | 'repeated'> & { readonly repeated: Omit<RepeatedContacts, 'examples'> }
+  >(
     `
     SELECT count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,
            count(*) FILTER (WHERE reason = 'suppressed')::integer AS suppressed,
            json_build_object(
              'rows', count(*) FILTER (WHERE differs IS NOT NULL),
-             'differing', count(*) FILTER (WHERE differs),
-             'examples', (
-               SELECT coalesce(json_agg(json_build_object('line', line, 'detail', detail) ORDER BY NOT differs, line), '[]')
-               FROM (SELECT * FROM left_out WHERE differs IS NOT NULL ORDER BY NOT differs, line LIMIT $1) AS shown
-             )
+             'differing', count(*) FILTER (WHERE differs)
            ) AS repeated
     FROM left_out
     `,
+  );
+  const { rows: examples } = await client.query<Stored<RepeatedContacts['examples'][number], 'detail'>>(
+    'SELECT line, detail FROM left_out WHERE differs IS NOT NULL ORDER BY NOT differs, line LIMIT $1',
     [shownRepeated],
   );
-  return rows[0] ?? { duplicate: 0, suppressed: 0, repeated: { rows: 0, differing: 0, examples: [] } };
+  const { repeated, ...counts } = rows[0] ?? {
+    duplicate: 0,
+    suppressed: 0,
+    repeated: { rows: 0, differing: 0 },
+  };
+  const shown = examples.map(({ line, detail }) => ({ line, detail: repeatedReason(detail) }));
+  return { ...counts, repeated: { ...repeated, examples: shown } };
 }
 
 async function totalBilling(client: Transaction): Promise<BillingTotal[]> {

@@ -1,4 +1,5 @@
-import type { ContactIdentity, ReachedContacts, RepeatedContacts } from '../../domain/contacts.ts';
+import type { ContactIdentity } from '../../domain/contacts.ts';
+import type { ReachedContacts, RepeatedContacts } from '../../domain/left-out.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunRates } from '../../domain/rates.ts';
 import type { Priority } from '../../domain/runs.ts';

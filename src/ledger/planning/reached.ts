@@ -1,6 +1,9 @@
-import { type ContactIdentity, isKeyed, type ReachedContacts } from '../../domain/contacts.ts';
+import { type ContactIdentity, isKeyed } from '../../domain/contacts.ts';
+import type { ReachedContacts } from '../../domain/left-out.ts';
 import type { Channel } from '../../domain/message.ts';
+import type { ReachedReason } from '../../domain/reasons.ts';
 import { streamRows } from '../cursor.ts';
+import { reachedReason, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
 import { stagedAddress } from './suppress.ts';
 
@@ -14,7 +17,7 @@ export type ReachedRecipient = {
   readonly address: string;
   /** Of a run whose contacts were told apart in the same way as those that are planned now, and not by their addresses. */
   readonly key: string | null;
-  readonly detail: string;
+  readonly detail: ReachedReason;
 };
 
 /** A run as the origin of contacts is looked up. */
@@ -109,13 +112,13 @@ export function comparedRuns(relatives: readonly OriginRun[], identity: ContactI
 /** SQL: recipients of the runs `$first`, of which `$first + 1` are compared by key; once each, what is surest first. */
 function reachedRecipients(channel: Channel, first: number): string {
   return `
-    SELECT DISTINCT ON (address, key) address, key, words || run_id AS detail
+    SELECT DISTINCT ON (address, key) address, key, jsonb_build_object('kind', kind, 'run', run_id) AS detail
     FROM (
       SELECT ${stagedAddress(channel)} AS address, k.key, s.run_id,
              CASE WHEN request_state = 'accepted' THEN 1 WHEN request_state IN ('planned', 'sending') THEN 2 ELSE 3 END AS rank,
-             CASE WHEN request_state = 'accepted' THEN 'sent to by run '
-                  WHEN request_state IN ('planned', 'sending') THEN 'to be sent to by run '
-                  ELSE 'may have been sent to by run ' END AS words
+             CASE WHEN request_state = 'accepted' THEN 'sent'
+                  WHEN request_state IN ('planned', 'sending') THEN 'to_be_sent'
+                  ELSE 'may_have_been_sent' END AS kind
       FROM recipient_states s
       LEFT JOIN recipient_keys k
         ON k.run_id = s.run_id AND k.line = s.line AND s.run_id = ANY ($${first + 1}::text[])
@@ -132,7 +135,8 @@ export async function* streamReached(
   { runs, byKey }: ComparedRuns,
 ): AsyncGenerator<readonly ReachedRecipient[], void, undefined> {
   const query = { sql: reachedRecipients(channel, 1), values: [runs, byKey] };
-  yield* streamRows<ReachedRecipient>(client, 'reached', query, 5_000);
+  for await (const rows of streamRows<Stored<ReachedRecipient, 'detail'>>(client, 'reached', query, 5_000))
+    yield rows.map((row) => ({ ...row, detail: reachedReason(row.detail) }));
 }
 
 /**
@@ -147,15 +151,15 @@ export async function leaveOutReached(
   { runs, byKey }: ComparedRuns,
 ): Promise<ReachedContacts[]> {
   if (runs.length === 0) return [];
-  const { rows } = await client.query<ReachedContacts>(
+  const { rows } = await client.query<Stored<ReachedContacts, 'detail'>>(
     `
     WITH reached AS MATERIALIZED (${reachedRecipients(channel, 2)}), matched AS MATERIALIZED (
-      SELECT s.ctid AS row, s.line, r.detail
+      SELECT s.ctid AS row, s.line, r.detail, false AS by_key
       FROM staged_contacts s
       JOIN reached r ON ${stagedAddress(channel)} = r.address
       WHERE r.key IS NULL
       UNION ALL
-      SELECT s.ctid, s.line, r.detail
+      SELECT s.ctid, s.line, r.detail, true
       FROM staged_contacts s
       JOIN reached r ON s.key = r.key
     ), taken_out AS (
@@ -164,12 +168,15 @@ export async function leaveOutReached(
       INSERT INTO left_out
       SELECT DISTINCT ON (line) line, $1, 'duplicate', detail
       FROM matched
-      ORDER BY line, detail DESC
+      ORDER BY line, by_key DESC, detail
       RETURNING detail
     )
-    SELECT count(*)::integer AS rows, detail FROM noted GROUP BY detail ORDER BY 1 DESC, 2
+    SELECT count(*)::integer AS rows, detail
+    FROM noted
+    GROUP BY detail
+    ORDER BY 1 DESC, detail ->> 'kind', detail ->> 'run' COLLATE "C"
     `,
     [recipientColumn, runs, byKey],
   );
-  return rows;
+  return rows.map(({ rows: contacts, detail }) => ({ rows: contacts, detail: reachedReason(detail) }));
 }

@@ -54,7 +54,7 @@ export async function restageRecipients(
       GROUP BY line
     ), rejected AS (
       INSERT INTO staged_rejections
-      SELECT line, $4, 'duplicate', 'sent again by run ' || run
+      SELECT line, $4, 'duplicate', jsonb_build_object('kind', 'sent_again', 'run', run)
       FROM selected
       JOIN sent_again USING (line)
     )

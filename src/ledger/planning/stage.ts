@@ -7,6 +7,7 @@ import type { Contact } from '../../domain/contacts.ts';
 import { openSeenBefore } from '../../platform/seen-before.ts';
 import { batchOf } from '../batch.ts';
 import { CopyLines, copyPieceSize, copyValue } from '../copy.ts';
+import { reasonValue } from '../reasons.ts';
 import { envelopeColumns, StagedEnvelopes } from './staged-envelopes.ts';
 import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';
 
@@ -100,7 +101,7 @@ class ContactLines {
     const line = this.#source.linesBefore(contact.file) + contact.line;
     if (contact.kind === 'rejected') {
       const { column, reason, detail } = contact;
-      this.rejections.add(`${line}\t${copyValue(column)}\t${reason}\t${copyValue(detail)}\n`);
+      this.rejections.add(`${line}\t${copyValue(column)}\t${reason}\t${copyValue(reasonValue(detail))}\n`);
       return '';
     }
     const { address, originalAddress } = contact;

@@ -34,11 +34,11 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
     COMMENT ON COLUMN staged_envelopes.again IS
       'Whether an envelope before it may be equal; where false, none is.';
     CREATE TEMPORARY TABLE staged_rejections (
-      line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, detail text NOT NULL
+      line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, detail jsonb NOT NULL
     );
     CREATE TEMPORARY TABLE staged_suppressions (
       place integer GENERATED ALWAYS AS IDENTITY,
-      address text COLLATE "C" NOT NULL, sub_account text NOT NULL, detail text NOT NULL
+      address text COLLATE "C" NOT NULL, sub_account text NOT NULL, file text NOT NULL, line integer NOT NULL
     );
     CREATE TEMPORARY TABLE staged_pieces (file integer NOT NULL, piece integer NOT NULL, data bytea NOT NULL);
     ALTER TABLE staged_pieces ALTER COLUMN data SET STORAGE EXTERNAL;

@@ -3,9 +3,11 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Channel } from '../../domain/message.ts';
+import type { SuppressedReason } from '../../domain/reasons.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { copyValue } from '../copy.ts';
 import { streamRows } from '../cursor.ts';
+import { type Stored, suppressedReason } from '../reasons.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
@@ -14,11 +16,17 @@ import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/has
 export type LeftOutAddress = {
   readonly address: string;
   readonly subAccount: string;
-  readonly detail: string;
+  readonly detail: SuppressedReason;
 };
 
+/** An address of a campaign's own list. */
+export type ListedAddress = LeftOutAddress & { readonly detail: { readonly kind: 'listed' } };
+
 /** Addresses that were sent to a short time ago; `campaign` is null where those of any campaign count. */
-export type FrequencyCap = { readonly since: Date; readonly campaign: string | null; readonly time: string };
+export type FrequencyCap = { readonly since: Date; readonly campaign: string | null } & {
+  /** From then to now. */
+  readonly milliseconds: number;
+};
 
 /** SQL: the address of a staged contact as it is compared. A number has no capitals. */
 export function stagedAddress(channel: Channel): string {
@@ -33,21 +41,21 @@ function channelText(channel: Channel): string {
 /** Copies the addresses of a campaign's own lists into a table of this session. Memory does not grow with them. */
 export async function stageSuppressions(
   client: pg.ClientBase,
-  batches: AsyncIterable<readonly LeftOutAddress[]>,
+  batches: AsyncIterable<readonly ListedAddress[]>,
 ): Promise<void> {
   async function* lines(): AsyncGenerator<string, void, undefined> {
     for await (const batch of batches) {
       yield batch
         .map(
           ({ address, subAccount, detail }) =>
-            `${copyValue(address)}\t${copyValue(subAccount)}\t${copyValue(detail)}\n`,
+            `${copyValue(address)}\t${copyValue(subAccount)}\t${copyValue(detail.file)}\t${detail.line}\n`,
         )
         .join('');
     }
   }
   await pipeline(
     Readable.from(lines()),
-    client.query(copyFrom('COPY staged_suppressions (address, sub_account, detail) FROM STDIN')),
+    client.query(copyFrom('COPY staged_suppressions (address, sub_account, file, line) FROM STDIN')),
   );
   await client.query('ANALYZE staged_suppressions');
 }
@@ -68,8 +76,8 @@ function leftOutAddresses(
   const parameter = (place: number): string => `$${first + place}`;
   const suppressed = `
     SELECT address, sub_account,
-           concat('suppressed for ', channel, ' of SubAccount ' || nullif(sub_account, ''), ': ' || nullif(reason, ''))
-             AS detail,
+           jsonb_build_object('kind', 'suppressed_address', 'channel', channel, 'subAccount', sub_account,
+                              'source', source, 'reason', reason, 'run', run_id) AS detail,
            1 AS priority, 0 AS place
     FROM suppressions
     WHERE channel = ${parameter(0)} AND account IN ('', ${parameter(1)})
@@ -77,8 +85,8 @@ function leftOutAddresses(
   if (!cap) return { sql: suppressed, values: [channel, account] };
   const sent = `
     SELECT ${comparedAddress('address')} AS address, '' AS sub_account,
-           'sent to within ' || ${parameter(2)}::text || ', by '
-             || coalesce('run ' || max(run_id) FILTER (WHERE account = ${parameter(1)}), 'a run of another account') AS detail,
+           jsonb_build_object('kind', 'sent_recently', 'milliseconds', ${parameter(2)}::bigint,
+                              'run', max(run_id) FILTER (WHERE account = ${parameter(1)})) AS detail,
            2 AS priority, 0 AS place
     FROM (
       SELECT r.run_id, r.account, a.address, o.outcome
@@ -96,7 +104,7 @@ function leftOutAddresses(
   `;
   return {
     sql: `${suppressed} UNION ALL ${sent}`,
-    values: [channel, account, cap.time, cap.campaign, cap.since],
+    values: [channel, account, cap.milliseconds, cap.campaign, cap.since],
   };
 }
 
@@ -118,12 +126,9 @@ export async function* streamLeftOutAddresses(
     FROM (${sql}) AS x
     ORDER BY priority, address, sub_account COLLATE "C"
   `;
-  yield* streamRows<LeftOutAddress & { readonly recent: boolean }>(
-    client,
-    'left out',
-    { sql: ordered, values },
-    5_000,
-  );
+  type Row = Stored<LeftOutAddress, 'detail'> & { readonly recent: boolean };
+  for await (const rows of streamRows<Row>(client, 'left_out', { sql: ordered, values }, 5_000))
+    yield rows.map((row) => ({ ...row, detail: suppressedReason(row.detail) }));
 }
 
 /** What a run is, as far as it matters to which contacts are left out. */
@@ -160,13 +165,13 @@ export async function leaveOutSuppressed(
         FROM (${sql}) x
         JOIN staged_contacts s ON ${address} = x.address
         UNION ALL
-        SELECT s.ctid, s.line, s.envelope, x.address, x.sub_account, x.detail, 0, x.place
+        SELECT s.ctid, s.line, s.envelope, x.address, x.sub_account,
+               jsonb_build_object('kind', 'listed', 'file', x.file, 'line', x.line), 0, x.place
         FROM staged_suppressions x
         JOIN staged_contacts s ON ${address} = x.address
         UNION ALL
         SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account,
-               'suppressed for ' || h.channel || coalesce(' of SubAccount ' || nullif(h.sub_account, ''), '')
-                 || ', known by its hash alone', 1, 1
+               jsonb_build_object('kind', 'suppressed_hash', 'channel', h.channel, 'subAccount', h.sub_account), 1, 1
         FROM staged_contacts s
         JOIN hashed_suppressions h
           ON h.channel = ${channelText(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelText(channel), address, '$2', '$3')}

@@ -47,7 +47,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
         SELECT line FROM rejected_contacts WHERE run_id = $1 AND line > $2 ORDER BY line LIMIT $3
       ), erased AS (
         UPDATE rejected_contacts r
-        SET detail = ''
+        SET detail = '""'
         FROM found
         WHERE r.run_id = $1 AND r.line = found.line
       )

@@ -6,7 +6,7 @@ import type { RecipientState, RequestState, Resolution } from '../../domain/runs
 import { comparedAddress } from '../compared-address.ts';
 import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
 import { keys as recipientKeys } from '../delivery-reports/matched.ts';
-import { reasonOf } from '../reasons.ts';
+import { reasonOf, requestReason, type Stored } from '../reasons.ts';
 import { attemptsOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
 import { findNamedRequests, type RequestKey, requestKeys } from '../requests/named.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
@@ -60,7 +60,7 @@ const recipientReason = `
        WHEN o.outcome = 'cancelled' THEN ${reasonOf('suppressed')}
        ELSE to_jsonb(o.result) END`;
 
-type DbRecipient = Omit<RecipientStory, 'state' | 'attempts' | 'resolutions' | 'reports'> & {
+type DbRecipient = Stored<Omit<RecipientStory, 'state' | 'attempts' | 'resolutions' | 'reports'>> & {
   readonly request: number;
   readonly position: number;
   readonly requestState: RequestState;
@@ -86,7 +86,7 @@ export async function tellRecipients(
 ): Promise<RecipientStory[]> {
   const recipients = await findRecipients(pool, wanted, limit);
   const keys = requestKeys.values(recipients);
-  const { rows: attempts } = await pool.query<StoryAttempt & RequestKey>(
+  const { rows: attempts } = await pool.query<Stored<StoryAttempt, 'detail'> & RequestKey>(
     `
     SELECT a.run_id AS run, a.request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
            http_status AS "httpStatus", detail
@@ -116,13 +116,16 @@ export async function tellRecipients(
     `,
     recipientKeys.values(recipients),
   );
-  return recipients.map(({ request, position, requestState, outcome, ...recipient }) => {
+  return recipients.map(({ request, position, requestState, outcome, reason, ...recipient }) => {
     const { run } = recipient;
     const ofRequest = (one: RequestKey): boolean => one.run === run && one.request === request;
     return {
       ...recipient,
+      reason: requestReason(reason),
       state: outcome ?? recipientStateOf[requestState],
-      attempts: attempts.filter(ofRequest).map(({ run, request, ...attempt }) => attempt),
+      attempts: attempts.filter(ofRequest).map(({ run, request, detail, ...attempt }) => {
+        return { ...attempt, detail: requestReason(detail) };
+      }),
       resolutions: resolutions.filter(ofRequest).map(({ run, request, ...resolution }) => resolution),
       reports: reports
         .filter((report) => report.run === run && report.request === request && report.position === position)

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
+import { requestReason, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
 
 export type Doubt = {
@@ -23,7 +24,7 @@ export async function* listDoubts(
 ): AsyncGenerator<readonly Doubt[], void, undefined> {
   let after = 0;
   for (;;) {
-    const { rows } = await pool.query<Doubt>(
+    const { rows } = await pool.query<Stored<Doubt>>(
       `
       SELECT request, message_id AS "messageId",
              recipients - (SELECT count(*)::integer FROM recipient_outcomes o
@@ -37,7 +38,7 @@ export async function* listDoubts(
       `,
       [run, after, requests === 'all' ? null : requests, pageSize],
     );
-    if (rows.length > 0) yield rows;
+    if (rows.length > 0) yield rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
     if (rows.length < pageSize) return;
     after = rows.at(-1)?.request ?? 0;
   }
@@ -55,7 +56,7 @@ export async function findRequests(
   run: string,
   requests: readonly number[],
 ): Promise<NamedRequest[]> {
-  const { rows } = await client.query<NamedRequest>(
+  const { rows } = await client.query<Stored<NamedRequest>>(
     `
     SELECT request, message_id AS "messageId", state, reason
     FROM request_states
@@ -64,5 +65,5 @@ export async function findRequests(
     `,
     [run, requests],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
 }

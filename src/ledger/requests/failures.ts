@@ -1,6 +1,7 @@
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
+import { requestReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /** States of a request that did not end as accepted, as far as that can be known. */
@@ -27,7 +28,7 @@ export type FailedRequest = {
 
 const batch = 2_000;
 
-export function streamFailedRequests(
+export async function* streamFailedRequests(
   client: Transaction,
   run: string,
 ): AsyncGenerator<readonly FailedRequest[], void, undefined> {
@@ -47,5 +48,7 @@ export function streamFailedRequests(
     WHERE q.run_id = $1 AND q.state = ANY ($2::text[])
     ORDER BY q.request
   `;
-  return streamRows<FailedRequest>(client, 'failures', { sql, values: [run, failedStates] }, batch);
+  const failures = { sql, values: [run, failedStates] };
+  for await (const rows of streamRows<Stored<FailedRequest>>(client, 'failures', failures, batch))
+    yield rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
 }

@@ -1,8 +1,9 @@
 import type { RejectionReason } from '../../domain/contacts.ts';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
-import type { RequestReason } from '../../domain/reasons.ts';
+import type { LeftOutReason, RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
+import { leftOutReason, requestReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { recipientStateOf } from './recipient-state.ts';
 
@@ -12,7 +13,7 @@ export type ContactResult = {
   readonly state: RecipientState | RejectionReason;
   /** The column that is to blame for a contact that was left out. */
   readonly column: string | null;
-  readonly reason: RequestReason | null;
+  readonly reason: RequestReason | LeftOutReason | null;
   readonly address: string | null;
   readonly messageId: string | null;
   /** SMS parts, pages, seconds or e-mails, as reported; before that, SMS parts as they were counted. Decimal text. */
@@ -21,7 +22,7 @@ export type ContactResult = {
   readonly price: string | null;
 };
 
-type DbResultRow = Omit<ContactResult, 'state'> & {
+type DbResultRow = Stored<Omit<ContactResult, 'state'>> & {
   readonly rejection: RejectionReason | null;
   readonly requestState: RequestState;
   readonly outcome: DeliveryOutcome | 'cancelled' | null;
@@ -41,7 +42,7 @@ export async function* streamContactResults(
     FROM recipient_states
     WHERE run_id = $1
     UNION ALL
-    SELECT line, column_name, to_jsonb(detail), NULL, NULL, NULL, NULL, reason, NULL, NULL
+    SELECT line, column_name, detail, NULL, NULL, NULL, NULL, reason, NULL, NULL
     FROM rejected_contacts
     WHERE run_id = $1
     ORDER BY line
@@ -51,6 +52,7 @@ export async function* streamContactResults(
   }
 }
 
-function toResult({ rejection, requestState, outcome, ...row }: DbResultRow): ContactResult {
-  return { ...row, state: rejection ?? outcome ?? recipientStateOf[requestState] };
+function toResult({ rejection, requestState, outcome, reason, ...row }: DbResultRow): ContactResult {
+  if (rejection !== null) return { ...row, reason: leftOutReason(reason), state: rejection };
+  return { ...row, reason: requestReason(reason), state: outcome ?? recipientStateOf[requestState] };
 }

@@ -1,9 +1,10 @@
-import type { RejectedContact, RejectionReason } from '../../domain/contacts.ts';
+import type { RejectionReason } from '../../domain/contacts.ts';
 import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/delivery-reports.ts';
+import type { LeftOutContact } from '../../domain/left-out.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RequestReason, RunReason } from '../../domain/reasons.ts';
 import type { RequestState, Resolution, RunState } from '../../domain/runs.ts';
-import { reasonOf } from '../reasons.ts';
+import { leftOutReason, requestReason, runReason, type Stored } from '../reasons.ts';
 import { failedStates } from '../requests/failures.ts';
 import type { Connection } from '../session.ts';
 
@@ -11,8 +12,8 @@ export async function listRejectedContacts(
   client: Connection,
   run: string,
   limit: number,
-): Promise<RejectedContact[]> {
-  const { rows } = await client.query<RejectedContact>(
+): Promise<LeftOutContact[]> {
+  const { rows } = await client.query<Stored<LeftOutContact, 'detail'>>(
     `
     SELECT coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line, r.column_name AS "column",
            r.reason, r.detail
@@ -28,7 +29,7 @@ export async function listRejectedContacts(
     `,
     [run, limit],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, detail: leftOutReason(row.detail) }));
 }
 
 /** Requests that did not end as accepted, grouped by state and reason. */
@@ -40,7 +41,7 @@ export type Failure = {
 };
 
 export async function listFailures(client: Connection, run: string): Promise<Failure[]> {
-  const { rows } = await client.query<Failure>(
+  const { rows } = await client.query<Stored<Failure>>(
     `
     SELECT state, reason, count(*)::integer AS requests,
            sum(recipients - (
@@ -55,7 +56,7 @@ export async function listFailures(client: Connection, run: string): Promise<Fai
     `,
     [run, failedStates],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
 }
 
 /** What operators said of requests that were in doubt, grouped by their words. */
@@ -120,16 +121,16 @@ export async function countConflicts(client: Connection, run: string): Promise<C
 export type Cancellation = { readonly reason: RequestReason; readonly recipients: number };
 
 export async function listCancellations(client: Connection, run: string): Promise<Cancellation[]> {
-  const { rows } = await client.query<Cancellation>(
+  const { rows } = await client.query<Omit<Cancellation, 'reason'>>(
     `
-    SELECT ${reasonOf('suppressed')} AS reason, count(*)::integer AS recipients
+    SELECT count(*)::integer AS recipients
     FROM recipient_outcomes
     WHERE run_id = $1 AND outcome = 'cancelled'
     HAVING count(*) > 0
     `,
     [run],
   );
-  return rows;
+  return rows.map(({ recipients }) => ({ reason: { kind: 'suppressed' }, recipients }));
 }
 
 /** Contacts that were left out, by the reason and the column that is to blame. */
@@ -161,11 +162,11 @@ export type RunStateChange = {
 
 /** What a run became, in the order in which it did. */
 export async function listStates(client: Connection, run: string): Promise<RunStateChange[]> {
-  const { rows } = await client.query<RunStateChange>(
+  const { rows } = await client.query<Stored<RunStateChange>>(
     'SELECT state, reason, changed_at AS at FROM run_states WHERE run_id = $1 ORDER BY change',
     [run],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, reason: runReason(row.reason) }));
 }
 
 /** What a run is, but for its counts. */
@@ -176,9 +177,10 @@ export type RunHead = {
 };
 
 export async function findRunHead(client: Connection, run: string): Promise<RunHead | undefined> {
-  const { rows } = await client.query<RunHead>(
+  const { rows } = await client.query<Stored<RunHead, 'stateReason'>>(
     'SELECT account, channel, state_reason AS "stateReason" FROM runs WHERE run_id = $1',
     [run],
   );
-  return rows[0];
+  const [head] = rows;
+  return head && { ...head, stateReason: runReason(head.stateReason) };
 }

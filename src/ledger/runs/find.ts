@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
+import { runReason, type Stored } from '../reasons.ts';
 
 export type Run = ListedRun & {
   /** As it was planned; `engine` wrote it and parses it. */
@@ -36,10 +37,10 @@ const columns = {
 } as const satisfies Record<keyof ListedRun, string>;
 
 export async function findRun(knex: Knex, run: string): Promise<Run | undefined> {
-  const found: Run | undefined = await knex('runs')
+  const found: Stored<Run, 'stateReason'> | undefined = await knex('runs')
     .where({ run_id: run })
     .first({ ...columns, definition: 'definition' });
-  return found;
+  return found && { ...found, stateReason: runReason(found.stateReason) };
 }
 
 export type RunFilter = {
@@ -63,7 +64,8 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
     ]);
   if (accounts) newest.whereIn('account', [...accounts]);
   if (before) newest.whereRaw('(created_at, run_id) < (?, ?)', [before.createdAt, before.run]);
-  return newest.limit(limit);
+  const rows: Stored<ListedRun, 'stateReason'>[] = await newest.limit(limit);
+  return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
 }
 
 /** How many runs were purged, and when the last one was; null where none was. */

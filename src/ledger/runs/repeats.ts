@@ -1,5 +1,6 @@
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
+import { runReason, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
 
 /** An earlier run that sends the same to the same recipients. */
@@ -43,7 +44,7 @@ export async function findRepeated(
     others,
   }: { readonly fingerprint: Buffer; readonly since: Date; readonly others: readonly string[] },
 ): Promise<RepeatedRun | undefined> {
-  const { rows } = await client.query<RepeatedRun>(
+  const { rows } = await client.query<Stored<RepeatedRun, 'stateReason'>>(
     `
     SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason", changed_at AS since,
       unapproved AS "waitsForApproval"
@@ -69,5 +70,6 @@ export async function findRepeated(
     `,
     [fingerprint, others, since],
   );
-  return rows[0];
+  const [repeated] = rows;
+  return repeated && { ...repeated, stateReason: runReason(repeated.stateReason) };
 }

@@ -90,10 +90,8 @@ export async function doubtUnsent(
 export type UntriedProof = { readonly run: string; readonly reason: UnrecordedReason };
 
 export async function listUntriedProofs(pool: pg.Pool): Promise<UntriedProof[]> {
-  const { rows } = await pool.query<UntriedProof>(
-    `SELECT run_id AS run, jsonb_build_object('kind', 'untried_proof', 'messageId', message_id) AS reason
-     FROM untried_proofs
-     ORDER BY run_id`,
+  const { rows } = await pool.query<{ run: string; messageId: string }>(
+    'SELECT run_id AS run, message_id AS "messageId" FROM untried_proofs ORDER BY run_id',
   );
-  return rows;
+  return rows.map(({ run, messageId }) => ({ run, reason: { kind: 'untried_proof', messageId } }));
 }

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import type { TickReason } from '../../domain/reasons.ts';
 import type { TickState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
+import { type Stored, tickReason } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 export type ListedSchedule = {
@@ -23,11 +25,11 @@ export type ListedTick = {
   readonly dueAt: Date;
   readonly state: TickState;
   readonly run: string | null;
-  readonly reason: string | null;
+  readonly reason: TickReason | null;
 };
 
 export async function listTicks(pool: pg.Pool, limit: number): Promise<ListedTick[]> {
-  const { rows } = await pool.query<ListedTick>(
+  const { rows } = await pool.query<Stored<ListedTick>>(
     `
     SELECT schedule, due_at AS "dueAt", state, run_id AS run, reason
     FROM ticks
@@ -36,7 +38,7 @@ export async function listTicks(pool: pg.Pool, limit: number): Promise<ListedTic
     `,
     [limit],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, reason: tickReason(row.reason) }));
 }
 
 export type SyncedSchedule = {

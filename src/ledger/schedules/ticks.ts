@@ -1,8 +1,10 @@
 import type pg from 'pg';
 import type { RefusedRun } from '../../domain/problems.ts';
+import type { TickReason } from '../../domain/reasons.ts';
 import type { TickState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
 import { noteMissedTimes } from '../notifications/note.ts';
+import { reasonValue, type Stored, tickReason } from '../reasons.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
 export type UnnotedSchedule = {
@@ -30,14 +32,14 @@ export type NotedTick = {
   readonly schedule: string;
   readonly dueAt: Date;
   readonly state: 'due' | 'missed';
-  readonly reason: string | null;
+  readonly reason: TickReason | null;
 };
 
 const noted = batchOf<NotedTick>({
   schedule: ['text', ({ schedule }) => schedule],
   due_at: ['timestamptz', ({ dueAt }) => dueAt],
   state: ['text', ({ state }) => state],
-  reason: ['text', ({ reason }) => reason],
+  reason: ['jsonb', ({ reason }) => reasonValue(reason)],
 });
 
 /**
@@ -50,7 +52,7 @@ export async function noteTicks(
   ticks: readonly NotedTick[],
   now: Date,
 ): Promise<void> {
-  const { rows } = await client.query<NotedTick>(
+  const { rows } = await client.query<Stored<NotedTick>>(
     `
     INSERT INTO ticks (${noted.columns})
     SELECT * FROM ${noted.table('noted')}
@@ -68,7 +70,7 @@ export async function noteTicks(
     [...bySchedule].map(([schedule, missed]) => {
       const dates = missed.map(({ dueAt }) => dueAt).toSorted((a, b) => a.getTime() - b.getTime());
       const [first = now, last = first] = [dates[0], dates.at(-1)];
-      const reason = missed[0]?.reason ?? null;
+      const reason = tickReason(missed[0]?.reason ?? null);
       return { schedule, state: 'missed', times: missed.length, first, last, reason, refused: null };
     }),
   );
@@ -76,12 +78,12 @@ export async function noteTicks(
 }
 
 /** `due → missed` for every tick that waits for its run. */
-export async function missDueTicks(client: Transaction, reason: string): Promise<void> {
+export async function missDueTicks(client: Transaction, reason: TickReason): Promise<void> {
   const { rows } = await client.query<TickKey>(
     `
     UPDATE ticks SET state = 'missed', reason = $1 WHERE state = 'due' RETURNING schedule, due_at AS "dueAt"
     `,
-    [reason],
+    [reasonValue(reason)],
   );
   await noteMissedTimes(
     client,
@@ -151,7 +153,7 @@ export async function endTick(
   pool: pg.Pool,
   { schedule, dueAt }: TickKey,
   state: Exclude<TickState, 'due' | 'started'>,
-  reason: string,
+  reason: TickReason,
   refused?: RefusedRun,
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
@@ -160,7 +162,7 @@ export async function endTick(
       UPDATE ticks SET state = $3, reason = $4, refused = $5
       WHERE schedule = $1 AND due_at = $2 AND state = 'due'
       `,
-      [schedule, dueAt, state, reason, refused ? JSON.stringify(refused) : null],
+      [schedule, dueAt, state, reasonValue(reason), refused ? JSON.stringify(refused) : null],
     );
     if (rowCount === 0 || state === 'skipped') return;
     await noteMissedTimes(client, [

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Refusal } from '../../domain/breaker.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunPhase, RunState } from '../../domain/runs.ts';
+import { runReason, type Stored } from '../reasons.ts';
 import { isOvertaken } from './priority.ts';
 
 /** How far a run is, over all workers. Read from its slices, which are few. */
@@ -23,7 +24,7 @@ export type RunWatch = {
   readonly refusal: Refusal | null;
 };
 
-type DbWatch = Omit<RunWatch, 'refusal'> & {
+type DbWatch = Stored<Omit<RunWatch, 'refusal'>, 'stateReason'> & {
   readonly run: string;
   readonly since: Date | null;
   readonly retryAt: Date | null;
@@ -60,9 +61,9 @@ export async function watchRuns(
     values: [runs],
   });
   return new Map(
-    rows.map(({ run, since, retryAt, reason, ...watch }) => {
+    rows.map(({ run, since, retryAt, reason, stateReason, ...watch }) => {
       const refusal = since && retryAt && reason !== null ? { since, retryAt, reason } : null;
-      return [run, { ...watch, refusal }];
+      return [run, { ...watch, stateReason: runReason(stateReason), refusal }];
     }),
   );
 }

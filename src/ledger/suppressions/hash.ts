@@ -105,8 +105,3 @@ export async function listHashedSuppressions(
   );
   return rows;
 }
-
-/** Why an address is left out that is known by its hash alone. */
-export function hashedDetail(channel: string, subAccount: string): string {
-  return `suppressed for ${channel}${subAccount === '' ? '' : ` of SubAccount ${subAccount}`}, known by its hash alone`;
-}

@@ -8,10 +8,10 @@ import { previewCampaign } from '../../../src/engine/plan/preview.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
-import { listRejectedContacts } from '../../../src/ledger/runs/details.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { examples } from '../../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { leftOutOf } from '../../support/left-out.ts';
 import { hashKey, withKey } from '../../support/purges.ts';
 import { unwatched } from '../../support/unwatched.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
@@ -129,7 +129,7 @@ dispatch: { chunkSize: ${chunkSize} }
           return;
         }
 
-        expect(await listRejectedContacts(pool, run, 100)).toEqual(preview.rejected);
+        expect(await leftOutOf(pool, run)).toEqual(preview.rejected);
         const { contacts, requests, recipients } = await requireSummary(opened.context, run);
         expect(contacts).toEqual(preview.contacts);
         expect([requests.total, recipients.total]).toEqual([preview.requests, preview.recipients]);

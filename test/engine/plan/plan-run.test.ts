@@ -8,13 +8,13 @@ import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
-import { listRejectedContacts } from '../../../src/ledger/runs/details.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { contactSheet, type ReportedState, reportedStates } from '../../../src/report/contact-sheet.ts';
 import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { leftOutOf } from '../../support/left-out.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import { problemsLater } from '../../support/problems.ts';
 import { giveAllRows } from '../../support/rows.ts';
@@ -68,7 +68,7 @@ async function plan(): Promise<string> {
 async function leftOut(): Promise<string[]> {
   const preview = await previewCampaign(await prepareCampaign('campaign.yaml', settings), opened.context);
   const run = await plan();
-  const rejected = await listRejectedContacts(opened.ledger.pool, run, 100);
+  const rejected = await leftOutOf(opened.ledger.pool, run);
   expect(preview.rejected).toEqual(rejected);
   expect((await requireSummary(opened.context, run)).contacts).toEqual(preview.contacts);
   return rejected.map(({ file, line, reason, detail }) => `${file}:${line} ${reason}: ${detail}`);

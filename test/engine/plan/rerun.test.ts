@@ -4,7 +4,6 @@ import type { Rate } from '../../../src/domain/rates.ts';
 import type { RequestState } from '../../../src/domain/runs.ts';
 import { planRerun, type RerunState } from '../../../src/engine/plan/rerun.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
-import { listRejectedContacts } from '../../../src/ledger/runs/details.ts';
 import { readRunFiles } from '../../../src/ledger/runs/files.ts';
 import { lockRunForRerun } from '../../../src/ledger/runs/lock.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
@@ -18,6 +17,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { leftOutOf } from '../../support/left-out.ts';
 import { problemsLater } from '../../support/problems.ts';
 
 let opened: TestLedger;
@@ -95,7 +95,7 @@ describe('sending again to the failed and the unknown of a run', () => {
     expect(await requireSummary(opened.context, second)).toMatchObject({
       contacts: { read: 3, duplicate: 2 },
     });
-    expect(await listRejectedContacts(opened.ledger.pool, second, 10)).toEqual(
+    expect(await leftOutOf(opened.ledger.pool, second)).toEqual(
       [3, 6].map((line) => ({
         file: '',
         line,

@@ -178,7 +178,7 @@ describe('a time that comes while the last run is not over', () => {
     later(10);
     const [second] = await look();
     const run = first?.kind === 'started' ? first.run : '';
-    expect(second).toMatchObject({ kind: 'skipped', reason: `run ${run} is not over` });
+    expect(second).toMatchObject({ kind: 'skipped', reason: { kind: 'run_not_over', run } });
   });
 
   test('waits for it where it is to be queued', async () => {

@@ -282,7 +282,7 @@ describe('a replay', () => {
 
 describe('who opts out', () => {
   const suppressions = () =>
-    query('SELECT channel, address, sub_account, reason, source FROM suppressions ORDER BY address');
+    query('SELECT channel, address, sub_account, reason, run_id, source FROM suppressions ORDER BY address');
   const reply = (
     messageId: string | null,
     line: number,
@@ -309,7 +309,8 @@ describe('who opts out', () => {
         channel: 'sms',
         address: addressOf(2),
         sub_account: 'North',
-        reason: `replied "Stop" (run ${run})`,
+        reason: 'Stop',
+        run_id: run,
         source: 'reply',
       },
     ]);
@@ -319,7 +320,7 @@ describe('who opts out', () => {
     await receive(reply(null, 2));
     await apply();
     expect(await suppressions()).toMatchObject([
-      { channel: 'sms', sub_account: 'South', reason: 'replied "Stop"' },
+      { channel: 'sms', sub_account: 'South', reason: 'Stop', run_id: null },
     ]);
   });
 

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Contact } from '../../../src/domain/contacts.ts';
 import type { Envelope } from '../../../src/domain/message.ts';
-import { listRejectedContacts } from '../../../src/ledger/runs/details.ts';
 import { readRunFiles } from '../../../src/ledger/runs/files.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { claimRequests } from '../../support/claims.ts';
@@ -15,6 +14,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { leftOutOf } from '../../support/left-out.ts';
 import { addressesOf, asStored } from '../../support/outgoing.ts';
 import { giveRows } from '../../support/rows.ts';
 
@@ -129,7 +129,7 @@ test('of equal addresses the first stays, and the others are listed with the lin
     duplicate: 2,
     suppressed: 0,
   });
-  expect(await listRejectedContacts(opened.ledger.pool, run, 10)).toEqual([
+  expect(await leftOutOf(opened.ledger.pool, run)).toEqual([
     { file: '', line: 4, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
     { file: '', line: 5, column: 'phone', reason: 'duplicate', detail: 'same address as line 2' },
   ]);

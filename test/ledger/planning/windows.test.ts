@@ -169,7 +169,7 @@ describe('a window that is due', () => {
     await rows(`UPDATE runs SET state = 'paused' WHERE run_id = $1`, paused);
     const unapproved = await planIn('B');
     await rows(
-      `INSERT INTO approvals (run_id, reason, planned_by, planned_how) VALUES ($1, 'always', 'Ann', 'cli')`,
+      `INSERT INTO approvals (run_id, reason, planned_by, planned_how) VALUES ($1, '{"kind": "every_run"}', 'Ann', 'cli')`,
       unapproved,
     );
     await planIn('B', { account: 'elsewhere' });

@@ -3,7 +3,6 @@ import type { Suppression } from '../../../src/domain/suppressions.ts';
 import { expandRun } from '../../../src/ledger/planning/expand.ts';
 import { stageContacts } from '../../../src/ledger/planning/stage.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
-import { listRejectedContacts } from '../../../src/ledger/runs/details.ts';
 import { inSession } from '../../../src/ledger/session.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { hashedAddress, hashKeyOf } from '../../../src/ledger/suppressions/hash.ts';
@@ -17,6 +16,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { leftOutOf } from '../../support/left-out.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import { problemsLater } from '../../support/problems.ts';
 import { hashKey, long } from '../../support/purges.ts';
@@ -98,7 +98,7 @@ async function importAll(key: typeof hashKey | null, subAccount?: string): Promi
 }
 
 const leftOut = async (run: string) =>
-  (await listRejectedContacts(opened.ledger.pool, run, 10)).map(({ line, detail }) => `${line}: ${detail}`);
+  (await leftOutOf(opened.ledger.pool, run)).map(({ line, detail }) => `${line}: ${detail}`);
 
 test('a hashed suppression of one account holds for no other, as a plain one does', async () => {
   await suppress([1], { account: 'other' });

@@ -118,7 +118,7 @@ beforeAll(async () => {
     [times],
   );
   await scene.opened.ledger.pool.query(
-    `INSERT INTO ticks (schedule, due_at, state, reason) VALUES ('a.yaml', now(), 'missed', 'nobody was there')`,
+    `INSERT INTO ticks (schedule, due_at, state, reason) VALUES ('a.yaml', now(), 'missed', '{"kind": "no_worker", "catchUpMilliseconds": 0}')`,
   );
   await giveRows(scene.opened.ledger.pool, run);
   await scene.opened.ledger.pool.query(

@@ -1,0 +1,67 @@
+import type { ApprovalReason, LeftOutReason, SuppressionOrigin, TickReason } from '../domain/reasons.ts';
+import { durationText } from './scalar-text.ts';
+
+type PlanningReason = Exclude<LeftOutReason | ApprovalReason | TickReason, string>;
+
+/** Why a contact is not in a run, a run waits for its approval, or a time of a schedule made none. */
+export function planningWords(reason: PlanningReason): string {
+  switch (reason.kind) {
+    case 'sent':
+      return `sent to by run ${reason.run}`;
+    case 'to_be_sent':
+      return `to be sent to by run ${reason.run}`;
+    case 'may_have_been_sent':
+      return `may have been sent to by run ${reason.run}`;
+    case 'sent_again':
+      return `sent again by run ${reason.run}`;
+    case 'same_contact': {
+      const key = reason.key.map((column) => `"${column}"`).join(' and ');
+      const place = reason.file === null ? `line ${reason.line}` : `${reason.file}:${reason.line}`;
+      const differing = reason.differs ? ', which is sent something else' : '';
+      return `same ${key || 'address'} as ${place}${differing}`;
+    }
+    case 'suppressed_address': {
+      const why = suppressionWords(reason);
+      return `suppressed for ${scopeWords(reason)}${why === '' ? '' : `: ${why}`}`;
+    }
+    case 'suppressed_hash':
+      return `suppressed for ${scopeWords(reason)}, known by its hash alone`;
+    case 'listed':
+      return `listed in ${reason.file}:${reason.line}`;
+    case 'sent_recently': {
+      const by = reason.run === null ? 'a run of another account' : `run ${reason.run}`;
+      return `sent to within ${durationText(reason.milliseconds)}, by ${by}`;
+    }
+    default:
+      return waitingWords(reason);
+  }
+}
+
+function scopeWords({ channel, subAccount }: { readonly channel: string; readonly subAccount: string }) {
+  return subAccount === '' ? channel : `${channel} of SubAccount ${subAccount}`;
+}
+
+/** Why an address is suppressed; may be empty. */
+export function suppressionWords({ source, reason, run }: SuppressionOrigin): string {
+  const said = source === 'reply' ? `replied "${reason}"` : reason;
+  return run === null ? said : `${said} (run ${run})`;
+}
+
+function waitingWords(reason: Exclude<ApprovalReason | TickReason, string>): string {
+  switch (reason.kind) {
+    case 'every_run':
+      return 'every run of the campaign';
+    case 'many_recipients':
+      return `${reason.recipients} recipients, more than ${reason.most}`;
+    case 'high_cost':
+      return `${reason.cost} ${reason.currency}, more than ${reason.most}`;
+    case 'unknown_cost':
+      return `its cost cannot be told: ${reason.words}`;
+    case 'no_worker':
+      return `no worker was there in time (catchUp: ${durationText(reason.catchUpMilliseconds)})`;
+    case 'run_not_over':
+      return `run ${reason.run} is not over`;
+    case 'ledger_restored_since':
+      return `the ledger was restored (${reason.words}), and its run may have been sent`;
+  }
+}
