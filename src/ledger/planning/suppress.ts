@@ -157,30 +157,37 @@ export async function leaveOutSuppressed(
   const address = stagedAddress(channel);
   await client.query(
     `
-    WITH suppressed AS MATERIALIZED (
-      SELECT DISTINCT ON (x.line) x.row, x.line, x.detail
+    WITH found AS MATERIALIZED (
+      -- Each joined by itself: of a union the planner knows nothing, and would hash the contacts, which are more.
+      SELECT s.ctid AS row, s.line, s.envelope, x.*
+      FROM (${sql}) x
+      JOIN staged_contacts s ON ${address} = x.address
+      UNION ALL
+      SELECT s.ctid, s.line, s.envelope, x.address, x.sub_account,
+             jsonb_build_object('kind', 'listed', 'file', x.file, 'line', x.line), 0, x.place
+      FROM staged_suppressions x
+      JOIN staged_contacts s ON ${address} = x.address
+      UNION ALL
+      SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account,
+             jsonb_build_object('kind', 'suppressed_hash', 'channel', h.channel, 'subAccount', h.sub_account), 1, 1
+      FROM staged_contacts s
+      JOIN hashed_suppressions h
+        ON h.channel = ${channelText(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelText(channel), address, '$2', '$3')}
+      -- Nothing is hashed where there are none.
+      WHERE EXISTS (SELECT FROM hashed_suppressions)
+    ), suppressed AS MATERIALIZED (
+      SELECT DISTINCT ON (line) row, line, detail
       FROM (
-        -- Each joined by itself: of a union the planner knows nothing, and would hash the contacts, which are more.
-        SELECT s.ctid AS row, s.line, s.envelope, x.*
-        FROM (${sql}) x
-        JOIN staged_contacts s ON ${address} = x.address
+        -- Most hold for all SubAccounts. Joined with the envelopes, which the planner took for few pairs, they cost an
+        -- import of a million contacts 0.7 s.
+        SELECT * FROM found WHERE sub_account = ''
         UNION ALL
-        SELECT s.ctid, s.line, s.envelope, x.address, x.sub_account,
-               jsonb_build_object('kind', 'listed', 'file', x.file, 'line', x.line), 0, x.place
-        FROM staged_suppressions x
-        JOIN staged_contacts s ON ${address} = x.address
-        UNION ALL
-        SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account,
-               jsonb_build_object('kind', 'suppressed_hash', 'channel', h.channel, 'subAccount', h.sub_account), 1, 1
-        FROM staged_contacts s
-        JOIN hashed_suppressions h
-          ON h.channel = ${channelText(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelText(channel), address, '$2', '$3')}
-        -- Nothing is hashed where there are none.
-        WHERE EXISTS (SELECT FROM hashed_suppressions)
+        SELECT f.*
+        FROM found f
+        JOIN staged_envelopes e USING (envelope)
+        WHERE f.sub_account = e.sub_account
       ) x
-      JOIN staged_envelopes e USING (envelope)
-      WHERE x.sub_account = '' OR x.sub_account = e.sub_account
-      ORDER BY x.line, x.priority, x.place, x.sub_account COLLATE "C"
+      ORDER BY line, priority, place, sub_account COLLATE "C"
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM suppressed))
     )
