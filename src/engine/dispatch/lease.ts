@@ -1,4 +1,5 @@
 import { leaseSeconds } from '../../ledger/slices/queue.ts';
+import type { EngineContext } from '../context.ts';
 
 /** The right to send from a slice, for as long as it is renewed in time. */
 export type Lease = {
@@ -17,16 +18,22 @@ export type Lease = {
 const milliseconds = leaseSeconds * 1_000;
 
 /**
- * @param monotonic milliseconds that go on however the clock is set
+ * The time since the last renewal is the longer one of two: while a machine sleeps, `monotonic` stands still, and `now` may be set
+ * back.
+ *
  * @param renewInQueue false when the job is no longer this worker's
  */
-export function openLease(monotonic: () => number, renewInQueue: () => Promise<boolean>): Lease {
+export function openLease(
+  { monotonic, now }: Pick<EngineContext, 'monotonic' | 'now'>,
+  renewInQueue: () => Promise<boolean>,
+): Lease {
+  const read = () => ({ monotonic: monotonic(), clock: now().getTime() });
   const lost = new AbortController();
-  let renewedAt = monotonic();
+  let renewedAt = read();
   let renewing: Promise<void> | undefined;
 
   async function renew(): Promise<void> {
-    const startedAt = monotonic();
+    const startedAt = read();
     if (await renewInQueue()) renewedAt = startedAt;
     else lost.abort();
   }
@@ -38,7 +45,10 @@ export function openLease(monotonic: () => number, renewInQueue: () => Promise<b
     return renewing;
   };
 
-  const isYoung = (): boolean => monotonic() - renewedAt < milliseconds;
+  const isYoung = (): boolean => {
+    const is = read();
+    return is.monotonic - renewedAt.monotonic < milliseconds && is.clock - renewedAt.clock < milliseconds;
+  };
   const isValid = (): boolean => !lost.signal.aborted && isYoung();
 
   return {

@@ -84,7 +84,7 @@ export function openSlicesInHand(options: SlicesInHandOptions): SlicesInHand {
     busy: () => [...inHand].filter(({ account }) => !account.breaker.isOpen()).length,
     begin(slice, account) {
       const { job } = slice;
-      const lease = openLease(monotonic, async () =>
+      const lease = openLease(context, async () =>
         (await persist(() => renewLeases(queue, [job]))).includes(job.id),
       );
       const halt = new AbortController();

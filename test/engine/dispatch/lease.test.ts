@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { openLease } from '../../../src/engine/dispatch/lease.ts';
 
-/** A lease that begins at 0, with a clock and a queue of the test's own. */
+/** A lease that begins at 0, with clocks and a queue of the test's own. */
 function begin() {
-  const world = { now: 0, renewals: 0, renew: async () => true };
+  const world = { now: 0, clockAhead: 0, renewals: 0, renew: async () => true };
   const lease = openLease(
-    () => world.now,
+    { monotonic: () => world.now, now: () => new Date(world.now + world.clockAhead) },
     () => {
       world.renewals++;
       return world.renew();
@@ -63,6 +63,23 @@ test('a slice that was taken while the process stood still is noticed before any
   world.renew = async () => false;
   expect(await lease.ensure()).toBe(false);
   expect(lease.lost.aborted).toBe(true);
+});
+
+test('a machine that slept while only its clock went on asks the ledger before it sends anything', async () => {
+  const { world, lease } = begin();
+  world.clockAhead = 3_600_000;
+  expect(lease.isValid()).toBe(false);
+  world.renew = async () => false;
+  expect(await lease.ensure()).toBe(false);
+});
+
+test('a clock that is set back makes no lease valid for longer', async () => {
+  const { world, lease } = begin();
+  world.clockAhead = -3_600_000;
+  world.now = 9_999;
+  expect(lease.isValid()).toBe(true);
+  world.now = 10_000;
+  expect(lease.isValid()).toBe(false);
 });
 
 test('a renewal that began before the process stood still proves nothing; another one is begun', async () => {
