@@ -219,8 +219,14 @@ async function listReported(pool: pg.Pool, run: string): Promise<ReadonlySet<num
 
 /** What is claimed of a slice behind its last request that was answered, reported on or given a row. */
 async function giveBack(pool: pg.Pool, run: string, now: Date): Promise<void> {
-  const { rows } = await pool.query<{ slice: number; owner: string; version: number; to: number }>(
-    `SELECT s.slice, s.owner, s.version + 1 AS version, (
+  const { rows } = await pool.query<{
+    slice: number;
+    owner: string;
+    version: number;
+    after: number;
+    to: number;
+  }>(
+    `SELECT s.slice, s.owner, s.version + 1 AS version, s.claimed_to AS after, (
               SELECT coalesce(max(q.request), s.first_request - 1)
               FROM requests_between(s.run_id, s.first_request, s.claimed_to) q
               WHERE EXISTS (SELECT FROM requests r WHERE r.run_id = s.run_id AND r.request = q.request)
@@ -231,8 +237,8 @@ async function giveBack(pool: pg.Pool, run: string, now: Date): Promise<void> {
      WHERE s.run_id = $1 AND s.state = 'held' AND s.phase = 'sending'`,
     [run],
   );
-  for (const { to, ...slice } of rows) {
-    await advanceSlices(pool, [{ run, ...slice, claim: { to, epoch: '0' }, accepted: [] }], now, null);
+  for (const { after, to, ...slice } of rows) {
+    await advanceSlices(pool, [{ run, ...slice, claim: { after, to, epoch: '0' }, accepted: [] }], now, null);
   }
   await letGo(pool, run);
 }

@@ -88,7 +88,14 @@ async function claimOrdinary(
   const to =
     readTo === undefined && requests.length === found.length ? last : (requests.at(-1)?.request ?? 0);
   if (to <= held.claimed_to) return [];
-  const step = { run, slice, owner, version: held.version + 1, claim: { to, epoch }, accepted: [] };
+  const step = {
+    run,
+    slice,
+    owner,
+    version: held.version + 1,
+    claim: { after: held.claimed_to, to, epoch },
+    accepted: [],
+  };
   const [result] = await advanceSlices(pool, [step], now, fence);
   if (result !== 'granted') return [];
   const envelopes = await readEnvelopes(pool, run, [...new Set(requests.map(({ envelope }) => envelope))]);

@@ -15,8 +15,8 @@ export type SliceCheckpoint = {
   readonly claim: (claim: RangeClaim) => Promise<boolean>;
   /** Commits a claim that waits for others at once; the next claim, where none waits. */
   readonly hurry: () => void;
-  /** Says that no byte has left of requests after this one, which were claimed. */
-  readonly giveBack: (to: number) => Promise<void>;
+  /** Says that no byte has left of requests after `to`, which were claimed. */
+  readonly giveBack: (back: Omit<RangeClaim, 'epoch'>) => Promise<void>;
   /** @param known requests that were claimed, and whose outcome is not recorded yet */
   readonly claimRows: (
     claim: Pick<RowsClaim, 'from' | 'limit'>,

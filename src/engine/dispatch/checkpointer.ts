@@ -87,9 +87,9 @@ export function openCheckpointer(context: EngineContext, patience: Patience, led
       return {
         claim: (claim) => claimRange(state, claim),
         hurry,
-        async giveBack(to) {
+        async giveBack(back) {
           hurry();
-          await claimRange(state, { to, epoch: '0' });
+          await claimRange(state, { ...back, epoch: '0' });
         },
         claimRows: (claim, known) =>
           new Promise((resolve, reject) => {

@@ -82,7 +82,7 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
         await recorder.record(settlementOf(sender, claimed, withheld(because, 1, now), released));
       }),
     );
-    if (behind.length < unsent.length) await checkpoint.giveBack(begunTo);
+    if (behind.length < unsent.length) await checkpoint.giveBack({ after: claimedTo, to: begunTo });
   }
 
   return {
@@ -96,7 +96,7 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
       const isLast = batch.length === ahead.length && readTo === slice.last;
       // What comes after the last ordinary request has rows of its own.
       const to = isLast ? slice.last : (batch.at(-1)?.request ?? claimedTo);
-      if (!(await checkpoint.claim({ to, epoch: epoch ?? '' }))) {
+      if (!(await checkpoint.claim({ after: claimedTo, to, epoch: epoch ?? '' }))) {
         readAgain();
         await sleep(refusedWait, undefined, { signal: stop }).catch(() => undefined);
         return [];
@@ -143,7 +143,7 @@ export function openOrdinaryRequests(tools: SourceTools, checkpoint: SliceCheckp
       // All that is left has rows of its own.
       if (unsent.length === 0 && ahead.length === 0 && readTo === slice.last && claimedTo < slice.last) {
         checkpoint.hurry();
-        await checkpoint.claim({ to: slice.last, epoch: epoch ?? '' });
+        await checkpoint.claim({ after: claimedTo, to: slice.last, epoch: epoch ?? '' });
       }
     },
   };

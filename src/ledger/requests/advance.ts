@@ -4,6 +4,9 @@ import { type ClaimFence, fenceValues, mayClaim } from '../place/place.ts';
 
 /** A claim: the requests of a slice up to a number, as far as they have no rows of their own, may be in flight. */
 export type RangeClaim = {
+  /** The last request that its owner has claimed. */
+  readonly after: number;
+  /** Before `after`: the claim gives back what is behind it, and no byte of that has left. */
   readonly to: number;
   /** The suppressions that were looked at for these requests (`readContents`). */
   readonly epoch: string;
@@ -24,7 +27,6 @@ export type Advance = {
   readonly owner: string;
   /** The number of this change of the slice: one more than that of the owner's last one. */
   readonly version: number;
-  /** One that ends before the last one gives back what is behind it: no byte of that has left. */
   readonly claim: RangeClaim | undefined;
   readonly accepted: readonly AcceptedRequest[];
 };
@@ -36,8 +38,9 @@ export type Advanced = 'granted' | 'refused' | 'lost';
  * Notes which requests the service accepted, and claims the next ones, of several slices in one statement. When this returns,
  * both are committed, and the first byte of what was claimed may leave (rule 1).
  *
- * A claim is refused where the run is not running, an address was suppressed since the content was read, or the ledger is held,
- * is another one by now, or lacks the last claim.
+ * A claim is refused where the run is not running, an address was suppressed since the content was read, or the ledger is
+ * held, is another one by now, or lacks the last claim. Nothing is claimed or given back where the rest of the slice has rows
+ * since the owner's last claim (`addRowsOfPlanned`).
  *
  * Each change of a slice has a number and is made on top of the one before it: a repeated one is made once, and none is made by
  * a former owner.
@@ -58,7 +61,7 @@ export async function advanceSlices(
   });
   const granted = new Map(rows.map((row) => [row.place, row.granted]));
   const missing = advances.filter((_, place) => !granted.has(place + 1));
-  const made = missing.length === 0 ? new Map() : await findMade(pool, missing);
+  const made = missing.length === 0 ? new Map() : await findMade(pool, missing, now);
   return advances.map((advance, place): Advanced => {
     const found = granted.get(place + 1) ?? made.get(advance);
     if (found === undefined) return 'lost';
@@ -87,7 +90,8 @@ function advanceStatement(hasJobs: boolean): string {
       JOIN runs r ON r.run_id = a.run_id
     ), held AS MATERIALIZED (
       -- In the order of their keys, so that two that change the same slices wait for each other, not crosswise.
-      SELECT t.place
+      SELECT t.place,
+             coalesce(s.claimed_to = t.claim_after AND (t.may_claim OR t.claim_to < t.claim_after), false) AS granted
       FROM step t
       JOIN slices s ON s.run_id = t.run_id AND s.slice = t.slice AND s.owner = t.owner AND s.version = t.version - 1
       ORDER BY s.run_id, s.slice
@@ -95,13 +99,13 @@ function advanceStatement(hasJobs: boolean): string {
     ), moved AS (
       UPDATE slices s
       SET version = t.version,
-          claimed_to = CASE WHEN t.may_claim OR t.claim_to < s.claimed_to THEN t.claim_to ELSE s.claimed_to END,
-          claimed_at = CASE WHEN t.may_claim THEN $6 ELSE s.claimed_at END,
+          claimed_to = CASE WHEN held.granted THEN t.claim_to ELSE s.claimed_to END,
+          claimed_at = CASE WHEN held.granted AND t.claim_to > t.claim_after THEN $6 ELSE s.claimed_at END,
           settled = s.settled + t.accepted
       FROM held
       JOIN step t USING (place)
       WHERE s.run_id = t.run_id AND s.slice = t.slice
-      RETURNING t.place, t.claim_to IS NOT DISTINCT FROM s.claimed_to AS granted
+      RETURNING t.place, held.granted
     ), kept AS (
       INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms, statuses, jobs)
       SELECT t.run_id, t.slice, t.version, $6, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
@@ -122,6 +126,7 @@ const changes: Columns<Advance> = {
   slice: ['integer', ({ slice }) => slice],
   owner: ['uuid', ({ owner }) => owner],
   version: ['integer', ({ version }) => version],
+  claim_after: ['integer', ({ claim }) => claim?.after ?? null],
   claim_to: ['integer', ({ claim }) => claim?.to ?? null],
 };
 
@@ -172,14 +177,19 @@ function jobsLiteral(accepted: readonly AcceptedRequest[]): string {
 }
 
 /** Changes whose answer was lost: whether their claims were granted. */
-async function findMade(pool: pg.Pool, advances: readonly Advance[]): Promise<Map<Advance, boolean>> {
+async function findMade(
+  pool: pg.Pool,
+  advances: readonly Advance[],
+  now: Date,
+): Promise<Map<Advance, boolean>> {
   const { rows } = await pool.query<{ place: number; granted: boolean }>(
     `
-    SELECT CAST(a.place AS integer) AS place, a.claim_to IS NOT DISTINCT FROM s.claimed_to AS granted
-    FROM ${changesOnly.table('a', 1, 'place')}
+    SELECT CAST(a.place AS integer) AS place,
+           coalesce(a.claim_to = s.claimed_to AND (a.claim_to < a.claim_after OR s.claimed_at = $1), false) AS granted
+    FROM ${changesOnly.table('a', 2, 'place')}
     JOIN slices s ON s.run_id = a.run_id AND s.slice = a.slice AND s.owner = a.owner AND s.version = a.version
     `,
-    changesOnly.values(advances),
+    [now, ...changesOnly.values(advances)],
   );
   return new Map(
     rows.flatMap(({ place, granted }) => {

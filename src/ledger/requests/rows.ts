@@ -132,8 +132,13 @@ export async function addPlannedRows(
   });
 }
 
-/** Rows for all that is planned of a run, so that something can become of each; none of a run that is over. */
+/**
+ * Rows for all that is planned of a run, so that something can become of each; none of a run that is over. Workers that hold
+ * its slices claim nothing more of them.
+ */
 export async function addRowsOfPlanned(client: Transaction, run: string): Promise<void> {
+  // What is claimed at this moment is seen by the statement after this, or refused after that.
+  await client.query('SELECT FROM slices WHERE run_id = $1 ORDER BY slice FOR UPDATE', [run]);
   await client.query(
     `
     INSERT INTO requests (run_id, request, envelope, recipients, reported)

@@ -102,11 +102,13 @@ test('after a commit whose claim could not be marked, what is accepted is not ta
     'SELECT CAST(epoch AS text) AS epoch FROM suppression_epoch',
   );
   checkpoint.hurry();
-  await expect(checkpoint.claim({ to: slice.last, epoch: rows[0]?.epoch ?? '' })).rejects.toThrow('no space');
+  await expect(
+    checkpoint.claim({ after: slice.claimedTo, to: slice.last, epoch: rows[0]?.epoch ?? '' }),
+  ).rejects.toThrow('no space');
   Object.assign(marks, { write });
   checkpoint.accept(accepted(1));
   await checkpoint.recorded();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(recorded).toEqual([]);
-  await expect(checkpoint.giveBack(0)).rejects.toThrow('no space');
+  await expect(checkpoint.giveBack({ after: slice.last, to: 0 })).rejects.toThrow('no space');
 });

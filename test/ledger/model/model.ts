@@ -101,6 +101,8 @@ export type Ahead = {
 /** A claim of a range; `version` is that of the slice when it has been made. */
 export type SliceChange = {
   readonly version: number;
+  readonly at: Date;
+  readonly after: number;
   readonly to: number;
   readonly ahead: Ahead | undefined;
 };

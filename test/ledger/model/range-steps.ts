@@ -58,7 +58,7 @@ export function claimRead(place: number, limit: number, passage: Passage): Step 
       holding.ahead = undefined;
       const to = next.at(-1)?.request;
       if (to === undefined) return;
-      holding.last = { version: slice.version + 1, to, ahead };
+      holding.last = { version: slice.version + 1, at: new Date(), after: slice.claimedTo, to, ahead };
       if (passage !== 'unasked') await change(model, world, holding, holding.last, passage === 'heard');
     },
   };
@@ -91,8 +91,9 @@ export function giveBackUnsent(place: number): Step {
     possible: (model) => holders(model).length > 0,
     async take(model, world) {
       const holding = choose(holders(model), place);
-      const { version } = sliceNumbered(model, holding.slice);
-      holding.last = { version: version + 1, to: begunTo(model, holding.slice), ahead: undefined };
+      const { version, claimedTo: after } = sliceNumbered(model, holding.slice);
+      const to = begunTo(model, holding.slice);
+      holding.last = { version: version + 1, at: new Date(), after, to, ahead: undefined };
       const unsent = model.flights.filter(
         (flight) => isWithoutRow(model, flight) && flight.request > (holding.last?.to ?? 0),
       );
@@ -122,14 +123,14 @@ async function change(
   model: Model,
   world: World,
   holding: Holding,
-  { version, to, ahead }: SliceChange,
+  { version, at, after, to, ahead }: SliceChange,
   heard: boolean,
 ): Promise<void> {
   const { run, held, operations, ledger } = world;
   const { slice, owner } = holding;
-  const claim = { to, epoch: ahead?.ledgerEpoch ?? '0' };
+  const claim = { after, to, epoch: ahead?.ledgerEpoch ?? '0' };
   const asked = { run, slice, owner, version, claim, accepted: [] };
-  const [result] = await operations.advanceSlices(ledger.hot, [asked], new Date(), null);
+  const [result] = await operations.advanceSlices(ledger.hot, [asked], at, null);
   const expected = claimRange(model, holding, version, to, ahead?.epoch ?? -1);
   expect(result, `what becomes of a claim to ${to} of slice ${slice}`).toBe(expected);
   if (!heard || expected !== 'granted' || !held.has(owner)) return;

@@ -175,11 +175,12 @@ type SliceRow = {
   readonly slice: number;
   readonly owner: string | null;
   readonly version: number;
+  readonly claimed_to: number | null;
 };
 
 /** The row of the slice that a change is of, as it is now. */
 async function rowFinder(pool: pg.Pool) {
-  const { rows } = await pool.query<SliceRow>('SELECT run_id, slice, owner, version FROM slices');
+  const { rows } = await pool.query<SliceRow>('SELECT run_id, slice, owner, version, claimed_to FROM slices');
   return (of: { readonly run: string; readonly slice: number }): SliceRow | undefined =>
     rows.find(({ run_id, slice }) => run_id === of.run && slice === of.slice);
 }
@@ -201,7 +202,11 @@ test('without rule 2, a claim of a range that is repeated, and made on top of wh
   await expectFound(5, {
     async advanceSlices(pool, advances, now, fence) {
       const rowOf = await rowFinder(pool);
-      const next = advances.map((advance) => ({ ...advance, version: (rowOf(advance)?.version ?? 0) + 1 }));
+      const next = advances.map(({ claim, ...advance }) => {
+        const row = rowOf(advance);
+        const after = row?.claimed_to ?? 0;
+        return { ...advance, version: (row?.version ?? 0) + 1, claim: claim && { ...claim, after } };
+      });
       return advanceSlices(pool, next, now, fence);
     },
   });

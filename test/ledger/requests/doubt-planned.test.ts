@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Advance, advanceSlices } from '../../../src/ledger/requests/advance.ts';
+import { readContents } from '../../../src/ledger/requests/contents.ts';
+import { doubtUnsent } from '../../../src/ledger/runs/stop.ts';
+import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { holdNextSlice } from '../../support/slices.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+async function holdSix(): Promise<SendingSlice> {
+  const contacts = Array.from({ length: 6 }, (_, index) => aContact(index + 2));
+  return holdNextSlice(opened.ledger, await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts));
+}
+
+async function claim({ run, slice, owner, version, claimedTo }: SendingSlice, to: number): Promise<Advance> {
+  const { rows } = await opened.ledger.pool.query<{ epoch: string }>('SELECT epoch FROM suppression_epoch');
+  const epoch = rows[0]?.epoch ?? '';
+  return { run, slice, owner, version: version + 1, claim: { after: claimedTo, to, epoch }, accepted: [] };
+}
+
+const advance = async (change: Advance, now = new Date()) =>
+  (await advanceSlices(opened.ledger.hot, [change], now, null))[0];
+
+const doubtAll = async (run: string) =>
+  doubtUnsent(
+    await opened.ledger.queue(),
+    opened.ledger.pool,
+    run,
+    { reason: { kind: 'untried_proof', messageId: 'M1' }, since: new Date() },
+    new Date(),
+  );
+
+const statesOf = async (run: string): Promise<string[]> => {
+  const sql = 'SELECT state FROM request_states WHERE run_id = $1 ORDER BY request';
+  return (await opened.ledger.pool.query<{ state: string }>(sql, [run])).rows.map(({ state }) => state);
+};
+
+test.each([3, 6])(
+  'a worker that has read a slice may not claim up to request %i what another ledger may have sent meanwhile',
+  async (to) => {
+    const slice = await holdSix();
+    const { requests } = await readContents(opened.ledger.hot, slice, slice.claimedTo, null);
+    expect(requests).toHaveLength(6);
+    expect(await doubtAll(slice.run)).toBe(6);
+    const claiming = await claim(slice, to);
+    expect(await advance(claiming)).toBe('refused');
+    expect(await advance(claiming)).toBe('refused');
+    expect(await statesOf(slice.run)).toEqual(Array(6).fill('in_doubt'));
+  },
+);
+
+test('what a worker has claimed, and gives back after another ledger may have sent it, is not planned again', async () => {
+  const slice = await holdSix();
+  const now = new Date();
+  const claiming = await claim(slice, 3);
+  expect(await advance(claiming, now)).toBe('granted');
+  expect(await doubtAll(slice.run)).toBe(3);
+  const back = { ...claiming, version: claiming.version + 1, claim: { after: 3, to: 1, epoch: '0' } };
+  expect(await advance(back)).toBe('refused');
+  expect(await statesOf(slice.run)).not.toContain('planned');
+});
