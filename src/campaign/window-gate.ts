@@ -16,9 +16,7 @@ export const lastMoments = 5_000;
 /** Nobody waits so long; the window of a run opened at some time when it was planned. */
 const never = 400 * 86_400_000;
 
-/**
- * @param sendAt the moment at which the service is to send what it is handed over before; the window opens then
- */
+/** @param sendAt the moment at which the service is to send what it is handed over before; the window opens then */
 export function openWindowGate(
   rule: WindowRule,
   { zones, sendAt }: { readonly zones: readonly string[]; readonly sendAt: Date | null },

@@ -52,9 +52,7 @@ export type Gateway = {
 /** The largest answer that is read (bytes); a real one has a few hundred. */
 const answerBytes = 1024 * 1024;
 
-/**
- * @throws InputError when the account's interface and format are not available.
- */
+/** @throws InputError when the account's interface and format are not available. */
 export function openGateway(account: Account): Gateway {
   const wire = wireInterface(account.interface, account.format);
   const { timeouts, credentials } = account;

@@ -3,11 +3,7 @@ import { readYaml } from '../platform/yaml.ts';
 import { accountsSchema } from './accounts.ts';
 import { suppressionsOfWritten } from './written-sharing.ts';
 
-/**
- * What the accounts of a file share. No name needs to be set for it.
- *
- * @throws InputError for a faulty file
- */
+/** What the accounts of a file share. No name needs to be set for it. @throws InputError for a faulty file */
 export function readSharing(
   source: string,
   file: string,

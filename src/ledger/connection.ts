@@ -194,11 +194,7 @@ export type DatabaseLook = {
   readonly held: HoldReason | null;
 };
 
-/**
- * Of a database with a ledger or without one. Changes nothing.
- *
- * @throws InputError when it cannot be reached
- */
+/** Of a database with a ledger or without one. Changes nothing. @throws InputError when it cannot be reached */
 export async function lookAtDatabase(
   connection: DatabaseConnection,
   description: string,

@@ -3,11 +3,7 @@ import { inTransaction, type Transaction } from './session.ts';
 
 type Statement = { readonly sql: string; readonly values: readonly unknown[] };
 
-/**
- * The rows of a query in batches, in constant memory.
- *
- * @param name of the cursor, a word of its own in the transaction
- */
+/** The rows of a query in batches, in constant memory. @param name of the cursor, a word of its own in the transaction */
 export async function* streamRows<Row extends pg.QueryResultRow>(
   client: Transaction,
   name: string,

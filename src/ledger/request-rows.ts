@@ -24,3 +24,23 @@ export function attemptsOf(run: string, request: string): string {
 export function attemptOf(run: string, request: string, attempt: string): string {
   return `LATERAL (SELECT * FROM attempts_between(${run}, ${request}, ${request}) s WHERE s.attempt = ${attempt} LIMIT 1)`;
 }
+
+/** SQL: how many recipients were left out of the request of a row. */
+export function leftOutOf(row: string): string {
+  return `(
+    SELECT count(*)::integer
+    FROM recipient_outcomes o
+    WHERE o.run_id = ${row}.run_id AND o.request = ${row}.request AND o.outcome = 'cancelled'
+  )`;
+}
+
+/** SQL to join: the contact file that has a line, which is counted on from file to file. */
+export function contactFileOf(run: string, line: string): string {
+  return `LATERAL (
+    SELECT name, lines_before
+    FROM contact_files
+    WHERE run_id = ${run} AND lines_before < ${line}
+    ORDER BY lines_before DESC
+    LIMIT 1
+  )`;
+}

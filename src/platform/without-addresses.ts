@@ -4,11 +4,7 @@
  */
 const addresses = /\+\d[\d ().-]{5,}\d|(?<![\w.:+-])0\d[\d ]{5,}\d|[^\s"'<>(),;@]+@[^\s"'<>(),;:@/]+/g;
 
-/**
- * A text of others with what looks like an address masked.
- *
- * @param persons names of those who use Volley, which stay
- */
+/** A text of others with what looks like an address masked. @param persons names of those who use Volley, which stay */
 export function withoutAddresses(text: string, persons: readonly string[] = []): string {
   if (persons.length === 0) return text.replaceAll(addresses, '***');
   const names = persons.map((name) => name.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');

@@ -32,11 +32,7 @@ const rivals = [
   },
 ] as const;
 
-/**
- * Looks for such a mistake beside the places where YAML told one.
- *
- * @param told lines, from 1
- */
+/** Looks for such a mistake beside the places where YAML told one. @param told lines, from 1 */
 export function findRivalMistake(
   source: string,
   told: readonly number[],

@@ -19,11 +19,7 @@ type Streamed = {
   readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
 };
 
-/**
- * Charts included.
- *
- * @param asOf its moment; what is closed is as of its closing
- */
+/** Charts included. @param asOf its moment; what is closed is as of its closing */
 export async function billingReport(
   query: BillingQuery,
   { lines, totals, closing, regroup }: Streamed,

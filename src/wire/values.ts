@@ -56,11 +56,7 @@ export function isTime(text: string): boolean {
   return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString().startsWith(text);
 }
 
-/**
- * A value as the interface takes it, still as text.
- *
- * @throws Error for a value that `wrongWireValue` finds fault with
- */
+/** A value as the interface takes it, still as text. @throws Error for a value that `wrongWireValue` finds fault with */
 export function toWireText(interfaceName: InterfaceName, field: FieldDefinition, value: string): string {
   const wrong = wrongWireValue(interfaceName, field, value);
   if (wrong !== undefined) throw new Error(`${field.name}: ${wrong}`);

@@ -148,11 +148,7 @@ const attributeBuilder = new XMLBuilder({ ...xmlWriting, ignoreAttributes: false
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>';
 
-/**
- * A document with one root element.
- *
- * @throws Error for text that XML cannot carry (`characters.ts`)
- */
+/** A document with one root element. @throws Error for text that XML cannot carry (`characters.ts`) */
 export function buildXml(root: XmlElements): string {
   return toDocument(builder.build(root));
 }

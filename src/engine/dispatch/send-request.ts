@@ -7,11 +7,7 @@ import { pass } from '../points.ts';
 import { type Attempt, describe } from './attempt.ts';
 import { type Sender, type Sending, settlementOf, stepAfter, type Tried, tryOnce } from './try-once.ts';
 
-/**
- * Most are settled by their first attempt.
- *
- * @returns undefined when another owner has settled the request meanwhile
- */
+/** Most are settled by their first attempt. @returns undefined when another owner has settled the request meanwhile */
 export async function sendRequest(sender: Sender, sending: Sending): Promise<Settlement | undefined> {
   const first = await tryOnce(sender, sending, 1);
   if (first.step.kind === 'send again') return sendAgain(sender, sending, first);

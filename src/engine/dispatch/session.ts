@@ -2,11 +2,7 @@ import type { Ledger } from '../../ledger/connection.ts';
 import { openWorkerSession } from '../../ledger/slices/session.ts';
 import type { Patience } from './patience.ts';
 
-/**
- * A new one is opened for one that is lost.
- *
- * @returns closes it
- */
+/** A new one is opened for one that is lost. @returns closes it */
 export async function keepSession(
   pool: Ledger['pool'],
   worker: string,

@@ -43,11 +43,7 @@ export function gateOf(definition: unknown, window: SliceWindow | null): WindowG
   return rule ? openWindowGate(rule, window) : undefined;
 }
 
-/**
- * Accounts that are not here are left to workers that have them.
- *
- * @param onUnknownAccount told once of each such account
- */
+/** Accounts that are not here are left to workers that have them. @param onUnknownAccount told once of each such account */
 export async function openDueWindows(
   { ledger: { pool }, now }: EngineContext,
   queue: SliceQueue,

@@ -42,11 +42,7 @@ export type Telling =
 /** Milliseconds that a command has. */
 export const commandTime = 60_000;
 
-/**
- * Tells somebody, in one attempt, which is noted before anything leaves.
- *
- * @param cutOff ends the attempt where it stands
- */
+/** Tells somebody, in one attempt, which is noted before anything leaves. @param cutOff ends the attempt where it stands */
 export async function tell(
   context: EngineContext,
   taken: TakenNotification,

@@ -4,11 +4,7 @@ import { reasonWordsOrNull } from '../../platform/reason-words.ts';
 import type { EngineContext } from '../context.ts';
 import { requireSummary } from '../runs/find-run.ts';
 
-/**
- * Of a run, its counts as they are now.
- *
- * @throws InputError when there is no such run any more
- */
+/** Of a run, its counts as they are now. @throws InputError when there is no such run any more */
 export async function describeEvent(
   context: EngineContext,
   { about, event, reason: noted, notedAt }: TakenNotification,

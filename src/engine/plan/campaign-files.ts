@@ -28,11 +28,7 @@ export type CampaignFiles = {
   readonly check: (path: string, kind: FileKind) => Promise<CheckedFile>;
   /** The contacts, and in place of those whose files cannot be sent the reason. */
   readonly checkContacts: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
-  /**
-   * A file's content.
-   *
-   * @throws InputError when it cannot be read, or all that were read are more than a run may have
-   */
+  /** A file's content. @throws InputError when it cannot be read, or all that were read are more than a run may have */
   readonly read: (path: string) => Promise<Buffer>;
 };
 

@@ -81,11 +81,7 @@ export async function planRun(
   }
 }
 
-/**
- * Notes that the targets of the campaign's `notify` are to be told that the run was refused.
- *
- * @returns the notifications
- */
+/** Notes that the targets of the campaign's `notify` are to be told that the run was refused. @returns the notifications */
 export function noteRefusal(
   { ledger, now }: EngineContext,
   { campaign, absolutePath: campaignFile }: PreparedCampaign,
@@ -196,11 +192,7 @@ async function planContacts(
   return run;
 }
 
-/**
- * How a planned run's first slices go into the queue.
- *
- * @param definition as it is frozen
- */
+/** How a planned run's first slices go into the queue. @param definition as it is frozen */
 export async function firstSlices(
   { ledger }: EngineContext,
   run: string,

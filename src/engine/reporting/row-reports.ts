@@ -22,11 +22,7 @@ export type CampaignReport = {
   readonly sums: () => Promise<readonly RunFigures[]>;
 };
 
-/**
- * Newest first, in constant memory.
- *
- * @throws InputError when a campaign never had a run
- */
+/** Newest first, in constant memory. @throws InputError when a campaign never had a run */
 export async function reportCampaigns<Result>(
   context: EngineContext,
   query: CampaignQuery,
@@ -48,11 +44,7 @@ export type FailureReport = {
   readonly rows: AsyncIterable<readonly FailedRequest[]>;
 };
 
-/**
- * In constant memory.
- *
- * @throws InputError when there is no such run
- */
+/** In constant memory. @throws InputError when there is no such run */
 export async function reportFailures<Result>(
   context: EngineContext,
   run: string,

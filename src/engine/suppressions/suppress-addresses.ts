@@ -14,11 +14,7 @@ import type { EngineContext } from '../context.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
-/**
- * All or none.
- *
- * @returns how many are new; one that is suppressed already keeps its earlier reason
- */
+/** All or none. @returns how many are new; one that is suppressed already keeps its earlier reason */
 export async function suppressAddresses(
   context: EngineContext,
   keys: readonly SuppressionKey[],
@@ -60,11 +56,7 @@ export type Unsuppressed = {
   readonly others: readonly SuppressionKey[];
 };
 
-/**
- * All or none.
- *
- * @throws InputError when some are hashed, and this is not their key
- */
+/** All or none. @throws InputError when some are hashed, and this is not their key */
 export async function unsuppressAddresses(
   context: EngineContext,
   keys: readonly SuppressionKey[],

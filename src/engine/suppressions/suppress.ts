@@ -105,9 +105,7 @@ export function inSmallLetters(readAddress: AddressReader): AddressReader {
   };
 }
 
-/**
- * @throws InputError naming every text that is no address
- */
+/** @throws InputError naming every text that is no address */
 export function readAddresses(texts: readonly string[], readAddress: AddressReader): string[] {
   const problems: Problem[] = [];
   const addresses = texts.flatMap((text): string[] => {

@@ -55,11 +55,7 @@ export async function findApproval(client: Connection, run: string): Promise<App
   return found && { ...found, reason: approvalReason(found.reason) };
 }
 
-/**
- * A run that an operator has paused meanwhile stays paused, and keeps the reason.
- *
- * @returns whether this approved it
- */
+/** A run that an operator has paused meanwhile stays paused, and keeps the reason. @returns whether this approved it */
 export async function giveApproval(
   client: Transaction,
   run: string,

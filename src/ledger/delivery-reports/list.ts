@@ -43,11 +43,7 @@ export const reportColumns = `
   k.price::text AS price, k.run_id AS run
 `;
 
-/**
- * In the order they came.
- *
- * @returns how many there were
- */
+/** In the order they came. @returns how many there were */
 export async function listReports(
   pool: pg.Pool,
   { states, partlyRead = false, run, account, address }: ReportFilter,

@@ -8,11 +8,7 @@ export type Replay = {
   readonly all: boolean;
 };
 
-/**
- * What they say is read anew, also where they wait there already; nothing counts twice.
- *
- * @returns how many
- */
+/** What they say is read anew, also where they wait there already; nothing counts twice. @returns how many */
 export async function replayReports(
   client: Connection,
   { account, since, all }: Replay,

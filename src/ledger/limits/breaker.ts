@@ -25,11 +25,7 @@ export async function lookAtBreaker(client: Connection, account: string): Promis
   return toLook(rows[0]);
 }
 
-/**
- * Changes an account's breaker as decided from what it is, alone over the fleet.
- *
- * @returns what it is now
- */
+/** Changes an account's breaker as decided from what it is, alone over the fleet. @returns what it is now */
 export async function changeBreaker(
   pool: pg.Pool,
   account: string,

@@ -8,11 +8,7 @@ type Taking = Pick<TakenNotification, 'notification' | 'taking'>;
 /** SQL: of a taking that is still the last one. */
 const stillTaken = `notification = $1 AND takings = $2 AND state = 'due'`;
 
-/**
- * Notes an attempt before it is made, with what is told by it.
- *
- * @returns whether it may be made
- */
+/** Notes an attempt before it is made, with what is told by it. @returns whether it may be made */
 export async function beginAttempt(
   pool: pg.Pool,
   { notification, taking }: Taking,

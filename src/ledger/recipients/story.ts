@@ -7,7 +7,7 @@ import { comparedAddress } from '../compared-address.ts';
 import { type ListedReport, reportColumns } from '../delivery-reports/list.ts';
 import { keys as recipientKeys } from '../delivery-reports/matched.ts';
 import { reasonOf, requestReason, type Stored } from '../reasons.ts';
-import { attemptsOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
+import { attemptsOf, contactFileOf, everyRequest, recipientsOf, requestOf } from '../request-rows.ts';
 import { findNamedRequests, type RequestKey, requestKeys } from '../requests/named.ts';
 import { recipientStateOf } from '../runs/recipient-state.ts';
 
@@ -159,13 +159,7 @@ async function findRecipients(
     JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
     LEFT JOIN recipient_outcomes o
       ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
-    LEFT JOIN LATERAL (
-      SELECT name, lines_before
-      FROM contact_files
-      WHERE run_id = run.run_id AND lines_before < r.line
-      ORDER BY lines_before DESC
-      LIMIT 1
-    ) f ON true
+    LEFT JOIN ${contactFileOf('run.run_id', 'r.line')} f ON true
     ORDER BY run.created_at DESC, run.run_id, q.request, r.position
     LIMIT $2
     `,

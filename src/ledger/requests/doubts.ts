@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { requestReason, type Stored } from '../reasons.ts';
+import { leftOutOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
 
 export type Doubt = {
@@ -27,8 +28,7 @@ export async function* listDoubts(
     const { rows } = await pool.query<Stored<Doubt>>(
       `
       SELECT request, message_id AS "messageId",
-             recipients - (SELECT count(*)::integer FROM recipient_outcomes o
-                           WHERE o.run_id = q.run_id AND o.request = q.request AND o.outcome = 'cancelled') AS recipients,
+             recipients - ${leftOutOf('q')} AS recipients,
              updated_at AS since, reason, attempts
       FROM requests_between($1, $2 + 1, 2147483647) q
       WHERE state = 'in_doubt'

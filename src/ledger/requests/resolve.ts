@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { openSlices } from '../billing/notes.ts';
 import { reasonOf } from '../reasons.ts';
+import { leftOutOf } from '../request-rows.ts';
 import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
 import { markSlicesReopened } from '../slice-states/transitions.ts';
@@ -58,11 +59,7 @@ export async function resolveRequests(
       SELECT $1, request, $4, $5, $6, $7
       FROM resolved
     )
-    SELECT request, recipients - (
-             SELECT count(*)::integer
-             FROM recipient_outcomes o
-             WHERE o.run_id = $1 AND o.request = resolved.request AND o.outcome = 'cancelled'
-           ) AS recipients
+    SELECT request, recipients - ${leftOutOf('resolved')} AS recipients
     FROM resolved
     ORDER BY request
     `,
@@ -79,11 +76,7 @@ export async function resolveRequests(
   return rows;
 }
 
-/**
- * `in_doubt → accepted`, because the status look-up has found it.
- *
- * @returns false when the request is no longer in doubt
- */
+/** `in_doubt → accepted`, because the status look-up has found it. @returns false when the request is no longer in doubt */
 export async function acceptFound(
   pool: pg.Pool,
   found: { readonly run: string; readonly request: number; readonly now: Date },

@@ -5,6 +5,7 @@ import type { Channel } from '../../domain/message.ts';
 import type { RequestReason, RunReason } from '../../domain/reasons.ts';
 import type { RequestState, Resolution, RunState } from '../../domain/runs.ts';
 import { leftOutReason, requestReason, runReason, type Stored } from '../reasons.ts';
+import { contactFileOf, leftOutOf } from '../request-rows.ts';
 import { failedStates } from '../requests/failures.ts';
 import type { Connection } from '../session.ts';
 
@@ -18,13 +19,7 @@ export async function listRejectedContacts(
     SELECT coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line, r.column_name AS "column",
            r.reason, r.detail
     FROM (SELECT * FROM rejected_contacts WHERE run_id = $1 ORDER BY line LIMIT $2) r
-    LEFT JOIN LATERAL (
-      SELECT name, lines_before
-      FROM contact_files
-      WHERE run_id = $1 AND lines_before < r.line
-      ORDER BY lines_before DESC
-      LIMIT 1
-    ) f ON true
+    LEFT JOIN ${contactFileOf('$1', 'r.line')} f ON true
     ORDER BY r.line
     `,
     [run, limit],
@@ -44,11 +39,7 @@ export async function listFailures(client: Connection, run: string): Promise<Fai
   const { rows } = await client.query<Stored<Failure>>(
     `
     SELECT state, reason, count(*)::integer AS requests,
-           sum(recipients - (
-             SELECT count(*)
-             FROM recipient_outcomes o
-             WHERE o.run_id = $1 AND o.request = q.request AND o.outcome = 'cancelled'
-           ))::integer AS recipients
+           sum(recipients - ${leftOutOf('q')})::integer AS recipients
     FROM request_states q
     WHERE run_id = $1 AND state = ANY ($2::text[])
     GROUP BY state, reason

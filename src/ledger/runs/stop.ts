@@ -63,11 +63,7 @@ export async function cancelRun(
   });
 }
 
-/**
- * The run is paused (`doubtPlanned`).
- *
- * @returns how many requests are in doubt by it; undefined of a run that is over
- */
+/** The run is paused (`doubtPlanned`). @returns how many requests are in doubt by it; undefined of a run that is over */
 export async function doubtUnsent(
   queue: SliceQueue,
   pool: pg.Pool,

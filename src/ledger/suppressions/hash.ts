@@ -66,11 +66,7 @@ export async function requireHashKey(client: Connection, key: HashKey | null): P
   throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
 }
 
-/**
- * Keeps the proof of the key, where there is none yet.
- *
- * @throws InputError when another key was used before
- */
+/** Keeps the proof of the key, where there is none yet. @throws InputError when another key was used before */
 export async function keepHashKeyProof(client: Transaction, key: HashKey): Promise<void> {
   await client.query('INSERT INTO hash_key (proof) VALUES ($1) ON CONFLICT DO NOTHING', [
     key.hash(proofOf.channel, proofOf.address),
