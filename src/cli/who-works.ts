@@ -5,8 +5,6 @@ import type { Settings } from '../engine/settings.ts';
 /**
  * Who runs this process, and where: `user@host`. The name is that of the operating system; the caller of sudo stands in a
  * variable, which every user but root could have set to any name.
- *
- * @param isRoot whether the process is root's
  */
 export function whoWorks(
   environment: Settings['environment'],

@@ -1,6 +1,7 @@
 /** What the use cases have of the process they run in. */
 export type Settings = {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute. Paths of campaigns and contact files are relative to it, where nothing else is said. */
   readonly workingFolder: string;
   /** Absent: nothing is piped in. */
   readonly standardInput?: StandardInput | undefined;

@@ -25,7 +25,6 @@ export type Batch<Row> = {
   /**
    * SQL: the rows as a table that has these columns.
    *
-   * @param alias of the table
    * @param first number of the parameter that is the first column; the others follow
    * @param place name of one more column that numbers the rows from 1, in the order of the batch
    */

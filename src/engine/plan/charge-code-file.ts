@@ -18,7 +18,6 @@ import { openFile } from './open-file.ts';
  * Reads the campaign's list of valid ChargeCodes; undefined where it has none. Holds the campaign's own ChargeCode
  * against it, if that is the same for everybody.
  *
- * @param path of the campaign, relative to the working folder
  * @throws InputError when the file cannot be read, has no such column or no codes, or does not have the campaign's
  */
 export async function openChargeCodes(

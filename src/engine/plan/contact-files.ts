@@ -12,12 +12,7 @@ import type { Settings } from '../settings.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { openFile } from './open-file.ts';
 
-/**
- * The campaign with other contact files than its own.
- *
- * @param path of the campaign, relative to the working folder
- * @param files relative to the working folder
- */
+/** The campaign with other contact files than its own. */
 export function withContactFiles(
   campaign: Campaign,
   path: string,
@@ -46,7 +41,6 @@ const contactsOption = '--contacts';
 /**
  * Opens a campaign's contact files and reads their headers.
  *
- * @param path of the campaign, relative to the working folder
  * @param kept keeps what is read of them
  * @param written the files as --contacts names them, where the campaign's own are not used
  * @throws InputError with what is wrong with the first that cannot be read; all are closed then

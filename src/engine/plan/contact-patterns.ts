@@ -30,7 +30,6 @@ export type MatchedFiles = {
 /**
  * Finds the contact files that a campaign's patterns match, the oldest first. Names without a pattern stay as they are.
  *
- * @param path of the campaign, relative to the working folder
  * @param ranBefore without it every file is taken
  * @throws InputError when nothing matches
  * @throws NothingNewError when all that matches has been run before
@@ -120,7 +119,6 @@ export type StuckFile = { readonly file: string; readonly reason: string };
  * Moves the files that a pattern matched out of the way, where the campaign says so; the run has their content, and their
  * new names its id.
  *
- * @param path of the campaign, relative to the working folder
  * @returns those that could not be moved
  */
 export async function moveContactFiles(

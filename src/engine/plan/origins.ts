@@ -17,11 +17,7 @@ export type Origins = {
 
 export const noOrigins: Origins = { runs: [], others: [], relatives: [] };
 
-/**
- * @param named by the operator
- * @param found in the contact files
- * @throws InputError for a run that there is not, or of which it is not known any more whom it reached
- */
+/** @throws InputError for a run that there is not, or of which it is not known any more whom it reached */
 export async function readOrigins(
   client: EngineContext['ledger']['pool'] | Parameters<typeof findOrigins>[0],
   campaign: string,

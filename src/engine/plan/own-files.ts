@@ -7,11 +7,7 @@ import { projectFolder } from '../../platform/project.ts';
 import { accountsPath } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
-/**
- * The files that a campaign itself is made of, as absolute paths: nothing of them is ever sent along.
- *
- * @param path of the campaign, relative to the working folder
- */
+/** The files that a campaign itself is made of, as absolute paths: nothing of them is ever sent along. */
 export function ownFiles({ value }: Campaign, path: string, settings: Settings): string[] {
   const { workingFolder } = settings;
   const campaignFile = resolve(workingFolder, path);

@@ -10,11 +10,7 @@ export type PastSendTimes = {
 
 const shownPast = 3;
 
-/**
- * Counts recipients whom the service sends to at once, though the campaign has a SendTime: theirs is over, or empty.
- *
- * @param fields of the campaign's message
- */
+/** Counts recipients whom the service sends to at once, though the campaign has a SendTime: theirs is over, or empty. */
 export function watchSendTimes(fields: object, now: Date) {
   const isExpected = Object.hasOwn(fields, 'SendTime');
   const isOverIn = rememberByEnvelope(

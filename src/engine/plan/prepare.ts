@@ -77,7 +77,6 @@ export type PreparationOptions = {
 /**
  * Reads a campaign with its account, the headers of its contact files and its attachments.
  *
- * @param path of the campaign, relative to the working folder
  * @throws InputError with every problem of the first file that has any
  * @throws NothingNewError when all contact files that a pattern matches have been run before
  */

@@ -20,8 +20,6 @@ export type ReachedReader = {
 /**
  * A file names its origins in its rows, so that each holds for the rows from the first batch on that names it; in a run they
  * hold for all rows.
- *
- * @param named the origin that the operator names
  */
 export function openReached(
   { ledger }: Partial<Pick<EngineContext, 'ledger'>>,

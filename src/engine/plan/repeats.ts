@@ -27,11 +27,7 @@ export async function refuseRepeat(client: Transaction, campaign: Campaign, made
   if (what !== undefined) throw new InputError([{ where: campaign.locate(['campaign']), what }]);
 }
 
-/**
- * As `whyRepeat`, of a run that is only previewed: the content of all files that are sent along is read for it.
- *
- * @param fingerprint that has taken in all contacts
- */
+/** As `whyRepeat`, of a run that is only previewed: the content of all files that are sent along is read for it. */
 export async function previewRepeat(
   client: Connection,
   definition: Pick<Campaign['value'], 'dispatch'>,

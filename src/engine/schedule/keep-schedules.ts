@@ -12,11 +12,7 @@ import { beginScheduledRuns, type SchedulePlace, startDueTicks, type TickEnd } f
 /** Between two looks (milliseconds): a run begins so late at most. */
 export const usualLook = 5_000;
 
-/**
- * What goes wrong is told and tried again; any number of processes may do it.
- *
- * @param every milliseconds between two looks
- */
+/** What goes wrong is told and tried again; any number of processes may do it. */
 export async function keepSchedules(
   context: EngineContext,
   place: SchedulePlace,

@@ -25,8 +25,6 @@ const listedProblems = 20;
 /**
  * Suppresses the addresses of a file, all that can be read or, where the file itself cannot be read, none.
  *
- * @param path of the file
- * @param name the file's name as errors show it
  * @throws InputError when the file cannot be read, or which of its columns holds the addresses cannot be told
  */
 export async function importSuppressionFile(

@@ -24,7 +24,6 @@ import type { QueuedReading, Reading } from './reading.ts';
  * whose batch is applied again.
  *
  * @param batch in the order of their arrival
- * @throws pg.DatabaseError
  */
 export async function applyReadings(
   client: Transaction,

@@ -16,7 +16,6 @@ type Deciding = { readonly reading: ReadReport<'delivery'>; readonly recipient: 
  * that was kept before by others.
  *
  * @param deliveries in the order of their arrival
- * @param recipients by report
  * @param before recipients that reports of the same batch were about when they were read before; locked
  */
 export async function decideOutcomes(

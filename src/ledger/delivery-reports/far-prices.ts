@@ -61,9 +61,6 @@ const pricedReports = batchOf<Priced>({
 /**
  * The prices of these reports that are far from what the rate cards of their runs say; a price of nothing is none. They
  * count all the same: the service says what it charges.
- *
- * @param recipients by report
- * @returns by report
  */
 export async function findFarPrices(
   client: Transaction,

@@ -8,9 +8,6 @@ import type { ReadReport } from './reading.ts';
 /**
  * Keeps what delivery reports say, in place of what an earlier reading of the same ones found. Their states hold as long as
  * each is the only final report of its recipient; what several make of each other is decided after that.
- *
- * @param recipients by report
- * @param farPrices by report
  */
 export async function keepDeliveries(
   client: Transaction,

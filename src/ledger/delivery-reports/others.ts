@@ -29,8 +29,6 @@ const replies = batchOf<Reply>({
 /**
  * Keeps messages that came in, with the recipient they answer where that is known. Where it is not, as of another phone that
  * answers, the request alone may be known.
- *
- * @param recipients by report
  */
 export async function keepInbound(
   client: Transaction,

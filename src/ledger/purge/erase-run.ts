@@ -20,7 +20,6 @@ const keptOfDefinition = `
  * tariffs, when attempts were made and what became of them, outcomes with units and price. The service's words may quote
  * anything, so they go.
  *
- * @param run that is marked as being purged
  * @returns how many raw reports were deleted
  */
 export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {

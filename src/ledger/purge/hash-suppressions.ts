@@ -23,7 +23,6 @@ const keys = batchOf<Key>({
  * Keeps the suppressions from before then as hashes of their addresses, without the words of why. In batches, each a
  * transaction in which a suppression is either the one or the other, so nobody is missed meanwhile.
  *
- * @returns how many
  * @throws InputError when others were hashed with another key
  */
 export async function hashSuppressions(pool: pg.Pool, key: HashKey, before: Date): Promise<number> {

@@ -6,8 +6,6 @@ const batch = 5_000;
 /**
  * Deletes the raw reports that came before then and belong to no run, or to one that was purged, and erases what they say
  * of people. What waits to be read stays, and so does what belongs to a run that is kept. In batches, each a transaction.
- *
- * @returns how many
  */
 export async function eraseOldReports(pool: pg.Pool, before: Date): Promise<number> {
   let erased = 0;

@@ -76,8 +76,6 @@ export type WantedRecipients = {
 /**
  * The stories of the recipients of a request, by its MessageID; of those whom the service has under a job number, as its
  * answer or their reports say; or else of an address; newest run first.
- *
- * @param limit most recipients
  */
 export async function tellRecipients(
   pool: pg.Pool,

@@ -44,8 +44,6 @@ export type Advanced = 'granted' | 'refused' | 'lost';
  *
  * Each change of a slice has a number and is made on top of the one before it: a repeated one is made once, and none is made by
  * a former owner.
- *
- * @returns for each slice, in their order
  */
 export async function advanceSlices(
   pool: pg.Pool,

@@ -1,11 +1,7 @@
 import { reasonOf } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
-/**
- * `planned → cancelled`. What was to be sent again stays in doubt instead: the service may have it.
- *
- * @param range only these requests
- */
+/** `planned → cancelled`. What was to be sent again stays in doubt instead: the service may have it. */
 export async function cancelPlanned(
   client: Transaction,
   run: string,

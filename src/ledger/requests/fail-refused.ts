@@ -10,8 +10,6 @@ const refusals = `
  * `planned → failed` for requests of a slice that were refused until the run was paused because the service refused everything,
  * and again since it was resumed. Without it, one that is always refused would end each wait in another pause. One that was
  * sent again after a doubt is in doubt, as it is when its retries are spent.
- *
- * @returns how many there were
  */
 export async function failRefused(
   pool: pg.Pool,

@@ -6,8 +6,6 @@ import type { SliceRange } from './slice-range.ts';
 /**
  * `sending → in_doubt` for requests of a slice whose owner sends nothing of it any more (rule 2); those of which a delivery
  * report has come are accepted. No later claim of that owner is committed: each is fenced by the slice's owner and version.
- *
- * @returns how many there were
  */
 export async function doubtUnrecorded(
   client: Transaction,

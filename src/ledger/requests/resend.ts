@@ -9,7 +9,6 @@ import { markSlicesReopened } from '../slice-states/transitions.ts';
  * of a run that is not running: it may be cancelled, and then nobody would ever look at them.
  *
  * @param owner of the phase in which the run's doubts are settled
- * @returns how many there were
  */
 export async function resendDoubts(
   pool: pg.Pool,

@@ -17,8 +17,6 @@ export type SuppressionFilter = {
 /**
  * By channel, address, account and SubAccount, in pages, in constant memory. Those that are known by their hashes alone stand
  * with these, without a reason; where an address is asked for, with that.
- *
- * @returns how many there were
  */
 export async function listSuppressions(
   pool: pg.Pool,
