@@ -11,10 +11,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain/problems.ts';
 import { hasCode } from './file-error.ts';
-import { answersSignals } from './process-identity.ts';
+import { isAlive, ownProcessToken } from './process-identity.ts';
 import { createHome, messageOf, readText, type ServerFiles, serverFiles } from './server-files.ts';
 import { isLocked, type LockFile, openLock, runScript, scriptWords } from './server-locks.ts';
 import {
+  answers,
   longestStart,
   longestStop,
   readServer,
@@ -57,9 +58,8 @@ export type EmbeddedServerLease = {
 export type EmbeddedServerStatus = {
   readonly home: string;
   readonly dataFolder: string;
-  /** Whether there is a ledger's data at all. */
-  readonly exists: boolean;
   readonly logFile: string;
+  /** The numbers of the processes that use the server, but for those in other containers. */
   readonly leases: readonly number[];
 } & ({ readonly state: 'stopped' } | ({ readonly state: 'running' } & Pick<ServerProcess, 'pid'>));
 
@@ -88,28 +88,33 @@ ${stopScript}`;
  */
 export async function leaseEmbeddedServer(
   home: string,
-  options: EmbeddedServerOptions = {},
+  { words = [], systemFolder = '/var/lib/volley' }: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServerLease> {
   const files = createHome(home);
   try {
     const users = openLock(files.users);
+    let reviving: Promise<unknown> = Promise.resolve();
     let released: Promise<unknown> | undefined;
     const release = async (): Promise<void> => {
-      released ??= leave(files, users);
+      released ??= reviving.then(() => leave(files, users));
       await released;
     };
     try {
-      const data = await ensureServer(files, users, options);
-      appendFileSync(users, `${process.pid}\n`);
-      const address = { host: reachable(data), port: 5432, user: role, database: role };
+      const data = makeDataFolder(files, systemFolder);
+      const host = reachable(data);
+      const ensure = (): Promise<void> => ensureServer(files, users, { data, host, words, systemFolder });
+      await ensure();
+      appendFileSync(users, `${ownProcessToken()}\n`);
       const revive = async (onGone: () => void): Promise<void> => {
-        if (findServer(files) !== undefined) return;
+        if ((await answers(host)) || released) return;
         onGone();
-        await ensureServer(files, users, options).catch((cause: unknown) => {
+        const revived = reviving.then(ensure);
+        reviving = revived.catch(() => undefined);
+        await revived.catch((cause: unknown) => {
           throw failed('is gone and could not be started again', cause, files);
         });
       };
-      return { address, home: files.home, revive, release };
+      return { address: { host, port: 5432, user: role, database: role }, home: files.home, revive, release };
     } catch (error) {
       // The first error says more than a second one about stopping.
       await release().catch(() => undefined);
@@ -131,11 +136,11 @@ export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   const files = serverFiles(existsSync(home) ? realpathSync(home) : resolve(home));
   const { data, log, users } = files;
   const dataFolder = existsSync(data) ? realpathSync(data) : data;
-  const found = { home: files.home, dataFolder, exists: embeddedDataExist(files.home), logFile: log };
-  const server = findServer(files);
+  const found = { home: files.home, dataFolder, logFile: log };
+  const server = isLocked(join(data, 'lock')) ? readServer(join(data, 'pg')) : undefined;
   if (server === undefined) return { ...found, leases: [], state: 'stopped' };
-  const numbers = new Set((readText(users) ?? '').split('\n').filter(Boolean).map(Number));
-  const leases = [...numbers].filter(answersSignals);
+  const living = new Set((readText(users) ?? '').split('\n').filter(isAlive));
+  const leases = [...living].map((token) => Number.parseInt(token, 10));
   return { ...found, leases, state: 'running', pid: server.pid };
 }
 
@@ -148,28 +153,34 @@ export function embeddedDataExist(home: string): boolean {
   }
 }
 
-/** Stops a server. One that is in use is left alone, and the answer names the processes. */
-export async function stopEmbeddedServer(
-  home: string,
-): Promise<
-  | { readonly outcome: 'stopped' | 'not-running' }
-  | { readonly outcome: 'in-use'; readonly leases: readonly number[] }
-> {
+/**
+ * Stops a server.
+ *
+ * @returns whether there was one
+ * @throws InputError when it is in use, which names the processes, or cannot be stopped
+ */
+export async function stopEmbeddedServer(home: string): Promise<boolean> {
   const { state, leases } = embeddedServerStatus(home);
-  if (state === 'stopped') return { outcome: 'not-running' };
+  if (state === 'stopped') return false;
   const files = createHome(home);
-  return (await leave(files, openLock(files.users))) ? { outcome: 'stopped' } : { outcome: 'in-use', leases };
+  const code = await leave(files, openLock(files.users));
+  if (code === 0) return true;
+  const users = leases.length > 0 ? `process ${leases.join(', ')}` : 'another container';
+  const what =
+    code === 3
+      ? `is in use by ${users}; stop that first.`
+      : 'runs in another container, or was just killed. Stop it there, or try again.';
+  throw new InputError([{ where: 'embedded Postgres', what }]);
 }
 
-/** Returns the data folder of the server, which is started unless it runs; the users' lock is shared from then on. */
+type Server = Required<EmbeddedServerOptions> & { readonly data: string; readonly host: string };
+
+/** Starts the server unless it runs; the users' lock is shared from then on. */
 async function ensureServer(
   files: ServerFiles,
   users: LockFile,
-  { words = [], systemFolder = '/var/lib/volley' }: EmbeddedServerOptions,
-): Promise<string> {
-  const user = chooseServerUser(files.data);
-  if (!existsSync(files.data)) makeDataFolder(files, user, systemFolder);
-  const data = realpathSync(files.data);
+  { data, host, words, systemFolder }: Server,
+): Promise<void> {
   const paths = [files.start, join(data, 'lock'), files.users, join(data, 'lock')];
   const opened = paths.map(openLock);
   const [start = -1, lock = -1, ...views] = opened;
@@ -177,30 +188,42 @@ async function ensureServer(
     for (const deadline = Date.now() + longestStart * 1000; ; await sleep(10)) {
       const code = await runScript(scriptWords(enterScript), [users, start, lock]);
       if (code === 0) break;
-      if (code === 1 && readServer(data)?.isReady) return data;
-      if (code !== 1 || Date.now() > deadline)
-        throw new Error(`another process has ${paths.join(' or ')} for too long; \`fuser\` names it`);
+      if (code === 1 && (await answers(host))) return;
+      if (code === 1 && Date.now() < deadline) continue;
+      const held = code === 1 ? join(data, 'lock') : `${files.users} or ${files.start}`;
+      throw new Error(`another process has ${held} for too long; \`fuser\` names it, and it has to be ended`);
     }
+    const user = chooseServerUser(data);
     const programs = await postgresPrograms(user, systemFolder);
     await startServer(data, { log: files.log, user, programs, locks: [lock, ...views], words });
-    return data;
   } finally {
     for (const file of opened) closeSync(file);
   }
 }
 
-/** Gives up what is had of the users' lock, and stops the server if nobody else uses it. @returns whether it is stopped */
-async function leave(files: ServerFiles, users: LockFile): Promise<boolean> {
-  const view = existsSync(files.data) ? openLock(join(files.data, 'lock')) : undefined;
+/**
+ * Gives up what is had of the users' lock, and stops the server if nobody else uses it. As the server's user: what that user has
+ * written says which process it is. One in another container is stopped there, by the shell that waits for the lock.
+ *
+ * @returns 0: it is stopped; otherwise what `leaveScript` ends with
+ */
+async function leave(files: ServerFiles, users: LockFile): Promise<number> {
+  const opened = [users];
   try {
-    if (view === undefined) return true;
-    const code = await runScript(scriptWords(leaveScript, files.data), [users, users, view]);
-    if (code === 1) throw new Error(`The embedded Postgres has not stopped. Its log is ${files.log}.`);
+    if (!existsSync(files.data)) return 0;
+    // The server's user may not be able to pass through the home.
+    const data = realpathSync(files.data);
+    const view = openLock(join(data, 'lock'));
+    opened.push(view);
+    const user = chooseServerUser(data);
+    const code = await runScript(scriptWords(leaveScript, data), [users, users, view], user);
+    if (code === 1) throw new Error(`it runs on after ${longestStop} s`);
     if (code === 0) ftruncateSync(users);
-    return code === 0;
+    return code;
+  } catch (cause) {
+    throw failed('could not be stopped', cause, files);
   } finally {
-    if (view !== undefined) closeSync(view);
-    closeSync(users);
+    for (const file of opened) closeSync(file);
   }
 }
 
@@ -208,11 +231,7 @@ async function leave(files: ServerFiles, users: LockFile): Promise<boolean> {
 function reachable(data: string): string {
   const folder = join(data, 'pg');
   const isShort = Buffer.byteLength(folder) < 104 - '/.s.PGSQL.5432'.length;
-  return isShort ? folder : `/proc/self/fd/${openSync(folder, 'r')}`;
-}
-
-function findServer({ data }: ServerFiles): ServerProcess | undefined {
-  return isLocked(join(data, 'lock')) ? readServer(data) : undefined;
+  return isShort ? folder : `/proc/self/fd/${openSync(data, 'r')}/pg`;
 }
 
 function failed(what: string, cause: unknown, { log }: ServerFiles, advice = ''): InputError {

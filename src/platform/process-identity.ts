@@ -19,7 +19,7 @@ export function isAlive(token: ProcessToken): boolean {
 }
 
 /** Whether some process has this number, whoever owns it, and be it a zombie. */
-export function answersSignals(pid: number): boolean {
+function answersSignals(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

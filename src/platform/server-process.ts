@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, fstatSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answersSignals } from './process-identity.ts';
+import { hasCode } from './file-error.ts';
 import { readText } from './server-files.ts';
 import { type LockFile, openLock, scriptWords } from './server-locks.ts';
 import type { PostgresPrograms, ServerUser } from './server-user.ts';
@@ -40,7 +42,8 @@ const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
  * Stops the server of the folder `$0`, and ends when nothing has the lock of the data (file 5) any longer. SIGINT is
  * Postgres' "fast shutdown": sessions are ended, what is committed is on disk. One that was asked while it recovered from a
  * crash may never end (18.4); SIGQUIT ends that, and what is committed is recovered at the next start. One that has just
- * been started has no postmaster.pid yet.
+ * been started has no postmaster.pid yet. Only a process that works in the data is signalled: the number of one in another container may be
+ * a stranger's here. The script ends with 4 then, and with 1 when the server has not stopped.
  */
 export const stopScript = `
 tries=0
@@ -48,7 +51,13 @@ until lock $((tries > 0)) x <&5; do
   tries=$((tries + 1))
   [ $tries -gt ${longestStop + 10} ] && exit 1
   [ $tries -gt ${longestStop} ] && signal=QUIT || signal=INT
-  read -r pid <"$0/pg/postmaster.pid" && kill -s $signal "$pid"
+  read -r pid <"$0/pg/postmaster.pid" || continue
+  case $pid in '' | 1 | 0* | *[!0-9]*) continue ;; esac
+  if [ ! -d /proc/self ] || [ "/proc/$pid/cwd" -ef "$0/pg" ]; then
+    kill -s $signal "$pid" || :
+  elif [ $tries -gt 1 ]; then
+    exit 4
+  fi
 done`;
 
 /**
@@ -79,11 +88,22 @@ exec "$postgres" -D "$0/pg" "$@" 4<&- 5<&-`;
 
 export type ServerProcess = { readonly pid: number; readonly isReady: boolean };
 
-/** What the server of a folder says of itself. That may be stale where nothing has the lock of the data. */
-export function readServer(data: string): ServerProcess | undefined {
-  const [pid, , , , , , , state] = readText(join(data, 'pg', 'postmaster.pid'))?.split('\n') ?? [];
-  if (!(Number(pid) > 0 && answersSignals(Number(pid)))) return undefined;
-  return { pid: Number(pid), isReady: state?.trim() === 'ready' };
+/** What a server says of itself in its folder. That is stale where nothing has the lock of the data, or the server was just killed. */
+export function readServer(pg: string): ServerProcess | undefined {
+  const [pid, , , , , , , state] = readText(join(pg, 'postmaster.pid'))?.split('\n') ?? [];
+  return Number(pid) > 1 ? { pid: Number(pid), isReady: state?.trim() === 'ready' } : undefined;
+}
+
+/** Whether the server is ready, and there to answer: asked at its socket, for it may be in another container. */
+export async function answers(pg: string): Promise<boolean> {
+  if (!readServer(pg)?.isReady) return false;
+  const socket = connect(join(pg, '.s.PGSQL.5432'));
+  // EAGAIN: too many wait for an answer already.
+  const answered = once(socket, 'connect').then(
+    () => true,
+    (error) => hasCode(error, 'EAGAIN'),
+  );
+  return answered.finally(() => socket.destroy());
 }
 
 /** How a server is started: its log, the user, the programs, and the locks of `startScript` as files 3 and following. */
@@ -118,8 +138,9 @@ export async function startServer(
   );
   closeSync(logged);
   child.unref();
+  await once(child, 'spawn');
   for (const deadline = Date.now() + longestStart * 1000; Date.now() < deadline; await sleep(10)) {
-    if (readServer(data)?.isReady) return;
+    if (readServer(join(data, 'pg'))?.isReady) return;
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(complaintIn(child, readFileSync(log).subarray(begin).toString('utf8')));
   }

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -43,10 +44,12 @@ export function chooseServerUser(dataFolder: string): ServerUser {
 }
 
 /**
- * Makes the folder for the data, which is the server's user's: in the home if that user can enter it, else below the system folder,
- * with a link in the home.
+ * Makes the folder for the data, which is the server's user's, where there is none: in the home if that user can enter it, else below
+ * the system folder, with a link in the home. Returns its real path.
  */
-export function makeDataFolder({ home, data }: ServerFiles, user: ServerUser, systemFolder: string): void {
+export function makeDataFolder({ home, data }: ServerFiles, systemFolder: string): string {
+  if (existsSync(data)) return realpathSync(data);
+  const user = chooseServerUser(data);
   const isHere = canEnter(home, user);
   if (!isHere) openSystemFolder(systemFolder);
   const made = mkdtempSync(isHere ? `${data}.` : join(systemFolder, 'data-'));
@@ -59,6 +62,7 @@ export function makeDataFolder({ home, data }: ServerFiles, user: ServerUser, sy
     // Another command may have been faster.
     if (!existsSync(data)) throw error;
   }
+  return realpathSync(data);
 }
 
 /** Whether the server's user can go into a folder. Tried rather than reckoned, for modes are not the only rule. */

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   embeddedServerStatus,
   leaseEmbeddedServer,
@@ -52,10 +52,45 @@ describe('Sharing', () => {
 
   test('A server in use is not stopped, and the answer names who uses it', async () => {
     const holder = await startHolder(home);
-    expect(await stopEmbeddedServer(home)).toEqual({ outcome: 'in-use', leases: [holder.child.pid] });
+    await expect(stopEmbeddedServer(home)).rejects.toThrow(`is in use by process ${holder.child.pid};`);
     expect(await query(holder, 'SELECT 1 AS answer')).toEqual([{ answer: 1 }]);
     await holder.end('release');
-    expect(await stopEmbeddedServer(home)).toEqual({ outcome: 'not-running' });
+    expect(await stopEmbeddedServer(home)).toBe(false);
+  });
+
+  test('A process that has got the number of one that used the server before is not named as a user', async () => {
+    writeFileSync(join(home, 'users.lock'), `${process.ppid}\n${process.ppid}.1\n`);
+    const lease = await leaseEmbeddedServer(home);
+    expect(embeddedServerStatus(home).leases).toEqual([process.pid]);
+    await lease.release();
+  });
+
+  test('A lease that is being released starts no server, and one that starts a server is released after that', async () => {
+    const gone = () => {
+      throw new Error('this lease is released');
+    };
+    const one = await leaseEmbeddedServer(home);
+    const other = await leaseEmbeddedServer(home);
+    await killServer(home);
+    const reviving = one.revive(() => {});
+    // It asks the server before it begins.
+    while (!isStarting(home)) await sleep(1);
+    await Promise.all([reviving, one.release(), other.release()]);
+    expect(embeddedServerStatus(home).state).toBe('stopped');
+    await one.revive(gone);
+    expect(embeddedServerStatus(home).state).toBe('stopped');
+  });
+
+  test('Where no lock can be taken, the error says so, and what is needed', async () => {
+    vi.stubEnv('PATH', '/nowhere');
+    const said =
+      /no lock can be taken \(.*flock: not found\)\. Install the program flock \(package util-linux\)/;
+    try {
+      await expect(leaseEmbeddedServer(home)).rejects.toThrow(said);
+      expect(() => embeddedServerStatus(home)).toThrow(said);
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 });
 
@@ -298,6 +333,10 @@ function serversOf(home: string): number[] {
 function processesOf(isOne: (words: string) => boolean): number[] {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return all.map(Number).filter((pid) => isOne(readOrNothing(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')));
+}
+
+function isStarting(home: string): boolean {
+  return processesOf((words) => words.includes(`${home}/data `)).length > 0;
 }
 
 function makeFreshHome(): string {

@@ -1,8 +1,22 @@
-import { chmodSync, chownSync, cpSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { embeddedServerStatus } from '../../src/platform/embedded-postgres.ts';
+import { embeddedServerStatus, stopEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { openLock, runScript, scriptWords } from '../../src/platform/server-locks.ts';
 import { makeHome, removeHome } from '../support/embedded-home.ts';
 import { startHolder } from '../support/lease-holder.ts';
 
@@ -54,6 +68,50 @@ describe.skipIf(process.getuid?.() !== 0)('As root', () => {
     expect(realpathSync(join(home, 'data'))).toBe(first.server.dataFolder);
     expect(statSync(clone).mode & 0o777).toBe(0o700);
     expect(embeddedServerStatus(home).state).toBe('stopped');
+  });
+
+  test('a server is stopped as its own user, so that no number which that user writes makes root signal another process', async () => {
+    const home = makeFolder(0o711);
+    const pg = join(home, 'data', 'pg');
+    mkdirSync(pg, { recursive: true });
+    chownSync(join(home, 'data'), nobody.uid, nobody.gid);
+    const ofRoot = spawn('/bin/sleep', ['60'], { cwd: pg, stdio: 'ignore' });
+    onTestFinished(() => void ofRoot.kill('SIGKILL'));
+    writeFileSync(join(pg, 'postmaster.pid'), `${ofRoot.pid}\n`);
+    const held = openLock(join(home, 'data', 'lock'));
+    await runScript(scriptWords('lock 0 x <&3'), [held]);
+    const stopping = stopEmbeddedServer(home);
+    await sleep(300);
+    closeSync(held);
+    expect(await stopping).toBe(true);
+    expect(ofRoot.signalCode).toBe(null);
+  });
+
+  test('a server that may have no more processes is not started, and the error says so', async () => {
+    const home = makeFolder(0o711);
+    const systemFolder = makeFolder(0o755);
+    await (await startHolder(home)).end('release');
+    // It binds the server's user, and not root.
+    const starting = startHolder(home, { systemFolder, under: ['prlimit', '--nproc=0'] });
+    await expect(starting).rejects.toThrow(/embedded Postgres: could not be used: spawn .*EAGAIN/);
+  });
+
+  const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  const isAllowed = spawnSync('unshare', [...under.slice(1), 'true']).status === 0;
+
+  // In most containers not even root may make another one.
+  test.skipIf(!isAllowed)('containers with process numbers of their own share a server', async () => {
+    const home = makeFolder(0o711);
+    const one = await startHolder(home);
+    const other = await startHolder(home, { under });
+    expect(other.server.pid).toBe(one.server.pid);
+    await expect(stopEmbeddedServer(home)).rejects.toThrow(`is in use by process ${one.child.pid};`);
+    await one.end('release');
+    await expect(stopEmbeddedServer(home)).rejects.toThrow('is in use by another container;');
+    expect(embeddedServerStatus(home).state).toBe('running');
+    // What waits for the last user, beside the server, stops it.
+    await other.end('release');
+    while (embeddedServerStatus(home).state === 'running') await sleep(20);
   });
 });
 

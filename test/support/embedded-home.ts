@@ -81,10 +81,9 @@ export async function removeAbandonedHomes(prefix: string, folder: string): Prom
     try {
       // One that has just been made has no server yet.
       const isNew = Date.now() - statSync(home).mtimeMs < 60_000;
-      const { outcome } = await stopEmbeddedServer(home);
-      if (outcome === 'stopped' || (outcome === 'not-running' && !isNew)) deleteHome(home);
+      if ((await stopEmbeddedServer(home)) || !isNew) deleteHome(home);
     } catch {
-      // Another user's, or its own run is just removing it.
+      // In use, another user's, or its own run is just removing it.
     }
   }
 }

@@ -30,15 +30,18 @@ export type HolderOptions = {
   readonly program?: string;
   /** The Node that runs it; that of the tests by default. */
   readonly node?: string;
+  /** A program that runs Node, and words of its own before it. */
+  readonly under?: readonly string[];
 };
 
 const holderProgram = fileURLToPath(new URL('./hold-lease.ts', import.meta.url));
 
 /** Starts a process that uses the server of a home, without waiting for it. */
 export function spawnHolder(home: string, options: HolderOptions = {}): ChildProcess {
-  const { systemFolder, user, program = holderProgram, node = process.execPath } = options;
-  const words = [program, home, ...(systemFolder === undefined ? [] : [systemFolder])];
-  return spawn(node, words, { ...user, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
+  const { systemFolder, user, program = holderProgram, node = process.execPath, under = [] } = options;
+  const own = [program, home, ...(systemFolder === undefined ? [] : [systemFolder])];
+  const [first = node, ...words] = [...under, node, ...own];
+  return spawn(first, words, { ...user, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** Starts a process that uses the server of a home, and waits until it has its lease. */

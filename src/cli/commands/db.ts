@@ -4,7 +4,11 @@ import { confirmRestored, type DoubtedRun } from '../../engine/schedule/restored
 import { lookAtDatabase } from '../../ledger/connection.ts';
 import type { MigrationGap } from '../../ledger/schema.ts';
 import { leaseDatabase } from '../../platform/database.ts';
-import { embeddedServerStatus, stopEmbeddedServer } from '../../platform/embedded-postgres.ts';
+import {
+  embeddedDataExist,
+  embeddedServerStatus,
+  stopEmbeddedServer,
+} from '../../platform/embedded-postgres.ts';
 import { requireHome } from '../../platform/project.ts';
 import { heldAdvice, reasonWords } from '../../platform/reason-words.ts';
 import { parseTime } from '../options.ts';
@@ -39,13 +43,8 @@ export function define(command: Command, shell: Shell): void {
     .command('stop')
     .description('Stops the embedded server, if a killed command left it running.')
     .action(async () => {
-      const stopped = await stopEmbeddedServer(requireHome(environment, workingFolder));
-      if (stopped.outcome === 'in-use') {
-        const what = `It is in use by process ${stopped.leases.join(', ')}; stop that first.`;
-        throw new InputError([{ where: 'embedded Postgres', what }]);
-      }
-      const done = stopped.outcome === 'stopped' ? 'is stopped' : 'was not running';
-      shell.print(`The embedded server ${done}.`);
+      const wasRunning = await stopEmbeddedServer(requireHome(environment, workingFolder));
+      shell.print(`The embedded server ${wasRunning ? 'is stopped' : 'was not running'}.`);
     });
   command
     .command('restored')
@@ -110,8 +109,8 @@ function schemaText({ empty, missing, unknown }: MigrationGap): string {
 
 function embeddedStatus({ settings }: Shell): DatabaseStatus {
   const home = requireHome(settings.environment, settings.workingFolder);
-  const { exists, ...status } = embeddedServerStatus(home);
-  return { database: 'embedded', ...status, ledger: exists ? 'there' : noLedgerYet };
+  const ledger = embeddedDataExist(home) ? 'there' : noLedgerYet;
+  return { database: 'embedded', ...embeddedServerStatus(home), ledger };
 }
 
 function statusText(status: DatabaseStatus): string {

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openLock, runScript, scriptWords } from '../../src/platform/server-locks.ts';
+import { stopScript } from '../../src/platform/server-process.ts';
+
+test('the stop signals the process that works in the data, and ends when it has given the lock back', async () => {
+  const { server, stop, giveBack } = await serve();
+  const stopping = stop();
+  await once(server, 'exit');
+  expect(server.signalCode).toBe('SIGINT');
+  giveBack();
+  expect(await stopping).toBe(0);
+});
+
+test('the stop signals no process that has the number of the server and does not work in the data', async () => {
+  const { server: stranger, stop } = await serve({ folder: '/' });
+  expect(await stop()).toBe(4);
+  await sleep(100);
+  expect(stranger.signalCode).toBe(null);
+});
+
+// Numbers that would reach more than one process are left out: a mistake here must not end what runs beside the tests.
+test.each(['', 'self', '../proc/self', '007'])(
+  'the stop signals nothing where postmaster.pid says "%s"',
+  async (written) => {
+    const { server, stop, giveBack } = await serve({ written });
+    const stopping = stop();
+    await sleep(300);
+    expect(server.signalCode).toBe(null);
+    giveBack();
+    expect(await stopping).toBe(0);
+  },
+);
+
+test('the stop signals nothing and ends where it cannot try to take the lock', async () => {
+  const { data, server, stop } = await serve();
+  // O_PATH: an open file for its place alone, which Node has no name for.
+  const unusable = openSync(data, 0o10000000 | constants.O_DIRECTORY);
+  onTestFinished(() => closeSync(unusable));
+  await expect(stop(unusable)).rejects.toThrow(
+    /^no lock can be taken \(flock: .+\)\. Install the program flock \(package util-linux\)/,
+  );
+  await sleep(100);
+  expect(server.signalCode).toBe(null);
+});
+
+/**
+ * What there is of a server: data, a process that works in them (or in another folder), its number in postmaster.pid (or what else is
+ * written), and the lock of the data.
+ */
+async function serve({ folder, written }: { folder?: string; written?: string } = {}) {
+  const data = mkdtempSync(join(tmpdir(), 'volley-test-data-'));
+  onTestFinished(() => rmSync(data, { recursive: true }));
+  const pg = join(data, 'pg');
+  mkdirSync(pg);
+  const server = spawn('/bin/sleep', ['60'], { cwd: folder ?? pg, stdio: 'ignore' });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  writeFileSync(join(pg, 'postmaster.pid'), `${written ?? server.pid}\n`);
+  const [held, own] = [openLock(join(data, 'lock')), openLock(join(data, 'lock'))];
+  onTestFinished(() => closeSync(own));
+  await runScript(scriptWords('lock 0 x <&3'), [held]);
+  const stop = (lock = own) => runScript(scriptWords(stopScript, data), [own, own, lock]);
+  return { data, server, stop, giveBack: () => closeSync(held) };
+}
