@@ -50,9 +50,16 @@ async function makeRows(knex: Knex): Promise<void> {
       line        integer NOT NULL,
       column_name text NOT NULL,
       reason      text NOT NULL CHECK (reason IN ('invalid', 'duplicate', 'suppressed')),
-      detail      jsonb NOT NULL CHECK (detail ->> 'kind' IN
-                    ('sent', 'to_be_sent', 'may_have_been_sent', 'sent_again', 'same_contact', 'suppressed_address',
-                     'suppressed_hash', 'listed', 'sent_recently')),
+      kind        text CHECK (kind IN
+                    ('unusable', 'sent', 'to_be_sent', 'may_have_been_sent', 'sent_again', 'same_contact',
+                     'suppressed_address', 'suppressed_hash', 'listed', 'sent_recently')),
+      said        text,
+      of_run      text,
+      sub_account text,
+      source      text,
+      file        text,
+      number      bigint,
+      differs     boolean,
       PRIMARY KEY (run_id, line)
     );
     COMMENT ON TABLE rejected_contacts IS
@@ -62,11 +69,17 @@ async function makeRows(knex: Knex): Promise<void> {
     COMMENT ON COLUMN rejected_contacts.reason IS
       'invalid: a value cannot be used. duplicate: the same as an earlier row, or reached by an earlier run. '
       'suppressed: the address must not be sent to.';
-    COMMENT ON COLUMN rejected_contacts.detail IS
-      'Why: a string that says what is wrong with the row, empty after a purge; or an object whose kind, with values, is '
-      'one of these. sent, to_be_sent, may_have_been_sent: by that run. sent_again: by that run, to recipients of the '
-      'same run as this one. same_contact: as an earlier row. suppressed_address: its address is suppressed. '
-      'suppressed_hash: the same, by a hash alone. listed: in a list of the campaign. sent_recently: contacts.notWithin.';
+    COMMENT ON COLUMN rejected_contacts.kind IS
+      'Why; the columns after it have the values. unusable: what is wrong with the row is said. sent, to_be_sent, '
+      'may_have_been_sent: by that run. sent_again: by that run, to recipients of the same run as this one. '
+      'same_contact: as the earlier row at that file and number. suppressed_address: its address is. suppressed_hash: '
+      'the same, by a hash alone. listed: in a list of the campaign, at that file and number. sent_recently: by that '
+      'run, within so many milliseconds (number). Null: purged.';
+    COMMENT ON COLUMN rejected_contacts.said IS
+      'In the words of the import, or of the one who had the address suppressed.';
+    COMMENT ON COLUMN rejected_contacts.of_run IS 'The run that kind, or the suppression, is of.';
+    COMMENT ON COLUMN rejected_contacts.source IS 'As in suppressions.';
+    COMMENT ON COLUMN rejected_contacts.differs IS 'Whether it would be sent something else than the earlier row.';
 
     CREATE TABLE recipient_keys (
       run_id text NOT NULL REFERENCES runs ON DELETE CASCADE,

@@ -34,7 +34,7 @@ test.each([
   ['ledger_place', 'held_reason', ['kind', ...Object.keys(holdReasonKinds)]],
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
-  ['rejected_contacts', 'detail', ['kind', ...Object.keys(leftOutReasonKinds)]],
+  ['rejected_contacts', 'kind', ['unusable', ...Object.keys(leftOutReasonKinds)]],
   ['unusual_reports', 'state', reportStates],
   ['resolutions', 'resolution', resolutions],
   ['suppressions', 'channel', channels],

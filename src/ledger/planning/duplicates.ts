@@ -57,17 +57,14 @@ async function leaveOutDuplicates(
     `
     WITH places AS (
       SELECT name, lines_before, lead(lines_before) OVER (ORDER BY lines_before) AS lines_with
-      FROM ${fileColumns.table('file', 3)}
+      FROM ${fileColumns.table('file', 2)}
     )
-    INSERT INTO left_out
-    SELECT line, $1, 'duplicate',
-           jsonb_build_object('kind', 'same_contact', 'key', $2::jsonb, 'file', name,
-                              'line', first_line - coalesce(lines_before, 0), 'differs', differs),
-           differs
+    INSERT INTO left_out (line, column_name, reason, kind, file, number, differs)
+    SELECT line, $1, 'duplicate', 'same_contact', name, first_line - coalesce(lines_before, 0), differs
     FROM repeated_contacts
     LEFT JOIN places ON first_line > lines_before AND (lines_with IS NULL OR first_line <= lines_with)
     `,
-    [recipientColumn, JSON.stringify(key), ...fileColumns.values(named)],
+    [recipientColumn, ...fileColumns.values(named)],
   );
 }
 

@@ -1,8 +1,10 @@
 import type pg from 'pg';
+import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { ReachedContacts, RepeatedContacts } from '../../domain/left-out.ts';
 import { openBilling } from '../billing/notes.ts';
 import { repeatedReason, type Stored } from '../reasons.ts';
 import { storeRunFiles } from '../runs/files.ts';
+import { leftOutReasonOf } from '../runs/left-out-reason.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
@@ -41,7 +43,12 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
   await mergeEnvelopes(client);
   await client.query(
-    'CREATE TEMPORARY TABLE left_out (line integer, column_name text, reason text, detail jsonb, differs boolean) ON COMMIT DROP',
+    `
+    CREATE TEMPORARY TABLE left_out (
+      line integer, column_name text, reason text, kind text, said text, of_run text, sub_account text, source text,
+      file text, number bigint, differs boolean
+    ) ON COMMIT DROP
+    `,
   );
   await leaveOutSuppressed(client, run, hashKey);
   const reached = await leaveOutRelatives(client, run);
@@ -50,7 +57,7 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   const windowed = run.window !== undefined;
   await sizeEnvelopes(client, run.chunkSize, windowed);
   const totals = hasTariffs(run) ? await totalByTariff(client) : await totalBilling(client);
-  run.approve(totals, { ...(await countLeftOut(client)), reached });
+  run.approve(totals, { ...(await countLeftOut(client, run.identity)), reached });
   run.forecast?.(await readPortions(client, windowed, lastShown));
   await insertRun(client, run);
   if (windowed) await insertWindows(client, run.run);
@@ -165,7 +172,10 @@ async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
 /** Examples of repeated contacts that people are shown. */
 const shownRepeated = 3;
 
-async function countLeftOut(client: Transaction): Promise<Omit<LeftOutCounts, 'reached'>> {
+async function countLeftOut(
+  client: Transaction,
+  { key }: ContactIdentity,
+): Promise<Omit<LeftOutCounts, 'reached'>> {
   const { rows } = await client.query<
     Omit<LeftOutCounts, 'reached' | 'repeated'> & { readonly repeated: Omit<RepeatedContacts, 'examples'> }
   >(
@@ -180,8 +190,14 @@ async function countLeftOut(client: Transaction): Promise<Omit<LeftOutCounts, 'r
     `,
   );
   const { rows: examples } = await client.query<Stored<RepeatedContacts['examples'][number], 'detail'>>(
-    'SELECT line, detail FROM left_out WHERE differs IS NOT NULL ORDER BY NOT differs, line LIMIT $1',
-    [shownRepeated],
+    `
+    SELECT line, ${leftOutReasonOf('l', 'NULL', '$2::jsonb')} AS detail
+    FROM left_out l
+    WHERE differs IS NOT NULL
+    ORDER BY NOT differs, line
+    LIMIT $1
+    `,
+    [shownRepeated, JSON.stringify(key)],
   );
   const { repeated, ...counts } = rows[0] ?? {
     duplicate: 0,

@@ -1,6 +1,7 @@
 import { batchOf } from '../batch.ts';
 import { markPlanned } from '../run-states/transitions.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
+import { reasonColumns } from '../runs/left-out-reason.ts';
 import type { Transaction } from '../session.ts';
 import { rankOf } from '../slices/priority.ts';
 import type { PlannedRun } from './planned-run.ts';
@@ -80,9 +81,15 @@ export async function insertContactFiles(
 export async function insertRejectedContacts(client: Transaction, { run }: PlannedRun): Promise<void> {
   await client.query(
     `
-    INSERT INTO rejected_contacts (run_id, line, column_name, reason, detail)
-    SELECT $1, line, column_name, reason, detail
-    FROM (TABLE staged_rejections UNION ALL SELECT line, column_name, reason, detail FROM left_out) AS rejected
+    INSERT INTO rejected_contacts (run_id, line, column_name, reason, ${reasonColumns})
+    SELECT $1, line, column_name, reason, ${reasonColumns}
+    FROM (
+      SELECT line, column_name, reason, kind, said, of_run, NULL AS sub_account, NULL AS source, NULL AS file,
+             NULL::bigint AS number, NULL::boolean AS differs
+      FROM staged_rejections
+      UNION ALL
+      SELECT line, column_name, reason, ${reasonColumns} FROM left_out
+    ) AS rejected
     ORDER BY line
     `,
     [run],

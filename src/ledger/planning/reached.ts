@@ -112,7 +112,7 @@ export function comparedRuns(relatives: readonly OriginRun[], identity: ContactI
 /** SQL: recipients of the runs `$first`, of which `$first + 1` are compared by key; once each, what is surest first. */
 function reachedRecipients(channel: Channel, first: number): string {
   return `
-    SELECT DISTINCT ON (address, key) address, key, jsonb_build_object('kind', kind, 'run', run_id) AS detail
+    SELECT DISTINCT ON (address, key) address, key, kind, run_id
     FROM (
       SELECT ${stagedAddress(channel)} AS address, k.key, s.run_id,
              CASE WHEN request_state = 'accepted' THEN 1 WHEN request_state IN ('planned', 'sending') THEN 2 ELSE 3 END AS rank,
@@ -129,12 +129,15 @@ function reachedRecipients(channel: Channel, first: number): string {
   `;
 }
 
+const detail = `jsonb_build_object('kind', kind, 'run', run_id) AS detail`;
+
 export async function* streamReached(
   client: Transaction,
   channel: Channel,
   { runs, byKey }: ComparedRuns,
 ): AsyncGenerator<readonly ReachedRecipient[], void, undefined> {
-  const query = { sql: reachedRecipients(channel, 1), values: [runs, byKey] };
+  const sql = `SELECT address, key, ${detail} FROM (${reachedRecipients(channel, 1)}) AS r`;
+  const query = { sql, values: [runs, byKey] };
   for await (const rows of streamRows<Stored<ReachedRecipient, 'detail'>>(client, 'reached', query, 5_000))
     yield rows.map((row) => ({ ...row, detail: reachedReason(row.detail) }));
 }
@@ -154,27 +157,27 @@ export async function leaveOutReached(
   const { rows } = await client.query<Stored<ReachedContacts, 'detail'>>(
     `
     WITH reached AS MATERIALIZED (${reachedRecipients(channel, 2)}), matched AS MATERIALIZED (
-      SELECT s.ctid AS row, s.line, r.detail, false AS by_key
+      SELECT s.ctid AS row, s.line, r.kind, r.run_id, false AS by_key
       FROM staged_contacts s
       JOIN reached r ON ${stagedAddress(channel)} = r.address
       WHERE r.key IS NULL
       UNION ALL
-      SELECT s.ctid, s.line, r.detail, true
+      SELECT s.ctid, s.line, r.kind, r.run_id, true
       FROM staged_contacts s
       JOIN reached r ON s.key = r.key
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM matched))
     ), noted AS (
-      INSERT INTO left_out
-      SELECT DISTINCT ON (line) line, $1, 'duplicate', detail
+      INSERT INTO left_out (line, column_name, reason, kind, of_run)
+      SELECT DISTINCT ON (line) line, $1, 'duplicate', kind, run_id
       FROM matched
-      ORDER BY line, by_key DESC, detail
-      RETURNING detail
+      ORDER BY line, by_key DESC, kind, run_id
+      RETURNING kind, of_run AS run_id
     )
-    SELECT count(*)::integer AS rows, detail
+    SELECT count(*)::integer AS rows, ${detail}
     FROM noted
-    GROUP BY detail
-    ORDER BY 1 DESC, detail ->> 'kind', detail ->> 'run' COLLATE "C"
+    GROUP BY kind, run_id
+    ORDER BY 1 DESC, kind, run_id COLLATE "C"
     `,
     [recipientColumn, runs, byKey],
   );

@@ -53,8 +53,8 @@ export async function restageRecipients(
       WHERE source_run = $1
       GROUP BY line
     ), rejected AS (
-      INSERT INTO staged_rejections
-      SELECT line, $4, 'duplicate', jsonb_build_object('kind', 'sent_again', 'run', run)
+      INSERT INTO staged_rejections (line, column_name, reason, kind, of_run)
+      SELECT line, $4, 'duplicate', 'sent_again', run
       FROM selected
       JOIN sent_again USING (line)
     )

@@ -7,7 +7,6 @@ import type { Contact } from '../../domain/contacts.ts';
 import { openSeenBefore } from '../../platform/seen-before.ts';
 import { batchOf } from '../batch.ts';
 import { CopyLines, copyPieceSize, copyValue } from '../copy.ts';
-import { reasonValue } from '../reasons.ts';
 import { envelopeColumns, StagedEnvelopes } from './staged-envelopes.ts';
 import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';
 
@@ -45,7 +44,11 @@ export async function stageContacts(client: pg.ClientBase, source: ContactSource
     while (!lines.finished) {
       await copyIn(client, lines.table, lines.nextSegment(batches));
       await copyIn(client, `staged_envelopes (${envelopeColumns})`, lines.envelopes.lines.take());
-      await copyIn(client, 'staged_rejections', lines.rejections.take());
+      await copyIn(
+        client,
+        'staged_rejections (line, column_name, reason, kind, said)',
+        lines.rejections.take(),
+      );
       await stagePieces(client, await source.takePieces());
     }
   } finally {
@@ -101,7 +104,7 @@ class ContactLines {
     const line = this.#source.linesBefore(contact.file) + contact.line;
     if (contact.kind === 'rejected') {
       const { column, reason, detail } = contact;
-      this.rejections.add(`${line}\t${copyValue(column)}\t${reason}\t${copyValue(reasonValue(detail))}\n`);
+      this.rejections.add(`${line}\t${copyValue(column)}\t${reason}\tunusable\t${copyValue(detail)}\n`);
       return '';
     }
     const { address, originalAddress } = contact;

@@ -9,6 +9,7 @@ import { copyValue } from '../copy.ts';
 import { streamRows } from '../cursor.ts';
 import { type Stored, suppressedReason } from '../reasons.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
+import { leftOutReasonOf } from '../runs/left-out-reason.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 
@@ -61,8 +62,8 @@ export async function stageSuppressions(
 }
 
 /**
- * Every address that is to be left out, as a query of `address`, `sub_account`, `detail`, `priority` and `place`: suppressed ones,
- * and those sent to a short time ago. What may have been accepted counts as accepted.
+ * Every address that is to be left out, as a query of `address`, why (`reasonColumns`), `priority` and `place`: suppressed
+ * ones, and those sent to a short time ago. What may have been accepted counts as accepted.
  *
  * @param account whose suppressions hold beside those for all
  * @param first number of its first parameter
@@ -76,8 +77,7 @@ function leftOutAddresses(
   const parameter = (place: number): string => `$${first + place}`;
   const suppressed = `
     SELECT address, sub_account,
-           jsonb_build_object('kind', 'suppressed_address', 'channel', channel, 'subAccount', sub_account,
-                              'source', source, 'reason', reason, 'run', run_id) AS detail,
+           'suppressed_address' AS kind, reason AS said, run_id AS of_run, source, NULL AS file, NULL::bigint AS number,
            1 AS priority, 0 AS place
     FROM suppressions
     WHERE channel = ${parameter(0)} AND account IN ('', ${parameter(1)})
@@ -85,8 +85,8 @@ function leftOutAddresses(
   if (!cap) return { sql: suppressed, values: [channel, account] };
   const sent = `
     SELECT ${comparedAddress('address')} AS address, '' AS sub_account,
-           jsonb_build_object('kind', 'sent_recently', 'milliseconds', ${parameter(2)}::bigint,
-                              'run', max(run_id) FILTER (WHERE account = ${parameter(1)})) AS detail,
+           'sent_recently' AS kind, NULL AS said, max(run_id) FILTER (WHERE account = ${parameter(1)}) AS of_run,
+           NULL AS source, NULL AS file, ${parameter(2)}::bigint AS number,
            2 AS priority, 0 AS place
     FROM (
       SELECT r.run_id, r.account, a.address, o.outcome
@@ -122,8 +122,9 @@ export async function* streamLeftOutAddresses(
 ): AsyncGenerator<readonly (LeftOutAddress & { readonly recent: boolean })[], void, undefined> {
   const { sql, values } = leftOutAddresses(channel, account, cap, 1);
   const ordered = `
-    SELECT address, sub_account AS "subAccount", detail, priority > 1 AS recent
-    FROM (${sql}) AS x
+    SELECT address, sub_account AS "subAccount", ${leftOutReasonOf('x', '$1::text', 'NULL')} AS detail,
+           priority > 1 AS recent
+    FROM (SELECT *, NULL::boolean AS differs FROM (${sql}) AS each) AS x
     ORDER BY priority, address, sub_account COLLATE "C"
   `;
   type Row = Stored<LeftOutAddress, 'detail'> & { readonly recent: boolean };
@@ -163,20 +164,20 @@ export async function leaveOutSuppressed(
       FROM (${sql}) x
       JOIN staged_contacts s ON ${address} = x.address
       UNION ALL
-      SELECT s.ctid, s.line, s.envelope, x.address, x.sub_account,
-             jsonb_build_object('kind', 'listed', 'file', x.file, 'line', x.line), 0, x.place
+      SELECT s.ctid, s.line, s.envelope, x.address, x.sub_account, 'listed', NULL, NULL, NULL, x.file,
+             x.line, 0, x.place
       FROM staged_suppressions x
       JOIN staged_contacts s ON ${address} = x.address
       UNION ALL
-      SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account,
-             jsonb_build_object('kind', 'suppressed_hash', 'channel', h.channel, 'subAccount', h.sub_account), 1, 1
+      SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account, 'suppressed_hash', NULL, NULL, NULL,
+             NULL, NULL, 1, 1
       FROM staged_contacts s
       JOIN hashed_suppressions h
         ON h.channel = ${channelText(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelText(channel), address, '$2', '$3')}
       -- Nothing is hashed where there are none.
       WHERE EXISTS (SELECT FROM hashed_suppressions)
     ), suppressed AS MATERIALIZED (
-      SELECT DISTINCT ON (line) row, line, detail
+      SELECT DISTINCT ON (line) *
       FROM (
         -- Most hold for all SubAccounts. Joined with the envelopes, which the planner took for few pairs, they cost an
         -- import of a million contacts 0.7 s.
@@ -191,8 +192,8 @@ export async function leaveOutSuppressed(
     ), taken_out AS (
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM suppressed))
     )
-    INSERT INTO left_out
-    SELECT line, $1, 'suppressed', detail
+    INSERT INTO left_out (line, column_name, reason, kind, said, of_run, sub_account, source, file, number)
+    SELECT line, $1, 'suppressed', kind, said, of_run, sub_account, source, file, number
     FROM suppressed
     `,
     [recipientColumn, key?.inner ?? null, key?.outer ?? null, ...values],

@@ -46,7 +46,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
         SELECT line FROM rejected_contacts WHERE run_id = $1 AND line > $2 ORDER BY line LIMIT $3
       ), erased AS (
         UPDATE rejected_contacts r
-        SET detail = '""'
+        SET kind = NULL, said = '', of_run = NULL, sub_account = NULL, source = NULL, file = NULL, number = NULL, differs = NULL
         FROM found
         WHERE r.run_id = $1 AND r.line = found.line
       )

@@ -5,6 +5,7 @@ import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import { leftOutReason, requestReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
+import { rejectedReasonOf } from './left-out-reason.ts';
 import { recipientStateOf } from './recipient-state.ts';
 
 /** What became of a contact. `line` is counted on from file to file. */
@@ -42,8 +43,8 @@ export async function* streamContactResults(
     FROM recipient_states
     WHERE run_id = $1
     UNION ALL
-    SELECT line, column_name, detail, NULL, NULL, NULL, NULL, reason, NULL, NULL
-    FROM rejected_contacts
+    SELECT line, column_name, ${rejectedReasonOf('x', '$1')}, NULL, NULL, NULL, NULL, reason, NULL, NULL
+    FROM rejected_contacts x
     WHERE run_id = $1
     ORDER BY line
   `;
