@@ -36,12 +36,16 @@ export type HolderOptions = {
 
 const holderProgram = fileURLToPath(new URL('./hold-lease.ts', import.meta.url));
 
+/** Modules as they were compiled the last time, as the command line keeps its own: half of what a start costs. */
+const compiled = fileURLToPath(new URL('../../node_modules/.cache/holders', import.meta.url));
+
 /** Starts a process that uses the server of a home, without waiting for it. */
 export function spawnHolder(home: string, options: HolderOptions = {}): ChildProcess {
   const { systemFolder, user, program = holderProgram, node = process.execPath, under = [] } = options;
   const own = [program, home, ...(systemFolder === undefined ? [] : [systemFolder])];
   const [first = node, ...words] = [...under, node, ...own];
-  return spawn(first, words, { ...user, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
+  const env = { ...process.env, NODE_COMPILE_CACHE: compiled };
+  return spawn(first, words, { ...user, env, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** Starts a process that uses the server of a home, and waits until it has its lease. */
