@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
 import { connectLedger, openLedger } from '../../src/ledger/connection.ts';
 import { migrateLedger } from '../../src/ledger/schema.ts';
+import { applySettings } from '../../src/ledger/session-settings.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -53,6 +54,14 @@ test('a ledger that is opened to read can be changed on no connection of its poo
   await expect(ledger.pool.query(change)).rejects.toThrow('read-only transaction');
   await expect(ledger.knex.raw(change)).rejects.toThrow('read-only transaction');
   await ledger.close();
+});
+
+test('a setting that the database does not know is left out, and the others are made', async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await applySettings(client, { of_no_postgres: 'on', enable_seqscan: 'off' });
+  expect((await client.query('SHOW enable_seqscan')).rows).toEqual([{ enable_seqscan: 'off' }]);
+  await client.end();
 });
 
 test('a database that does not answer is told by its name, without a password', async () => {
