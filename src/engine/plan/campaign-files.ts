@@ -41,6 +41,8 @@ export type FileLimits = {
   readonly own: readonly string[];
   /** The folder of each path with a placeholder, by the column that a rejected contact is told. */
   readonly rowFolders: ReadonlyMap<string, RowFolder>;
+  /** Most bytes of a run's files together. */
+  readonly together?: number;
 };
 
 /**
@@ -49,7 +51,7 @@ export type FileLimits = {
  */
 export async function openCampaignFiles(
   folder: string,
-  { own, rowFolders }: FileLimits = { own: [], rowFolders: new Map() },
+  { own, rowFolders, together = runLimit }: FileLimits = { own: [], rowFolders: new Map() },
 ): Promise<CampaignFiles> {
   const root = await realpath(folder);
   await requireOwnFolders(root, own, rowFolders);
@@ -115,8 +117,8 @@ export async function openCampaignFiles(
         );
         if ('problem' in found) throw new Error(found.problem);
         stored += found.bytes;
-        if (stored > runLimit)
-          throw new Error(`the files of a run are over ${gibibytes(runLimit)} GiB together`);
+        if (stored > together)
+          throw new Error(`the files of a run are over ${gibibytes(together)} GiB together`);
         return await readFile(await pathInside(root, path));
       } catch (error) {
         const what = `The file cannot be sent along: ${whyUnreadable(error, path)}.`;

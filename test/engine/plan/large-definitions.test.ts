@@ -73,7 +73,7 @@ describe('a contact file', () => {
 
   test('that is packed and holds a hundred times its size and more is refused while it is read', async () => {
     const row = `0412345678,${'x'.repeat(1_000)},c\n`;
-    await writeFile(`${workspace.folder}/contacts.csv`, gzipSync(`mobile,name,code\n${row.repeat(100_000)}`));
+    await writeFile(`${workspace.folder}/contacts.csv`, gzipSync(`mobile,name,code\n${row.repeat(68_000)}`));
     const env = {
       VOLLEY_ACCOUNTS: 'accounts.yaml',
       VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
