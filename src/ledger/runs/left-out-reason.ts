@@ -1,6 +1,6 @@
 /**
  * Columns of a contact that is left out, which keep why. They are columns and no jsonb, because many contacts may be left out
- * at once: one object takes Postgres 2 µs, the columns 0.3.
+ * at once: an object took Postgres 2 µs more for each of them.
  */
 export const reasonColumns = 'kind, said, of_run, sub_account, source, file, number, differs';
 
