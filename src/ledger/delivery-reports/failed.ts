@@ -1,6 +1,7 @@
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 import { decideOutcomes, listReportedBefore, lockOutcomes } from './decide.ts';
+import { inPlaceOfEarlier } from './keep.ts';
 import type { InboxReport } from './reading.ts';
 
 export type FailedReport = Pick<InboxReport, 'report' | 'account' | 'receivedAt'> & {
@@ -26,10 +27,7 @@ export async function keepFailed(client: Transaction, failed: readonly FailedRep
     INSERT INTO unusual_reports (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'failed', code
     FROM ${said.table('f')}
-    ON CONFLICT (report_id) DO UPDATE
-    SET state = 'failed', detail = excluded.detail, message_id = NULL, job_number = NULL, address = NULL,
-        status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL, text = NULL,
-        run_id = NULL, request = NULL, position = NULL
+    ${inPlaceOfEarlier}
     `,
     said.values(failed),
   );

@@ -50,15 +50,21 @@ const said = batchOf<Kept>({
   detail: ['text', ({ detail }) => detail],
 });
 
+/** SQL: an earlier reading of the same report is replaced as a whole; what this one does not say is NULL. */
+export const inPlaceOfEarlier = `
+  ON CONFLICT (report_id) DO UPDATE
+  SET (state, detail, message_id, job_number, address, status, result, outcome, sent_at, units, price, text,
+       run_id, request, position)
+    = (excluded.state, excluded.detail, excluded.message_id, excluded.job_number, excluded.address, excluded.status,
+       excluded.result, excluded.outcome, excluded.sent_at, excluded.units, excluded.price, excluded.text, excluded.run_id,
+       excluded.request, excluded.position)
+`;
+
 const keep = `
   INSERT INTO unusual_reports (${said.columns})
   SELECT *
   FROM ${said.table('said')}
-  ON CONFLICT (report_id) DO UPDATE
-  SET state = excluded.state, detail = excluded.detail, message_id = excluded.message_id, address = excluded.address,
-      status = excluded.status, result = excluded.result, outcome = excluded.outcome, sent_at = excluded.sent_at,
-      units = excluded.units, price = excluded.price, text = NULL, run_id = excluded.run_id,
-      request = excluded.request, position = excluded.position, job_number = excluded.job_number
+  ${inPlaceOfEarlier}
 `;
 
 function farWords(far: FarPrice | undefined): string | null {

@@ -3,6 +3,7 @@ import { batchOf } from '../batch.ts';
 import { requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/named.ts';
 import type { Transaction } from '../session.ts';
+import { inPlaceOfEarlier } from './keep.ts';
 import { type MatchedRecipient, mayBeAbout, type NamedRequests, namedBy, sharedColumns } from './matched.ts';
 import type { ReadReport } from './reading.ts';
 
@@ -58,10 +59,7 @@ export async function keepInbound(
       JOIN ${requestOf('u.run_id', 'm.named_request')} n ON true
       WHERE u.run_id = m.named_run AND m.run_id IS NULL AND ${mayBeAbout('u.account', 'm.account', '$1', '$2')}
     ) q ON true
-    ON CONFLICT (report_id) DO UPDATE
-    SET state = 'inbound', detail = NULL, message_id = excluded.message_id, address = excluded.address,
-        job_number = excluded.job_number, text = excluded.text, run_id = excluded.run_id, request = excluded.request, position = excluded.position,
-        status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL
+    ${inPlaceOfEarlier}
     `,
     [...sharedColumns(webhooks), ...replies.values(answering)],
   );
@@ -86,10 +84,7 @@ export async function keepUnreadable(
     INSERT INTO unusual_reports AS k (report_id, account, received_at, state, detail)
     SELECT report_id, account, received_at, 'unreadable', why
     FROM ${unread.table('u')}
-    ON CONFLICT (report_id) DO UPDATE
-    SET state = 'unreadable', detail = excluded.detail, message_id = NULL, job_number = NULL, address = NULL,
-        status = NULL, result = NULL, outcome = NULL, sent_at = NULL, units = NULL, price = NULL, text = NULL,
-        run_id = NULL, request = NULL, position = NULL
+    ${inPlaceOfEarlier}
     `,
     values: unread.values(unreadable),
   });
