@@ -46,7 +46,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
 test('every file and folder of the project that a document names is there', () => {
   const named = codes.filter(
     ({ text }) =>
-      /^[\w.-]+(\/[\w.-]+)*\/$|^[\w.-]+(\/[\w.-]+)+\.\w+$/.test(text) &&
+      /^[\w.-]+(\/[\w.-]+)*\/$|^[\w.-]+(\/[\w.-]+)+\.\w+$|^[\w-]+\.ts$/.test(text) &&
       /\/$|\.(ts|js|yaml|json|md|csv|pdf)$/.test(text),
   );
   expect(named.length).toBeGreaterThan(80);
