@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cutIntoSlices } from '../../../src/ledger/slices/plan.ts';
+import { requestsInSlice } from '../../../src/ledger/slices/plan.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;
@@ -44,45 +44,20 @@ test.each([
     ],
   ],
 ])(
-  'a small run of %i requests is cut into slices of a hundred, and has one more for the phase of settling doubts',
+  'a run of %i requests is cut into slices of the same size, and has one more for the phase of settling doubts',
   async (requests, slices) => {
     expect(await slicesOf(requests)).toEqual([...slices, [slices.length + 1, null, null]]);
   },
 );
 
-/** How many requests each slice of a run has. */
-const sizesOf = (requests: number): number[] =>
-  cutIntoSlices([{ first: 1, last: requests, windowPlace: null }], null).map(
-    ({ first, last }) => last - first + 1,
-  );
-
-test('the first slices of a run grow and its last ones shrink, so that those worked at once do not end at once', () => {
-  expect(sizesOf(4_000)).toEqual([125, 250, 375, 500, 500, 500, 438, 328, 246, 185, 139, 125, 125, 125, 39]);
-  const sizes = sizesOf(1_000_000);
-  expect(sizes.slice(0, 5)).toEqual([500, 1_000, 1_500, 2_000, 2_000]);
-  expect(sizes.slice(-8)).toEqual([1_313, 985, 738, 554, 500, 500, 500, 160]);
-});
-
-test.each([1, 99, 101, 799, 801, 12_345, 1_000_000])(
-  'the slices of a run of %i requests have each of them once, and none has more than two thousand',
-  (requests) => {
-    const sizes = sizesOf(requests);
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(requests);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(2_000);
-    expect(Math.min(...sizes.slice(0, -1), 100)).toBe(100);
-  },
-);
-
-test('a slice has requests of one window only, and each window has slices of its own from its first request on', () => {
-  const ranges = [
-    { first: 1, last: 150, windowPlace: 1 },
-    { first: 151, last: 160, windowPlace: 2 },
-  ];
-  expect(cutIntoSlices(ranges, null)).toEqual([
-    { first: 1, last: 100, windowPlace: 1 },
-    { first: 101, last: 150, windowPlace: 1 },
-    { first: 151, last: 160, windowPlace: 2 },
+test('a run of thousands is cut into eight slices, and one of tens of thousands into slices of two thousand', async () => {
+  const slices = await slicesOf(4_001);
+  expect(slices).toHaveLength(8 + 1);
+  expect(slices.slice(0, 2)).toEqual([
+    [1, 1, 501],
+    [2, 502, 1_002],
   ]);
+  expect([800, 801, 16_000, 1_000_000].map(requestsInSlice)).toEqual([100, 101, 2_000, 2_000]);
 });
 
 test.each([
