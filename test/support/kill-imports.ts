@@ -320,18 +320,21 @@ async function sessionsEnded({ ledger }: TestLedger): Promise<void> {
   await until(async () => (await ledger.pool.query(sql, [sessionName])).rowCount === 0, 'sessions end');
 }
 
-/** Neither temporary tables nor locks, but for those of the question itself. */
+/** Neither temporary tables nor locks, but for those of the question itself, and of an autovacuum, which ends by itself. */
 async function expectNothingHeld({ ledger }: TestLedger): Promise<void> {
-  const { rows } = await ledger.pool.query(`
-    SELECT relname AS what FROM pg_class WHERE relpersistence = 't'
-    UNION ALL
-    SELECT locktype || ' ' || mode FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
-    WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND pid IS DISTINCT FROM pg_backend_pid() AND backend_type IS DISTINCT FROM 'autovacuum worker'
-    UNION ALL
-    SELECT gid FROM pg_prepared_xacts WHERE database = current_database()
-  `);
-  expect(rows).toEqual([]);
+  const held = async () =>
+    (
+      await ledger.pool.query(`
+        SELECT relname AS what FROM pg_class WHERE relpersistence = 't'
+        UNION ALL
+        SELECT locktype || ' ' || mode FROM pg_locks
+        WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND pid IS DISTINCT FROM pg_backend_pid()
+        UNION ALL
+        SELECT gid FROM pg_prepared_xacts WHERE database = current_database()
+      `)
+    ).rows;
+  await expect.poll(held, { timeout: 60_000, interval: 50 }).toEqual([]);
 }
 
 /** Every table that has something of a run. */
