@@ -39,7 +39,7 @@ test('sixty runs, three workers killed at every point: each tells all of them, n
   let round = 0;
   let kills = 0;
   const start = (point: string | undefined): Started =>
-    startVolley(['worker', '--no-schedules'], {
+    startVolley(['worker', '--no-schedules', '--campaigns', '.'], {
       cwd: scene.workspace.folder,
       env:
         point === undefined
