@@ -322,19 +322,19 @@ async function sessionsEnded({ ledger }: TestLedger): Promise<void> {
 
 /** Neither temporary tables nor locks, but for those of the question itself, and of an autovacuum, which ends by itself. */
 async function expectNothingHeld({ ledger }: TestLedger): Promise<void> {
-  const held = async () =>
-    (
-      await ledger.pool.query(`
-        SELECT relname AS what FROM pg_class WHERE relpersistence = 't'
-        UNION ALL
-        SELECT locktype || ' ' || mode FROM pg_locks
-        WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
-          AND pid IS DISTINCT FROM pg_backend_pid()
-        UNION ALL
-        SELECT gid FROM pg_prepared_xacts WHERE database = current_database()
-      `)
-    ).rows;
-  await expect.poll(held, { timeout: 60_000, interval: 50 }).toEqual([]);
+  const sql = `
+    SELECT FROM pg_class WHERE relpersistence = 't'
+    UNION ALL
+    SELECT FROM pg_locks
+    WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND pid IS DISTINCT FROM pg_backend_pid()
+    UNION ALL
+    SELECT FROM pg_prepared_xacts WHERE database = current_database()
+  `;
+  await until(
+    async () => (await ledger.pool.query(sql)).rowCount === 0,
+    'nothing is held: no temporary table, no lock, no prepared transaction',
+  );
 }
 
 /** Every table that has something of a run. */
