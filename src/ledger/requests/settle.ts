@@ -5,6 +5,7 @@ import { reasonOf } from '../reasons.ts';
 import { type Connection, inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
 import { type Settlement, settlementColumns } from './settlement.ts';
+import { addToSlices } from './slice-counts.ts';
 
 const withoutJobs = batchOf<Settlement>(settlementColumns);
 const withJobs = batchOf<Settlement>({ ...settlementColumns, job: ['text', jobOf] });
@@ -101,19 +102,14 @@ function settleStatement(hasJobs: boolean): string {
       WHERE q.run_id = o.run_id AND q.request = o.request
         AND q.attempts = o.attempt AND q.state = 'sending' AND q.owner = o.owner
       RETURNING o.place, o.run_id, o.slice, q.state
-    ), counted AS (
-      UPDATE slices s
-      SET settled = s.settled + c.settled, rejected = s.rejected + c.rejected,
-          not_accepted = s.not_accepted + c.not_accepted
-      FROM (
+    ), counted AS (${addToSlices(`(
         SELECT run_id, slice, count(*) AS settled,
                count(*) FILTER (WHERE state = 'rejected') AS rejected,
                count(*) FILTER (WHERE state <> 'accepted') AS not_accepted
         FROM settled
         WHERE state <> 'planned'
         GROUP BY run_id, slice
-      ) c
-      WHERE s.run_id = c.run_id AND s.slice = c.slice
+      )`)}
     )
     SELECT place - 1 AS place FROM settled
   `;
@@ -152,16 +148,12 @@ export async function settleDoubted(
       RETURNING o.place, o.run_id, o.slice, o.request, q.state
     ), opened AS (
       ${openSlices("(SELECT * FROM settled WHERE state <> 'in_doubt')")}
-    ), counted AS (
-      UPDATE slices s
-      SET rejected = s.rejected + c.rejected, not_accepted = s.not_accepted - c.accepted
-      FROM (
-        SELECT run_id, slice, count(*) FILTER (WHERE state = 'rejected') AS rejected,
-               count(*) FILTER (WHERE state = 'accepted') AS accepted
+    ), counted AS (${addToSlices(`(
+        SELECT run_id, slice, 0 AS settled, count(*) FILTER (WHERE state = 'rejected') AS rejected,
+               -count(*) FILTER (WHERE state = 'accepted') AS not_accepted
         FROM settled
         GROUP BY run_id, slice
-      ) c
-      WHERE s.run_id = c.run_id AND s.slice = c.slice
+      )`)}
     )
     SELECT (place - 1)::integer AS place FROM settled
     `,

@@ -1,27 +1,37 @@
 import { sliceOf } from '../billing/notes.ts';
 
 /**
- * SQL: a statement that keeps the counts of slices. It goes into the statement that changes the requests.
+ * SQL: a statement that adds to the counts of slices. It goes into the statement that changes the requests.
  *
- * @param changed SQL: a table with `run_id` and `request`, and with what is added for each: `settled` and `not_accepted`
+ * @param sums SQL: a table with `run_id`, `slice`, and what is added: `settled`, `rejected` and `not_accepted`
  */
-export function countInSlices(changed: string): string {
+export function addToSlices(sums: string): string {
   return `
     UPDATE slices s
-    SET settled = s.settled + c.settled, not_accepted = s.not_accepted + c.not_accepted
+    SET settled = s.settled + c.settled, rejected = s.rejected + c.rejected,
+        not_accepted = s.not_accepted + c.not_accepted
     FROM (
       -- In the order of their keys, so that two that count in the same slices wait for each other, not crosswise.
-      SELECT l.run_id, l.slice, sums.settled, sums.not_accepted
-      FROM (
-        SELECT run_id, slice, sum(settled) AS settled, sum(not_accepted) AS not_accepted
-        FROM ${changed} AS changed
-        CROSS JOIN ${sliceOf('changed')} AS of_request
-        GROUP BY run_id, slice
-      ) sums
+      SELECT l.run_id, l.slice, sums.settled, sums.rejected, sums.not_accepted
+      FROM ${sums} AS sums
       JOIN slices l USING (run_id, slice)
-      WHERE sums.settled <> 0 OR sums.not_accepted <> 0
+      WHERE sums.settled <> 0 OR sums.rejected <> 0 OR sums.not_accepted <> 0
       ORDER BY l.run_id, l.slice
       FOR NO KEY UPDATE OF l
     ) c
     WHERE s.run_id = c.run_id AND s.slice = c.slice`;
+}
+
+/**
+ * As `addToSlices`, from requests.
+ *
+ * @param changed SQL: a table with `run_id` and `request`, and with what is added for each: `settled` and `not_accepted`
+ */
+export function countInSlices(changed: string): string {
+  return addToSlices(`(
+        SELECT run_id, slice, sum(settled) AS settled, 0 AS rejected, sum(not_accepted) AS not_accepted
+        FROM ${changed} AS changed
+        CROSS JOIN ${sliceOf('changed')} AS of_request
+        GROUP BY run_id, slice
+      )`);
 }
