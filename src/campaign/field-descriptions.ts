@@ -45,7 +45,7 @@ const descriptions: Readonly<Record<string, string>> = {
   ForceGSMChars: 'SMS in earlier REST interfaces: another name of CharacterConversion.',
 };
 
-/** @throws Error for a key that nobody has described yet: before anything works, so that none is forgotten */
+/** @throws Error for a key without a description, so that a developer who adds one must describe it */
 export function describeMessageKey(key: string): string {
   const description = descriptions[key];
   if (description === undefined) throw new Error(`The message field ${key} has no description.`);

@@ -15,7 +15,7 @@ export type Breaker = {
 
 /** The right to try an account again with one request. */
 export type Probe = {
-  /** A UUID of its own, by which the answer to it is told from that to an earlier one. */
+  /** A UUID: an answer counts only where the account's row still has it, so an answer to an earlier probe does not. */
   readonly id: string;
   /** Until when the answer is waited for; after that another request may try. */
   readonly until: number;

@@ -17,7 +17,7 @@ export function noteOf({ actor, now }: Pick<EngineContext, 'actor' | 'now'>, act
 }
 
 /**
- * What is refused is told too, with why: somebody wanted it.
+ * An act that is refused has an entry too, with the reason: a person tried it.
  *
  * @param work is given what writes the entry, for its own transaction
  */

@@ -42,7 +42,7 @@ describe('volley purge', () => {
   test('erases nothing without being told to, or without a key that others know', async () => {
     const asked = await purge([], key);
     expect(asked).toMatchObject({ code: 2, stdout: '' });
-    expect(asked.stderr).toContain('--yes: What is erased is gone for good');
+    expect(asked.stderr).toContain('--yes: A purge cannot be undone, and no terminal is here to confirm it');
     const keyless = await purge(['--yes']);
     expect(keyless).toMatchObject({ code: 2, stdout: '' });
     expect(keyless.stderr).toContain('VOLLEY_HASH_KEY: ');

@@ -41,8 +41,8 @@ function settingsFor({ settings }: Shell): Settings {
 export const patience = 5_000;
 
 /**
- * Standard input, given up when nothing comes. A pipe that was left open by whoever started the command would otherwise
- * be waited for without end, by a command that has only to look at its first bytes.
+ * Standard input that ends when nothing comes. A caller may leave a pipe open and write nothing: a command that needs only its
+ * first bytes would wait without end.
  */
 export function impatient(
   input: StandardInput | undefined,

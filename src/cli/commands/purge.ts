@@ -95,7 +95,8 @@ export async function askToPurge(
   note: (text: string) => void,
 ): Promise<void> {
   if (!input?.isTTY) {
-    const what = 'What is erased is gone for good: say --yes, where nobody can be asked. Nothing was erased.';
+    const what =
+      'A purge cannot be undone, and no terminal is here to confirm it. Nothing was erased; say --yes to erase without a question.';
     throw new InputError([{ where: '--yes', what }]);
   }
   note(`${text}\nThis cannot be undone. Type "${word}" to go on:`);

@@ -18,7 +18,7 @@ const size = 24;
 const written = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
 /**
- * It is told once: only its SHA-256 is kept.
+ * The secret is returned here and never again: the ledger keeps only its SHA-256.
  *
  * @param owner the person it stands for, who may not approve what was planned with it
  * @param accounts those whose runs and campaigns it is for; null for all

@@ -22,7 +22,7 @@ export const usualPolling: Polling = {
   acceptedWithin: pollingEnds,
 };
 
-/** What goes wrong is told and tried again. @param onReports something is in the inbox */
+/** A failure is logged, and the poll is tried again. @param onReports something is in the inbox */
 export async function keepPolling(
   context: EngineContext,
   accounts: readonly Account[],

@@ -12,7 +12,7 @@ import { beginScheduledRuns, type SchedulePlace, startDueTicks, type TickEnd } f
 /** Between two looks (milliseconds): a run begins so late at most. */
 export const usualLook = 5_000;
 
-/** What goes wrong is told and tried again; any number of processes may do it. */
+/** A failure is logged, and the work is tried again. Any number of processes may do it. */
 export async function keepSchedules(
   context: EngineContext,
   place: SchedulePlace,
