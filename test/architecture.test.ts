@@ -235,7 +235,7 @@ test('the state of a slice changes in one file, and so do its job, worker and ow
   expect(
     slicesSet.map(({ path }) => path),
     'of other columns',
-  ).toContain('requests/settle.ts');
+  ).toContain('requests/slice-counts.ts');
 });
 
 test('the vocabulary imports nothing', () => {
