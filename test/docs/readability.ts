@@ -1,0 +1,82 @@
+import { marked, type Token } from 'marked';
+import { syllable } from 'syllable';
+import { documentPaths, readDocument } from '../support/documents.ts';
+
+/** How easy a text is to read. Lengths are in words. */
+export type Readability = {
+  readonly words: number;
+  readonly meanSentence: number;
+  /** Flesch reading ease: 60 and above is plain English, below 30 is for specialists. */
+  readonly ease: number;
+  readonly longest: Sentence;
+};
+
+export type Sentence = { readonly text: string; readonly length: number };
+
+/** What every document keeps to. */
+export const limits = { meanSentence: 17, longestSentence: 35, ease: 55 };
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+/**
+ * The sentences of a Markdown document outside of headings, tables and code blocks. A paragraph or list item ends a
+ * sentence, even without a full stop. Code between backticks counts as one short word: it is read as a name.
+ */
+export function sentencesOf(markdown: string): Sentence[] {
+  const paragraphs: string[] = [];
+  collectParagraphs(marked.lexer(markdown), paragraphs);
+  return paragraphs
+    .flatMap((paragraph) => [...segmenter.segment(paragraph)])
+    .map(({ segment }) => ({ text: segment.trim(), length: wordsOf(segment).length }))
+    .filter(({ length }) => length > 0);
+}
+
+/** @param markdown a document with at least one sentence outside of tables */
+export function readabilityOf(markdown: string): Readability {
+  const sentences = sentencesOf(markdown);
+  const words = sentences.flatMap(({ text }) => wordsOf(text));
+  const syllables = words.reduce((sum, word) => sum + syllable(word), 0);
+  const meanSentence = words.length / sentences.length;
+  return {
+    words: words.length,
+    meanSentence,
+    ease: 206.835 - 1.015 * meanSentence - (84.6 * syllables) / words.length,
+    longest: sentences.reduce((longest, sentence) => (sentence.length > longest.length ? sentence : longest)),
+  };
+}
+
+const wordsOf = (text: string): string[] => text.match(/\p{L}[\p{L}\p{M}'’-]*|\d[\d,.:]*/gu) ?? [];
+
+function collectParagraphs(tokens: readonly Token[], paragraphs: string[]): void {
+  for (const token of tokens) {
+    if (token.type === 'paragraph' || token.type === 'text') paragraphs.push(proseOf(token));
+    else if (token.type === 'list')
+      for (const item of token['items']) collectParagraphs(item.tokens, paragraphs);
+    else if (token.type === 'blockquote') collectParagraphs(token.tokens ?? [], paragraphs);
+  }
+}
+
+function proseOf(token: Token): string {
+  if (token.type === 'codespan') return 'code';
+  if (token.type === 'br') return ' ';
+  if ('tokens' in token && token.tokens !== undefined) return token.tokens.map(proseOf).join('');
+  return 'text' in token ? String(token.text).replaceAll('\n', ' ') : '';
+}
+
+/** Prints a line for each document, and every sentence that is too long: `node test/docs/readability.ts [path…]`. */
+function printReadability(paths: readonly string[]): void {
+  for (const path of paths) {
+    const markdown = readDocument(path);
+    const { words, meanSentence, ease } = readabilityOf(markdown);
+    const figures = `${String(words).padStart(6)} words, ${meanSentence.toFixed(1)} a sentence, ease ${ease.toFixed(0)}`;
+    console.log(`${path.padEnd(48)} ${figures}`);
+    for (const { text, length } of sentencesOf(markdown)) {
+      if (length > limits.longestSentence) console.log(`    ${length} words: ${text}`);
+    }
+  }
+}
+
+if (import.meta.main) {
+  const named = process.argv.slice(2);
+  printReadability(named.length > 0 ? named : documentPaths);
+}
