@@ -15,7 +15,7 @@ describe('sentencesOf', () => {
 
   test('code between backticks counts as one word', () => {
     expect(sentencesOf('Run `volley run campaigns/a.yaml` **now**.')).toEqual([
-      { text: 'Run code now.', length: 3 },
+      { text: 'Run Code now.', length: 3 },
     ]);
   });
 });

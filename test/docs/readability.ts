@@ -57,7 +57,7 @@ function collectParagraphs(tokens: readonly Token[], paragraphs: string[]): void
 }
 
 function proseOf(token: Token): string {
-  if (token.type === 'codespan') return 'code';
+  if (token.type === 'codespan') return 'Code';
   if (token.type === 'br') return ' ';
   if ('tokens' in token && token.tokens !== undefined) return token.tokens.map(proseOf).join('');
   return 'text' in token ? String(token.text).replaceAll('\n', ' ') : '';
