@@ -4,62 +4,32 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
-/** Which rooms each room of `src` may import from, itself apart. The same table is in docs/architecture.md. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  domain: [],
-  platform: ['domain'],
-  wire: ['domain', 'platform'],
-  campaign: ['domain', 'platform', 'wire'],
-  contacts: ['domain', 'platform', 'campaign'],
-  gateway: ['domain', 'platform', 'wire'],
-  ledger: ['domain', 'platform'],
-  engine: ['domain', 'platform', 'wire', 'campaign', 'contacts', 'gateway', 'ledger'],
-  report: ['domain', 'platform', 'ledger'],
-  sandbox: ['domain', 'platform', 'wire'],
-  server: ['domain', 'platform', 'ledger', 'engine', 'report'],
-  cli: [
-    ...['domain', 'platform', 'wire', 'campaign', 'contacts'],
-    ...['gateway', 'ledger', 'engine', 'report', 'sandbox', 'server'],
-  ],
-};
+const architecture = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
+
+/** The rows of the table of docs/architecture.md whose first heading is given: from a folder or file to those it may import. */
+function importTable(heading: string): Readonly<Record<string, readonly string[]>> {
+  const [, ...lines] =
+    architecture
+      .slice(architecture.indexOf(`| ${heading} |`))
+      .split('\n\n')[0]
+      ?.split('\n') ?? [];
+  const rows = lines.slice(1).map((line) => line.split('|').map((cell) => cell.trim()));
+  return Object.fromEntries(
+    rows.map(([, name = '', , others = '']) => [
+      name.replaceAll('`', '').replace(/\/$/, ''),
+      others === '–' ? [] : others.split(', '),
+    ]),
+  );
+}
+
+/** Which rooms each room of `src` may import from, itself apart. */
+const mayImport = importTable('Room');
 
 /** Which folders of `engine` each may import from, itself and the files beside them apart. */
-const engineMayImport: Readonly<Record<string, readonly string[]>> = {
-  billing: [],
-  dispatch: [],
-  suppressions: [],
-  runs: ['dispatch'],
-  plan: ['dispatch', 'runs', 'suppressions'],
-  schedule: ['dispatch', 'runs', 'plan'],
-  notify: ['dispatch', 'runs', 'plan'],
-  'delivery-reports': ['dispatch', 'plan'],
-  reporting: ['billing', 'runs', 'plan', 'suppressions'],
-  access: ['plan', 'schedule'],
-};
+const engineMayImport = importTable('In `engine/`');
 
-/** Which folders of `ledger` each may import from, itself and the files beside them apart; `connection.ts` stands above them. */
-const ledgerMayImport: Readonly<Record<string, readonly string[]>> = {
-  approvals: [],
-  audit: [],
-  billing: [],
-  limits: [],
-  notifications: [],
-  operations: [],
-  place: [],
-  suppressions: [],
-  tokens: [],
-  schedules: ['notifications'],
-  'run-states': ['notifications'],
-  'slice-states': [],
-  requests: ['billing', 'place', 'run-states', 'slice-states', 'suppressions'],
-  slices: ['requests', 'run-states', 'slice-states'],
-  runs: ['approvals', 'requests', 'run-states', 'slice-states', 'slices'],
-  planning: ['billing', 'requests', 'run-states', 'runs', 'slices', 'suppressions'],
-  'delivery-reports': ['billing', 'place', 'requests'],
-  recipients: ['delivery-reports', 'requests', 'runs'],
-  purge: ['notifications', 'requests', 'suppressions'],
-  'connection.ts': ['place', 'slices', 'suppressions'],
-};
+/** Which folders of `ledger` each may import from, itself and the files beside them apart. */
+const ledgerMayImport = importTable('In `ledger/`');
 
 /** Packages that are for some rooms or files only. */
 const onlyIn: Readonly<Record<string, readonly string[]>> = {
@@ -253,7 +223,6 @@ test('no statement takes more than three arrays in an order that is kept by hand
 });
 
 test('docs/architecture.md names the files in which knex builds queries, and no others', () => {
-  const architecture = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
   const [, said = ''] =
     /knex runs the migrations, and builds ([^.]*(?:\.ts[^.]*)*)\./.exec(architecture) ?? [];
   const named = [...said.matchAll(/`([^`]+)`/g)].map(([, file]) => file);
